@@ -1,0 +1,62 @@
+# The front door. `make help` lists what it opens.
+
+BUILD = build/release
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+OP ?= stencil
+BENCH_OUT ?= build/bench-$(OP).json
+CMAKE_ARGS ?=
+
+# USES_FLOAT=1 or 0: `rung radiator` works in float (the default) or in double. `all` without it
+# goes back to float; the other targets keep what was built last.
+ifneq ($(filter-out 0 1,$(USES_FLOAT)),)
+$(error USES_FLOAT is "$(USES_FLOAT)": 1 (float) or 0 (double) would do)
+endif
+uses_float = $(if $(1),-DRUNG_USES_FLOAT=$(1))
+
+# Nothing of this make's own flags reaches the one that CMake runs.
+build = MAKEFLAGS=--no-print-directory cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(1) $(CMAKE_ARGS) && \
+        MAKEFLAGS=--no-print-directory cmake --build $(BUILD) --parallel $(JOBS)
+
+.PHONY: all tour check bench install format clean help
+
+all:
+	@$(call build,$(call uses_float,$(or $(USES_FLOAT),1)))
+
+tour:
+	@tools/needs tour
+	@$(call build,$(call uses_float,$(USES_FLOAT)))
+	@$(BUILD)/rung tour
+
+check:
+	@tools/needs check
+	@JOBS=$(JOBS) tools/check
+
+bench:
+	@tools/needs tour
+	@$(call build,$(call uses_float,$(USES_FLOAT)))
+	$(BUILD)/rung bench $(OP) -o $(BENCH_OUT)
+
+install:
+	@$(call build,$(call uses_float,$(USES_FLOAT)))
+	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD)
+
+format:
+	@tools/sources | xargs clang-format -i
+
+clean:
+	rm -rf build
+
+help:
+	@echo 'make [all]     build the library and the command in $(BUILD)'
+	@echo '                 USES_FLOAT=0|1   default type of `rung radiator`: double, float'
+	@echo '                 CMAKE_ARGS=...   more options, such as -DRUNG_CUDA=OFF'
+	@echo 'make tour      build, then verify and time every rung on this machine'
+	@echo 'make check     all builds, all tests, sanitizers, format, static analysis'
+	@echo 'make bench     time one operation: OP=stencil BENCH_OUT=build/bench-stencil.json'
+	@echo 'make install   PREFIX=/usr/local DESTDIR='
+	@echo 'make format    clang-format every source'
+	@echo 'make clean     remove build/'
+	@echo
+	@echo 'tour, check and bench install missing Debian packages where they may;'
+	@echo 'RUNG_NO_INSTALL=1 turns that off. JOBS=N: how many compilers at once.'

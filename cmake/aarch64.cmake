@@ -1,0 +1,16 @@
+# Cross-compiling for 64-bit ARM with Debian's gcc-aarch64-linux-gnu. DLPack's header is the same
+# for every architecture and is taken from the host; nothing else is.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+find_program(RUNG_AARCH64_CXX aarch64-linux-gnu-g++)
+if(RUNG_AARCH64_CXX)
+  set(CMAKE_CXX_COMPILER ${RUNG_AARCH64_CXX})
+endif()
+find_program(RUNG_QEMU NAMES qemu-aarch64-static qemu-aarch64)
+if(RUNG_QEMU)
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${RUNG_QEMU} -L /usr/aarch64-linux-gnu)
+endif()
+set(CMAKE_FIND_ROOT_PATH /usr/aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)

@@ -1,0 +1,72 @@
+# The laboratory, the file formats and the command. Only these see the generated headers.
+file(GLOB lab_sources CONFIGURE_DEPENDS src/lab/*.c)
+file(GLOB files_sources CONFIGURE_DEPENDS src/files/*.c)
+file(GLOB cli_sources CONFIGURE_DEPENDS src/cli/*.c)
+set(rung_generated ${PROJECT_BINARY_DIR}/generated)
+set(rung_tools "") # what the tests link beside the library
+
+if(files_sources)
+  add_library(rung_files STATIC ${files_sources})
+  target_link_libraries(rung_files PUBLIC rung_static)
+  set_target_properties(rung_files PROPERTIES LINKER_LANGUAGE C)
+  list(APPEND rung_tools rung_files)
+endif()
+
+if(NOT RUNG_LAB)
+  return()
+endif()
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(JANSSON IMPORTED_TARGET jansson)
+if(NOT JANSSON_FOUND)
+  message(FATAL_ERROR "Jansson is not there: install libjansson-dev, or use RUNG_LAB=OFF")
+endif()
+
+# Rewritten only where a value changed, so that one file is compiled again and not the rest.
+if(RUNG_USES_FLOAT)
+  set(RUNG_DEFAULT_DOUBLE 0)
+else()
+  set(RUNG_DEFAULT_DOUBLE 1)
+endif()
+configure_file(cmake/rung_defaults.h.in ${rung_generated}/rung_defaults.h @ONLY)
+
+# Provenance for records, asked anew at every build.
+string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+string(JOIN " " RUNG_BUILD_FLAGS -std=c17 ${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${type}}
+       ${rung_c_options})
+if(RUNG_WITH_CUDA)
+  string(JOIN " " RUNG_BUILD_FLAGS ${RUNG_BUILD_FLAGS} "| nvcc: -std=c++17" ${CMAKE_CUDA_FLAGS}
+         ${CMAKE_CUDA_FLAGS_${type}} ${rung_cuda_options})
+endif()
+find_package(Git QUIET)
+add_custom_target(rung_provenance
+  COMMAND ${CMAKE_COMMAND} -D "SOURCE=${PROJECT_SOURCE_DIR}" -D "GIT=${GIT_EXECUTABLE}"
+          -D "TEMPLATE=${PROJECT_SOURCE_DIR}/cmake/rung_build.h.in"
+          -D "OUTPUT=${rung_generated}/rung_build.h"
+          -D "RUNG_BUILD_COMPILER=${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}"
+          -D "RUNG_BUILD_FLAGS=${RUNG_BUILD_FLAGS}" -D "RUNG_BUILD_CUDA=${rung_cuda_version}"
+          -D "RUNG_BUILD_TYPE=${CMAKE_BUILD_TYPE}"
+          -P ${PROJECT_SOURCE_DIR}/cmake/provenance.cmake
+  BYPRODUCTS ${rung_generated}/rung_build.h
+  VERBATIM)
+
+if(lab_sources)
+  add_library(rung_lab STATIC ${lab_sources})
+  target_include_directories(rung_lab PRIVATE ${rung_generated})
+  target_link_libraries(rung_lab PUBLIC rung_static PkgConfig::JANSSON)
+  set_target_properties(rung_lab PROPERTIES LINKER_LANGUAGE C)
+  add_dependencies(rung_lab rung_provenance)
+  list(PREPEND rung_tools rung_lab)
+else()
+  message(STATUS "lab: no sources")
+endif()
+
+if(cli_sources AND lab_sources AND files_sources)
+  add_executable(rung_command ${cli_sources})
+  target_include_directories(rung_command PRIVATE ${rung_generated})
+  target_link_libraries(rung_command PRIVATE rung_lab rung_files rung_static)
+  target_link_options(rung_command PRIVATE -Wl,--as-needed)
+  set_target_properties(rung_command PROPERTIES OUTPUT_NAME rung LINKER_LANGUAGE C)
+  add_dependencies(rung_command rung_provenance)
+else()
+  message(STATUS "command: no sources")
+endif()

@@ -1,0 +1,42 @@
+# What `make install` puts where. The package files find their prefix from where they lie, so that
+# a tree may be moved or installed under another prefix than it was configured for.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS rung_shared rung_static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES include/rung/rung.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rung)
+install(FILES man/librung.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+if(TARGET rung_command)
+  install(TARGETS rung_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES man/rung.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES completions/rung.bash RENAME rung
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES completions/_rung DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+endif()
+
+# What a program must link beside librung.a.
+set(static_libraries ${rung_libraries})
+set(static_flags "")
+if(RUNG_WITH_CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  get_filename_component(cudart_dir ${CUDA_cudart_static_LIBRARY} DIRECTORY)
+  set(static_flags -L${cudart_dir})
+  list(APPEND static_libraries cudart_static pthread dl rt)
+endif()
+list(REMOVE_DUPLICATES static_libraries)
+list(TRANSFORM static_libraries PREPEND -l OUTPUT_VARIABLE static_libraries_flags)
+string(JOIN " " RUNG_PC_PRIVATE ${static_flags} ${static_libraries_flags})
+
+set(pc_dir ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH RUNG_PC_PREFIX ${pc_dir} ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" RUNG_PC_PREFIX "${RUNG_PC_PREFIX}")
+configure_file(cmake/rung.pc.in rung.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/rung.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rung)
+configure_package_config_file(cmake/rungConfig.cmake.in rungConfig.cmake
+  INSTALL_DESTINATION ${package_dir}
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(rungConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/rungConfig.cmake ${PROJECT_BINARY_DIR}/rungConfigVersion.cmake
+        DESTINATION ${package_dir})

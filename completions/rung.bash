@@ -1,0 +1,39 @@
+# bash completion for rung. Verbs and options are read from the command's own help.
+_rung() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
+  local command=${COMP_WORDS[0]} words=
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words=$("$command" --help 2>/dev/null |
+      awk '/^Verbs:/ { on = 1; next } on && NF == 0 { exit } on { print $1 }')
+    words+=$'\n--help\n--version'
+  else
+    case $before in
+      --device) words="auto cpu cuda" ;;
+      --type) words="f32 f64" ;;
+      --math) words="strict fast" ;;
+      --edge) words="wrap nearest reflect mirror constant:0" ;;
+      --preset) words="2016 2019 2021 2023 2025" ;;
+      --rung) words="auto $("$command" ladder 2>/dev/null | awk '/^  +[a-z]/ { print $1 }')" ;;
+      --block | --threads | --seed | --divide | --steps | --fixed | --weights) return ;;
+      -o | --output | --means) ;;
+      *)
+        if [[ $word == -* ]]; then
+          words=$("$command" "$verb" --help 2>/dev/null |
+            awk '/^Options:/ { on = 1; next } on && NF == 0 { exit }
+                 on && match(substr($0, 1, 26), /--[a-z-]+/) { print substr($0, RSTART, RLENGTH); next }
+                 on && match($0, /^  -[a-z]/) { print $1 }')
+        else
+          case $verb in
+            ladder | verify | bench)
+              words=$("$command" ladder 2>/dev/null | awk '/^[a-z]+/ { sub(/:$/, "", $1); print $1 }')
+              ;;
+          esac
+        fi
+        ;;
+    esac
+  fi
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+  [ ${#COMPREPLY[@]} -gt 0 ] || mapfile -t COMPREPLY < <(compgen -f -- "$word")
+}
+complete -o filenames -F _rung rung

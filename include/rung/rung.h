@@ -1,0 +1,186 @@
+/* Rung: fast data-parallel kernels with the same bits on every device.
+ *
+ * This header is the whole public interface. It compiles as C11 and as C++17.
+ *
+ * Conventions, stated once:
+ *  - Arrays are DLPack DLTensors, borrowed for the length of a call and never owned. Any strides
+ *    are accepted (negative and zero ones too on inputs); NULL strides mean compact row-major.
+ *  - Arrays may lie in host memory (kDLCPU, kDLCUDAHost) or, for a CUDA context, in the memory of
+ *    its device (kDLCUDA). All arrays of one call lie on the same side.
+ *  - Every call that can fail returns a rung_status; 0 is success. After a failure
+ *    rung_last_error() holds one sentence that names the argument, its value and what would be
+ *    accepted. A call refused for its arguments has written nothing.
+ *  - Calls on host arrays return when the result is there. Calls on device arrays are
+ *    asynchronous on the context's stream.
+ *  - A context serves one thread at a time; different contexts share nothing.
+ *  - The library never prints, exits or aborts. */
+#ifndef RUNG_RUNG_H
+#define RUNG_RUNG_H
+
+#include <dlpack/dlpack.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RUNG_VERSION_MAJOR 0
+#define RUNG_VERSION_MINOR 1
+#define RUNG_VERSION_PATCH 0
+#define RUNG_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define RUNG_API __attribute__((visibility("default")))
+#else
+#define RUNG_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- status ------------------------------------------------------------------------------- */
+
+/* What a call came to. Values are pinned: they never change meaning and are never reused. */
+typedef enum rung_status {
+  RUNG_OK = 0,
+  RUNG_BAD_ARGUMENT = 1,   /* a value outside what the argument allows */
+  RUNG_BAD_SHAPE = 2,      /* a shape, stride or number of dimensions that does not fit */
+  RUNG_BAD_DTYPE = 3,      /* an element type the operation does not take */
+  RUNG_BAD_PLACE = 4,      /* an array in memory the context cannot reach */
+  RUNG_OVERLAP = 5,        /* an output that shares memory with another array */
+  RUNG_UNKNOWN_NAME = 6,   /* no rung, preset, device or instruction set of that name */
+  RUNG_UNSUPPORTED = 7,    /* this rung cannot do this job here; the sentence says why */
+  RUNG_NO_DEVICE = 8,      /* the device asked for is not there, or the build lacks its backend */
+  RUNG_OUT_OF_MEMORY = 9,  /* host or device memory ran out */
+  RUNG_TOO_LARGE = 10,     /* a size whose bytes or indices do not fit in 64 bits */
+  RUNG_DEVICE_FAILED = 11, /* the device reported an error; the context must be closed */
+  RUNG_BAD_FILE = 12,      /* (the command only) a file that is not what it says it is */
+  RUNG_FILE_FAILED = 13,   /* (the command only) a file that cannot be read or written */
+  RUNG_CHECK_FAILED = 14   /* (the lab only) a result that is not the one required */
+} rung_status;
+
+/* The status's own short text, "out of memory" for one: never NULL, static, for any value. */
+RUNG_API const char *rung_status_text(rung_status status);
+
+/* "0.1.0": the version of the library that is linked, against RUNG_VERSION of this header. */
+RUNG_API const char *rung_version(void);
+
+/* ---- context ------------------------------------------------------------------------------ */
+
+typedef struct rung_context rung_context;
+
+/* All members may be zero; each zero asks for the default. */
+typedef struct rung_options {
+  const char *device; /* "cpu", "cuda", "cuda:<index>", "auto" (default: the first CUDA device
+                         that works, else the CPU). Borrowed for the call. */
+  int threads;        /* CPU threads; 0: as many as the process may use. 1 ... 4096. */
+  const char *isa;    /* CPU instruction set: "baseline", "avx2", "avx512", NULL: the best this
+                         CPU has, or what the environment's RUNG_ISA says. */
+  void *stream;       /* the caller's cudaStream_t, borrowed until rung_close(); NULL: a stream
+                         of the context's own. Ignored on the CPU. */
+} rung_options;
+
+/* Opens a context. *context receives a context even on failure (unless host memory itself is out:
+ * then NULL), so that rung_last_error(*context) can say why; close it in every case.
+ * options may be NULL: all defaults. Status: OK, NO_DEVICE, UNKNOWN_NAME, BAD_ARGUMENT,
+ * OUT_OF_MEMORY, DEVICE_FAILED. */
+RUNG_API rung_status rung_open(rung_context **context, const rung_options *options);
+
+/* Waits for the work the context has under way, frees what it owns. NULL is allowed. */
+RUNG_API void rung_close(rung_context *context);
+
+/* Waits until all work of this context is done and reports what went wrong in it. */
+RUNG_API rung_status rung_synchronize(rung_context *context);
+
+/* One sentence about the last failed call on this context; "" if none failed. Never NULL; valid
+ * until the next call on the context. NULL context: "out of memory". */
+RUNG_API const char *rung_last_error(const rung_context *context);
+
+/* How a single call is to be run. NULL or all zero: the best canonical rung. */
+typedef enum rung_math {
+  RUNG_MATH_STRICT = 0, /* the same bits everywhere */
+  RUNG_MATH_FAST = 1    /* faster arithmetic within the error bound the operation states */
+} rung_math;
+
+typedef struct rung_call {
+  const char *rung; /* a rung's name as `rung ladder` lists it; NULL or "auto": the best one */
+  int block;        /* threads per block, 1 ... 1024, for rungs that take it; 0: the rung's own */
+  rung_math math;
+  const char *used; /* written: the name of the rung that ran (static storage) */
+} rung_call;
+
+/* ---- stencil: a weighted row stencil applied p times ----------------------------------------
+ *
+ * Rows are independent. One step, for every column j that is not fixed:
+ *     new[j] = sum over k = -radius ... radius of (weights[k + radius] / divide) * old[j + k]
+ * Order of arithmetic: one chain of fused multiply-adds from the rightmost tap to the leftmost,
+ * with the weights put on a grid first so that their sum is kept: docs/NUMERICS.md states it. */
+
+#define RUNG_STENCIL_MAX_RADIUS 8
+
+/* What stands beyond a row's ends; names and meaning as in scipy.ndimage. */
+typedef enum rung_edge {
+  RUNG_EDGE_WRAP = 0,     /* a b c d | a b c d | a b c d */
+  RUNG_EDGE_CONSTANT = 1, /* k k k k | a b c d | k k k k */
+  RUNG_EDGE_NEAREST = 2,  /* a a a a | a b c d | d d d d */
+  RUNG_EDGE_REFLECT = 3,  /* d c b a | a b c d | d c b a */
+  RUNG_EDGE_MIRROR = 4    /*   d c b | a b c d | c b a   */
+} rung_edge;
+
+typedef struct rung_stencil_model {
+  int radius;            /* 1 ... RUNG_STENCIL_MAX_RADIUS */
+  const double *weights; /* 2 * radius + 1 finite values, from the leftmost tap to the rightmost */
+  double divide;         /* finite, not 0: every weight is divided by it */
+  int64_t steps;         /* p >= 0; 0 copies the input */
+  int64_t fixed;         /* the first so many columns keep their values; 0 ... columns */
+  rung_edge edge;
+  double edge_value; /* for RUNG_EDGE_CONSTANT; rounded to the arrays' type */
+} rung_stencil_model;
+
+/* in:    (rows, columns), f32 or f64, rows >= 1, columns >= 1.
+ * out:   the same shape and dtype; zero strides refused. It is the very same view as `in` (done in
+ *        place) or shares no memory with it.
+ * means: NULL, or (rows), the dtype of `in`: the mean of every row of `out`, in the canonical
+ *        order of sums (docs/NUMERICS.md), divided in double. */
+RUNG_API rung_status rung_stencil(rung_context *context, const rung_stencil_model *model,
+                                  const DLTensor *in, DLTensor *out, DLTensor *means,
+                                  rung_call *call);
+
+/* ---- radiator: heat in a cylindrical radiator ------------------------------------------------
+ *
+ * The stencil of radius 2 on a grid whose left columns are hot. Row i (from 0) of n:
+ *   column 0: hot[0] * ((i + 1) / n)^power,   column 1, if fixed: hot[1] * the same;
+ *   the others start at `start`, or, where falling != 0, at column0 * (m - j)^2 / m^2.
+ * Columns `fixed` and up take steps; both ends wrap. Every start value is computed in double in
+ * the order written here and rounded once to the grid's type. */
+typedef struct rung_radiator_model {
+  double weights[5];
+  double divide;
+  double hot[2];
+  int power;   /* 1 or 2 */
+  int fixed;   /* 1 or 2 */
+  int falling; /* 0 or 1 */
+  double start;
+} rung_radiator_model;
+
+/* Fills *model from a preset: "2016", "2019", "2021", "2023", "2025"; NULL: "2019". Returns
+ * RUNG_UNKNOWN_NAME and leaves *model alone for any other name. */
+RUNG_API rung_status rung_radiator_preset(const char *name, rung_radiator_model *model);
+
+/* The presets' names, oldest first, ended by NULL. Static. */
+RUNG_API const char *const *rung_radiator_presets(void);
+
+/* Computes the model's start and takes `steps` >= 0 steps.
+ * grid:  (n, m), f32 or f64, n >= 1, m >= 4: written; read never. Zero strides refused.
+ * means: NULL, or (n), the grid's dtype: the mean of every row, as in rung_stencil(). */
+RUNG_API rung_status rung_radiator(rung_context *context, const rung_radiator_model *model,
+                                   int64_t steps, DLTensor *grid, DLTensor *means, rung_call *call);
+
+/* ---- rowmeans: the mean of every row --------------------------------------------------------
+ * in: (rows, columns), f32 or f64, rows >= 1, columns >= 1. means: (rows), the same dtype, no
+ * memory shared with `in`. Canonical order of sums (docs/NUMERICS.md), divided in double. */
+RUNG_API rung_status rung_rowmeans(rung_context *context, const DLTensor *in, DLTensor *means,
+                                   rung_call *call);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,125 @@
+/* A backend is one struct of function pointers: what the house needs of a kind of device.
+ *
+ * `cpu` and `cuda` fill one each; a third needs only another table and a line in
+ * rung_backends[]. Nothing here knows an operation. Optional members are NULL where a kind of
+ * device has no such thing, and say so. All functions return a status and explain failures in
+ * *error; none prints. A `state` is one opened device: its stream, its events, its buffers. */
+#ifndef RUNG_BACKEND_BACKEND_H
+#define RUNG_BACKEND_BACKEND_H
+
+#include "core/error.h"
+#include "core/tensor.h"
+
+typedef enum rung_kind { RUNG_CPU, RUNG_CUDA, RUNG_SIM, RUNG_KINDS } rung_kind;
+
+/* Instruction sets of the CPU backend, from the least. On aarch64 only the baseline (NEON). */
+typedef enum rung_isa { RUNG_BASELINE, RUNG_AVX2, RUNG_AVX512, RUNG_ISAS } rung_isa;
+
+/* What kernels and the lab must know of a device. Everything else is a fact (see facts()). */
+typedef struct rung_device {
+  rung_kind kind;
+  int index;            /* among devices of its kind */
+  char name[96];        /* "NVIDIA H200", "Intel(R) Xeon(R) Processor" */
+  char identity[160];   /* tells this machine's device from another: the key of cached roofs */
+  int capability;       /* 90 for 9.0; 0 on a CPU */
+  int processors;       /* multiprocessors, or CPU cores the process may use */
+  int threads;          /* CPU: threads to use; GPU: threads a multiprocessor holds */
+  rung_isa isa;         /* CPU */
+  int64_t memory_bytes; /* all of it */
+  int64_t cache_bytes;  /* the last-level cache: what a flush must cover */
+  int64_t shared_bytes; /* GPU: the most shared memory a block may ask for */
+  int64_t shared_processor_bytes; /* GPU: shared memory of a multiprocessor */
+  int64_t registers;              /* GPU: 32-bit registers of a multiprocessor */
+} rung_device;
+
+typedef enum rung_copy { RUNG_TO_DEVICE, RUNG_TO_HOST, RUNG_ON_DEVICE } rung_copy;
+
+/* What a probe kernel measures: the roofs of docs/METHOD.md. */
+typedef enum rung_probe {
+  RUNG_PROBE_READ,  /* bytes read */
+  RUNG_PROBE_WRITE, /* bytes written */
+  RUNG_PROBE_COPY,  /* bytes read + bytes written */
+  RUNG_PROBE_FMA32, /* fused multiply-adds, float */
+  RUNG_PROBE_FMA64, /* fused multiply-adds, double */
+  RUNG_PROBES
+} rung_probe;
+
+typedef struct rung_state rung_state; /* each backend defines its own */
+
+typedef struct rung_backend {
+  rung_kind kind;
+  const char *name; /* "cpu", "cuda", "sim" */
+
+  /* -- what is here -- */
+  /* How many devices. 0 with RUNG_NO_DEVICE and the reason (no driver, driver too old). */
+  rung_status (*count)(int *devices, rung_error *error);
+  rung_status (*describe)(int index, rung_device *device, rung_error *error);
+  /* Every fact worth a line in `rung devices`, as text with its unit; emit() may be called any
+   * number of times. */
+  rung_status (*facts)(int index, void (*emit)(void *to, const char *key, const char *value),
+                       void *to, rung_error *error);
+
+  /* -- one opened device -- */
+  /* `stream`: the caller's, or NULL for one of the state's own. */
+  rung_status (*open)(const rung_device *device, void *stream, rung_state **state,
+                      rung_error *error);
+  void (*close)(rung_state *state);   /* waits, frees */
+  void *(*stream)(rung_state *state); /* what a task carries; NULL on the CPU */
+  rung_status (*synchronize)(rung_state *state, rung_error *error); /* all errors since */
+
+  /* -- memory of the device (on the CPU: the host's) -- aligned to 256 bytes at least; may fail
+   * with RUNG_OUT_OF_MEMORY, leaving *memory NULL. bytes 0 gives a pointer that may be freed. */
+  rung_status (*allocate)(rung_state *state, size_t bytes, void **memory, rung_error *error);
+  void (*release)(rung_state *state, void *memory);
+  /* Bytes that could be allocated now. */
+  rung_status (*available)(rung_state *state, int64_t *bytes, rung_error *error);
+  /* Asynchronous on the state's stream where the device has one (host memory that is not pinned:
+   * the call may wait). */
+  rung_status (*copy)(rung_state *state, void *to, const void *from, size_t bytes, rung_copy way,
+                      rung_error *error);
+  rung_status (*fill)(rung_state *state, void *memory, unsigned char byte, size_t bytes,
+                      rung_error *error);
+  /* Elements from one view to another of the same shape and dtype, both on this device, any
+   * strides, at most 2 dimensions. Asynchronous. */
+  rung_status (*pack)(rung_state *state, const rung_view *to, const rung_view *from,
+                      rung_error *error);
+
+  /* -- measuring -- */
+  /* Evicts earlier data from the caches by reading a buffer of its own larger than them. */
+  rung_status (*flush)(rung_state *state, rung_error *error);
+  /* Marks a moment on the stream: two slots, 0 and 1; elapsed() waits for slot 1. */
+  rung_status (*mark)(rung_state *state, int slot, rung_error *error);
+  rung_status (*elapsed)(rung_state *state, double *milliseconds, rung_error *error);
+  /* Stops the stream until release_hold(), so that a sample's launches are all queued before the
+   * first runs. Gives up by itself after 2 s (elapsed() then fails). NULL: no stream to hold. */
+  rung_status (*hold)(rung_state *state, rung_error *error);
+  rung_status (*release_hold)(rung_state *state, rung_error *error);
+  /* The clock the device ran at between the two calls, in MHz: clock_begin() and clock_end() go
+   * around the marks. */
+  rung_status (*clock_begin)(rung_state *state, rung_error *error);
+  rung_status (*clock_end)(rung_state *state, rung_error *error);
+  rung_status (*clock_mhz)(rung_state *state, double *mhz, rung_error *error); /* waits */
+  /* One run of a probe: the work it did (bytes, or fused multiply-adds) and how long it took,
+   * measured by mark()/elapsed(). Uses memory of its own. */
+  rung_status (*probe)(rung_state *state, rung_probe probe, double *work, double *milliseconds,
+                       rung_error *error);
+  /* Pinned host memory; NULL members: ordinary memory will do. */
+  rung_status (*allocate_pinned)(rung_state *state, size_t bytes, void **memory, rung_error *error);
+  void (*release_pinned)(rung_state *state, void *memory);
+} rung_backend;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The backends of this build, one slot a kind; NULL where the build lacks it. */
+extern const rung_backend *const rung_backends[RUNG_KINDS];
+
+const char *rung_isa_name(rung_isa isa); /* "avx2" */
+/* False, *isa untouched, where there is no instruction set of that name. */
+bool rung_isa_named(const char *name, rung_isa *isa);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

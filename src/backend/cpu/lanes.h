@@ -1,0 +1,148 @@
+/* Vectors as wide as the instruction set this file is compiled for, in GCC's vector extensions;
+ * the one operation those lack is a fused multiply-add. For float and double alike (f32, f64):
+ *
+ *   lanes_f32      the vector             LANES_F32    how many lanes it has
+ *   lanes_fma_f32(a, b, c)                a * b + c, one rounding
+ *   lanes_all_f32(x)                      x in every lane
+ *   lanes_load_f32(p), lanes_store_f32(p, v)    no alignment asked
+ *   lanes_transpose_f32(v)                LANES vectors as a square matrix, transposed in place */
+#ifndef RUNG_BACKEND_CPU_LANES_H
+#define RUNG_BACKEND_CPU_LANES_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#define LANES_BYTES 64
+#define LANES_REGISTERS 32
+#elif defined(__AVX2__) && defined(__FMA__)
+#include <immintrin.h>
+#define LANES_BYTES 32
+#define LANES_REGISTERS 16
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#define LANES_BYTES 16
+#define LANES_REGISTERS 32
+#else
+#define LANES_BYTES 16
+#define LANES_REGISTERS 16
+#endif
+
+#define LANES_INLINE static inline __attribute__((always_inline, unused))
+
+#define LANES_F32 (LANES_BYTES / 4)
+#define LANES_F64 (LANES_BYTES / 8)
+
+typedef float lanes_f32 __attribute__((vector_size(LANES_BYTES)));
+typedef double lanes_f64 __attribute__((vector_size(LANES_BYTES)));
+typedef int32_t lanes_i32 __attribute__((vector_size(LANES_BYTES)));
+typedef int64_t lanes_i64 __attribute__((vector_size(LANES_BYTES)));
+
+LANES_INLINE lanes_f32 lanes_fma_f32(lanes_f32 a, lanes_f32 b, lanes_f32 c) {
+#if defined(__AVX512F__)
+  return (lanes_f32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__AVX2__) && defined(__FMA__)
+  return (lanes_f32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#elif defined(__aarch64__)
+  return (lanes_f32)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#else
+  for (int l = 0; l < LANES_F32; l++) c[l] = fmaf(a[l], b[l], c[l]);
+  return c;
+#endif
+}
+
+LANES_INLINE lanes_f64 lanes_fma_f64(lanes_f64 a, lanes_f64 b, lanes_f64 c) {
+#if defined(__AVX512F__)
+  return (lanes_f64)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(__AVX2__) && defined(__FMA__)
+  return (lanes_f64)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#elif defined(__aarch64__)
+  return (lanes_f64)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+#else
+  for (int l = 0; l < LANES_F64; l++) c[l] = fma(a[l], b[l], c[l]);
+  return c;
+#endif
+}
+
+/* x - 0 is x for every x, -0 included: the shortest way to a broadcast in vector extensions. */
+LANES_INLINE lanes_f32 lanes_all_f32(float x) {
+  return x - (lanes_f32){0};
+}
+
+LANES_INLINE lanes_f64 lanes_all_f64(double x) {
+  return x - (lanes_f64){0};
+}
+
+LANES_INLINE lanes_f32 lanes_load_f32(const float *p) {
+  lanes_f32 v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+
+LANES_INLINE lanes_f64 lanes_load_f64(const double *p) {
+  lanes_f64 v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+
+LANES_INLINE void lanes_store_f32(float *p, lanes_f32 v) {
+  memcpy(p, &v, sizeof v);
+}
+
+LANES_INLINE void lanes_store_f64(double *p, lanes_f64 v) {
+  memcpy(p, &v, sizeof v);
+}
+
+/* Transposing by halves of halves: at stride s, lane bit s and row bit s trade places. The masks
+ * are constants, so every exchange is two shuffles. */
+#define LANES_LOW(l, s, n) ((l) & (s) ? (n) + (l) - (s) : (l))
+#define LANES_HIGH(l, s, n) ((l) & (s) ? (n) + (l) : (l) + (s))
+#define LANES_2(f, s, n) f(0, s, n), f(1, s, n)
+#define LANES_4(f, s, n) LANES_2(f, s, n), f(2, s, n), f(3, s, n)
+#define LANES_8(f, s, n) LANES_4(f, s, n), f(4, s, n), f(5, s, n), f(6, s, n), f(7, s, n)
+#define LANES_16(f, s, n)                                                                  \
+  LANES_8(f, s, n), f(8, s, n), f(9, s, n), f(10, s, n), f(11, s, n), f(12, s, n), f(13, s, n), \
+      f(14, s, n), f(15, s, n)
+
+#define LANES_EXCHANGE(v, s, n, integers, list)                                    \
+  for (int i = 0; i < (n); i++) {                                                  \
+    if (i & (s)) continue;                                                         \
+    __typeof__((v)[0]) low = __builtin_shuffle((v)[i], (v)[i + (s)],               \
+                                               (integers){list(LANES_LOW, s, n)}); \
+    (v)[i + (s)] = __builtin_shuffle((v)[i], (v)[i + (s)],                         \
+                                     (integers){list(LANES_HIGH, s, n)});          \
+    (v)[i] = low;                                                                  \
+  }
+
+LANES_INLINE void lanes_transpose_f32(lanes_f32 v[LANES_F32]) {
+#if LANES_F32 == 16
+  LANES_EXCHANGE(v, 1, 16, lanes_i32, LANES_16)
+  LANES_EXCHANGE(v, 2, 16, lanes_i32, LANES_16)
+  LANES_EXCHANGE(v, 4, 16, lanes_i32, LANES_16)
+  LANES_EXCHANGE(v, 8, 16, lanes_i32, LANES_16)
+#elif LANES_F32 == 8
+  LANES_EXCHANGE(v, 1, 8, lanes_i32, LANES_8)
+  LANES_EXCHANGE(v, 2, 8, lanes_i32, LANES_8)
+  LANES_EXCHANGE(v, 4, 8, lanes_i32, LANES_8)
+#else
+  LANES_EXCHANGE(v, 1, 4, lanes_i32, LANES_4)
+  LANES_EXCHANGE(v, 2, 4, lanes_i32, LANES_4)
+#endif
+}
+
+LANES_INLINE void lanes_transpose_f64(lanes_f64 v[LANES_F64]) {
+#if LANES_F64 == 8
+  LANES_EXCHANGE(v, 1, 8, lanes_i64, LANES_8)
+  LANES_EXCHANGE(v, 2, 8, lanes_i64, LANES_8)
+  LANES_EXCHANGE(v, 4, 8, lanes_i64, LANES_8)
+#elif LANES_F64 == 4
+  LANES_EXCHANGE(v, 1, 4, lanes_i64, LANES_4)
+  LANES_EXCHANGE(v, 2, 4, lanes_i64, LANES_4)
+#else
+  LANES_EXCHANGE(v, 1, 2, lanes_i64, LANES_2)
+#endif
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* The one place where CPU threads are made: a loop over independent chunks. */
+#ifndef RUNG_BACKEND_CPU_PARALLEL_H
+#define RUNG_BACKEND_CPU_PARALLEL_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Calls body(arg, chunk, thread) for every chunk in [0, chunks), on at most `threads` threads;
+ * 0 <= thread < threads tells a body which private memory is its own. Which thread gets which
+ * chunk is not fixed (chunks are dealt out as threads become free), so a result must not depend
+ * on it. Returns when all are done; everything written before it is visible in the bodies, and
+ * what the bodies wrote after it. Without OpenMP: a plain loop. */
+void rung_parallel(int threads, int64_t chunks, void (*body)(void *arg, int64_t chunk, int thread),
+                   void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

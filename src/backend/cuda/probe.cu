@@ -1,0 +1,206 @@
+/* Probes: what this device can do at best, the roofs everything else is judged by.
+ *
+ * A roof that is too low would make honest kernels look impossible, so the memory probes try
+ * several ways (blocks that stay, a block a tile, the runtime's own copy and fill) and keep the
+ * fastest; every way is run once before it is timed. */
+#include <math.h>
+
+#include "backend/cuda/state.h"
+
+enum { CHAINS = 8, CHAIN_STEPS = 16 };
+static const int64_t SWEEP_BYTES = (int64_t)4 << 30;
+static const double FMA_MILLISECONDS = 5;
+
+/* What a sum is compared with so that the compiler must compute it: nothing depends on whether
+ * it is ever met. */
+#define NEVER 0x9E3779B9u
+
+static __global__ void __launch_bounds__(SWEEP_THREADS)
+    read_tiles(const uint4 *memory, int64_t tiles, rung_cuda_board *board) {
+  unsigned seen = 0;
+  for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+    const uint4 *tile = memory + t * (SWEEP_THREADS * SWEEP_VECTORS) + threadIdx.x;
+    uint4 v[SWEEP_VECTORS];
+#pragma unroll
+    for (int k = 0; k < SWEEP_VECTORS; k++) v[k] = __ldcg(tile + k * SWEEP_THREADS);
+#pragma unroll
+    for (int k = 0; k < SWEEP_VECTORS; k++) seen += v[k].x ^ v[k].y ^ v[k].z ^ v[k].w;
+  }
+  if (seen == NEVER) board->sink = seen;
+}
+
+static __global__ void __launch_bounds__(SWEEP_THREADS)
+    write_tiles(uint4 *memory, int64_t tiles, uint4 value) {
+  for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+    uint4 *tile = memory + t * (SWEEP_THREADS * SWEEP_VECTORS) + threadIdx.x;
+#pragma unroll
+    for (int k = 0; k < SWEEP_VECTORS; k++) tile[k * SWEEP_THREADS] = value;
+  }
+}
+
+static __global__ void __launch_bounds__(SWEEP_THREADS)
+    copy_tiles(uint4 *to, const uint4 *from, int64_t tiles) {
+  for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+    int64_t at = t * (SWEEP_THREADS * SWEEP_VECTORS) + threadIdx.x;
+    uint4 v[SWEEP_VECTORS];
+#pragma unroll
+    for (int k = 0; k < SWEEP_VECTORS; k++) v[k] = __ldcg(from + at + k * SWEEP_THREADS);
+#pragma unroll
+    for (int k = 0; k < SWEEP_VECTORS; k++) to[at + k * SWEEP_THREADS] = v[k];
+  }
+}
+
+static __device__ float fused(float a, float b, float c) {
+  return fmaf(a, b, c);
+}
+
+static __device__ double fused(double a, double b, double c) {
+  return fma(a, b, c);
+}
+
+/* CHAINS independent chains a thread hide the latency of one multiply-add behind the others. */
+template <typename Real>
+static __global__ void __launch_bounds__(SWEEP_THREADS)
+    multiply_add(Real factor, Real term, int rounds, rung_cuda_board *board) {
+  Real chain[CHAINS];
+#pragma unroll
+  for (int k = 0; k < CHAINS; k++) chain[k] = (Real)(threadIdx.x + k);
+#pragma unroll 1
+  for (int round = 0; round < rounds; round++) {
+#pragma unroll
+    for (int step = 0; step < CHAIN_STEPS; step++)
+#pragma unroll
+      for (int k = 0; k < CHAINS; k++) chain[k] = fused(chain[k], factor, term);
+  }
+  Real sum = 0;
+#pragma unroll
+  for (int k = 0; k < CHAINS; k++) sum += chain[k];
+  if (sum == (Real)-1) board->sink = rounds;
+}
+
+rung_status rung_cuda_read_tiles(rung_state *state, const void *memory, int64_t tiles, int blocks,
+                                 rung_error *error) {
+  read_tiles<<<(unsigned)blocks, SWEEP_THREADS, 0, state->stream>>>((const uint4 *)memory, tiles,
+                                                                    state->board);
+  RUNG_CUDA_CHECK(error, cudaGetLastError(), "launching kernel read_tiles");
+  return RUNG_OK;
+}
+
+/* How a sweep is done: by blocks that stay (4 or 8 a multiprocessor), by a block a tile, or by
+ * the runtime (which cannot read). */
+enum sweep_way { FOUR_STAY, EIGHT_STAY, BLOCK_A_TILE, RUNTIME, SWEEP_WAYS };
+
+struct sweep {
+  rung_probe probe;
+  char *from, *to; /* to: half way up the memory for a copy, else `from` */
+  int64_t tiles;
+};
+
+static rung_status sweep_once(rung_state *state, const sweep *s, int way, rung_error *error) {
+  size_t bytes = (size_t)s->tiles * SWEEP_TILE;
+  if (way == RUNTIME && s->probe == RUNG_PROBE_WRITE)
+    return rung_cuda_fill(state, s->to, 0x5A, bytes, error);
+  if (way == RUNTIME) return rung_cuda_copy(state, s->to, s->from, bytes, RUNG_ON_DEVICE, error);
+  int64_t blocks = (int64_t)state->processors * (way == EIGHT_STAY ? 8 : 4);
+  if (way == BLOCK_A_TILE || blocks > s->tiles) blocks = s->tiles;
+  if (s->probe == RUNG_PROBE_READ)
+    return rung_cuda_read_tiles(state, s->from, s->tiles, (int)blocks, error);
+  if (s->probe == RUNG_PROBE_WRITE)
+    write_tiles<<<(unsigned)blocks, SWEEP_THREADS, 0, state->stream>>>((uint4 *)s->to, s->tiles,
+                                                                       make_uint4(1, 2, 3, 4));
+  else
+    copy_tiles<<<(unsigned)blocks, SWEEP_THREADS, 0, state->stream>>>(
+        (uint4 *)s->to, (const uint4 *)s->from, s->tiles);
+  RUNG_CUDA_CHECK(error, cudaGetLastError(), "launching a memory probe");
+  return RUNG_OK;
+}
+
+static rung_status fastest_sweep(rung_state *state, const sweep *s, double *milliseconds,
+                                 rung_error *error) {
+  double best = INFINITY;
+  for (int way = 0; way < SWEEP_WAYS; way++) {
+    if (way == RUNTIME && s->probe == RUNG_PROBE_READ) continue;
+    RUNG_CHECK(sweep_once(state, s, way, error));
+    RUNG_CHECK(rung_cuda_mark(state, 0, error));
+    RUNG_CHECK(sweep_once(state, s, way, error));
+    RUNG_CHECK(rung_cuda_mark(state, 1, error));
+    double took;
+    RUNG_CHECK(rung_cuda_elapsed(state, &took, error));
+    if (took < best) best = took;
+  }
+  *milliseconds = best;
+  return RUNG_OK;
+}
+
+static rung_status probe_memory(rung_state *state, rung_probe probe, double *work,
+                                double *milliseconds, rung_error *error) {
+  int64_t bytes;
+  RUNG_CHECK(rung_cuda_available(state, &bytes, error));
+  bytes /= 4;
+  if (bytes > SWEEP_BYTES) bytes = SWEEP_BYTES;
+  int64_t tiles = bytes / SWEEP_TILE / 2 * 2;
+  if (tiles == 0)
+    return rung_fail(error, RUNG_OUT_OF_MEMORY,
+                     "a memory probe takes a quarter of the free GPU memory, which is only %s",
+                     rung_cuda_size_of((double)bytes).text);
+  void *memory = NULL;
+  RUNG_CHECK(rung_cuda_allocate(state, (size_t)tiles * SWEEP_TILE, &memory, error));
+  sweep s = {probe, (char *)memory, (char *)memory, tiles};
+  if (probe == RUNG_PROBE_COPY) {
+    s.tiles = tiles / 2;
+    s.to = s.from + s.tiles * SWEEP_TILE;
+  }
+  rung_status status = rung_cuda_fill(state, memory, 0x5A, (size_t)tiles * SWEEP_TILE, error);
+  if (status == RUNG_OK) status = fastest_sweep(state, &s, milliseconds, error);
+  rung_cuda_release(state, memory);
+  *work = (double)tiles * SWEEP_TILE; /* a copy of half the memory reads it and writes it */
+  return status;
+}
+
+template <typename Real>
+static rung_status probe_fma(rung_state *state, double *work, double *milliseconds,
+                             rung_error *error) {
+  int resident = 0;
+  RUNG_CUDA_CHECK(error,
+                  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, multiply_add<Real>,
+                                                                SWEEP_THREADS, 0),
+                  "asking for the occupancy of kernel multiply_add");
+  int blocks = state->processors * (resident > 0 ? resident : 1);
+  /* The first run loads the kernel and is not believed; the later ones grow until one is long
+   * enough. */
+  int rounds = 64;
+  for (int attempt = 0; attempt < 12; attempt++) {
+    RUNG_CHECK(rung_cuda_mark(state, 0, error));
+    multiply_add<Real><<<(unsigned)blocks, SWEEP_THREADS, 0, state->stream>>>(
+        (Real)0.999, (Real)0.001, rounds, state->board);
+    RUNG_CUDA_CHECK(error, cudaGetLastError(), "launching kernel multiply_add");
+    RUNG_CHECK(rung_cuda_mark(state, 1, error));
+    RUNG_CHECK(rung_cuda_elapsed(state, milliseconds, error));
+    *work = (double)blocks * SWEEP_THREADS * rounds * CHAIN_STEPS * CHAINS;
+    if (attempt > 0 && *milliseconds >= FMA_MILLISECONDS) break;
+    double longer = 1.5 * FMA_MILLISECONDS / (*milliseconds > 1e-3 ? *milliseconds : 1e-3);
+    if (longer > 64) longer = 64;
+    if (longer > 1) rounds = (int)(rounds * longer) + 1;
+    if (rounds > 1 << 24) rounds = 1 << 24;
+  }
+  return RUNG_OK;
+}
+
+rung_status rung_cuda_probe(rung_state *state, rung_probe probe, double *work, double *milliseconds,
+                            rung_error *error) {
+  *work = *milliseconds = 0;
+  RUNG_CHECK(rung_cuda_measuring(state, error));
+  switch (probe) {
+    case RUNG_PROBE_READ:
+    case RUNG_PROBE_WRITE:
+    case RUNG_PROBE_COPY:
+      return probe_memory(state, probe, work, milliseconds, error);
+    case RUNG_PROBE_FMA32:
+      return probe_fma<float>(state, work, milliseconds, error);
+    case RUNG_PROBE_FMA64:
+      return probe_fma<double>(state, work, milliseconds, error);
+    default:
+      return rung_fail(error, RUNG_BAD_ARGUMENT, "probe is %d: 0 ... %d would be accepted",
+                       (int)probe, RUNG_PROBES - 1);
+  }
+}

@@ -1,0 +1,124 @@
+/* What the files of the CUDA backend share. Private to this folder. */
+#ifndef RUNG_BACKEND_CUDA_STATE_H
+#define RUNG_BACKEND_CUDA_STATE_H
+
+#include <cuda_runtime.h>
+
+#include "backend/backend.h"
+
+/* A moment on one multiprocessor: its cycle counter, and the device's clock in nanoseconds. */
+struct rung_cuda_stamp {
+  long long cycles, nanoseconds;
+  unsigned processor;
+};
+
+/* Pinned host memory that the device sees. */
+struct rung_cuda_page {
+  unsigned released;         /* holds with a ticket up to this one may end */
+  unsigned gave_up;          /* the last ticket whose hold ended by itself; 0: none */
+  rung_cuda_stamp stamps[2]; /* where the board's stamps land */
+};
+
+/* Device memory of the measuring kernels. */
+struct rung_cuda_board {
+  rung_cuda_stamp stamps[2]; /* clock_begin(), clock_end() */
+  unsigned long long sink;   /* where a kernel pretends to put what it read */
+};
+
+/* One opened device. Everything below `own_stream` is made when it is first needed. */
+struct rung_state {
+  int device, processors;
+  int64_t memory_bytes, cache_bytes;
+  cudaStream_t stream;
+  bool own_stream;
+
+  bool measuring; /* events, page and board are there, the measuring kernels are loaded */
+  cudaEvent_t marks[2];
+  bool marked[2];
+  rung_cuda_page *page, *page_on_device;
+  rung_cuda_board *board; /* on the device */
+  unsigned ticket;        /* of the last hold; 0: none yet */
+  bool stamped[2];
+  void *flush_buffer;
+};
+
+/* Records what was being done when the runtime said `code`, and clears the runtime's own record
+ * of it, so that the next launch is not blamed. cudaErrorMemoryAllocation is OUT_OF_MEMORY, all
+ * else DEVICE_FAILED. */
+rung_status rung_cuda_failed(rung_error *error, cudaError_t code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#define RUNG_CUDA_CHECK(error, call, ...)                                             \
+  do {                                                                                \
+    cudaError_t code_ = (call);                                                       \
+    if (code_ != cudaSuccess) return rung_cuda_failed((error), code_, ##__VA_ARGS__); \
+  } while (0)
+
+#define RUNG_CHECK(call)                    \
+  do {                                      \
+    rung_status status_ = (call);           \
+    if (status_ != RUNG_OK) return status_; \
+  } while (0)
+
+/* Makes the state's device the calling thread's current one: every entry begins with it. */
+rung_status rung_cuda_enter(const rung_state *state, rung_error *error);
+
+/* "140.4 GiB", "64 KiB", "12 bytes". */
+struct rung_cuda_size {
+  char text[32];
+};
+rung_cuda_size rung_cuda_size_of(double bytes);
+
+/* devices.cu */
+rung_status rung_cuda_count(int *devices, rung_error *error);
+rung_status rung_cuda_describe(int index, rung_device *device, rung_error *error);
+/* Refuses an index that is not a device's. */
+rung_status rung_cuda_properties(int index, cudaDeviceProp *properties, rung_error *error);
+void rung_cuda_uuid(const cudaDeviceProp *properties, char text[48]);
+
+/* facts.cu */
+rung_status rung_cuda_facts(int index, void (*emit)(void *to, const char *key, const char *value),
+                            void *to, rung_error *error);
+
+/* cuda.cu */
+rung_status rung_cuda_allocate(rung_state *state, size_t bytes, void **memory, rung_error *error);
+void rung_cuda_release(rung_state *state, void *memory);
+rung_status rung_cuda_available(rung_state *state, int64_t *bytes, rung_error *error);
+rung_status rung_cuda_copy(rung_state *state, void *to, const void *from, size_t bytes,
+                           rung_copy way, rung_error *error);
+rung_status rung_cuda_fill(rung_state *state, void *memory, unsigned char byte, size_t bytes,
+                           rung_error *error);
+
+/* pack.cu */
+rung_status rung_cuda_pack(rung_state *state, const rung_view *to, const rung_view *from,
+                           rung_error *error);
+rung_status rung_cuda_pack_load(rung_error *error); /* loads the kernels */
+
+/* measure.cu */
+rung_status rung_cuda_measuring(rung_state *state, rung_error *error); /* makes `measuring` true */
+void rung_cuda_measuring_end(rung_state *state);
+/* Fails if a hold ended by itself since the last call; the stream has been waited for. */
+rung_status rung_cuda_held_too_long(rung_state *state, rung_error *error);
+rung_status rung_cuda_flush(rung_state *state, rung_error *error);
+rung_status rung_cuda_mark(rung_state *state, int slot, rung_error *error);
+rung_status rung_cuda_elapsed(rung_state *state, double *milliseconds, rung_error *error);
+rung_status rung_cuda_hold(rung_state *state, rung_error *error);
+rung_status rung_cuda_release_hold(rung_state *state, rung_error *error);
+rung_status rung_cuda_clock_begin(rung_state *state, rung_error *error);
+rung_status rung_cuda_clock_end(rung_state *state, rung_error *error);
+rung_status rung_cuda_clock_mhz(rung_state *state, double *mhz, rung_error *error);
+
+/* probe.cu. Memory is swept in tiles: a block of SWEEP_THREADS threads moves a tile, every thread
+ * SWEEP_VECTORS 16-byte vectors of it. */
+enum { SWEEP_THREADS = 256, SWEEP_VECTORS = 8, SWEEP_TILE = SWEEP_THREADS * SWEEP_VECTORS * 16 };
+/* Reads `tiles` tiles with `blocks` blocks; the board must be there. 0 tiles: only loads. */
+rung_status rung_cuda_read_tiles(rung_state *state, const void *memory, int64_t tiles, int blocks,
+                                 rung_error *error);
+rung_status rung_cuda_probe(rung_state *state, rung_probe probe, double *work, double *milliseconds,
+                            rung_error *error);
+
+extern "C" {
+extern const rung_backend rung_cuda_backend;
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* The CUDA surface of kernels, for nvcc. */
+#ifndef RUNG_BACKEND_CUDA_SURFACE_H
+#define RUNG_BACKEND_CUDA_SURFACE_H
+
+#include <cuda_pipeline_primitives.h>
+#include <cuda_runtime.h>
+
+#include "core/ladder.h"
+
+/* A launch that was refused, or nothing. */
+static inline rung_status rung_cuda_launched(const rung_task *task, const char *kernel) {
+  cudaError_t status = cudaGetLastError();
+  if (status == cudaSuccess) return RUNG_OK;
+  return rung_fail(task->error, RUNG_DEVICE_FAILED, "kernel %s could not be launched: %s", kernel,
+                   cudaGetErrorString(status));
+}
+
+#define RUNG_LAUNCH(task, kernel, grid, block, shared_bytes, ...)                             \
+  do {                                                                                        \
+    (kernel)<<<(grid), (block), (shared_bytes), (cudaStream_t)(task)->stream>>>(__VA_ARGS__); \
+    rung_status launched_ = rung_cuda_launched((task), #kernel);                              \
+    if (launched_ != RUNG_OK) return launched_;                                               \
+  } while (0)
+
+/* One extern array serves all kernels of a file: its type is fixed by the cast. */
+extern __shared__ unsigned char rung_dynamic_shared_[] __attribute__((aligned(16)));
+#define RUNG_DYNAMIC_SHARED(type, name) type *name = reinterpret_cast<type *>(rung_dynamic_shared_)
+
+#define RUNG_CUDA_TRY(task, call)                                          \
+  do {                                                                     \
+    cudaError_t status_ = (call);                                          \
+    if (status_ != cudaSuccess)                                            \
+      return rung_fail((task)->error, RUNG_DEVICE_FAILED, "%s: %s", #call, \
+                       cudaGetErrorString(status_));                       \
+  } while (0)
+
+#define RUNG_ALLOW_SHARED(task, kernel, bytes)                                                    \
+  RUNG_CUDA_TRY(task, cudaFuncSetAttribute((kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, \
+                                           (int)(bytes)))
+
+/* How many blocks of a kernel a multiprocessor holds at once. */
+#define RUNG_RESIDENT_BLOCKS(task, kernel, threads, shared_bytes, blocks)                      \
+  RUNG_CUDA_TRY(task, cudaOccupancyMaxActiveBlocksPerMultiprocessor((blocks), kernel, (threads), \
+                                                                    (shared_bytes)))
+
+/* One element from global into shared memory behind the thread's back: copies since the last
+ * commit are one group; wait() waits for all groups of the calling thread. Below capability 8.0
+ * an ordinary copy. */
+template <typename T>
+static __device__ inline void rung_copy_async(T *shared, const T *global) {
+  __pipeline_memcpy_async(shared, global, sizeof(T));
+}
+static __device__ inline void rung_copy_async_commit() {
+  __pipeline_commit();
+}
+static __device__ inline void rung_copy_async_wait() {
+  __pipeline_wait_prior(0);
+}
+
+#define RUNG_COPY_ON_DEVICE(task, to, from, bytes)                                     \
+  RUNG_CUDA_TRY(task, cudaMemcpyAsync((to), (from), (bytes), cudaMemcpyDeviceToDevice, \
+                                      (cudaStream_t)(task)->stream))
+
+#endif

@@ -1,0 +1,33 @@
+/* What a kernel file (.cu) may know of the machine: included by every rung under a cuda/ folder,
+ * and the only header of its kind they include. nvcc takes it for the GPU; the simulator's own
+ * surface stands behind the same names. */
+#ifndef RUNG_BACKEND_GPU_H
+#define RUNG_BACKEND_GPU_H
+
+#ifdef __CUDACC__
+#include "backend/cuda/surface.h"
+#define RUNG_ENTRY(name) name##_cuda
+#else
+#include "backend/sim/surface.h"
+#define RUNG_ENTRY(name) name##_sim
+#endif
+
+/* Provided by the surface:
+ *
+ * RUNG_LAUNCH(task, kernel, grid, block, shared_bytes, arguments...)
+ *     queues a kernel on the task's stream and returns from the calling function with the error,
+ *     named, if the launch was refused.
+ * RUNG_DYNAMIC_SHARED(type, name)
+ *     declares, inside a kernel, the dynamic shared memory of the block as an array.
+ * RUNG_ALLOW_SHARED(task, kernel, bytes)
+ *     lets a kernel ask for more than 48 KiB of dynamic shared memory; returns on error.
+ * RUNG_RESIDENT_BLOCKS(task, kernel, threads, shared_bytes, &blocks)
+ *     how many blocks of a kernel a multiprocessor holds at once; returns on error.
+ * rung_copy_async(shared, global), rung_copy_async_commit(), rung_copy_async_wait()
+ *     inside a kernel: one element from global into shared memory without waiting for it.
+ * RUNG_COPY_ON_DEVICE(task, to, from, bytes)
+ *     queues a copy within the device's memory; returns on error.
+ * and the CUDA C names themselves: __global__, __device__, __shared__, threadIdx, __syncthreads,
+ * __shfl_up_sync, fmaf, float4 and so on. */
+
+#endif

@@ -1,0 +1,174 @@
+/* What the verbs of the command share: options, failures, results, progress.
+ *
+ * A verb is one function and one file. It parses with cli_parse(), returns an exit code, and
+ * never exits by itself. Failures travel as rung_status and rung_error like everywhere else;
+ * cli_end() turns the last one into a line on standard error and an exit code. */
+#ifndef RUNG_CLI_CLI_H
+#define RUNG_CLI_CLI_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "core/context.h"
+#include "core/ladder.h"
+#include "files/replace.h"
+
+/* Exit codes of the command; pinned, documented in its manual. */
+enum {
+  CLI_DONE = 0,
+  CLI_CHECK_FAILED = 1,
+  CLI_BAD_USAGE = 2,
+  CLI_BAD_INPUT = 3,
+  CLI_NO_DEVICE = 4,
+  CLI_OUT_OF_MEMORY = 5
+};
+
+/* ---- verbs: main.c ------------------------------------------------------------------------ */
+
+typedef struct cli_verb {
+  const char *name, *line; /* one line: what it is for */
+  int (*run)(int argc, char **argv);
+} cli_verb;
+
+int verb_bench(int argc, char **argv);
+int verb_devices(int argc, char **argv);
+int verb_ladder(int argc, char **argv);
+int verb_radiator(int argc, char **argv);
+int verb_stencil(int argc, char **argv);
+int verb_tour(int argc, char **argv);
+int verb_verify(int argc, char **argv);
+
+/* ---- options: options.c ------------------------------------------------------------------- */
+
+/* Options that mean the same in every verb that takes them. */
+typedef struct cli_common {
+  const char *device; /* NULL: not given */
+  const char *rung;
+  int block; /* 0: not given */
+  bool typed, mathed;
+  rung_dtype type;
+  rung_math math;
+  int threads; /* 0: all */
+  uint64_t seed;
+  bool json, quiet;
+  const char *output; /* NULL: not given */
+} cli_common;
+
+/* Which of them a verb takes. --quiet and --help are always taken. */
+enum {
+  CLI_DEVICE = 1 << 0,
+  CLI_RUNG = 1 << 1,
+  CLI_BLOCK = 1 << 2,
+  CLI_TYPE = 1 << 3,
+  CLI_MATH = 1 << 4,
+  CLI_THREADS = 1 << 5,
+  CLI_SEED = 1 << 6,
+  CLI_JSON = 1 << 7,
+  CLI_OUTPUT = 1 << 8
+};
+
+typedef struct cli_option {
+  const char *name;     /* long name; NULL: only the letter */
+  int letter;           /* 0: only the long name */
+  const char *argument; /* what the help calls it; NULL: takes none */
+  const char *help;
+} cli_option;
+
+/* How a verb is called. */
+typedef struct cli_usage {
+  const char *verb, *synopsis, *about;
+  const char *example;
+  unsigned common;         /* CLI_DEVICE | ... */
+  const char *device_help; /* NULL: the usual lines */
+  const char *rung_help;
+  const char *output_help;
+  const cli_option *options; /* its own, ended by a row of zeros; may be NULL */
+  /* Takes option `index` of those above. */
+  rung_status (*take)(void *to, int index, const char *value, rung_error *error);
+  int least, most; /* positional arguments allowed */
+} cli_usage;
+
+/* Parses; after it argv[*first ... argc) are the positional arguments. True: go on. False: the
+ * verb returns *code at once (help was printed, or an error). */
+bool cli_parse(const cli_usage *usage, int argc, char **argv, cli_common *common, void *to,
+               int *first, int *code);
+
+/* Numbers of options, strictly: the whole text, in range. `option` is as the user types it. */
+rung_status cli_int(const char *option, const char *text, int64_t least, int64_t most,
+                    int64_t *value, rung_error *error);
+rung_status cli_double(const char *option, const char *text, double *value, rung_error *error);
+
+/* ---- failures: fail.c --------------------------------------------------------------------- */
+
+int cli_code_of(rung_status status);
+/* "rung VERB: sentence" on standard error where there is a failure; its exit code. */
+int cli_end(const char *verb, const rung_error *error);
+/* A remark that is no failure, on standard error, unless --quiet. */
+void cli_note(const cli_common *common, const char *verb, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- devices: device.c -------------------------------------------------------------------- */
+
+/* Opens a context; on failure *context is NULL and *error says why. */
+rung_status cli_open(const cli_common *common, const char *device, rung_context **context,
+                     rung_error *error);
+
+/* Carries a library call's failure over into *error. */
+rung_status cli_carry(rung_context *context, rung_status status, rung_error *error);
+
+/* Names of devices to work on ("cpu", "cuda:0"): the one asked for, or all that are here. */
+enum { CLI_DEVICES = 17, CLI_DEVICE_NAME = 16 };
+typedef struct cli_devices {
+  int count;
+  char names[CLI_DEVICES][CLI_DEVICE_NAME];
+  char absent[RUNG_SENTENCE]; /* why there is no GPU among them; "" where there is */
+} cli_devices;
+rung_status cli_devices_of(const char *asked, cli_devices *devices, rung_error *error);
+
+bool cli_on_device(const rung_row *row, const rung_device *device);
+
+/* The operations to work on: the one named, or all. `one` is room for a list of one. */
+rung_status cli_operations_of(const char *name, const rung_operation *one[2],
+                              const rung_operation *const **operations, rung_error *error);
+
+/* Refuses a --rung that no operation of the list has; NULL is allowed. */
+rung_status cli_check_rung(const char *rung, const rung_operation *const *operations,
+                           rung_error *error);
+
+/* ---- results: results.c ------------------------------------------------------------------- */
+
+/* Results go to -o FILE or standard output. */
+rung_status cli_results_begin(file_replace *file, const cli_common *common, rung_error *error);
+rung_status cli_results_json(file_replace *file, json_t *json, rung_error *error); /* takes json */
+
+json_t *cli_real(double value); /* null where JSON has no such number */
+
+/* "1.23 ms", "4.5 s": a time with three digits. */
+const char *cli_time(double milliseconds, char text[32]);
+/* "1.5 GiB" */
+const char *cli_bytes(double bytes, char text[32]);
+
+/* Colour of a terminal's text where `stream` is one and NO_COLOR is not set, else "". */
+const char *cli_colour(FILE *stream, const char *sequence);
+#define CLI_BOLD "\033[1m"
+#define CLI_RED "\033[31m"
+#define CLI_GREEN "\033[32m"
+#define CLI_PLAIN "\033[0m"
+
+/* ---- progress: progress.c ----------------------------------------------------------------- */
+
+/* A bar on standard error, where that is a terminal and --quiet was not given. */
+typedef struct cli_progress {
+  bool shown;
+  double base, share; /* this step's part of the whole */
+  double last;        /* seconds, when it was drawn last */
+  char label[96];
+} cli_progress;
+void cli_progress_begin(cli_progress *progress, const cli_common *common);
+/* The steps to come are share of the whole, from base on. */
+void cli_progress_part(cli_progress *progress, double base, double share, const char *label);
+/* As lab_sample() calls it; `to` is a cli_progress. */
+void cli_progress_show(void *to, double done, const char *what);
+void cli_progress_end(cli_progress *progress);
+
+#endif

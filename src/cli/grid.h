@@ -1,0 +1,38 @@
+/* Host arrays of the command's own. */
+#ifndef RUNG_CLI_GRID_H
+#define RUNG_CLI_GRID_H
+
+#include "files/npy.h"
+
+/* A compact f32 or f64 array; `tensor` points into this struct, which therefore must not move. */
+typedef struct grid {
+  DLTensor tensor;
+  rung_dtype dtype;
+  int64_t shape[2], count;
+  void *memory; /* owned; aligned to 256 bytes */
+} grid;
+
+/* ndim 1 or 2. RUNG_OUT_OF_MEMORY, RUNG_TOO_LARGE; *made is then zeroed. */
+rung_status grid_make(grid *made, rung_dtype dtype, int ndim, const int64_t *shape,
+                      rung_error *error);
+void grid_free(grid *grid);
+
+/* One row of two dimensions becomes one dimension. */
+void grid_flatten(grid *grid);
+
+double grid_value(const grid *grid, int64_t index);
+
+/* Replaces an array by a compact one of f32 or f64, every element converted as C does. */
+rung_status grid_convert(npy_array *array, rung_dtype dtype, rung_error *error);
+
+/* How two arrays of the same type and shape differ. */
+typedef struct grid_difference {
+  int64_t elements; /* whose bits differ; two NaN are the same */
+  double largest;   /* |a - b|; NaN where only one is a NaN */
+} grid_difference;
+grid_difference grid_compare(const grid *a, const grid *b);
+
+/* The largest |a - b| over the largest |b|, whatever the types: the distance from a reference. */
+double grid_distance(const grid *a, const grid *reference);
+
+#endif

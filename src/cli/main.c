@@ -1,0 +1,60 @@
+/* rung: the command. A verb comes first; each is a file beside this one. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const cli_verb verbs[] = {
+    {"radiator", "heat in a cylindrical radiator, on CPU and GPU, timed and compared",
+     verb_radiator},
+    {"stencil", "a weighted row stencil applied to an array in a file", verb_stencil},
+    {"tour", "every ladder verified and timed on this machine", verb_tour},
+    {"ladder", "the rungs of each operation, their ideas, what each needs", verb_ladder},
+    {"verify", "every rung against the reference", verb_verify},
+    {"bench", "how long each rung takes, and what it gained", verb_bench},
+    {"devices", "what is here, and what it can do", verb_devices}};
+
+static void print_help(FILE *to) {
+  fprintf(to,
+          "Usage: rung VERB [OPTION]... [ARGUMENT]...\n"
+          "       rung --help | --version\n\n"
+          "Fast data-parallel kernels with the same bits on every device.\n\nVerbs:\n");
+  for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+    fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].line);
+  fprintf(to,
+          "\n`rung VERB --help` explains a verb, with an example.\n"
+          "Exit status: 0 done, 1 a check failed, 2 bad usage, 3 bad input or output, 4 no such\n"
+          "device, 5 out of memory.\n\nExample:\n  rung tour\n");
+}
+
+static int run_verb(int argc, char **argv) {
+  for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+    if (strcmp(verbs[i].name, argv[1]) == 0) return verbs[i].run(argc - 1, argv + 1);
+  fprintf(stderr, "rung: there is no verb '%s'; `rung --help` lists them\n", argv[1]);
+  return CLI_BAD_USAGE;
+}
+
+/* What was printed must have arrived. */
+static int close_output(int code) {
+  errno = 0;
+  bool written = fflush(stdout) == 0 && !ferror(stdout);
+  if (written || code > CLI_CHECK_FAILED) return code;
+  fprintf(stderr, "rung: standard output cannot be written: %s\n", strerror(errno ? errno : EIO));
+  return CLI_BAD_INPUT;
+}
+
+int main(int argc, char **argv) {
+  int code = CLI_DONE;
+  if (argc < 2) {
+    print_help(stderr);
+    return CLI_BAD_USAGE;
+  }
+  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    print_help(stdout);
+  } else if (strcmp(argv[1], "--version") == 0) {
+    printf("rung %s\n", rung_version());
+  } else {
+    code = run_verb(argc, argv);
+  }
+  return close_output(code);
+}

@@ -1,0 +1,206 @@
+#include "cli/measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- choosing ----------------------------------------------------------------------------- */
+
+/* Whether `name` stands in "a,b,c". */
+static bool listed(const char *list, const char *name) {
+  size_t length = strlen(name);
+  for (const char *at = list; at; at = strchr(at, ',')) {
+    if (*at == ',') at++;
+    if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
+  }
+  return false;
+}
+
+bool measure_chosen(const measure_choice *choice, const rung_row *row, const rung_device *device) {
+  if (!cli_on_device(row, device)) return false;
+  if (choice->strict && row->order == RUNG_LOOSE) return false;
+  return !choice->rungs || listed(choice->rungs, row->name);
+}
+
+/* The block sizes of a row under a choice, ended by 0. One that takes none gets its own. */
+static const int *blocks_of(const measure_choice *choice, const rung_row *row) {
+  static const int own[] = {0};
+  if (!row->blocks) return own;
+  return choice->own_blocks ? row->blocks : choice->blocks;
+}
+
+/* Adds every candidate to `list` (NULL: only counts them). */
+static int add_candidates(const measure_choice *choice, const rung_operation *operation,
+                          const rung_device *device, lab_candidate *list) {
+  int count = 0;
+  for (int i = 0; i < operation->count; i++) {
+    const rung_row *row = &operation->rows[i];
+    if (!measure_chosen(choice, row, device)) continue;
+    const int *blocks = blocks_of(choice, row);
+    do {
+      if (list && count < MEASURE_CANDIDATES)
+        list[count] = (lab_candidate){.row = row, .block = *blocks};
+      count++;
+    } while (*blocks != 0 && *++blocks != 0);
+  }
+  return count < MEASURE_CANDIDATES ? count : MEASURE_CANDIDATES;
+}
+
+int measure_count(const measure_choice *choice, const rung_operation *operation,
+                  const rung_device *device) {
+  return add_candidates(choice, operation, device, NULL);
+}
+
+/* ---- running ------------------------------------------------------------------------------ */
+
+/* A loose rung may save arithmetic the contract's order cannot: beside one only the memory roof
+ * is a floor. */
+static double floor_of(const measure *m) {
+  rung_trial trial = m->trial;
+  for (int i = 0; i < m->count; i++)
+    if (m->candidates[i].row->order == RUNG_LOOSE) trial.flops = 0;
+  return lab_floor_ms(&m->roofs, &trial, &m->context->device);
+}
+
+rung_status measure_run(rung_context *context, const rung_operation *operation, const char *line,
+                        const measure_choice *choice, const lab_rules *rules,
+                        const lab_roofs *roofs, cli_progress *progress, measure *m,
+                        rung_error *error) {
+  *m = (measure){.context = context, .rules = *rules, .roofs = *roofs};
+  m->count = measure_count(choice, operation, &context->device);
+  m->candidates = calloc((size_t)m->count + 1, sizeof *m->candidates);
+  if (!m->candidates) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the candidates");
+  add_candidates(choice, operation, &context->device, m->candidates);
+  cli_progress_show(progress, 0, "references");
+  rung_status status = operation->trials->make(line, rules->seed, &m->trial, error);
+  m->made = status == RUNG_OK;
+  if (!status) status = operation->trials->expect(&m->trial, error);
+  if (status) return status;
+  m->roof_ms = lab_roof_ms(&m->roofs, &m->trial, &m->bound);
+  lab_rig *rig = NULL;
+  status = lab_rig_open(context, &m->trial, &rig, error);
+  if (status) return status;
+  status = lab_sample(rig, m->candidates, m->count, rules, floor_of(m), cli_progress_show, progress,
+                      error);
+  lab_rig_close(rig);
+  return status;
+}
+
+void measure_free(measure *m) {
+  for (int i = 0; m->candidates && i < m->count; i++) lab_candidate_free(&m->candidates[i]);
+  free(m->candidates);
+  if (m->made) m->trial.operation->trials->drop(&m->trial);
+  *m = (measure){0};
+}
+
+/* ---- what came of it ---------------------------------------------------------------------- */
+
+const lab_verdict *measure_verdict(const lab_candidate *candidate) {
+  return candidate->before.finding != LAB_GOOD ? &candidate->before : &candidate->after;
+}
+
+static bool good(const lab_candidate *candidate) {
+  return measure_verdict(candidate)->finding == LAB_GOOD && candidate->count > 0;
+}
+
+int measure_failures(const measure *m) {
+  int failures = 0;
+  for (int i = 0; i < m->count; i++) {
+    lab_finding finding = measure_verdict(&m->candidates[i])->finding;
+    failures += finding != LAB_GOOD && finding != LAB_UNSUPPORTED;
+  }
+  return failures;
+}
+
+const lab_candidate *measure_fastest(const measure *m) {
+  const lab_candidate *best = NULL;
+  for (int i = 0; i < m->count; i++) {
+    const lab_candidate *c = &m->candidates[i];
+    if (good(c) && (!best || c->time.median < best->time.median)) best = c;
+  }
+  return best;
+}
+
+/* The best median of the rung below the candidate's; NaN: there is none. */
+static double below(const measure *m, const lab_candidate *candidate) {
+  const rung_row *lower = NULL;
+  double best = NAN;
+  for (const lab_candidate *c = m->candidates; c < candidate; c++) {
+    if (c->row == candidate->row || !good(c)) continue;
+    if (c->row != lower || c->time.median < best) best = c->time.median;
+    lower = c->row;
+  }
+  return best;
+}
+
+/* ---- printing ----------------------------------------------------------------------------- */
+
+static const char *colour_of(FILE *to, lab_finding finding) {
+  if (finding == LAB_UNSUPPORTED) return "";
+  return cli_colour(to, finding == LAB_GOOD ? CLI_GREEN : CLI_RED);
+}
+
+static const char *block_text(int block, char text[16]) {
+  snprintf(text, 16, "%d", block);
+  return block > 0 ? text : "-";
+}
+
+static const char *gain_text(double gain, char text[16]) {
+  if (isnan(gain)) return "-";
+  snprintf(text, 16, gain < 10 ? "%.2f x" : "%.1f x", gain);
+  return text;
+}
+
+static void print_heading(FILE *to, const measure *m) {
+  char text[32];
+  fprintf(to, "%s%s on %s%s: %s\n", cli_colour(to, CLI_BOLD), m->trial.operation->name,
+          m->context->device.name, cli_colour(to, CLI_PLAIN), m->trial.label);
+  fprintf(to, "roof: %s, bound by %s; caches %s\n", cli_time(m->roof_ms, text), m->bound,
+          m->rules.hot ? "hot" : "cold");
+}
+
+void measure_print(FILE *to, const measure *m) {
+  print_heading(to, m);
+  fprintf(to, "%-14s %5s %12s %25s %8s %7s %6s %7s %-12s %s\n", "rung", "block", "median",
+          "[min, q3]", "gain", "% roof", "MHz", "samples", "stopped", "verdict");
+  for (int i = 0; i < m->count; i++) {
+    const lab_candidate *c = &m->candidates[i];
+    const lab_verdict *verdict = measure_verdict(c);
+    char block[16], median[32], least[32], q3[32], gain[16], range[80], clock[16] = "-";
+    fprintf(to, "%-14s %5s ", c->row->name, block_text(c->block, block));
+    if (c->count == 0) {
+      fprintf(to, "%s%s%s: %s\n", colour_of(to, verdict->finding),
+              lab_finding_name(verdict->finding), cli_colour(to, CLI_PLAIN), verdict->sentence);
+      continue;
+    }
+    snprintf(range, sizeof range, "[%s, %s]", cli_time(c->time.min, least),
+             cli_time(c->time.q3, q3));
+    if (c->clock.median > 0) snprintf(clock, sizeof clock, "%.0f", c->clock.median);
+    fprintf(to, "%12s %25s %8s %7.1f %6s %7d %-12s %s%s%s%s%s\n", cli_time(c->time.median, median),
+            range, gain_text(below(m, c) / c->time.median, gain), 100 * m->roof_ms / c->time.median,
+            clock, c->count, lab_stop_text(c->stop), colour_of(to, verdict->finding),
+            lab_finding_name(verdict->finding), cli_colour(to, CLI_PLAIN),
+            verdict->sentence[0] ? ": " : "", verdict->sentence);
+  }
+}
+
+void measure_bars(FILE *to, const measure *m) {
+  enum { BAR = 24 };
+  print_heading(to, m);
+  fprintf(to, "  %-14s %12s %9s %7s\n", "rung", "median", "gain", "% roof");
+  for (int i = 0; i < m->count; i++) {
+    const lab_candidate *c = &m->candidates[i];
+    const lab_verdict *verdict = measure_verdict(c);
+    char median[32], gain[16], bar[BAR + 1] = "";
+    if (!good(c)) {
+      fprintf(to, "  %-14s %s%s%s: %s\n", c->row->name, colour_of(to, verdict->finding),
+              lab_finding_name(verdict->finding), cli_colour(to, CLI_PLAIN), verdict->sentence);
+      continue;
+    }
+    double part = m->roof_ms / c->time.median;
+    int full = (int)lrint(BAR * (part < 1 ? part : 1));
+    for (int k = 0; k < full; k++) bar[k] = '#';
+    fprintf(to, "  %-14s %12s %9s %6.1f%% %s\n", c->row->name, cli_time(c->time.median, median),
+            gain_text(below(m, c) / c->time.median, gain), 100 * part, bar);
+  }
+}

@@ -1,0 +1,56 @@
+/* Timing a trial's rungs on a device, and the table of it: shared by bench and tour. Knows
+ * operations by their ladders and trials only. */
+#ifndef RUNG_CLI_MEASURE_H
+#define RUNG_CLI_MEASURE_H
+
+#include "cli/cli.h"
+#include "lab/lab.h"
+
+enum { MEASURE_BLOCKS = 32, MEASURE_CANDIDATES = 512 };
+
+/* Which rungs, at which block sizes. */
+typedef struct measure_choice {
+  const char *rungs;          /* "a,b": only these; NULL: all of the device's */
+  int blocks[MEASURE_BLOCKS]; /* ended by 0; none: the rung's own choice */
+  bool own_blocks;            /* those of the rung's row instead */
+  bool strict;                /* leave loose rungs out */
+} measure_choice;
+
+typedef struct measure {
+  rung_context *context; /* borrowed */
+  rung_trial trial;
+  lab_candidate *candidates;
+  int count;
+  lab_rules rules;
+  lab_roofs roofs;
+  double roof_ms;
+  const char *bound;
+  bool made; /* the trial is to be dropped */
+} measure;
+
+bool measure_chosen(const measure_choice *choice, const rung_row *row, const rung_device *device);
+/* How many candidates a choice makes of an operation on a device. */
+int measure_count(const measure_choice *choice, const rung_operation *operation,
+                  const rung_device *device);
+
+/* Makes the trial of `line`, its references and candidates, and samples them. On failure too
+ * *result is to be freed. */
+rung_status measure_run(rung_context *context, const rung_operation *operation, const char *line,
+                        const measure_choice *choice, const lab_rules *rules,
+                        const lab_roofs *roofs, cli_progress *progress, measure *result,
+                        rung_error *error);
+void measure_free(measure *result);
+
+/* How many candidates were found wrong; those that do not support the job are not. */
+int measure_failures(const measure *result);
+const lab_verdict *measure_verdict(const lab_candidate *candidate);
+/* The fastest good candidate; NULL: none. */
+const lab_candidate *measure_fastest(const measure *result);
+
+/* The table: rung, block, median, [min, q3], gain over the rung below, part of the roof, clock,
+ * samples, why it stopped, verdict. */
+void measure_print(FILE *to, const measure *result);
+/* The ladder as bars: one line a rung. */
+void measure_bars(FILE *to, const measure *result);
+
+#endif

@@ -1,0 +1,181 @@
+/* rung tour: every ladder verified and timed on this machine. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/measure.h"
+
+static const char verb[] = "tour";
+
+enum { PATH = 4096, CLOSING = 96 };
+
+static const cli_usage usage = {
+    .verb = verb,
+    .synopsis = "[OPTION]...",
+    .about =
+        "The main job: for every operation, every rung on every device is verified, timed and\n"
+        "set against the roof measured here. Takes at most a few minutes.",
+    .example = "rung tour --device cpu -o results",
+    .common = CLI_DEVICE | CLI_MATH | CLI_THREADS | CLI_SEED | CLI_JSON | CLI_OUTPUT,
+    .device_help = "auto, cpu, cuda or cuda:<index>; default auto: every device that is here",
+    .output_help = "the folder for rung-tour.json, the record; default: the current one"};
+
+/* Seconds the whole tour may take in sampling, and for one candidate at most. */
+static const double tour_seconds = 75, candidate_seconds = 2;
+
+/* The closing summary: what was fastest at each job. */
+typedef struct closing {
+  char job[RUNG_LABEL + 32], device[CLOSING], rung[CLOSING];
+  double ms, roof, gain;
+} closing;
+
+typedef struct tour {
+  const cli_common *common;
+  measure_choice choice;
+  cli_devices devices;
+  char record[PATH];
+  json_t *records;
+  closing *closings;
+  int closed, candidates, failures, unsupported;
+  int steps, step; /* jobs in all, jobs done */
+  lab_rules rules;
+  cli_progress progress;
+} tour;
+
+static rung_status record_path(tour *t, rung_error *error) {
+  const char *folder = t->common->output ? t->common->output : ".";
+  int length = snprintf(t->record, sizeof t->record, "%s/rung-tour.json", folder);
+  if (length >= (int)sizeof t->record)
+    return rung_fail(error, RUNG_FILE_FAILED, "-o '%.60s...' is too long for a folder's name",
+                     folder);
+  return file_replace_possible(t->record, error);
+}
+
+/* How many jobs and candidates lie ahead, so that each gets its share of the time. */
+static rung_status plan(tour *t, rung_error *error) {
+  int candidates = 0;
+  for (int d = 0; d < t->devices.count; d++) {
+    rung_device device;
+    rung_status status = rung_find_device(t->devices.names[d], &device, error);
+    if (status) return status;
+    for (int k = 0; rung_operations[k]; k++)
+      for (const char *const *line = rung_operations[k]->trials->tour; *line; line++) {
+        candidates += measure_count(&t->choice, rung_operations[k], &device);
+        t->steps++;
+      }
+  }
+  t->rules = lab_rules_default();
+  t->rules.seed = t->common->seed;
+  double share = tour_seconds / (candidates > 0 ? candidates : 1);
+  t->rules.seconds = share < candidate_seconds ? share : candidate_seconds;
+  t->closings = calloc((size_t)t->steps + 1, sizeof *t->closings);
+  if (!t->closings) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the summary");
+  return RUNG_OK;
+}
+
+static void remember(tour *t, const measure *m) {
+  const lab_candidate *best = measure_fastest(m), *first = NULL;
+  for (int i = 0; i < m->count; i++) {
+    t->unsupported += measure_verdict(&m->candidates[i])->finding == LAB_UNSUPPORTED;
+    if (!first && m->candidates[i].count > 0) first = &m->candidates[i];
+  }
+  t->candidates += m->count;
+  t->failures += measure_failures(m);
+  if (!best) return;
+  closing *c = &t->closings[t->closed++];
+  snprintf(c->job, sizeof c->job, "%.30s %s", m->trial.operation->name, m->trial.label);
+  snprintf(c->device, sizeof c->device, "%s", m->context->device.name);
+  snprintf(c->rung, sizeof c->rung, "%s", best->row->name);
+  c->ms = best->time.median;
+  c->roof = m->roof_ms / best->time.median;
+  c->gain = first->time.median / best->time.median;
+}
+
+static rung_status tour_line(tour *t, rung_context *context, const lab_roofs *roofs,
+                             const rung_operation *operation, const char *line, rung_error *error) {
+  measure m;
+  cli_progress_begin(&t->progress, t->common);
+  cli_progress_part(&t->progress, (double)t->step / t->steps, 1.0 / t->steps, operation->name);
+  rung_status status =
+      measure_run(context, operation, line, &t->choice, &t->rules, roofs, &t->progress, &m, error);
+  cli_progress_end(&t->progress);
+  t->step++;
+  if (!status) {
+    if (!t->common->json) {
+      measure_bars(stdout, &m);
+      fputc('\n', stdout);
+      fflush(stdout);
+    }
+    remember(t, &m);
+    json_t *record =
+        lab_record(context, &m.trial, m.candidates, m.count, &t->rules, roofs, "rung tour");
+    if (!record || json_array_append_new(t->records, record) != 0)
+      status = rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the record");
+  }
+  measure_free(&m);
+  return status;
+}
+
+static rung_status tour_device(tour *t, const char *name, rung_error *error) {
+  rung_context *context;
+  lab_roofs roofs;
+  rung_status status = cli_open(t->common, name, &context, error);
+  if (!status) {
+    cli_note(t->common, verb, "measuring the roofs of %s, unless they are known",
+             context->device.name);
+    status = lab_roofs_of(context, false, &roofs, error);
+  }
+  for (int k = 0; rung_operations[k] && !status; k++)
+    for (const char *const *line = rung_operations[k]->trials->tour; *line && !status; line++)
+      status = tour_line(t, context, &roofs, rung_operations[k], *line, error);
+  rung_close(context);
+  return status;
+}
+
+static void print_closing(const tour *t) {
+  char text[32];
+  printf("%sThe fastest of each ladder%s\n", cli_colour(stdout, CLI_BOLD),
+         cli_colour(stdout, CLI_PLAIN));
+  for (int i = 0; i < t->closed; i++) {
+    const closing *c = &t->closings[i];
+    printf("  %s on %s: %s, %s, %.1f times the first rung, %.0f %% of the roof\n", c->job,
+           c->device, c->rung, cli_time(c->ms, text), c->gain, 100 * c->roof);
+  }
+  printf("%d rungs verified, %d failed, %d not supported. Record: %s\n",
+         t->candidates - t->unsupported, t->failures, t->unsupported, t->record);
+}
+
+static rung_status finish(tour *t, rung_error *error) {
+  rung_status status = lab_record_write(t->record, t->records, error);
+  if (status) return status;
+  if (t->common->json) {
+    file_replace to = {.stream = stdout};
+    status = cli_results_json(
+        &to, json_pack("{s:i, s:O}", "rung-records", LAB_RECORD_VERSION, "records", t->records),
+        error);
+  } else {
+    print_closing(t);
+  }
+  if (!status && t->failures > 0)
+    status = rung_fail(error, RUNG_CHECK_FAILED, "%d of %d rungs failed their check", t->failures,
+                       t->candidates);
+  return status;
+}
+
+int verb_tour(int argc, char **argv) {
+  cli_common common;
+  int first, code;
+  if (!cli_parse(&usage, argc, argv, &common, NULL, &first, &code)) return code;
+  rung_error error = {0};
+  tour t = {.common = &common, .records = json_array()};
+  t.choice.strict = common.mathed && common.math == RUNG_MATH_STRICT;
+  rung_status status = record_path(&t, &error);
+  if (!status) status = cli_devices_of(common.device, &t.devices, &error);
+  if (!status) status = plan(&t, &error);
+  if (!status && t.devices.absent[0]) cli_note(&common, verb, "no GPU: %s", t.devices.absent);
+  for (int d = 0; !status && d < t.devices.count; d++)
+    status = tour_device(&t, t.devices.names[d], &error);
+  if (!status) finish(&t, &error);
+  free(t.closings);
+  json_decref(t.records);
+  return cli_end(verb, &error);
+}

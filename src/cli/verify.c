@@ -1,0 +1,236 @@
+/* rung verify: every rung against the reference. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "lab/lab.h"
+
+static const char verb[] = "verify";
+
+/* Block sizes that are no multiple of anything, one thread, and the most. */
+static const int odd_blocks[] = {1, 31, 33, 64, 1000, 1024, 0};
+enum { ODD_LINES = 2 };
+
+typedef struct request {
+  bool exhaustive;
+} request;
+
+static const cli_option options[] = {{"exhaustive", 0, NULL, "every block size on every job"}, {0}};
+
+static rung_status take(void *to, int index, const char *value, rung_error *error) {
+  (void)index;
+  (void)value;
+  (void)error;
+  ((request *)to)->exhaustive = true;
+  return RUNG_OK;
+}
+
+static const cli_usage usage = {
+    .verb = verb,
+    .synopsis = "[OPERATION] [OPTION]...",
+    .about =
+        "Runs every rung on small jobs that between them reach every path, and holds each\n"
+        "result against the reference, to the bit where the rung is canonical.",
+    .example = "rung verify stencil --device cpu",
+    .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_SEED |
+              CLI_JSON | CLI_OUTPUT,
+    .device_help = "auto, cpu, cuda or cuda:<index>; default auto: every device that is here",
+    .options = options,
+    .take = take,
+    .most = 1};
+
+/* What became of one rung on one device. */
+typedef struct tally {
+  const rung_row *row;
+  int passed, failed, unsupported;
+  char failure[RUNG_SENTENCE + RUNG_LABEL + 32]; /* the first, with its job */
+  char reason[RUNG_SENTENCE];                    /* the first job it does not support, why */
+} tally;
+
+typedef struct verification {
+  const cli_common *common;
+  bool exhaustive;
+  file_replace out;
+  json_t *json; /* an array of rungs */
+  int checks, failures, unsupported;
+} verification;
+
+static bool chosen(const cli_common *common, const rung_row *row, const rung_device *device) {
+  if (!cli_on_device(row, device)) return false;
+  if (common->mathed && common->math == RUNG_MATH_STRICT && row->order == RUNG_LOOSE) return false;
+  return !common->rung || strcmp(common->rung, "auto") == 0 || strcmp(common->rung, row->name) == 0;
+}
+
+static void check(lab_rig *rig, const rung_trial *trial, int block, tally *t) {
+  lab_verdict verdict;
+  lab_verify(rig, t->row, block, &verdict);
+  if (verdict.finding == LAB_GOOD) {
+    t->passed++;
+  } else if (verdict.finding == LAB_UNSUPPORTED) {
+    if (t->unsupported++ == 0) snprintf(t->reason, sizeof t->reason, "%s", verdict.sentence);
+  } else if (t->failed++ == 0) {
+    snprintf(t->failure, sizeof t->failure, "%s, block %d: %s: %s", trial->label, block,
+             lab_finding_name(verdict.finding), verdict.sentence);
+  }
+}
+
+/* One row on one trial: its block sizes. */
+static void check_blocks(const verification *v, lab_rig *rig, const rung_trial *trial, int line,
+                         tally *t) {
+  const int *own = t->row->blocks;
+  if (v->common->block > 0 || !own) {
+    check(rig, trial, own ? v->common->block : 0, t);
+    return;
+  }
+  for (int i = 0; own[i] != 0 && (i == 0 || v->exhaustive); i++) check(rig, trial, own[i], t);
+  for (int i = 0; odd_blocks[i] != 0 && (line < ODD_LINES || v->exhaustive); i++)
+    check(rig, trial, odd_blocks[i], t);
+}
+
+static rung_status check_line(verification *v, rung_context *context,
+                              const rung_operation *operation, int line, tally *tallies,
+                              rung_error *error) {
+  const rung_trials *trials = operation->trials;
+  rung_trial trial;
+  rung_status status = trials->make(trials->verify[line], v->common->seed, &trial, error);
+  if (status) return status;
+  if (v->common->typed && trial.dtype != v->common->type) {
+    trials->drop(&trial);
+    return RUNG_OK;
+  }
+  lab_rig *rig = NULL;
+  status = trials->expect(&trial, error);
+  if (!status) status = lab_rig_open(context, &trial, &rig, error);
+  for (int i = 0; i < operation->count && !status; i++)
+    if (tallies[i].row) check_blocks(v, rig, &trial, line, &tallies[i]);
+  lab_rig_close(rig);
+  trials->drop(&trial);
+  return status;
+}
+
+/* ---- reporting ---------------------------------------------------------------------------- */
+
+static void print_tally(FILE *to, const tally *t) {
+  const char *plain = cli_colour(to, CLI_PLAIN);
+  fprintf(to, "  %-14s %s%s%s  %d passed", t->row->name,
+          cli_colour(to, t->failed ? CLI_RED : CLI_GREEN),
+          t->failed   ? "FAILED"
+          : t->passed ? "ok    "
+                      : "-     ",
+          plain, t->passed);
+  if (t->failed) fprintf(to, ", %d failed", t->failed);
+  if (t->unsupported) fprintf(to, ", %d not supported", t->unsupported);
+  fputc('\n', to);
+  if (t->failed) fprintf(to, "      %s\n", t->failure);
+  if (t->unsupported) fprintf(to, "      not supported: %s\n", t->reason);
+}
+
+static json_t *tally_json(const char *device, const rung_operation *operation, const tally *t) {
+  json_t *json = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i}", "device", device, "operation",
+                           operation->name, "rung", t->row->name, "passed", t->passed, "failed",
+                           t->failed, "unsupported", t->unsupported);
+  if (json && t->failed) json_object_set_new(json, "failure", json_string(t->failure));
+  if (json && t->unsupported) json_object_set_new(json, "reason", json_string(t->reason));
+  return json;
+}
+
+static void report(verification *v, const char *device, const rung_operation *operation,
+                   const tally *tallies) {
+  for (int i = 0; i < operation->count; i++) {
+    const tally *t = &tallies[i];
+    if (!t->row) continue;
+    v->checks += t->passed + t->failed;
+    v->failures += t->failed;
+    v->unsupported += t->unsupported;
+    if (v->common->json)
+      json_array_append_new(v->json, tally_json(device, operation, t));
+    else
+      print_tally(v->out.stream, t);
+  }
+}
+
+/* ---- running ------------------------------------------------------------------------------ */
+
+static rung_status verify_operation(verification *v, rung_context *context, const char *device,
+                                    const rung_operation *operation, rung_error *error) {
+  tally *tallies = calloc((size_t)operation->count, sizeof *tallies);
+  if (!tallies) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the counts");
+  int rows = 0, lines = 0;
+  for (int i = 0; i < operation->count; i++) {
+    if (!chosen(v->common, &operation->rows[i], &context->device)) continue;
+    tallies[i].row = &operation->rows[i];
+    rows++;
+  }
+  while (operation->trials->verify[lines]) lines++;
+  rung_status status = RUNG_OK;
+  cli_progress progress;
+  cli_progress_begin(&progress, v->common);
+  cli_progress_part(&progress, 0, 1, operation->name);
+  for (int line = 0; line < lines && rows > 0 && !status; line++) {
+    cli_progress_show(&progress, (double)line / lines, operation->trials->verify[line]);
+    status = check_line(v, context, operation, line, tallies, error);
+  }
+  cli_progress_end(&progress);
+  if (!status && rows > 0) {
+    if (!v->common->json)
+      fprintf(v->out.stream, "%s on %s\n", operation->name, context->device.name);
+    report(v, device, operation, tallies);
+  }
+  free(tallies);
+  return status;
+}
+
+static rung_status verify_device(verification *v, const char *device,
+                                 const rung_operation *const *operations, rung_error *error) {
+  rung_context *context;
+  rung_status status = cli_open(v->common, device, &context, error);
+  for (int i = 0; operations[i] && !status; i++)
+    status = verify_operation(v, context, device, operations[i], error);
+  rung_close(context);
+  return status;
+}
+
+static rung_status finish(verification *v, rung_error *error) {
+  rung_status status = RUNG_OK;
+  if (v->checks + v->unsupported == 0)
+    return rung_fail(error, RUNG_UNSUPPORTED,
+                     "nothing was verified: no rung of that name runs on that device; "
+                     "`rung ladder` lists them");
+  if (v->common->json) {
+    status = cli_results_json(
+        &v->out,
+        json_pack("{s:s, s:i, s:i, s:i, s:O}", "verb", verb, "checks", v->checks, "failures",
+                  v->failures, "unsupported", v->unsupported, "rungs", v->json),
+        error);
+  } else {
+    fprintf(v->out.stream, "%d checks, %d failed, %d not supported\n", v->checks, v->failures,
+            v->unsupported);
+  }
+  if (!status) status = file_replace_commit(&v->out, error);
+  if (!status && v->failures > 0)
+    status = rung_fail(error, RUNG_CHECK_FAILED, "%d of %d checks failed", v->failures, v->checks);
+  return status;
+}
+
+int verb_verify(int argc, char **argv) {
+  request r = {0};
+  cli_common common;
+  int first, code;
+  if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
+  rung_error error = {0};
+  const rung_operation *one[2], *const *operations = NULL;
+  cli_devices devices;
+  verification v = {.common = &common, .exhaustive = r.exhaustive, .json = json_array()};
+  rung_status status = cli_operations_of(argv[first], one, &operations, &error);
+  if (!status && common.rung && strcmp(common.rung, "auto") != 0)
+    status = cli_check_rung(common.rung, operations, &error);
+  if (!status) status = cli_devices_of(common.device, &devices, &error);
+  if (!status) status = cli_results_begin(&v.out, &common, &error);
+  if (!status && devices.absent[0]) cli_note(&common, verb, "no GPU: %s", devices.absent);
+  for (int i = 0; !status && i < devices.count; i++)
+    status = verify_device(&v, devices.names[i], operations, &error);
+  if (!status) status = finish(&v, &error);
+  file_replace_abandon(&v.out);
+  json_decref(v.json);
+  return cli_end(verb, &error);
+}

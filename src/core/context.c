@@ -1,0 +1,241 @@
+#include "core/context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_THREADS = 4096, NAME_SHOWN = 64 };
+
+/* What can be said of a device before it is looked for. */
+typedef struct wish {
+  bool any; /* "auto" */
+  rung_kind kind;
+  int index;
+} wish;
+
+/* ---- finding a device ---------------------------------------------------------------------- */
+
+/* "cuda" or "cuda:12"; false where `name` is neither. */
+static bool cuda_index(const char *name, int *index) {
+  if (strncmp(name, "cuda", 4) != 0) return false;
+  const char *at = name + 4;
+  *index = 0;
+  if (*at == '\0') return true;
+  if (*at++ != ':' || *at == '\0' || strlen(at) > 6) return false;
+  for (; *at != '\0'; at++) {
+    if (*at < '0' || *at > '9') return false;
+    *index = *index * 10 + (*at - '0');
+  }
+  return true;
+}
+
+static rung_status read_name(const char *name, wish *wish, rung_error *error) {
+  *wish = (struct wish){0};
+  if (name == NULL || strcmp(name, "auto") == 0)
+    wish->any = true;
+  else if (strcmp(name, "cpu") == 0)
+    wish->kind = RUNG_CPU;
+  else if (strcmp(name, "sim") == 0)
+    wish->kind = RUNG_SIM;
+  else if (cuda_index(name, &wish->index))
+    wish->kind = RUNG_CUDA;
+  else
+    return rung_fail(
+        error, RUNG_UNKNOWN_NAME,
+        "device is \"%.*s\"; \"auto\", \"cpu\", \"cuda\", \"cuda:<index>\" and \"sim\" "
+        "are the names there are",
+        NAME_SHOWN, name);
+  return RUNG_OK;
+}
+
+static rung_status refuse_absent(rung_kind kind, rung_error *error) {
+  if (kind == RUNG_SIM)
+    return rung_fail(error, RUNG_NO_DEVICE,
+                     "device is \"sim\", but the simulator is not in this build; \"cpu\" would do");
+  return rung_fail(error, RUNG_NO_DEVICE,
+                   "device is \"cuda\", but this build has no CUDA; \"cpu\" would do");
+}
+
+/* The device of a kind, by its index. */
+static rung_status describe(rung_kind kind, int index, rung_device *device, rung_error *error) {
+  const rung_backend *backend = rung_backends[kind];
+  if (backend == NULL) return refuse_absent(kind, error);
+  int devices = 0;
+  rung_status status = backend->count(&devices, error);
+  if (status != RUNG_OK) return status;
+  if (index >= devices)
+    return rung_fail(error, RUNG_NO_DEVICE,
+                     "device is \"%s:%d\", but there %s %d such device%s; "
+                     "%s:0 ... %s:%d would do",
+                     backend->name, index, devices == 1 ? "is" : "are", devices,
+                     devices == 1 ? "" : "s", backend->name, backend->name, devices - 1);
+  return backend->describe(index, device, error);
+}
+
+/* Gives every device the name allows, the best first, to use(), until one is taken. "auto" passes
+ * over what does not work without a word: the CPU always does. */
+typedef rung_status use_device(void *user, rung_device *device, rung_error *error);
+
+static rung_status find(const char *name, use_device *use, void *user, rung_error *error) {
+  wish wish;
+  rung_device device;
+  rung_status status = read_name(name, &wish, error);
+  if (status != RUNG_OK) return status;
+  const rung_backend *cuda = rung_backends[RUNG_CUDA];
+  int devices = 0;
+  rung_error unsaid;
+  if (wish.any && cuda != NULL && cuda->count(&devices, &unsaid) == RUNG_OK) {
+    for (int i = 0; i < devices; i++) {
+      if (cuda->describe(i, &device, &unsaid) == RUNG_OK && use(user, &device, &unsaid) == RUNG_OK)
+        return RUNG_OK;
+    }
+  }
+  status = describe(wish.kind, wish.index, &device, error);
+  return status == RUNG_OK ? use(user, &device, error) : status;
+}
+
+/* ---- the CPU's own options ------------------------------------------------------------------ */
+
+/* The instruction set asked for by the option, else by RUNG_ISA; false: by neither. */
+static rung_status read_isa(const char *option, bool *asked, rung_isa *isa, rung_error *error) {
+  const char *name = option != NULL ? option : getenv("RUNG_ISA");
+  *asked = name != NULL && *name != '\0';
+  if (!*asked || rung_isa_named(name, isa)) return RUNG_OK;
+  return rung_fail(error, RUNG_UNKNOWN_NAME,
+                   "%s is \"%.*s\"; \"baseline\", \"avx2\" and \"avx512\" are the names there are",
+                   option != NULL ? "isa" : "environment variable RUNG_ISA", NAME_SHOWN, name);
+}
+
+/* What the caller asks of any device it may be given. */
+typedef struct demands {
+  int threads;
+  bool isa_asked;
+  rung_isa isa;
+} demands;
+
+static rung_status read_demands(const rung_options *options, demands *demands, rung_error *error) {
+  demands->threads = options->threads;
+  if (options->threads < 0 || options->threads > MOST_THREADS)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "threads is %d; 1 ... %d, or 0 for as many as the process may use, would do",
+                     options->threads, MOST_THREADS);
+  return read_isa(options->isa, &demands->isa_asked, &demands->isa, error);
+}
+
+/* describe() gave the best instruction set and the default number of threads. */
+static rung_status apply_demands(const demands *demands, rung_device *device, rung_error *error) {
+  if (device->kind != RUNG_CPU) return RUNG_OK;
+  if (demands->threads > 0) device->threads = demands->threads;
+  if (!demands->isa_asked) return RUNG_OK;
+  if (demands->isa > device->isa)
+    return rung_fail(
+        error, RUNG_UNSUPPORTED, "isa is \"%s\", which this CPU lacks; it has %s",
+        rung_isa_name(demands->isa),
+        device->isa == RUNG_BASELINE ? "\"baseline\" only" : "\"baseline\" and \"avx2\"");
+  device->isa = demands->isa;
+  return RUNG_OK;
+}
+
+/* ---- opening and closing -------------------------------------------------------------------- */
+
+typedef struct keeping {
+  const demands *demands;
+  rung_device *device;
+} keeping;
+
+static rung_status keep_device(void *user, rung_device *device, rung_error *error) {
+  keeping *keep = user;
+  rung_status status = apply_demands(keep->demands, device, error);
+  if (status == RUNG_OK) *keep->device = *device;
+  return status;
+}
+
+rung_status rung_find_device(const char *name, rung_device *device, rung_error *error) {
+  demands demands;
+  rung_status status = read_demands(&(rung_options){0}, &demands, error);
+  if (status != RUNG_OK) return status;
+  return find(name, keep_device, &(keeping){&demands, device}, error);
+}
+
+typedef struct opening {
+  const demands *demands;
+  void *stream;
+  rung_context *context;
+} opening;
+
+static rung_status open_device(void *user, rung_device *device, rung_error *error) {
+  opening *open = user;
+  const rung_backend *backend = rung_backends[device->kind];
+  rung_state *state;
+  rung_status status = apply_demands(open->demands, device, error);
+  if (status == RUNG_OK) status = backend->open(device, open->stream, &state, error);
+  if (status != RUNG_OK) return status;
+  open->context->backend = backend;
+  open->context->state = state;
+  open->context->device = *device;
+  return RUNG_OK;
+}
+
+rung_status rung_open(rung_context **context, const rung_options *options) {
+  static const rung_options defaults = {0};
+  if (context == NULL) return RUNG_BAD_ARGUMENT;
+  if (options == NULL) options = &defaults;
+  rung_context *made = calloc(1, sizeof *made);
+  *context = made;
+  if (made == NULL) return RUNG_OUT_OF_MEMORY;
+  demands demands;
+  rung_status status = read_demands(options, &demands, &made->error);
+  if (status != RUNG_OK) return status;
+  opening open = {.demands = &demands, .stream = options->stream, .context = made};
+  return find(options->device, open_device, &open, &made->error);
+}
+
+void rung_close(rung_context *context) {
+  if (context == NULL) return;
+  if (context->backend != NULL) {
+    if (context->scratch != NULL) context->backend->release(context->state, context->scratch);
+    context->backend->close(context->state);
+  }
+  free(context);
+}
+
+/* ---- an open context ------------------------------------------------------------------------ */
+
+rung_status rung_begin(rung_context *context) {
+  if (context == NULL) return RUNG_BAD_ARGUMENT;
+  /* Why it never opened stays readable. */
+  if (context->backend == NULL) return context->error.status;
+  rung_error_clear(&context->error);
+  return RUNG_OK;
+}
+
+rung_status rung_synchronize(rung_context *context) {
+  rung_status status = rung_begin(context);
+  if (status != RUNG_OK) return status;
+  return context->backend->synchronize(context->state, &context->error);
+}
+
+const char *rung_last_error(const rung_context *context) {
+  return context == NULL ? rung_status_text(RUNG_OUT_OF_MEMORY) : context->error.sentence;
+}
+
+rung_status rung_scratch(rung_context *context, size_t bytes, void **memory) {
+  if (bytes > context->scratch_bytes) {
+    const rung_backend *backend = context->backend;
+    if (context->scratch != NULL) backend->release(context->state, context->scratch);
+    context->scratch = NULL;
+    context->scratch_bytes = 0;
+    *memory = NULL;
+    rung_status status =
+        backend->allocate(context->state, bytes, &context->scratch, &context->error);
+    if (status != RUNG_OK) return status;
+    context->scratch_bytes = bytes;
+  }
+  *memory = context->scratch;
+  return RUNG_OK;
+}
+
+bool rung_is_local(const rung_context *context, const rung_view *view) {
+  if (context->device.kind == RUNG_CUDA)
+    return view->place == RUNG_DEVICE && view->device == context->device.index;
+  return view->place == RUNG_HOST;
+}

@@ -1,0 +1,36 @@
+/* The context: one device, one stream, scratch that grows once and is reused. */
+#ifndef RUNG_CORE_CONTEXT_H
+#define RUNG_CORE_CONTEXT_H
+
+#include "backend/backend.h"
+
+struct rung_context {
+  const rung_backend *backend; /* NULL where opening failed */
+  rung_state *state;
+  rung_device device;
+  void *scratch;
+  size_t scratch_bytes;
+  rung_error error;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Begins a call: clears the last error; refuses a NULL context or one that never opened. */
+rung_status rung_begin(rung_context *context);
+
+/* At least `bytes` of the device's memory, aligned to 256, valid until the next call of this
+ * function on the context; contents undefined. Grows by freeing first: never holds both. */
+rung_status rung_scratch(rung_context *context, size_t bytes, void **memory);
+
+/* Resolves "auto", "cpu", "cuda", "cuda:1" and fills *device: no state is opened. */
+rung_status rung_find_device(const char *name, rung_device *device, rung_error *error);
+
+/* Whether a view's memory can be used on this context's device without staging. */
+bool rung_is_local(const rung_context *context, const rung_view *view);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,176 @@
+#include "core/ladder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_BLOCK = 1024, NAME_SHOWN = 64, NAMES_SHOWN = 320 };
+
+/* Of every kind, whether this build has its backend or not. */
+static const char *const kind_names[RUNG_KINDS] = {"cpu", "cuda", "sim"};
+
+const rung_operation *rung_operation_named(const char *name) {
+  for (const rung_operation *const *at = rung_operations; *at != NULL; at++) {
+    if (strcmp((*at)->name, name) == 0) return *at;
+  }
+  return NULL;
+}
+
+static rung_family family_of(const rung_device *device) {
+  return device->kind == RUNG_CPU ? RUNG_ON_CPU : RUNG_ON_GPU;
+}
+
+rung_launch *rung_row_launch(const rung_row *row, const rung_device *device) {
+  if (row->family != family_of(device)) return NULL;
+  switch (device->kind) {
+    case RUNG_CPU:
+      return row->launch[device->isa];
+    case RUNG_CUDA:
+      return row->launch[0];
+    case RUNG_SIM:
+      return row->launch[1];
+    default:
+      return NULL;
+  }
+}
+
+static rung_status refuse(const rung_row *row, rung_error *error, const char *reason) {
+  return rung_fail(error, RUNG_UNSUPPORTED, "rung \"%s\" cannot do this: %s", row->name, reason);
+}
+
+static rung_status check_block(int block, rung_error *error) {
+  if (block >= 0 && block <= MOST_BLOCK) return RUNG_OK;
+  return rung_fail(error, RUNG_BAD_ARGUMENT,
+                   "block is %d; 1 ... %d, or 0 for the rung's own choice, would do", block,
+                   MOST_BLOCK);
+}
+
+rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_dtype dtype,
+                              rung_error *error) {
+  const rung_device *device = task->device;
+  char why[RUNG_REASON] = "";
+  if (row->family != family_of(device)) {
+    bool on_cpu = row->family == RUNG_ON_CPU;
+    return refuse(row, error,
+                  on_cpu ? "it runs on the CPU only (device \"cpu\")"
+                         : "it runs on GPUs only (devices \"cuda\", \"cuda:<index>\" and \"sim\")");
+  }
+  if (device->kind == RUNG_SIM && row->hardware != NULL) {
+    snprintf(why, sizeof why, "it needs %s, which the simulator lacks", row->hardware);
+    return refuse(row, error, why);
+  }
+  if (rung_row_launch(row, device) == NULL) {
+    snprintf(why, sizeof why, "this build does not have it for %s",
+             device->kind == RUNG_CPU ? rung_isa_name(device->isa) : kind_names[device->kind]);
+    return refuse(row, error, why);
+  }
+  if (device->kind == RUNG_CUDA && device->capability < row->capability) {
+    snprintf(why, sizeof why, "it needs compute capability %d.%d, and %s has %d.%d",
+             row->capability / 10, row->capability % 10, device->name, device->capability / 10,
+             device->capability % 10);
+    return refuse(row, error, why);
+  }
+  if (!(row->dtypes & RUNG_TYPE(dtype))) {
+    snprintf(why, sizeof why, "it does not take %s", rung_dtype_name(dtype));
+    return refuse(row, error, why);
+  }
+  rung_status status = check_block(task->block, error);
+  if (status != RUNG_OK) return status;
+  if (row->supports != NULL && !row->supports(task, why)) return refuse(row, error, why);
+  return RUNG_OK;
+}
+
+/* ---- choosing ------------------------------------------------------------------------------- */
+
+/* The names of a family's rungs, as a sentence lists them: "a", "b". */
+static void list_rungs(const rung_operation *operation, rung_family family, char *text,
+                       size_t room) {
+  size_t used = 0;
+  text[0] = '\0';
+  for (int i = 0; i < operation->count; i++) {
+    if (operation->rows[i].family != family) continue;
+    int more = snprintf(text + used, room - used, "%s\"%s\"", used == 0 ? "" : ", ",
+                        operation->rows[i].name);
+    if (more < 0 || (size_t)more >= room - used) {
+      text[used] = '\0';
+      return;
+    }
+    used += (size_t)more;
+  }
+}
+
+/* The row of that name: of `family` if there is one, for both families may use a name. */
+static const rung_row *row_named(const rung_operation *operation, rung_family family,
+                                 const char *name) {
+  const rung_row *other = NULL;
+  for (int i = 0; i < operation->count; i++) {
+    const rung_row *row = &operation->rows[i];
+    if (strcmp(row->name, name) != 0) continue;
+    if (row->family == family) return row;
+    other = row;
+  }
+  return other;
+}
+
+static rung_status choose_named(const rung_operation *operation, const rung_task *task,
+                                rung_dtype dtype, const rung_call *call, const rung_row **row,
+                                rung_error *error) {
+  rung_family family = family_of(task->device);
+  const rung_row *found = row_named(operation, family, call->rung);
+  if (found == NULL) {
+    char names[NAMES_SHOWN];
+    list_rungs(operation, family, names, sizeof names);
+    return rung_fail(error, RUNG_UNKNOWN_NAME,
+                     "rung is \"%.*s\"; on this device %s has \"auto\"%s%s", NAME_SHOWN, call->rung,
+                     operation->name, names[0] == '\0' ? "" : ", ", names);
+  }
+  rung_status status = rung_row_supports(found, task, dtype, error);
+  if (status != RUNG_OK) return status;
+  if (found->order == RUNG_LOOSE && call->math != RUNG_MATH_FAST)
+    return rung_fail(error, RUNG_UNSUPPORTED,
+                     "rung \"%s\" does not keep the strict order of arithmetic; `--math fast` "
+                     "(math = RUNG_MATH_FAST) allows it",
+                     found->name);
+  *row = found;
+  return RUNG_OK;
+}
+
+static rung_status choose_best(const rung_operation *operation, const rung_task *task,
+                               rung_dtype dtype, rung_math math, const rung_row **row,
+                               rung_error *error) {
+  rung_family family = family_of(task->device);
+  rung_error first = {0}; /* why not the best one: the reason worth reading */
+  for (int i = operation->count - 1; i >= 0; i--) {
+    const rung_row *at = &operation->rows[i];
+    if (at->family != family || at->order == RUNG_TEXTBOOK) continue;
+    if (at->order == RUNG_LOOSE && math != RUNG_MATH_FAST) continue;
+    rung_error refused;
+    if (rung_row_supports(at, task, dtype, &refused) == RUNG_OK) {
+      *row = at;
+      return RUNG_OK;
+    }
+    if (first.status == RUNG_OK) first = refused;
+  }
+  const char *device = kind_names[task->device->kind];
+  if (first.status == RUNG_OK)
+    return rung_fail(error, RUNG_UNSUPPORTED, "%s has no rung for device \"%s\"", operation->name,
+                     device);
+  return rung_fail(error, first.status, "no rung of %s can do this on device \"%s\"; %s",
+                   operation->name, device, first.sentence);
+}
+
+rung_status rung_choose(const rung_operation *operation, const rung_task *task, rung_dtype dtype,
+                        const rung_call *call, const rung_row **row, rung_error *error) {
+  rung_task asked = *task;
+  rung_call plain = {.block = task->block};
+  if (call == NULL) call = &plain;
+  if (call->math != RUNG_MATH_STRICT && call->math != RUNG_MATH_FAST)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "math is %d; RUNG_MATH_STRICT (0) or RUNG_MATH_FAST (1) would do",
+                     (int)call->math);
+  rung_status status = check_block(call->block, error);
+  if (status != RUNG_OK) return status;
+  asked.block = call->block;
+  if (call->rung != NULL && strcmp(call->rung, "auto") != 0)
+    return choose_named(operation, &asked, dtype, call, row, error);
+  return choose_best(operation, &asked, dtype, call->math, row, error);
+}

@@ -1,0 +1,108 @@
+/* A ladder is a table of rungs; an operation is a ladder and what the lab needs to try it. */
+#ifndef RUNG_CORE_LADDER_H
+#define RUNG_CORE_LADDER_H
+
+#include "backend/backend.h"
+#include "core/tensor.h"
+
+enum { RUNG_TASK_ARRAYS = 6, RUNG_REASON = 240 };
+
+/* What a rung gets: everything validated, nothing to allocate, nothing to ask. */
+typedef struct rung_task {
+  const void *problem;                /* the operation's own struct */
+  rung_view arrays[RUNG_TASK_ARRAYS]; /* the operation's order: inputs, then outputs */
+  void *scratch;                      /* scratch_bytes() of it, aligned to 256 bytes */
+  int block;                          /* threads per block; 0: the rung's own choice */
+  void *stream;                       /* cudaStream_t; NULL on the CPU */
+  const rung_device *device;
+  rung_error *error;
+} rung_task;
+
+/* Queues the work on the task's stream (on the CPU: does it). No allocation, no waiting, no
+ * printing. Returns RUNG_OK, or what rung_fail(task->error, ...) returned. */
+typedef rung_status rung_launch(const rung_task *task);
+
+/* How a rung's result relates to the operation's contract. */
+typedef enum rung_order {
+  RUNG_CANONICAL, /* the contract's bits */
+  RUNG_TEXTBOOK,  /* another association, shown because it is part of the lesson: within a bound */
+  RUNG_LOOSE      /* RUNG_MATH_FAST only: within the bound the contract states for it */
+} rung_order;
+
+typedef enum rung_family { RUNG_ON_CPU, RUNG_ON_GPU } rung_family;
+
+typedef struct rung_row {
+  const char *name; /* its identity in code, command and record; the file's name too */
+  const char *idea; /* the one change against the rung below, one line */
+  rung_family family;
+  rung_order order;
+  unsigned dtypes;
+  int capability;       /* least compute capability, 75 for 7.5; 0 on the CPU */
+  const char *hardware; /* NULL, or what it needs that the simulator lacks ("wgmma") */
+  const int *blocks;    /* block sizes worth sweeping, ended by 0; NULL: takes no block size */
+  bool in_place;        /* the output may be the very view of the input */
+  /* Can it do this job on this device? Writes the reason to `why` where not. NULL: always. Only
+   * problem, arrays (shapes, strides; data may be NULL), block and device of the task are set. */
+  bool (*supports)(const rung_task *task, char why[RUNG_REASON]);
+  size_t (*scratch_bytes)(const rung_task *task); /* NULL: none */
+  /* On the CPU one entry per instruction set; on the GPU [0] is cuda and [1] the simulator. NULL:
+   * this build lacks it. Use RUNG_CPU_ENTRIES / RUNG_GPU_ENTRIES. */
+  rung_launch *launch[RUNG_ISAS];
+} rung_row;
+
+/* A rung's functions by target: name_baseline, name_avx2, name_avx512; name_cuda. */
+#if defined(__x86_64__)
+#define RUNG_CPU_ENTRIES(name) \
+  { name##_baseline, name##_avx2, name##_avx512 }
+#define RUNG_CPU_DECLARE(name) rung_launch name##_baseline, name##_avx2, name##_avx512
+#else
+#define RUNG_CPU_ENTRIES(name) \
+  { name##_baseline, NULL, NULL }
+#define RUNG_CPU_DECLARE(name) rung_launch name##_baseline
+#endif
+#ifdef RUNG_WITH_CUDA
+#define RUNG_GPU_ENTRIES(name) \
+  { name##_cuda, NULL, NULL }
+#else
+#define RUNG_GPU_ENTRIES(name) \
+  { NULL, NULL, NULL }
+#endif
+#define RUNG_GPU_DECLARE(name) rung_launch name##_cuda
+
+struct rung_trials;
+
+typedef struct rung_operation {
+  const char *name;
+  const char *summary;  /* one line */
+  const rung_row *rows; /* each family's rungs from the simplest to the fastest: the last
+                           canonical one that supports a job is what `auto` takes */
+  int count;
+  const struct rung_trials *trials;
+} rung_operation;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Every operation of the library, ended by NULL. Defined beside the rooms. */
+extern const rung_operation *const rung_operations[];
+
+const rung_operation *rung_operation_named(const char *name); /* NULL: none */
+
+/* The function that runs `row` on `device`; NULL: not in this build, or not of this family. */
+rung_launch *rung_row_launch(const rung_row *row, const rung_device *device);
+
+/* Whether `row` can do the task on task->device: family, build, capability, hardware, dtype,
+ * block, then the rung's own word. RUNG_UNSUPPORTED and a sentence in *error where not. */
+rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_dtype dtype,
+                              rung_error *error);
+
+/* The rung a call asks for: by name (refused where it cannot do the task), or the best that can.
+ * The task's scratch and stream need not be set. */
+rung_status rung_choose(const rung_operation *operation, const rung_task *task, rung_dtype dtype,
+                        const rung_call *call, const rung_row **row, rung_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

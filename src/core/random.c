@@ -1,0 +1,17 @@
+#include "core/random.h"
+
+uint64_t rung_random_next(rung_random *random) {
+  uint64_t z = random->state += 0x9E3779B97F4A7C15u;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+/* The high bits: as many as the significand holds, so that the product is exact. */
+double rung_random_double(rung_random *random) {
+  return (double)(rung_random_next(random) >> 11) * 0x1p-53;
+}
+
+float rung_random_float(rung_random *random) {
+  return (float)(rung_random_next(random) >> 40) * 0x1p-24f;
+}

@@ -1,0 +1,215 @@
+#include "core/tensor.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const struct {
+  const char *name;
+  size_t bytes;
+  uint8_t code; /* DLPack's */
+} dtypes_known[RUNG_DTYPES] = {
+    [RUNG_U8] = {"u8", 1, kDLUInt},    [RUNG_U16] = {"u16", 2, kDLUInt},
+    [RUNG_I32] = {"i32", 4, kDLInt},   [RUNG_U32] = {"u32", 4, kDLUInt},
+    [RUNG_I64] = {"i64", 8, kDLInt},   [RUNG_U64] = {"u64", 8, kDLUInt},
+    [RUNG_F32] = {"f32", 4, kDLFloat}, [RUNG_F64] = {"f64", 8, kDLFloat},
+};
+
+size_t rung_dtype_bytes(rung_dtype dtype) {
+  return dtypes_known[dtype].bytes;
+}
+
+const char *rung_dtype_name(rung_dtype dtype) {
+  return dtypes_known[dtype].name;
+}
+
+bool rung_dtype_named(const char *name, rung_dtype *dtype) {
+  for (int d = 0; d < RUNG_DTYPES; d++) {
+    if (strcmp(name, dtypes_known[d].name) == 0) {
+      *dtype = (rung_dtype)d;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool rung_multiply(int64_t a, int64_t b, int64_t *product) {
+  if (a < 0 || b < 0) return false;
+  int64_t result;
+  if (__builtin_mul_overflow(a, b, &result)) return false;
+  *product = result;
+  return true;
+}
+
+/* ---- validation: one function a question, in the order a reader would ask -------------------- */
+
+/* "f32 or f64" */
+static void list_dtypes(unsigned dtypes, char *text, size_t room) {
+  size_t used = 0;
+  text[0] = '\0';
+  for (int d = 0; d < RUNG_DTYPES; d++) {
+    if (!(dtypes & RUNG_TYPE(d))) continue;
+    dtypes &= ~RUNG_TYPE(d);
+    const char *between = used == 0 ? "" : dtypes ? ", " : " or ";
+    const char *name = dtypes_known[d].name;
+    if (used + strlen(between) + strlen(name) + 1 > room) return;
+    strcpy(text + used, between);
+    strcpy(text + used + strlen(between), name);
+    used += strlen(between) + strlen(name);
+  }
+}
+
+static rung_status read_dtype(rung_error *error, const char *argument, DLDataType type,
+                              unsigned dtypes, rung_dtype *dtype) {
+  for (int d = 0; d < RUNG_DTYPES; d++) {
+    if ((dtypes & RUNG_TYPE(d)) && type.code == dtypes_known[d].code &&
+        type.bits == 8 * dtypes_known[d].bytes && type.lanes == 1) {
+      *dtype = (rung_dtype)d;
+      return RUNG_OK;
+    }
+  }
+  static const char *const codes[] = {"int",    "uint",    "float", "handle",
+                                      "bfloat", "complex", "bool"};
+  char wanted[64];
+  list_dtypes(dtypes, wanted, sizeof wanted);
+  return rung_fail(error, RUNG_BAD_DTYPE,
+                   "%s has elements of type %s (DLPack code %d), %d bits, %d lanes; %s would do",
+                   argument, type.code < sizeof codes / sizeof *codes ? codes[type.code] : "other",
+                   type.code, type.bits, type.lanes, wanted);
+}
+
+static rung_status read_place(rung_error *error, const char *argument, DLDevice device,
+                              rung_view *view) {
+  int type = (int)device.device_type;
+  if (type == kDLCPU || type == kDLCUDAHost) {
+    view->place = RUNG_HOST;
+    view->device = 0;
+    return RUNG_OK;
+  }
+  if (type == kDLCUDA || type == kDLCUDAManaged) {
+    if (device.device_id < 0)
+      return rung_fail(error, RUNG_BAD_PLACE, "%s lies on CUDA device %d; 0 or more would do",
+                       argument, device.device_id);
+    view->place = RUNG_DEVICE;
+    view->device = device.device_id;
+    return RUNG_OK;
+  }
+  return rung_fail(error, RUNG_BAD_PLACE,
+                   "%s lies in memory of DLPack device type %d; host memory (1 or 3) or CUDA "
+                   "memory (2 or 13) would do",
+                   argument, type);
+}
+
+static rung_status read_shape(rung_error *error, const char *argument, const DLTensor *tensor,
+                              rung_view *view) {
+  if (view->ndim > 0 && tensor->shape == NULL)
+    return rung_fail(error, RUNG_BAD_SHAPE, "%s has %d dimensions and a NULL shape", argument,
+                     view->ndim);
+  bool empty = false;
+  for (int d = 0; d < view->ndim; d++) {
+    view->shape[d] = tensor->shape[d];
+    if (view->shape[d] < 0)
+      return rung_fail(error, RUNG_BAD_SHAPE,
+                       "%s has extent %lld in dimension %d; 0 or more would do", argument,
+                       (long long)view->shape[d], d);
+    empty |= view->shape[d] == 0;
+  }
+  /* Looked for first: (huge, huge, 0) has no elements and is not too large. */
+  int64_t count = !empty, bytes;
+  for (int d = 0; d < view->ndim && !empty; d++) {
+    if (!rung_multiply(count, view->shape[d], &count))
+      return rung_fail(
+          error, RUNG_TOO_LARGE,
+          "%s has more elements than fit in 64 bits: extent %lld in dimension %d times "
+          "the extents before it",
+          argument, (long long)view->shape[d], d);
+  }
+  if (!rung_multiply(count, (int64_t)rung_dtype_bytes(view->dtype), &bytes))
+    return rung_fail(error, RUNG_TOO_LARGE,
+                     "%s has %lld elements of %zu bytes: their bytes do not fit in 64 bits",
+                     argument, (long long)count, rung_dtype_bytes(view->dtype));
+  view->count = count;
+  return RUNG_OK;
+}
+
+static void compact_strides(rung_view *view) {
+  int64_t step = 1;
+  for (int d = view->ndim - 1; d >= 0; d--) {
+    view->stride[d] = step;
+    /* Without elements the strides say nothing, and their product might not fit. */
+    if (view->count > 0) step *= view->shape[d];
+  }
+}
+
+/* Bytes from the first element to the lowest and to the highest one; false: not in 64 bits. */
+static bool reach(const rung_view *view, int64_t *low, int64_t *high) {
+  *low = *high = 0;
+  int64_t element = (int64_t)rung_dtype_bytes(view->dtype);
+  for (int d = 0; d < view->ndim && view->count > 0; d++) {
+    int64_t span;
+    if (__builtin_mul_overflow(view->shape[d] - 1, view->stride[d], &span)) return false;
+    if (__builtin_mul_overflow(span, element, &span)) return false;
+    int64_t *end = span < 0 ? low : high;
+    if (__builtin_add_overflow(*end, span, end)) return false;
+  }
+  return true;
+}
+
+static rung_status read_addresses(rung_error *error, const char *argument, const DLTensor *tensor,
+                                  rung_view *view) {
+  size_t element = rung_dtype_bytes(view->dtype);
+  uintptr_t base = (uintptr_t)tensor->data, first, end;
+  if (tensor->data == NULL && view->count > 0)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "%s has %lld elements and NULL data", argument,
+                     (long long)view->count);
+  if (__builtin_add_overflow(base, tensor->byte_offset, &first))
+    return rung_fail(error, RUNG_TOO_LARGE,
+                     "%s has byte_offset %llu, past the end of all addresses", argument,
+                     (unsigned long long)tensor->byte_offset);
+  if (first % element != 0 && view->count > 0)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "%s starts at address %p, which is not a multiple of its element's %zu bytes",
+                     argument, (void *)first, element);
+  view->data = (char *)first;
+  if (view->count == 0) return RUNG_OK;
+  int64_t low, high; /* low <= 0 <= high */
+  if (!reach(view, &low, &high) || first < 0 - (uintptr_t)low ||
+      __builtin_add_overflow(first, (uintptr_t)high + element, &end))
+    return rung_fail(error, RUNG_TOO_LARGE,
+                     "%s reaches past the end of all addresses: its strides times its shape do not "
+                     "fit in 64 bits",
+                     argument);
+  return RUNG_OK;
+}
+
+rung_status rung_view_of(rung_error *error, const char *argument, const DLTensor *tensor,
+                         unsigned dtypes, int ndim, rung_view *view) {
+  assert(ndim >= 0 && ndim <= RUNG_MAX_DIMS);
+  if (tensor == NULL)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "%s is NULL; a DLTensor is needed", argument);
+  if (tensor->ndim != ndim)
+    return rung_fail(error, RUNG_BAD_SHAPE, "%s has %d dimensions; %d would do", argument,
+                     tensor->ndim, ndim);
+  rung_view made = {.ndim = ndim};
+  rung_status status = read_dtype(error, argument, tensor->dtype, dtypes, &made.dtype);
+  if (status == RUNG_OK) status = read_place(error, argument, tensor->device, &made);
+  if (status == RUNG_OK) status = read_shape(error, argument, tensor, &made);
+  if (status != RUNG_OK) return status;
+  if (tensor->strides != NULL)
+    memcpy(made.stride, tensor->strides, (size_t)ndim * sizeof *made.stride);
+  else
+    compact_strides(&made);
+  status = read_addresses(error, argument, tensor, &made);
+  if (status == RUNG_OK) *view = made;
+  return status;
+}
+
+rung_view rung_view_compact(void *data, rung_dtype dtype, int ndim, const int64_t *shape) {
+  assert(ndim >= 0 && ndim <= RUNG_MAX_DIMS);
+  rung_view view = {.data = data, .dtype = dtype, .place = RUNG_HOST, .ndim = ndim, .count = 1};
+  for (int d = 0; d < ndim; d++) {
+    view.shape[d] = shape[d];
+    view.count *= shape[d];
+  }
+  compact_strides(&view);
+  return view;
+}

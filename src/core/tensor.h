@@ -1,0 +1,85 @@
+/* Arrays inside the house: a DLTensor is validated once at an operation's door and becomes a
+ * rung_view, which everything further in may trust. */
+#ifndef RUNG_CORE_TENSOR_H
+#define RUNG_CORE_TENSOR_H
+
+#include <stdbool.h>
+
+#include "core/error.h"
+
+enum { RUNG_MAX_DIMS = 8 };
+
+typedef enum rung_dtype {
+  RUNG_U8,
+  RUNG_U16,
+  RUNG_I32,
+  RUNG_U32,
+  RUNG_I64,
+  RUNG_U64,
+  RUNG_F32,
+  RUNG_F64,
+  RUNG_DTYPES
+} rung_dtype;
+
+/* A set of dtypes: RUNG_TYPE(RUNG_F32) | RUNG_TYPE(RUNG_F64). */
+#define RUNG_TYPE(dtype) (1u << (dtype))
+#define RUNG_FLOATS (RUNG_TYPE(RUNG_F32) | RUNG_TYPE(RUNG_F64))
+
+/* Where a view's bytes are: memory the host reads and writes, or the memory of one GPU. */
+typedef enum rung_place { RUNG_HOST, RUNG_DEVICE } rung_place;
+
+typedef struct rung_view {
+  char *data; /* the element with all indices 0, byte_offset applied; NULL: no array given */
+  rung_dtype dtype;
+  rung_place place;
+  int device; /* the GPU's index where place is RUNG_DEVICE, else 0 */
+  int ndim;
+  int64_t shape[RUNG_MAX_DIMS];
+  int64_t stride[RUNG_MAX_DIMS]; /* in elements */
+  int64_t count;                 /* product of shape; its bytes fit in int64_t */
+} rung_view;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+size_t rung_dtype_bytes(rung_dtype dtype);
+const char *rung_dtype_name(rung_dtype dtype); /* "f32" */
+/* False, *dtype untouched, where there is no dtype of that name. */
+bool rung_dtype_named(const char *name, rung_dtype *dtype);
+
+/* Validates `tensor` and fills *view. `argument` is the name used in the sentence. `dtypes` is
+ * the set allowed; `ndim` the number of dimensions. Refuses: NULL tensor, NULL data where there
+ * are elements, data not aligned to its element, wrong ndim, negative shape, a product or an
+ * extent that overflows, an element type outside the set, lanes != 1, memory that is neither host
+ * nor CUDA. Reads no element. */
+rung_status rung_view_of(rung_error *error, const char *argument, const DLTensor *tensor,
+                         unsigned dtypes, int ndim, rung_view *view);
+
+/* A compact row-major host view over memory of the caller's. */
+rung_view rung_view_compact(void *data, rung_dtype dtype, int ndim, const int64_t *shape);
+
+/* a * b in *product; false where it does not fit in int64_t or either is negative. */
+bool rung_multiply(int64_t a, int64_t b, int64_t *product);
+
+/* The bytes of a compact copy. */
+size_t rung_view_bytes(const rung_view *view);
+
+/* The first byte the view touches and one past the last, as addresses. Empty views: equal. */
+void rung_view_extent(const rung_view *view, uintptr_t *low, uintptr_t *high);
+
+bool rung_view_compact_rows(const rung_view *view);          /* last stride 1 (or last extent 1) */
+bool rung_view_same(const rung_view *a, const rung_view *b); /* same data, shape, strides */
+bool rung_views_overlap(const rung_view *a, const rung_view *b); /* extents intersect: may say
+                                                                    true of interleaved views */
+/* Refuses an output that writes one element twice: a zero stride on an extent above 1, or strides
+ * that fold elements onto each other. */
+rung_status rung_view_writable(rung_error *error, const char *argument, const rung_view *view);
+
+/* Copies elements between two host views of the same shape and dtype. */
+void rung_view_copy(const rung_view *to, const rung_view *from);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,139 @@
+/* What may be asked of a view that is already valid. */
+#include <assert.h>
+#include <string.h>
+
+#include "core/tensor.h"
+
+size_t rung_view_bytes(const rung_view *view) {
+  return (size_t)view->count * rung_dtype_bytes(view->dtype);
+}
+
+void rung_view_extent(const rung_view *view, uintptr_t *low, uintptr_t *high) {
+  *low = *high = (uintptr_t)view->data;
+  if (view->count == 0) return;
+  int64_t element = (int64_t)rung_dtype_bytes(view->dtype);
+  for (int d = 0; d < view->ndim; d++) {
+    int64_t span = (view->shape[d] - 1) * view->stride[d] * element;
+    *(span < 0 ? low : high) += (uintptr_t)span;
+  }
+  *high += (uintptr_t)element;
+}
+
+bool rung_view_compact_rows(const rung_view *view) {
+  int last = view->ndim - 1;
+  return last < 0 || view->stride[last] == 1 || view->shape[last] <= 1;
+}
+
+bool rung_view_same(const rung_view *a, const rung_view *b) {
+  if (a->data != b->data || a->dtype != b->dtype || a->ndim != b->ndim) return false;
+  for (int d = 0; d < a->ndim; d++) {
+    if (a->shape[d] != b->shape[d]) return false;
+    /* The stride of an extent of 1 is never used. */
+    if (a->shape[d] > 1 && a->stride[d] != b->stride[d]) return false;
+  }
+  return true;
+}
+
+bool rung_views_overlap(const rung_view *a, const rung_view *b) {
+  if (a->count == 0 || b->count == 0) return false;
+  uintptr_t a_low, a_high, b_low, b_high;
+  rung_view_extent(a, &a_low, &a_high);
+  rung_view_extent(b, &b_low, &b_high);
+  return a_low < b_high && b_low < a_high;
+}
+
+static uint64_t magnitude(int64_t value) {
+  return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+}
+
+/* Dimensions of more than one element, by rising |stride|; how many. */
+static int sort_dimensions(const rung_view *view, int order[RUNG_MAX_DIMS]) {
+  int used = 0;
+  for (int d = 0; d < view->ndim; d++) {
+    if (view->shape[d] <= 1) continue;
+    int at = used++;
+    for (; at > 0 && magnitude(view->stride[order[at - 1]]) > magnitude(view->stride[d]); at--)
+      order[at] = order[at - 1];
+    order[at] = d;
+  }
+  return used;
+}
+
+rung_status rung_view_writable(rung_error *error, const char *argument, const rung_view *view) {
+  if (view->count == 0) return RUNG_OK;
+  int order[RUNG_MAX_DIMS];
+  int used = sort_dimensions(view, order);
+  /* Nested dimensions: each must step over all that the smaller ones span. A few views that
+   * interleave without touching twice are refused with those that fold; no array library makes
+   * them. */
+  uint64_t span = 0;
+  for (int k = 0; k < used; k++) {
+    int d = order[k];
+    uint64_t stride = magnitude(view->stride[d]);
+    if (stride <= span)
+      return rung_fail(error, RUNG_BAD_SHAPE,
+                       "%s has stride %lld in dimension %d of extent %lld, so that it would be "
+                       "written twice in one place; a stride beyond %llu would do",
+                       argument, (long long)view->stride[d], d, (long long)view->shape[d],
+                       (unsigned long long)span);
+    span += stride * (uint64_t)(view->shape[d] - 1);
+  }
+  return RUNG_OK;
+}
+
+/* ---- copying ------------------------------------------------------------------------------- */
+
+#define COPY_AS(type)                 \
+  for (int64_t i = 0; i < count; i++) \
+  ((type *)to)[i * to_step] = ((const type *)from)[i * from_step]
+
+/* One row; the steps are in elements. Values travel as integers: no NaN loses its payload. */
+static void copy_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count,
+                     size_t element) {
+  if (to_step == 1 && from_step == 1) {
+    memcpy(to, from, (size_t)count * element);
+    return;
+  }
+  typedef uint16_t __attribute__((may_alias)) two;
+  typedef uint32_t __attribute__((may_alias)) four;
+  typedef uint64_t __attribute__((may_alias)) eight;
+  switch (element) {
+    case 1:
+      COPY_AS(uint8_t);
+      break;
+    case 2:
+      COPY_AS(two);
+      break;
+    case 4:
+      COPY_AS(four);
+      break;
+    default:
+      COPY_AS(eight);
+      break;
+  }
+}
+
+void rung_view_copy(const rung_view *to, const rung_view *from) {
+  assert(to->ndim == from->ndim && to->dtype == from->dtype && to->count == from->count);
+  if (to->count == 0) return;
+  int64_t element = (int64_t)rung_dtype_bytes(to->dtype);
+  int last = to->ndim - 1;
+  if (last < 0) {
+    memcpy(to->data, from->data, (size_t)element);
+    return;
+  }
+  int64_t index[RUNG_MAX_DIMS] = {0}, to_at = 0, from_at = 0;
+  for (;;) {
+    copy_row(to->data + to_at * element, to->stride[last], from->data + from_at * element,
+             from->stride[last], to->shape[last], (size_t)element);
+    int d = last - 1;
+    for (; d >= 0 && ++index[d] == to->shape[d]; d--) {
+      to_at -= to->stride[d] * (to->shape[d] - 1);
+      from_at -= from->stride[d] * (to->shape[d] - 1);
+      index[d] = 0;
+    }
+    if (d < 0) return;
+    to_at += to->stride[d];
+    from_at += from->stride[d];
+  }
+}

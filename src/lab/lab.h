@@ -1,0 +1,167 @@
+/* The lab: checks rungs and times them, and believes neither before it has seen proof.
+ *
+ * It knows operations only through their ladder tables and trials (core/ladder.h, core/trial.h),
+ * and devices only through their backend. docs/METHOD.md describes the protocol in full. */
+#ifndef RUNG_LAB_LAB_H
+#define RUNG_LAB_LAB_H
+
+#include <jansson.h>
+
+#include "core/context.h"
+#include "core/trial.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- stats.c ------------------------------------------------------------------------------ */
+
+/* Five numbers of a sample; quartiles by linear interpolation between order statistics (numpy's
+ * default), the median of an even count the mean of the middle two. count 0: all NaN. */
+typedef struct lab_stats {
+  int count;
+  double min, q1, median, q3, max;
+} lab_stats;
+lab_stats lab_stats_of(const double *samples, int count);
+double lab_relative_iqr(const lab_stats *stats); /* (q3 - q1) / median */
+
+/* ---- rig.c: a trial set up on a device ---------------------------------------------------- */
+
+/* What the lab concluded of a rung. Names are pinned: they stand in records. */
+typedef enum lab_finding {
+  LAB_GOOD,
+  LAB_UNSUPPORTED,   /* the rung said why not: nothing ran */
+  LAB_LAUNCH_FAILED, /* launch or execution reported an error */
+  LAB_UNWRITTEN,     /* elements of the output still hold the poison */
+  LAB_NAN,           /* NaN where the reference has none */
+  LAB_OVERRUN,       /* a canary beside an array died, or an input changed */
+  LAB_WRONG,         /* values outside the bound, or not the contract's bits */
+  LAB_WRONG_LATER,   /* right at first, not after timing */
+  LAB_OTHER_STREAM,  /* work ran although its stream was held */
+  LAB_TOO_FAST,      /* less time than the measured roof allows */
+  LAB_FINDINGS
+} lab_finding;
+const char *lab_finding_name(lab_finding finding); /* "good", "launch-failed", ... */
+
+typedef struct lab_verdict {
+  lab_finding finding;
+  rung_judgement judgement;
+  char sentence[RUNG_SENTENCE]; /* "" where good */
+} lab_verdict;
+
+/* The arrays of a trial in the device's memory, each between two canary zones of 4 KiB at least,
+ * and scratch likewise. Borrows the trial (whose expect() must have run) and the context. */
+typedef struct lab_rig lab_rig;
+rung_status lab_rig_open(rung_context *context, const rung_trial *trial, lab_rig **rig,
+                         rung_error *error);
+void lab_rig_close(lab_rig *rig);
+/* Fills outputs and scratch with poison, writes the canaries anew. */
+rung_status lab_rig_poison(lab_rig *rig, rung_error *error);
+/* Refuses what the rung does not support, with its reason; grows the scratch to what it needs.
+ * Poison comes after: the canaries of the scratch stand where this rung's scratch ends. */
+rung_status lab_rig_prepare(lab_rig *rig, const rung_row *row, int block, rung_error *error);
+/* Queues the rung once. Refuses a rung whose scratch was not prepared. */
+rung_status lab_rig_launch(lab_rig *rig, const rung_row *row, int block, rung_error *error);
+/* Waits, looks at canaries and inputs, fetches the outputs and judges them. Where several things
+ * are wrong the finding is the first of: launch failed, overrun, unwritten, NaN, wrong. An input
+ * that was changed is put right again. */
+void lab_rig_check(lab_rig *rig, const rung_row *row, lab_verdict *verdict);
+/* The whole of one verification: supports? poison, launch, check; then, where a stream can be
+ * held, poison and launch once more behind a held stream and see that nothing ran meanwhile. The
+ * free run comes first because a kernel's first launch loads its code, which may wait for the
+ * device: behind a held stream that would be a deadlock. */
+void lab_verify(lab_rig *rig, const rung_row *row, int block, lab_verdict *verdict);
+
+/* ---- sample.c: the sampling protocol ------------------------------------------------------ */
+
+typedef struct lab_rules {
+  int least;      /* samples at least: 11 */
+  int most;       /* and at most: 101 */
+  double spread;  /* stop when the relative IQR falls below: 0.01 */
+  double seconds; /* or when this much time went into one candidate: 10 */
+  bool hot;       /* leave the caches as the run before left them: another row, never mixed */
+  uint64_t seed;  /* order of interleaving */
+} lab_rules;
+lab_rules lab_rules_default(void);
+
+typedef enum lab_stop {
+  LAB_STEADY,   /* the relative IQR fell below the rules' spread */
+  LAB_TIME_OUT, /* at least 3 samples (1 where one run takes longer than the time-out) */
+  LAB_MOST,     /* the most samples the rules allow */
+  LAB_REFUSED   /* not good: before, during or after */
+} lab_stop;
+const char *lab_stop_text(lab_stop stop); /* "steady", "time-out", "most samples", "refused" */
+
+typedef struct lab_candidate {
+  const rung_row *row; /* given */
+  int block;           /* given; 0: the rung's own */
+  lab_verdict before, after;
+  double *samples; /* milliseconds, in the order taken; owned */
+  double *clocks;  /* MHz, one a sample */
+  int count;
+  lab_stats time, clock;
+  lab_stop stop;
+} lab_candidate;
+
+/* Verifies every candidate, times the good ones interleaved in seeded order, verifies the last
+ * timed output of each again, and refuses what is faster than 98 % of `floor_ms` (0: no floor
+ * known; see lab_floor_ms(); hot samples are not held against it).
+ * A rung that fails is a finding, not an error. An error is: rules that make no sense, memory, a
+ * sample whose hold gave up or whose clock could not be read. The candidates' given members must
+ * be set; the rest is written here and is to be freed by lab_candidate_free() in every case.
+ * progress (may be NULL) is called after every step with how far it is, 0 ... 1, and the name of
+ * the rung that ran. */
+rung_status lab_sample(lab_rig *rig, lab_candidate *candidates, int count, const lab_rules *rules,
+                       double floor_ms, void (*progress)(void *to, double done, const char *what),
+                       void *to, rung_error *error);
+void lab_candidate_free(lab_candidate *candidate);
+
+/* ---- roof.c: what this device can do, measured -------------------------------------------- */
+
+typedef struct lab_roofs {
+  double read, write, copy; /* GB/s (1e9 bytes), the median of the samples; copy counts both ways */
+  double fma32, fma64;      /* GFMA/s (1e9 fused multiply-adds a second) */
+  bool cached;              /* read from the cache, not measured now */
+} lab_roofs;
+/* From $XDG_CACHE_HOME/rung/roofs.json (else ~/.cache) keyed by device identity, threads and
+ * version; measured and stored where absent or `again`. A cache that cannot be read or written
+ * is no error. */
+rung_status lab_roofs_of(rung_context *context, bool again, lab_roofs *roofs, rung_error *error);
+/* The least time a trial can take on these roofs, in ms: the larger of bytes and flops; what
+ * bounds it ("copy", "read", "write", "fma32", "fma64") in *bound (may be NULL). */
+double lab_roof_ms(const lab_roofs *roofs, const rung_trial *trial, const char **bound);
+/* The time below which a cold sample of the trial is not believed, in ms: as lab_roof_ms(), but
+ * written bytes that fit in the last-level cache are left out, because they may still lie there
+ * when the clock stops. */
+double lab_floor_ms(const lab_roofs *roofs, const rung_trial *trial, const rung_device *device);
+
+/* ---- stages.c: one job end to end ---------------------------------------------------------- */
+
+/* Milliseconds on the host's clock, the device idle at both ends of each. */
+typedef struct lab_stage_times {
+  double allocate, copy_in, kernel, copy_out, free;
+} lab_stage_times;
+/* Runs the job twice from allocation to release, the first time to warm up (code loaded, clocks
+ * raised, host pages touched), the second with every stage timed apart. Device memory is new each
+ * time and the caches are flushed. `pinned`: the host's arrays lie in pinned memory (where the
+ * backend has it). Nothing is verified here: time rungs that lab_verify() found good. */
+rung_status lab_stages_of(rung_context *context, const rung_trial *trial, const rung_row *row,
+                          int block, bool pinned, lab_stage_times *times, rung_error *error);
+
+/* ---- record.c: what was measured, as versioned JSON ---------------------------------------- */
+
+#define LAB_RECORD_VERSION 1
+/* A record of one device's bench of one trial, laid out as docs/METHOD.md says: provenance
+ * (commit, compiler, flags, version, date, host, command), device facts, roofs (may be NULL),
+ * seeds, rules and, for every candidate, samples, clocks,
+ * stats, verdicts, stop. Caller owns the result (json_decref); NULL: out of memory. */
+json_t *lab_record(rung_context *context, const rung_trial *trial, const lab_candidate *candidates,
+                   int count, const lab_rules *rules, const lab_roofs *roofs, const char *command);
+/* A file of records, {"rung-records": 1, "records": [...]}, written beside its place and renamed.
+ */
+rung_status lab_record_write(const char *path, json_t *records, rung_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

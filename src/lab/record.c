@@ -1,0 +1,207 @@
+/* What was measured, with all that is needed to judge it or to measure it again. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "lab/lab.h"
+#include "lab/store.h"
+#include "rung_build.h"
+
+/* json_*_set_new() take NULL values as failures and report them: every function here passes that
+ * on, so that a record is whole or there is none. */
+typedef struct writer {
+  json_t *object;
+  bool failed;
+} writer;
+
+static void put(writer *to, const char *key, json_t *value) {
+  if (json_object_set_new(to->object, key, value) != 0) to->failed = true;
+}
+
+static void put_text(writer *to, const char *key, const char *text) {
+  /* Text that is not UTF-8 (a device's name may be anything) must not cost the record. */
+  json_t *value = json_string(text ? text : "");
+  put(to, key, value ? value : json_string("(not UTF-8)"));
+}
+
+/* 64 bits as text: JSON readers may keep numbers as doubles. */
+static void put_wide(writer *to, const char *key, uint64_t value) {
+  char text[32];
+  snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+  put_text(to, key, text);
+}
+
+static writer begin(void) {
+  json_t *object = json_object();
+  return (writer){object, object == NULL};
+}
+
+/* The finished object, or NULL. */
+static json_t *end(writer *to) {
+  if (!to->failed) return to->object;
+  json_decref(to->object);
+  return NULL;
+}
+
+/* ---- provenance --------------------------------------------------------------------------- */
+
+static json_t *provenance(const char *command) {
+  writer to = begin();
+  char date[32] = "";
+  const time_t now = time(NULL);
+  struct tm utc;
+  if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  struct utsname host;
+  if (uname(&host) != 0) memset(&host, 0, sizeof host);
+  put_text(&to, "date", date);
+  put_text(&to, "command", command);
+  put_text(&to, "version", RUNG_VERSION);
+  put_text(&to, "commit", RUNG_BUILD_COMMIT);
+  put_text(&to, "compiler", RUNG_BUILD_COMPILER);
+  put_text(&to, "flags", RUNG_BUILD_FLAGS);
+  put_text(&to, "cuda", RUNG_BUILD_CUDA);
+  put_text(&to, "build", RUNG_BUILD_TYPE);
+  put_text(&to, "host", host.nodename);
+  put_text(&to, "system", host.sysname);
+  put_text(&to, "kernel", host.release);
+  put_text(&to, "machine", host.machine);
+  return end(&to);
+}
+
+static void emit_fact(void *to, const char *key, const char *value) {
+  put_text(to, key, value);
+}
+
+static json_t *device_json(const rung_context *context) {
+  const rung_device *device = &context->device;
+  writer facts = begin(), to = begin();
+  /* A fact that cannot be had is one line less, no failure. */
+  context->backend->facts(device->index, emit_fact, &facts, NULL);
+  put_text(&to, "backend", context->backend->name);
+  put(&to, "index", json_integer(device->index));
+  put_text(&to, "name", device->name);
+  put_text(&to, "identity", device->identity);
+  put(&to, "capability", json_integer(device->capability));
+  put(&to, "processors", json_integer(device->processors));
+  put(&to, "threads", json_integer(device->threads));
+  if (device->kind == RUNG_CPU) put_text(&to, "isa", rung_isa_name(device->isa));
+  put(&to, "memory_bytes", json_integer(device->memory_bytes));
+  put(&to, "cache_bytes", json_integer(device->cache_bytes));
+  put(&to, "facts", end(&facts));
+  return end(&to);
+}
+
+static json_t *rules_json(const lab_rules *rules) {
+  writer to = begin();
+  put(&to, "least", json_integer(rules->least));
+  put(&to, "most", json_integer(rules->most));
+  put(&to, "spread", lab_number(rules->spread));
+  put(&to, "seconds", lab_number(rules->seconds));
+  put(&to, "hot", json_boolean(rules->hot));
+  put_wide(&to, "seed", rules->seed);
+  return end(&to);
+}
+
+static json_t *roofs_json(const lab_roofs *roofs) {
+  writer to = begin();
+  put(&to, "read_gb_per_s", lab_number(roofs->read));
+  put(&to, "write_gb_per_s", lab_number(roofs->write));
+  put(&to, "copy_gb_per_s", lab_number(roofs->copy));
+  put(&to, "fma32_g_per_s", lab_number(roofs->fma32));
+  put(&to, "fma64_g_per_s", lab_number(roofs->fma64));
+  put(&to, "cached", json_boolean(roofs->cached));
+  return end(&to);
+}
+
+static json_t *trial_json(const rung_trial *trial) {
+  writer to = begin();
+  put_text(&to, "label", trial->label);
+  put_text(&to, "type", rung_dtype_name(trial->dtype));
+  put_wide(&to, "seed", trial->seed);
+  put(&to, "bytes", lab_number(trial->bytes));
+  put(&to, "flops", lab_number(trial->flops));
+  return end(&to);
+}
+
+/* ---- candidates --------------------------------------------------------------------------- */
+
+static json_t *numbers(const double *values, int count) {
+  json_t *array = json_array();
+  for (int i = 0; array && i < count; ++i)
+    if (json_array_append_new(array, lab_number(values[i])) != 0) {
+      json_decref(array);
+      return NULL;
+    }
+  return array;
+}
+
+static json_t *stats_json(const lab_stats *stats) {
+  writer to = begin();
+  put(&to, "count", json_integer(stats->count));
+  put(&to, "min", lab_number(stats->min));
+  put(&to, "q1", lab_number(stats->q1));
+  put(&to, "median", lab_number(stats->median));
+  put(&to, "q3", lab_number(stats->q3));
+  put(&to, "max", lab_number(stats->max));
+  put(&to, "relative_iqr", lab_number(lab_relative_iqr(stats)));
+  return end(&to);
+}
+
+static json_t *verdict_json(const lab_verdict *verdict) {
+  writer to = begin();
+  put_text(&to, "finding", lab_finding_name(verdict->finding));
+  put_text(&to, "sentence", verdict->sentence);
+  put(&to, "worst_error", lab_number(verdict->judgement.worst));
+  put(&to, "error_bound", lab_number(verdict->judgement.bound));
+  put(&to, "wrong", json_integer(verdict->judgement.wrong));
+  return end(&to);
+}
+
+static json_t *candidate_json(const lab_candidate *candidate) {
+  static const char *const orders[] = {"canonical", "textbook", "loose"};
+  writer to = begin();
+  put_text(&to, "rung", candidate->row->name);
+  put_text(&to, "idea", candidate->row->idea);
+  put_text(&to, "order", orders[candidate->row->order]);
+  put(&to, "block", json_integer(candidate->block));
+  put(&to, "before", verdict_json(&candidate->before));
+  put(&to, "after", verdict_json(&candidate->after));
+  put(&to, "samples_ms", numbers(candidate->samples, candidate->count));
+  put(&to, "clocks_mhz", numbers(candidate->clocks, candidate->count));
+  put(&to, "time_ms", stats_json(&candidate->time));
+  put(&to, "clock_mhz", stats_json(&candidate->clock));
+  put_text(&to, "stop", lab_stop_text(candidate->stop));
+  return end(&to);
+}
+
+json_t *lab_record(rung_context *context, const rung_trial *trial, const lab_candidate *candidates,
+                   int count, const lab_rules *rules, const lab_roofs *roofs, const char *command) {
+  writer to = begin();
+  put(&to, "rung-record", json_integer(LAB_RECORD_VERSION));
+  put_text(&to, "operation", trial->operation->name);
+  put(&to, "trial", trial_json(trial));
+  put(&to, "provenance", provenance(command));
+  put(&to, "device", device_json(context));
+  put(&to, "rules", rules_json(rules));
+  if (roofs) {
+    const char *bound = "";
+    const double least = lab_roof_ms(roofs, trial, &bound);
+    put(&to, "roofs", roofs_json(roofs));
+    put(&to, "roof_ms", lab_number(least));
+    put_text(&to, "roof_bound", bound);
+  }
+  json_t *array = json_array();
+  for (int i = 0; i < count; ++i)
+    if (json_array_append_new(array, candidate_json(&candidates[i])) != 0) to.failed = true;
+  put(&to, "candidates", array);
+  return end(&to);
+}
+
+rung_status lab_record_write(const char *path, json_t *records, rung_error *error) {
+  json_t *root = json_pack("{s:i, s:O}", "rung-records", LAB_RECORD_VERSION, "records", records);
+  if (!root) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for the records");
+  rung_status status = lab_store(path, root, error);
+  json_decref(root);
+  return status;
+}

@@ -1,0 +1,223 @@
+/* A trial set up on a device: arrays between canaries, poison, launches. */
+#include "lab/rig.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/random.h"
+
+/* On a device of its own memory, inputs are fetched and compared in pieces of this size. */
+enum { SEEN_BYTES = 16 << 20 };
+
+bool lab_host_take(rung_context *context, size_t bytes, bool pinned, lab_host *host) {
+  const rung_backend *backend = context->backend;
+  const size_t least = bytes ? bytes : 1;
+  void *memory = NULL;
+  rung_error unused;
+  *host = (lab_host){NULL, false};
+  if (pinned && backend->allocate_pinned &&
+      backend->allocate_pinned(context->state, least, &memory, &unused) == RUNG_OK)
+    host->pinned = true;
+  else
+    memory = malloc(least); /* slower to fetch into, and as good */
+  host->data = memory;
+  return memory != NULL;
+}
+
+void lab_host_give(rung_context *context, lab_host *host) {
+  if (host->pinned)
+    context->backend->release_pinned(context->state, host->data);
+  else
+    free(host->data);
+  *host = (lab_host){NULL, false};
+}
+
+double lab_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+bool lab_is_host(const rung_device *device) {
+  return device->kind != RUNG_CUDA;
+}
+
+void lab_task_of(rung_context *context, const rung_trial *trial, rung_task *task) {
+  *task = (rung_task){.problem = trial->problem,
+                      .stream = context->backend->stream(context->state),
+                      .device = &context->device};
+  const bool host = lab_is_host(&context->device);
+  for (int i = 0; i < trial->inputs + trial->outputs; ++i) {
+    task->arrays[i] = trial->arrays[i];
+    task->arrays[i].data = NULL;
+    task->arrays[i].place = host ? RUNG_HOST : RUNG_DEVICE;
+    task->arrays[i].device = host ? 0 : context->device.index;
+  }
+}
+
+/* Every word differs from every other in every zone, so that a zone copied over another, or moved
+ * within itself, is noticed. The seed is fixed: nothing depends on it. */
+static void make_canary(char *canary) {
+  rung_random random = {0x63616e617279u};
+  for (size_t at = 0; at < LAB_CANARIES; at += sizeof(uint64_t)) {
+    const uint64_t word = rung_random_next(&random);
+    memcpy(canary + at, &word, sizeof word);
+  }
+}
+
+static rung_status take_arena(rung_context *context, size_t bytes, lab_arena *arena,
+                              rung_error *error) {
+  void *base = NULL;
+  rung_status status =
+      context->backend->allocate(context->state, bytes + 2 * (size_t)LAB_ZONE, &base, error);
+  if (status != RUNG_OK) return status;
+  *arena = (lab_arena){base, (char *)base + LAB_ZONE, bytes, bytes};
+  return RUNG_OK;
+}
+
+rung_status lab_rig_load(lab_rig *rig, rung_error *error) {
+  for (int i = 0; i < rig->trial->inputs; ++i) {
+    if (!rig->arenas[i].bytes) continue;
+    rung_status status = rig->context->backend->copy(rig->context->state, rig->arenas[i].data,
+                                                     rig->trial->arrays[i].data,
+                                                     rig->arenas[i].bytes, RUNG_TO_DEVICE, error);
+    if (status != RUNG_OK) return status;
+  }
+  return RUNG_OK;
+}
+
+static rung_status take_memory(lab_rig *rig, rung_error *error) {
+  rung_context *context = rig->context;
+  const rung_trial *trial = rig->trial;
+  rig->canary = malloc(LAB_CANARIES);
+  /* On the host things are compared in place; a held stream is peeked past all the same. */
+  rig->seen_bytes = rig->on_host ? LAB_PIECE : SEEN_BYTES;
+  if (!rig->canary || !lab_host_take(context, rig->seen_bytes, true, &rig->seen))
+    return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for the lab's canaries");
+  make_canary(rig->canary);
+  for (int i = 0; i < trial->inputs + trial->outputs; ++i) {
+    if (!trial->arrays[i].count) continue;
+    const size_t bytes = rung_view_bytes(&trial->arrays[i]);
+    rung_status status = take_arena(context, bytes, &rig->arenas[i], error);
+    if (status != RUNG_OK) return status;
+    rig->task.arrays[i].data = rig->arenas[i].data;
+    if (rig->on_host || i < trial->inputs) continue;
+    if (!lab_host_take(context, bytes, true, &rig->outputs[i]))
+      return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory to fetch %s (%zu bytes) into",
+                       trial->array_names[i], bytes);
+  }
+  return take_arena(context, 0, &rig->arenas[LAB_SCRATCH], error);
+}
+
+rung_status lab_rig_open(rung_context *context, const rung_trial *trial, lab_rig **rig,
+                         rung_error *error) {
+  lab_rig *made = *rig = calloc(1, sizeof *made);
+  if (!made) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for the lab's rig");
+  made->context = context;
+  made->trial = trial;
+  made->on_host = lab_is_host(&context->device);
+  lab_task_of(context, trial, &made->task);
+  rung_status status = take_memory(made, error);
+  /* The watcher is opened now, before anything is held: opening may wait for the whole device. */
+  if (status == RUNG_OK && context->backend->hold)
+    status = context->backend->open(&context->device, NULL, &made->watcher, error);
+  if (status == RUNG_OK) status = lab_rig_load(made, error);
+  if (status == RUNG_OK) status = lab_rig_poison(made, error);
+  if (status != RUNG_OK) {
+    lab_rig_close(made);
+    *rig = NULL;
+  }
+  return status;
+}
+
+void lab_rig_close(lab_rig *rig) {
+  if (!rig) return;
+  rung_context *context = rig->context;
+  context->backend->synchronize(context->state, NULL); /* nothing may still use the memory */
+  for (int i = 0; i < LAB_ARENAS; ++i)
+    if (rig->arenas[i].base) context->backend->release(context->state, rig->arenas[i].base);
+  for (int i = 0; i < RUNG_TASK_ARRAYS; ++i) lab_host_give(context, &rig->outputs[i]);
+  lab_host_give(context, &rig->seen);
+  if (rig->watcher) context->backend->close(rig->watcher);
+  free(rig->canary);
+  free(rig);
+}
+
+static rung_status poison_arena(lab_rig *rig, int index, rung_error *error) {
+  const lab_arena *arena = &rig->arenas[index];
+  const rung_backend *backend = rig->context->backend;
+  rung_state *state = rig->context->state;
+  if (!arena->base) return RUNG_OK;
+  rung_status status = RUNG_OK;
+  if (index >= rig->trial->inputs && arena->bytes)
+    status = backend->fill(state, arena->data, RUNG_POISON_BYTE, arena->bytes, error);
+  if (status == RUNG_OK)
+    status = backend->copy(state, arena->base, rig->canary + lab_zone_offset(index, 0), LAB_ZONE,
+                           RUNG_TO_DEVICE, error);
+  if (status == RUNG_OK)
+    status =
+        backend->copy(state, arena->data + arena->bytes, rig->canary + lab_zone_offset(index, 1),
+                      LAB_ZONE, RUNG_TO_DEVICE, error);
+  return status;
+}
+
+rung_status lab_rig_poison(lab_rig *rig, rung_error *error) {
+  rung_status status = RUNG_OK;
+  for (int i = 0; i < LAB_ARENAS && status == RUNG_OK; ++i) status = poison_arena(rig, i, error);
+  return status;
+}
+
+/* The task of a launch, all but its scratch. Shapes only are shown to a rung that is asked what it
+ * supports or needs: an answer must not depend on data, nor do work. */
+static rung_task question_of(const lab_rig *rig, int block, rung_error *error) {
+  rung_task task = rig->task;
+  for (int i = 0; i < RUNG_TASK_ARRAYS; ++i) task.arrays[i].data = NULL;
+  task.block = block;
+  task.error = error;
+  return task;
+}
+
+rung_status lab_rig_prepare(lab_rig *rig, const rung_row *row, int block, rung_error *error) {
+  const rung_task task = question_of(rig, block, error);
+  rung_status status = rung_row_supports(row, &task, rig->trial->dtype, error);
+  if (status != RUNG_OK) return status;
+  const size_t bytes = row->scratch_bytes ? row->scratch_bytes(&task) : 0;
+  lab_arena *arena = &rig->arenas[LAB_SCRATCH];
+  if (bytes > arena->capacity) {
+    const rung_backend *backend = rig->context->backend;
+    status = backend->synchronize(rig->context->state, error);
+    if (status != RUNG_OK) return status;
+    backend->release(rig->context->state, arena->base);
+    *arena = (lab_arena){0};
+    status = take_arena(rig->context, bytes, arena, error);
+    if (status != RUNG_OK) return status;
+  }
+  arena->bytes = bytes;
+  return RUNG_OK;
+}
+
+rung_status lab_rig_shot(lab_rig *rig, const rung_row *row, int block, lab_shot *shot,
+                         rung_error *error) {
+  const rung_task question = question_of(rig, block, error);
+  const size_t bytes = row->scratch_bytes ? row->scratch_bytes(&question) : 0;
+  if (bytes > rig->arenas[LAB_SCRATCH].bytes)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "%s needs %zu bytes of scratch where %zu are prepared: prepare it first",
+                     row->name, bytes, rig->arenas[LAB_SCRATCH].bytes);
+  shot->launch = rung_row_launch(row, &rig->context->device);
+  if (!shot->launch)
+    return rung_fail(error, RUNG_UNSUPPORTED, "rung %s is not in this build for %s", row->name,
+                     rig->context->device.name);
+  shot->task = rig->task;
+  shot->task.scratch = rig->arenas[LAB_SCRATCH].data;
+  shot->task.block = block;
+  shot->task.error = error;
+  return RUNG_OK;
+}
+
+rung_status lab_rig_launch(lab_rig *rig, const rung_row *row, int block, rung_error *error) {
+  lab_shot shot;
+  rung_status status = lab_rig_shot(rig, row, block, &shot, error);
+  return status == RUNG_OK ? shot.launch(&shot.task) : status;
+}

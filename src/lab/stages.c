@@ -1,0 +1,128 @@
+/* One job end to end, each stage timed apart. */
+#include <string.h>
+
+#include "lab/rig.h"
+
+typedef struct stages {
+  rung_context *context;
+  const rung_trial *trial;
+  const rung_row *row;
+  rung_task task;
+  lab_host host[RUNG_TASK_ARRAYS]; /* outputs, and inputs where they are to be pinned */
+  void *device[LAB_ARENAS];
+} stages;
+
+static size_t bytes_of(const stages *job, int index) {
+  return job->trial->arrays[index].count ? rung_view_bytes(&job->trial->arrays[index]) : 0;
+}
+
+static int arrays_of(const stages *job) {
+  return job->trial->inputs + job->trial->outputs;
+}
+
+static rung_status take_host(stages *job, bool pinned, rung_error *error) {
+  for (int i = 0; i < arrays_of(job); ++i) {
+    const bool output = i >= job->trial->inputs;
+    const size_t bytes = bytes_of(job, i);
+    if (!bytes || (!output && !pinned)) continue;
+    if (!lab_host_take(job->context, bytes, pinned, &job->host[i]))
+      return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for %s (%zu bytes)",
+                       job->trial->array_names[i], bytes);
+    if (output)
+      memset(job->host[i].data, 0, bytes); /* pages there before the clock starts */
+    else
+      memcpy(job->host[i].data, job->trial->arrays[i].data, bytes);
+  }
+  return RUNG_OK;
+}
+
+static rung_status allocate(stages *job, rung_error *error) {
+  rung_context *context = job->context;
+  rung_status status = RUNG_OK;
+  for (int i = 0; i < arrays_of(job) && status == RUNG_OK; ++i) {
+    if (!bytes_of(job, i)) continue;
+    status = context->backend->allocate(context->state, bytes_of(job, i), &job->device[i], error);
+    job->task.arrays[i].data = job->device[i];
+  }
+  const size_t scratch = job->row->scratch_bytes ? job->row->scratch_bytes(&job->task) : 0;
+  if (status == RUNG_OK && scratch)
+    status = context->backend->allocate(context->state, scratch, &job->device[LAB_SCRATCH], error);
+  job->task.scratch = job->device[LAB_SCRATCH];
+  return status;
+}
+
+static rung_status copy_in(stages *job, rung_error *error) {
+  rung_context *context = job->context;
+  rung_status status = RUNG_OK;
+  for (int i = 0; i < job->trial->inputs && status == RUNG_OK; ++i) {
+    if (!bytes_of(job, i)) continue;
+    const char *from = job->host[i].data ? job->host[i].data : job->trial->arrays[i].data;
+    status = context->backend->copy(context->state, job->device[i], from, bytes_of(job, i),
+                                    RUNG_TO_DEVICE, error);
+  }
+  return status;
+}
+
+static rung_status launch(stages *job, rung_error *error) {
+  job->task.error = error;
+  return rung_row_launch(job->row, &job->context->device)(&job->task);
+}
+
+static rung_status copy_out(stages *job, rung_error *error) {
+  rung_context *context = job->context;
+  rung_status status = RUNG_OK;
+  for (int i = job->trial->inputs; i < arrays_of(job) && status == RUNG_OK; ++i)
+    if (bytes_of(job, i))
+      status = context->backend->copy(context->state, job->host[i].data, job->device[i],
+                                      bytes_of(job, i), RUNG_TO_HOST, error);
+  return status;
+}
+
+static rung_status release(stages *job, rung_error *error) {
+  (void)error;
+  for (int i = 0; i < LAB_ARENAS; ++i) {
+    if (job->device[i]) job->context->backend->release(job->context->state, job->device[i]);
+    job->device[i] = NULL;
+  }
+  return RUNG_OK;
+}
+
+/* Runs one stage from idle to idle. Does nothing after a failure. */
+static void timed(stages *job, rung_status (*stage)(stages *, rung_error *), double *milliseconds,
+                  rung_status *status, rung_error *error) {
+  if (*status != RUNG_OK) return;
+  const rung_backend *backend = job->context->backend;
+  *status = backend->synchronize(job->context->state, error);
+  const double begun = lab_seconds();
+  if (*status == RUNG_OK) *status = stage(job, error);
+  if (*status == RUNG_OK) *status = backend->synchronize(job->context->state, error);
+  *milliseconds = 1e3 * (lab_seconds() - begun);
+}
+
+static rung_status run(stages *job, lab_stage_times *times, rung_error *error) {
+  rung_status status = RUNG_OK;
+  timed(job, allocate, &times->allocate, &status, error);
+  timed(job, copy_in, &times->copy_in, &status, error);
+  if (status == RUNG_OK) status = job->context->backend->flush(job->context->state, error);
+  timed(job, launch, &times->kernel, &status, error);
+  timed(job, copy_out, &times->copy_out, &status, error);
+  timed(job, release, &times->free, &status, error);
+  return status;
+}
+
+rung_status lab_stages_of(rung_context *context, const rung_trial *trial, const rung_row *row,
+                          int block, bool pinned, lab_stage_times *times, rung_error *error) {
+  stages job = {.context = context, .trial = trial, .row = row};
+  lab_task_of(context, trial, &job.task);
+  job.task.block = block;
+  job.task.error = error;
+  rung_status status = rung_row_supports(row, &job.task, trial->dtype, error);
+  if (status == RUNG_OK) status = take_host(&job, pinned, error);
+  lab_stage_times warm_up;
+  if (status == RUNG_OK) status = run(&job, &warm_up, error);
+  if (status == RUNG_OK) status = run(&job, times, error);
+  if (status != RUNG_OK) context->backend->synchronize(context->state, NULL);
+  release(&job, NULL);
+  for (int i = 0; i < RUNG_TASK_ARRAYS; ++i) lab_host_give(context, &job.host[i]);
+  return status;
+}

@@ -1,0 +1,43 @@
+/* Order statistics of a sample. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/lab.h"
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Linear interpolation at `q` of the way through the sorted values. */
+static double quantile(const double *sorted, int count, double q) {
+  const double at = q * (count - 1);
+  const int low = (int)at;
+  if (low + 1 >= count) return sorted[count - 1];
+  return sorted[low] + (at - low) * (sorted[low + 1] - sorted[low]);
+}
+
+lab_stats lab_stats_of(const double *samples, int count) {
+  lab_stats stats = {0, NAN, NAN, NAN, NAN, NAN};
+  if (count <= 0) return stats;
+  stats.count = count;
+  /* One NaN makes every number NaN: sorted among the others it would stand anywhere. */
+  for (int i = 0; i < count; ++i)
+    if (isnan(samples[i])) return stats;
+  double *sorted = malloc((size_t)count * sizeof *sorted);
+  if (!sorted) return stats;
+  memcpy(sorted, samples, (size_t)count * sizeof *sorted);
+  qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+  stats.min = sorted[0];
+  stats.q1 = quantile(sorted, count, 0.25);
+  stats.median = count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+  stats.q3 = quantile(sorted, count, 0.75);
+  stats.max = sorted[count - 1];
+  free(sorted);
+  return stats;
+}
+
+double lab_relative_iqr(const lab_stats *stats) {
+  return (stats->q3 - stats->q1) / stats->median;
+}

@@ -1,0 +1,58 @@
+#include "lab/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+json_t *lab_number(double value) {
+  return isfinite(value) ? json_real(value) : json_null();
+}
+
+static bool write_out(int descriptor, const json_t *json) {
+  FILE *stream = fdopen(descriptor, "w");
+  if (!stream) {
+    close(descriptor);
+    return false;
+  }
+  errno = 0;
+  bool done = json_dumpf(json, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) == 0 &&
+              fputc('\n', stream) != EOF && fflush(stream) == 0 && fsync(descriptor) == 0;
+  const int cause = errno;
+  if (fclose(stream) != 0) return false;
+  errno = cause;
+  return done;
+}
+
+/* A new file beside `path`, of a name nobody else uses and with the rights any new file gets. */
+static int open_beside(const char *path, char *beside, size_t room) {
+  uint64_t tag = 0;
+  if (getrandom(&tag, sizeof tag, 0) != (ssize_t)sizeof tag) tag = (uint64_t)getpid();
+  snprintf(beside, room, "%s.%016llx", path, (unsigned long long)tag);
+  return open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+rung_status lab_store(const char *path, const json_t *json, rung_error *error) {
+  const size_t length = strlen(path) + sizeof ".0123456789abcdef";
+  char *beside = malloc(length);
+  if (!beside) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory to write %s", path);
+  const int descriptor = open_beside(path, beside, length);
+  if (descriptor < 0) {
+    rung_fail(error, RUNG_FILE_FAILED, "%s cannot be written: %s", path, strerror(errno));
+    free(beside);
+    return RUNG_FILE_FAILED;
+  }
+  rung_status status = RUNG_OK;
+  if (!write_out(descriptor, json) || rename(beside, path) != 0) {
+    status = rung_fail(error, RUNG_FILE_FAILED, "%s cannot be written: %s", path,
+                       errno ? strerror(errno) : "not to be put as JSON");
+    unlink(beside);
+  }
+  free(beside);
+  return status;
+}

@@ -1,0 +1,18 @@
+/* JSON files that are written whole or not at all. (The lab may not use files/, which belongs to
+ * the command.) */
+#ifndef RUNG_LAB_STORE_H
+#define RUNG_LAB_STORE_H
+
+#include <jansson.h>
+
+#include "core/error.h"
+
+/* Writes `json` into a temporary file beside `path`, flushes it to the disk and renames it there:
+ * readers see the old file or the new one, and of several writers the last one's is whole.
+ * Borrows `json`. RUNG_FILE_FAILED with a sentence, the old file untouched. */
+rung_status lab_store(const char *path, const json_t *json, rung_error *error);
+
+/* A number; null where it is not finite, for JSON has neither NaN nor infinity. */
+json_t *lab_number(double value);
+
+#endif

@@ -1,0 +1,280 @@
+/* Looking at what a rung did: canaries, inputs, outputs, and streams it had no business on. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "lab/rig.h"
+
+const char *lab_finding_name(lab_finding finding) {
+  static const char *const names[LAB_FINDINGS] = {
+      [LAB_GOOD] = "good",
+      [LAB_UNSUPPORTED] = "unsupported",
+      [LAB_LAUNCH_FAILED] = "launch-failed",
+      [LAB_UNWRITTEN] = "unwritten",
+      [LAB_NAN] = "nan",
+      [LAB_OVERRUN] = "overrun",
+      [LAB_WRONG] = "wrong",
+      [LAB_WRONG_LATER] = "wrong-later",
+      [LAB_OTHER_STREAM] = "other-stream",
+      [LAB_TOO_FAST] = "too-fast",
+  };
+  return (unsigned)finding < LAB_FINDINGS ? names[finding] : "unknown";
+}
+
+void lab_find(lab_verdict *verdict, lab_finding finding, const char *format, ...) {
+  verdict->finding = finding;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(verdict->sentence, sizeof verdict->sentence, format, arguments);
+  va_end(arguments);
+}
+
+/* ---- canaries and inputs ------------------------------------------------------------------ */
+
+static size_t first_difference(const char *a, const char *b, size_t bytes) {
+  size_t i = 0;
+  while (i < bytes && a[i] == b[i]) ++i;
+  return i;
+}
+
+static const char *arena_name(const lab_rig *rig, int index) {
+  return index == LAB_SCRATCH ? "scratch" : rig->trial->array_names[index];
+}
+
+static const char *zone_of(const lab_arena *arena, int side) {
+  return side ? arena->data + arena->bytes : arena->base;
+}
+
+/* All zones in one wait. */
+static rung_status fetch_zones(lab_rig *rig, rung_error *error) {
+  const rung_backend *backend = rig->context->backend;
+  for (int i = 0; i < LAB_ARENAS; ++i)
+    for (int side = 0; side < 2 && rig->arenas[i].base; ++side) {
+      rung_status status =
+          backend->copy(rig->context->state, rig->seen.data + lab_zone_offset(i, side),
+                        zone_of(&rig->arenas[i], side), LAB_ZONE, RUNG_TO_HOST, error);
+      if (status != RUNG_OK) return status;
+    }
+  return backend->synchronize(rig->context->state, error);
+}
+
+bool lab_rig_zones_live(lab_rig *rig, lab_verdict *verdict) {
+  rung_error error = {0};
+  if (!rig->on_host && fetch_zones(rig, &error) != RUNG_OK) {
+    lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
+    return false;
+  }
+  for (int i = 0; i < LAB_ARENAS; ++i)
+    for (int side = 0; side < 2 && rig->arenas[i].base; ++side) {
+      const size_t at = lab_zone_offset(i, side);
+      const char *zone = rig->on_host ? zone_of(&rig->arenas[i], side) : rig->seen.data + at;
+      if (memcmp(zone, rig->canary + at, LAB_ZONE) == 0) continue;
+      const size_t byte = first_difference(zone, rig->canary + at, LAB_ZONE);
+      lab_find(verdict, LAB_OVERRUN, "memory beside %s was written: byte %zu %s",  //
+               arena_name(rig, i), side ? byte : LAB_ZONE - byte,
+               side ? "past its end" : "before its start");
+      return false;
+    }
+  return true;
+}
+
+/* Compares input `index` with the trial's own; *byte: the first that differs. A failed fetch is
+ * an error. */
+static rung_status compare_input(lab_rig *rig, int index, bool *same, size_t *byte,
+                                 rung_error *error) {
+  const lab_arena *arena = &rig->arenas[index];
+  const char *wanted = rig->trial->arrays[index].data;
+  const rung_backend *backend = rig->context->backend;
+  const size_t step = rig->on_host ? arena->bytes : rig->seen_bytes;
+  *same = true;
+  for (size_t at = 0; at < arena->bytes && *same; at += step) {
+    const size_t bytes = arena->bytes - at < step ? arena->bytes - at : step;
+    const char *found = arena->data + at;
+    if (!rig->on_host) {
+      rung_status status =
+          backend->copy(rig->context->state, rig->seen.data, found, bytes, RUNG_TO_HOST, error);
+      if (status == RUNG_OK) status = backend->synchronize(rig->context->state, error);
+      if (status != RUNG_OK) return status;
+      found = rig->seen.data;
+    }
+    if (memcmp(found, wanted + at, bytes) == 0) continue;
+    *same = false;
+    *byte = at + first_difference(found, wanted + at, bytes);
+  }
+  return RUNG_OK;
+}
+
+static bool inputs_same(lab_rig *rig, lab_verdict *verdict) {
+  rung_error error = {0};
+  for (int i = 0; i < rig->trial->inputs; ++i) {
+    if (!rig->arenas[i].bytes) continue;
+    bool same;
+    size_t byte = 0;
+    if (compare_input(rig, i, &same, &byte, &error) != RUNG_OK) {
+      lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
+      return false;
+    }
+    if (same) continue;
+    lab_find(verdict, LAB_OVERRUN, "the input %s was changed: first at element %zu",
+             arena_name(rig, i), byte / rung_dtype_bytes(rig->trial->arrays[i].dtype));
+    return false;
+  }
+  return true;
+}
+
+/* ---- outputs ------------------------------------------------------------------------------ */
+
+static rung_status fetch_outputs(lab_rig *rig, rung_view *outputs, rung_error *error) {
+  const rung_trial *trial = rig->trial;
+  const rung_backend *backend = rig->context->backend;
+  for (int k = 0; k < trial->outputs; ++k) {
+    const int i = trial->inputs + k;
+    outputs[k] = trial->arrays[i];
+    outputs[k].data = rig->on_host ? rig->arenas[i].data : rig->outputs[i].data;
+    if (rig->on_host || !rig->arenas[i].bytes) continue;
+    rung_status status = backend->copy(rig->context->state, outputs[k].data, rig->arenas[i].data,
+                                       rig->arenas[i].bytes, RUNG_TO_HOST, error);
+    if (status != RUNG_OK) return status;
+  }
+  return backend->synchronize(rig->context->state, error);
+}
+
+static bool all_poison(const char *bytes, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    if ((unsigned char)bytes[i] != RUNG_POISON_BYTE) return false;
+  return true;
+}
+
+/* The first element of a float output that is poison still, or -1. No arithmetic on sane numbers
+ * makes that pattern, so the lab refuses it even where a judge would let it pass; integers may
+ * well be equal to it, and are the judge's. */
+static int64_t first_poison(const rung_view *output) {
+  if (output->dtype != RUNG_F32 && output->dtype != RUNG_F64) return -1;
+  const size_t size = rung_dtype_bytes(output->dtype);
+  for (int64_t i = 0; i < output->count; ++i)
+    if (all_poison(output->data + (size_t)i * size, size)) return i;
+  return -1;
+}
+
+static void judge(lab_rig *rig, const rung_row *row, const rung_view *outputs,
+                  lab_verdict *verdict) {
+  const rung_trial *trial = rig->trial;
+  rung_judgement *found = &verdict->judgement;
+  trial->operation->trials->judge(trial, row->order, outputs, found);
+  for (int k = 0; k < trial->outputs; ++k) {
+    const int64_t at = first_poison(&outputs[k]);
+    if (at < 0) continue;
+    lab_find(verdict, LAB_UNWRITTEN, "%s was not written at element %lld of %lld",
+             trial->array_names[trial->inputs + k], (long long)at, (long long)outputs[k].count);
+    return;
+  }
+  /* A judge that passes what it counted against is not believed. */
+  if (!found->pass && found->unwritten > 0)
+    lab_find(verdict, LAB_UNWRITTEN, "%s", found->sentence);
+  else if (found->nans > 0)
+    lab_find(verdict, LAB_NAN, "%s", found->sentence);
+  else if (!found->pass || found->wrong > 0)
+    lab_find(verdict, LAB_WRONG, "%s", found->sentence);
+}
+
+void lab_rig_check(lab_rig *rig, const rung_row *row, lab_verdict *verdict) {
+  *verdict = (lab_verdict){.finding = LAB_GOOD};
+  rung_error error = {0};
+  const rung_backend *backend = rig->context->backend;
+  if (backend->synchronize(rig->context->state, &error) != RUNG_OK) {
+    lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
+    return;
+  }
+  if (!lab_rig_zones_live(rig, verdict) || !inputs_same(rig, verdict)) {
+    /* The next rung must not be blamed for this one's stray writes. If this fails the device is
+     * lost, and the next check says so. */
+    lab_rig_load(rig, NULL);
+    return;
+  }
+  rung_view outputs[RUNG_TASK_ARRAYS];
+  if (fetch_outputs(rig, outputs, &error) != RUNG_OK)
+    lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
+  else
+    judge(rig, row, outputs, verdict);
+}
+
+/* ---- the held stream ---------------------------------------------------------------------- */
+
+/* Whether any of the places looked at has changed, seen from another stream. */
+static rung_status peek(lab_rig *rig, bool *changed, rung_error *error) {
+  const rung_trial *trial = rig->trial;
+  const rung_backend *backend = rig->context->backend;
+  *changed = false;
+  for (int k = 0; k < trial->outputs; ++k) {
+    const lab_arena *arena = &rig->arenas[trial->inputs + k];
+    const size_t piece = arena->bytes < LAB_PIECE ? arena->bytes : LAB_PIECE;
+    for (size_t place = 0; place < LAB_PIECES && piece; ++place) {
+      const size_t at = (arena->bytes - piece) / (LAB_PIECES - 1) * place;
+      const bool last = place == LAB_PIECES - 1;
+      const char *from = arena->data + (last ? arena->bytes - piece : at);
+      rung_status status =
+          backend->copy(rig->watcher, rig->seen.data, from, piece, RUNG_TO_HOST, error);
+      if (status == RUNG_OK) status = backend->synchronize(rig->watcher, error);
+      if (status != RUNG_OK) return status;
+      if (!all_poison(rig->seen.data, piece)) *changed = true;
+    }
+  }
+  return RUNG_OK;
+}
+
+/* Launches behind a held stream. What a rung queues on the stream it was given cannot have begun
+ * after 2 ms; what it queued elsewhere has. */
+static void watch(lab_rig *rig, const rung_row *row, int block, lab_verdict *verdict) {
+  const rung_backend *backend = rig->context->backend;
+  rung_state *state = rig->context->state;
+  rung_error error = {0};
+  bool changed = false;
+  rung_status status = lab_rig_poison(rig, &error);
+  if (status == RUNG_OK) status = backend->synchronize(state, &error);
+  if (status == RUNG_OK) status = backend->hold(state, &error);
+  if (status == RUNG_OK) {
+    const double begun = lab_seconds();
+    status = lab_rig_launch(rig, row, block, &error);
+    const double waited = lab_seconds() - begun;
+    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    if (status == RUNG_OK && waited > 1)
+      status =
+          rung_fail(&error, RUNG_DEVICE_FAILED,
+                    "launching took %.1f s behind a held stream: a launch must not wait", waited);
+    if (status == RUNG_OK) status = peek(rig, &changed, &error);
+    rung_error later = {0};
+    rung_status end = backend->release_hold(state, &later);
+    if (end == RUNG_OK) end = backend->synchronize(state, &later);
+    if (status == RUNG_OK && end != RUNG_OK) {
+      status = end;
+      error = later;
+    }
+  }
+  if (status != RUNG_OK)
+    lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
+  else if (changed)
+    lab_find(verdict, LAB_OTHER_STREAM, "the output changed while the stream of %s was held",
+             row->name);
+}
+
+void lab_verify(lab_rig *rig, const rung_row *row, int block, lab_verdict *verdict) {
+  *verdict = (lab_verdict){.finding = LAB_GOOD};
+  rung_error error = {0};
+  rung_status status = lab_rig_prepare(rig, row, block, &error);
+  if (status == RUNG_UNSUPPORTED || status == RUNG_BAD_ARGUMENT) { /* the latter: its block */
+    lab_find(verdict, LAB_UNSUPPORTED, "%s", error.sentence);
+    return;
+  }
+  if (status == RUNG_OK) status = lab_rig_poison(rig, &error);
+  if (status == RUNG_OK) status = lab_rig_launch(rig, row, block, &error);
+  if (status != RUNG_OK) {
+    lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
+    return;
+  }
+  lab_rig_check(rig, row, verdict);
+  /* Where work ran on another stream, what the check saw was a matter of luck: the cause is the
+   * finding, not the symptom. */
+  if (rig->watcher && verdict->finding != LAB_LAUNCH_FAILED && verdict->finding != LAB_OVERRUN)
+    watch(rig, row, block, verdict);
+}

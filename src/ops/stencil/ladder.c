@@ -1,0 +1,123 @@
+/* The stencil's rungs, one row each, from the simplest to the fastest of a family. */
+#include <stdio.h>
+
+#include "ops/stencil/cpu/cpu.h"
+#include "ops/stencil/cuda/cuda.h"
+#include "ops/stencil/stencil.h"
+
+static const stencil_problem *problem_of(const rung_task *task) {
+  return task->problem;
+}
+
+/* ---- CPU ------------------------------------------------------------------------------------ */
+
+enum { PANEL_COLUMNS = 1 << 20 };
+
+static size_t grid_scratch(const rung_task *task) {
+  const stencil_problem *p = problem_of(task);
+  return p->steps > 0 ? stencil_grid_bytes(p) : 0;
+}
+
+static size_t rowwise_scratch(const rung_task *task) {
+  return 2 * (size_t)task->device->threads * stencil_row_bytes(problem_of(task));
+}
+
+static size_t panel_scratch(const rung_task *task) {
+  return (size_t)task->device->threads * stencil_panel_bytes(problem_of(task));
+}
+
+static bool panel_supports(const rung_task *task, char why[RUNG_REASON]) {
+  const int64_t columns = problem_of(task)->columns;
+  if (columns <= PANEL_COLUMNS) return true;
+  snprintf(why, RUNG_REASON,
+           "a panel of %lld columns is far larger than the cache; rows of at most %d do, and "
+           "`rowwise` takes any",
+           (long long)columns, PANEL_COLUMNS);
+  return false;
+}
+
+/* ---- GPU ------------------------------------------------------------------------------------ */
+
+static const int block_sizes[] = {64, 32, 128, 256, 512, 1024, 0};
+
+static size_t sweep_scratch(const rung_task *task) {
+  return grid_scratch(task) + stencil_means_bytes(task);
+}
+
+static bool array_supports(const rung_task *task, char why[RUNG_REASON]) {
+  if (!problem_of(task)->start.own) return true;
+  snprintf(why, RUNG_REASON,
+           "it takes its start from an array; `selfstart` and the rungs above make it themselves");
+  return false;
+}
+
+static bool onchip_supports(const rung_task *task, char why[RUNG_REASON]) {
+  const stencil_problem *p = problem_of(task);
+  const int64_t most = stencil_onchip_columns(p, task->device);
+  if (p->radius > STENCIL_ONCHIP_RADIUS) {
+    snprintf(why, RUNG_REASON, "the radius is %d; it is made for 1 ... %d", p->radius,
+             STENCIL_ONCHIP_RADIUS);
+    return false;
+  }
+  if (p->columns <= most) return true;
+  snprintf(why, RUNG_REASON,
+           "a row of %lld %s does not fit in one multiprocessor; rows of at most %lld do",
+           (long long)p->columns, rung_dtype_name(p->dtype), (long long)most);
+  return false;
+}
+
+#define ON_CPU .family = RUNG_ON_CPU, .dtypes = RUNG_FLOATS
+#define ON_GPU .family = RUNG_ON_GPU, .dtypes = RUNG_FLOATS, .capability = 75
+
+static const rung_row rows[] = {
+    {ON_CPU, .name = "sweep", .order = RUNG_TEXTBOOK, .in_place = true,
+     .idea = "the textbook: one thread, step after step over the whole grid, a division a sum",
+     .scratch_bytes = grid_scratch, .launch = RUNG_CPU_ENTRIES(stencil_sweep)},
+    {ON_CPU, .name = "scaled", .order = RUNG_CANONICAL, .in_place = true,
+     .idea = "weights divided once, before the first step; products fused with sums",
+     .scratch_bytes = grid_scratch, .launch = RUNG_CPU_ENTRIES(stencil_scaled)},
+    {ON_CPU, .name = "threads", .order = RUNG_CANONICAL, .in_place = true,
+     .idea = "rows are independent: threads share them",
+     .scratch_bytes = grid_scratch, .launch = RUNG_CPU_ENTRIES(stencil_threads)},
+    {ON_CPU, .name = "rowwise", .order = RUNG_CANONICAL, .in_place = true,
+     .idea = "all steps of a row while it is in the cache",
+     .scratch_bytes = rowwise_scratch, .launch = RUNG_CPU_ENTRIES(stencil_rowwise)},
+    {ON_CPU, .name = "panel", .order = RUNG_CANONICAL, .in_place = true,
+     .idea = "a row in every vector lane, several steps pipelined in registers",
+     .supports = panel_supports, .scratch_bytes = panel_scratch,
+     .launch = RUNG_CPU_ENTRIES(stencil_panel)},
+
+    {ON_GPU, .name = "global", .order = RUNG_TEXTBOOK, .blocks = block_sizes,
+     .idea = "a thread an element, a launch a step, every tap from global memory behind an if",
+     .supports = array_supports, .scratch_bytes = sweep_scratch,
+     .launch = RUNG_GPU_ENTRIES(stencil_global)},
+    {ON_GPU, .name = "window", .order = RUNG_TEXTBOOK, .blocks = block_sizes,
+     .idea = "a sliding window in registers: one new load an output",
+     .supports = array_supports, .scratch_bytes = sweep_scratch,
+     .launch = RUNG_GPU_ENTRIES(stencil_window)},
+    {ON_GPU, .name = "pairs", .order = RUNG_TEXTBOOK, .blocks = block_sizes,
+     .idea = "two columns a load and a store (float2, double2)",
+     .supports = array_supports, .scratch_bytes = sweep_scratch,
+     .launch = RUNG_GPU_ENTRIES(stencil_pairs)},
+    {ON_GPU, .name = "peeled", .order = RUNG_TEXTBOOK, .blocks = block_sizes,
+     .idea = "the row's ends handled apart: no if inside",
+     .supports = array_supports, .scratch_bytes = sweep_scratch,
+     .launch = RUNG_GPU_ENTRIES(stencil_peeled)},
+    {ON_GPU, .name = "selfstart", .order = RUNG_TEXTBOOK, .blocks = block_sizes,
+     .idea = "rows compute their own start: no copy to the device",
+     .scratch_bytes = sweep_scratch, .launch = RUNG_GPU_ENTRIES(stencil_selfstart)},
+    {ON_GPU, .name = "reciprocal", .order = RUNG_CANONICAL, .blocks = block_sizes,
+     .idea = "weights divided once, on the host; products fused with sums",
+     .scratch_bytes = sweep_scratch, .launch = RUNG_GPU_ENTRIES(stencil_reciprocal)},
+    {ON_GPU, .name = "onchip", .order = RUNG_CANONICAL, .in_place = true,
+     .idea = "a whole row in registers for all steps; memory touched once",
+     .supports = onchip_supports, .launch = RUNG_GPU_ENTRIES(stencil_onchip)},
+};
+
+const rung_operation stencil_operation = {
+    .name = "stencil",
+    .summary = "a weighted row stencil applied p times (the radiator's heat flow)",
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+    .trials = &stencil_trials,
+};

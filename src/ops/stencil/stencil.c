@@ -1,0 +1,121 @@
+/* The stencil's door: validates once, then hands over. */
+#include "ops/stencil/stencil.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "core/door.h"
+
+static const char *const array_names[] = {"in", "out", "means"};
+
+static void slice(const void *problem, int64_t first, int64_t rows, void *part) {
+  _Static_assert(sizeof(stencil_problem) <= RUNG_PROBLEM_BYTES, "a problem fits a slice");
+  stencil_problem *p = part;
+  *p = *(const stencil_problem *)problem;
+  p->rows = rows;
+  p->start.first_row += first;
+}
+
+static rung_status check_output(rung_error *error, const stencil_problem *p, rung_view *arrays,
+                                const DLTensor *out, const DLTensor *means) {
+  rung_view *views[] = {&arrays[STENCIL_OUT], &arrays[STENCIL_MEANS]};
+  rung_status status = rung_view_of(error, "out", out, RUNG_TYPE(p->dtype), 2, views[0]);
+  if (status == RUNG_OK) status = rung_view_writable(error, "out", views[0]);
+  if (status != RUNG_OK || means == NULL) return status;
+  status = rung_view_of(error, "means", means, RUNG_TYPE(p->dtype), 1, views[1]);
+  if (status == RUNG_OK) status = rung_view_writable(error, "means", views[1]);
+  if (status != RUNG_OK) return status;
+  if (views[1]->shape[0] != p->rows)
+    return rung_fail(error, RUNG_BAD_SHAPE, "means has %lld elements; one a row, %lld, is needed",
+                     (long long)views[1]->shape[0], (long long)p->rows);
+  return rung_refuse_overlap(error, "means", views[1], "out", views[0], false);
+}
+
+static rung_status check_size(rung_error *error, const char *name, const rung_view *view,
+                              int64_t least_columns) {
+  if (view->shape[0] >= 1 && view->shape[1] >= least_columns) return RUNG_OK;
+  return rung_fail(error, RUNG_BAD_SHAPE,
+                   "%s has %lld rows of %lld columns; at least 1 row of %lld is needed", name,
+                   (long long)view->shape[0], (long long)view->shape[1],
+                   (long long)least_columns);
+}
+
+static rung_status run(rung_context *context, stencil_problem *problem, const rung_view *arrays,
+                       rung_call *call) {
+  if (call != NULL) problem->math = call->math;
+  rung_job job = {
+      .operation = &stencil_operation,
+      .task.problem = problem,
+      .dtype = problem->dtype,
+      .inputs = 1,
+      .arrays = 3,
+      .names = array_names,
+      .rows = problem->rows,
+      .slice = slice,
+  };
+  for (int a = 0; a < job.arrays; a++) job.task.arrays[a] = arrays[a];
+  return rung_run(context, &job, call);
+}
+
+rung_status rung_stencil(rung_context *context, const rung_stencil_model *model,
+                         const DLTensor *in, DLTensor *out, DLTensor *means, rung_call *call) {
+  rung_status status = rung_begin(context);
+  if (status != RUNG_OK) return status;
+  rung_error *error = &context->error;
+  stencil_problem problem;
+  rung_view arrays[3] = {0};
+  rung_view *from = &arrays[STENCIL_IN], *to = &arrays[STENCIL_OUT];
+  if ((status = rung_view_of(error, "in", in, RUNG_FLOATS, 2, from)) != RUNG_OK ||
+      (status = check_size(error, "in", from, 1)) != RUNG_OK ||
+      (status = stencil_problem_of(error, model, from->shape[0], from->shape[1], from->dtype,
+                                   &problem)) != RUNG_OK ||
+      (status = check_output(error, &problem, arrays, out, means)) != RUNG_OK)
+    return status;
+  if (to->shape[0] != from->shape[0] || to->shape[1] != from->shape[1])
+    return rung_fail(error, RUNG_BAD_SHAPE,
+                     "out is %lld by %lld; the shape of in, %lld by %lld, is needed",
+                     (long long)to->shape[0], (long long)to->shape[1], (long long)from->shape[0],
+                     (long long)from->shape[1]);
+  if ((status = rung_refuse_overlap(error, "out", to, "in", from, true)) != RUNG_OK ||
+      (status = rung_refuse_overlap(error, "means", &arrays[STENCIL_MEANS], "in", from, false)) !=
+          RUNG_OK)
+    return status;
+  return run(context, &problem, arrays, call);
+}
+
+/* For rungs that take their start from an array: it is made on the host and goes in like any. */
+static rung_status run_from_array(rung_context *context, stencil_problem *problem,
+                                  rung_view *arrays, rung_call *call) {
+  const int64_t shape[] = {problem->rows, problem->columns};
+  const size_t bytes =
+      (size_t)shape[0] * (size_t)shape[1] * rung_dtype_bytes(problem->dtype);
+  void *start = malloc(bytes);
+  if (start == NULL)
+    return rung_fail(&context->error, RUNG_OUT_OF_MEMORY,
+                     "no memory for the start of the grid: %zu bytes are needed", bytes);
+  arrays[STENCIL_IN] = rung_view_compact(start, problem->dtype, 2, shape);
+  stencil_fill_start(problem, start);
+  problem->start.own = false;
+  rung_status status = run(context, problem, arrays, call);
+  if (status == RUNG_OK) status = context->backend->synchronize(context->state, &context->error);
+  free(start);
+  return status;
+}
+
+rung_status rung_radiator(rung_context *context, const rung_radiator_model *model, int64_t steps,
+                          DLTensor *grid, DLTensor *means, rung_call *call) {
+  rung_status status = rung_begin(context);
+  if (status != RUNG_OK) return status;
+  rung_error *error = &context->error;
+  rung_view arrays[3] = {0}, view;
+  stencil_problem problem;
+  if ((status = rung_view_of(error, "grid", grid, RUNG_FLOATS, 2, &view)) != RUNG_OK ||
+      (status = check_size(error, "grid", &view, 4)) != RUNG_OK ||
+      (status = stencil_radiator_problem(error, model, steps, view.shape[0], view.shape[1],
+                                         view.dtype, &problem)) != RUNG_OK ||
+      (status = check_output(error, &problem, arrays, grid, means)) != RUNG_OK)
+    return status;
+  status = run(context, &problem, arrays, call);
+  if (status != RUNG_UNSUPPORTED || context->device.kind == RUNG_CPU) return status;
+  return run_from_array(context, &problem, arrays, call);
+}

@@ -1,0 +1,166 @@
+/* bits [EXPECTED]: the same bits everywhere. Runs jobs through the public interface on every
+ * instruction set this CPU has, with one and with three threads, and prints a hash of each result;
+ * all must be equal, and equal to those in EXPECTED, on x86-64 and on aarch64 alike. Uses nothing
+ * but the library, so that it also runs where no test library does. */
+#include <inttypes.h>
+#include <rung/rung.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 37, COLUMNS = 83, LONG_ROWS = 3, LONG = 70001, NAME = 32, LINE = 80, JOBS = 64 };
+
+typedef struct matrix {
+  DLTensor tensor;
+  int64_t shape[2];
+  size_t bytes;
+} matrix;
+
+static void make(matrix *m, int ndim, int64_t rows, int64_t columns, int bits) {
+  *m = (matrix){.shape = {rows, columns}, .bytes = (size_t)(rows * columns * bits / 8)};
+  m->tensor = (DLTensor){.data = malloc(m->bytes),
+                         .device = {kDLCPU, 0},
+                         .ndim = ndim,
+                         .dtype = {kDLFloat, (uint8_t)bits, 1},
+                         .shape = m->shape};
+  if (m->tensor.data == NULL) exit(2);
+  memset(m->tensor.data, 0xa5, m->bytes);
+}
+
+/* Values in [-1, 1) of 23 bits: the same numbers in float and in double. */
+static void fill(matrix *m) {
+  uint32_t x = 1;
+  for (int64_t i = 0; i < m->shape[0] * m->shape[1]; i++) {
+    x = x * 1664525u + 1013904223u;
+    double value = (int32_t)(x >> 8) / 8388608.0 - 1.0;
+    if (m->tensor.dtype.bits == 32)
+      ((float *)m->tensor.data)[i] = (float)value;
+    else
+      ((double *)m->tensor.data)[i] = value;
+  }
+}
+
+/* FNV-1a over the elements' bits, lowest byte first. */
+static uint64_t hash(uint64_t h, const matrix *m) {
+  const unsigned char *byte = m->tensor.data;
+  for (size_t i = 0; i < m->bytes; i++) h = (h ^ byte[i]) * 1099511628211u;
+  return h;
+}
+
+static void say(char *line, const char *job, int bits, uint64_t h) {
+  snprintf(line, LINE, "%s f%d %016" PRIx64, job, bits, h);
+}
+
+static void check(rung_context *context, rung_status status, const char *job) {
+  if (status == RUNG_OK) return;
+  printf("bits: %s: %s\n", job, rung_last_error(context));
+  exit(1);
+}
+
+static void radiator(rung_context *context, const char *preset, int bits, char *line) {
+  matrix grid, means;
+  rung_radiator_model model;
+  char job[NAME];
+  make(&grid, 2, ROWS, COLUMNS, bits);
+  make(&means, 1, ROWS, 1, bits);
+  snprintf(job, sizeof job, "radiator-%s", preset);
+  check(context, rung_radiator_preset(preset, &model), job);
+  check(context, rung_radiator(context, &model, 29, &grid.tensor, &means.tensor, NULL), job);
+  say(line, job, bits, hash(hash(14695981039346656037u, &grid), &means));
+  free(grid.tensor.data);
+  free(means.tensor.data);
+}
+
+static void stencil(rung_context *context, int radius, rung_edge edge, int bits, char *line) {
+  static const double weights[2 * RUNG_STENCIL_MAX_RADIUS + 1] = {
+      .3, -.7, 1.1, .05, 2, .9, -.2, .4, 1.3, .6, -.1, .8, .25, .15, -.35, .45, .55};
+  matrix in, out, means;
+  rung_stencil_model model = {.radius = radius,
+                              .weights = weights,
+                              .divide = 7,
+                              .steps = 11,
+                              .fixed = radius % 3,
+                              .edge = edge,
+                              .edge_value = .3};
+  char job[NAME];
+  make(&in, 2, ROWS, COLUMNS, bits);
+  make(&out, 2, ROWS, COLUMNS, bits);
+  make(&means, 1, ROWS, 1, bits);
+  snprintf(job, sizeof job, "stencil-%d-edge-%d", radius, (int)edge);
+  fill(&in);
+  check(context, rung_stencil(context, &model, &in.tensor, &out.tensor, &means.tensor, NULL), job);
+  say(line, job, bits, hash(hash(14695981039346656037u, &out), &means));
+  free(in.tensor.data);
+  free(out.tensor.data);
+  free(means.tensor.data);
+}
+
+static void rowmeans(rung_context *context, int bits, char *line) {
+  matrix in, means;
+  make(&in, 2, LONG_ROWS, LONG, bits);
+  make(&means, 1, LONG_ROWS, 1, bits);
+  fill(&in);
+  check(context, rung_rowmeans(context, &in.tensor, &means.tensor, NULL), "rowmeans");
+  say(line, "rowmeans", bits, hash(14695981039346656037u, &means));
+  free(in.tensor.data);
+  free(means.tensor.data);
+}
+
+static int run_jobs(rung_context *context, char lines[JOBS][LINE]) {
+  static const int radii[] = {1, 2, 3, 5, 8};
+  int count = 0;
+  for (int bits = 32; bits <= 64; bits += 32) {
+    for (const char *const *preset = rung_radiator_presets(); *preset; preset++)
+      radiator(context, *preset, bits, lines[count++]);
+    for (int edge = RUNG_EDGE_WRAP; edge <= RUNG_EDGE_MIRROR; edge++)
+      stencil(context, radii[edge], (rung_edge)edge, bits, lines[count++]);
+    stencil(context, 2, RUNG_EDGE_WRAP, bits, lines[count++]);
+    rowmeans(context, bits, lines[count++]);
+  }
+  return count;
+}
+
+/* The lines expected: from the file, or where none is given the first run's own. */
+static int read_expected(const char *path, char lines[JOBS][LINE]) {
+  FILE *file = fopen(path, "r");
+  int count = 0;
+  if (file == NULL) return -1;
+  while (count < JOBS && fgets(lines[count], LINE, file) != NULL) {
+    lines[count][strcspn(lines[count], "\n")] = '\0';
+    count++;
+  }
+  fclose(file);
+  return count;
+}
+
+int main(int argc, char **argv) {
+  static const char *const isas[] = {"baseline", "avx2", "avx512"};
+  static char expected[JOBS][LINE], lines[JOBS][LINE];
+  int expected_count = argc > 1 ? read_expected(argv[1], expected) : 0, runs = 0, wrong = 0;
+  for (int i = 0; i < 3; i++) {
+    for (int threads = 1; threads <= 3; threads += 2) {
+      rung_options options = {.device = "cpu", .threads = threads, .isa = isas[i]};
+      rung_context *context = NULL;
+      rung_status status = rung_open(&context, &options);
+      if (status == RUNG_OK) {
+        int count = run_jobs(context, lines);
+        if (argc < 2 && runs == 0) memcpy(expected, lines, sizeof lines);
+        if (argc < 2 && runs == 0) expected_count = count;
+        if (count != expected_count) wrong++;
+        for (int k = 0; k < count; k++) {
+          if (argc < 2 && runs == 0) printf("%s\n", lines[k]);
+          if (strcmp(lines[k], expected[k]) == 0) continue;
+          printf("%s, %d threads: %s, expected %s\n", isas[i], threads, lines[k], expected[k]);
+          wrong++;
+        }
+        runs++;
+      } else if (i == 0) {
+        printf("bits: %s\n", rung_last_error(context));
+        wrong++;
+      }
+      rung_close(context);
+    }
+  }
+  fprintf(stderr, "bits: %d jobs, %d runs, %d wrong\n", expected_count, runs, wrong);
+  return wrong != 0 || runs == 0;
+}

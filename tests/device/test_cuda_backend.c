@@ -1,0 +1,302 @@
+/* The CUDA backend against the host, through backend.h alone: devices, memory, pack. The tests of
+ * a GPU's absence run everywhere. */
+#include "device/gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is here ---- */
+
+static void counting_devices_says_how_many_or_why_none(void **unused) {
+  (void)unused;
+  if (!cuda) skip();
+  int devices = -1;
+  rung_error error = {RUNG_OK, ""};
+  rung_status status = cuda->count(&devices, &error);
+  if (devices > 0) {
+    assert_int_equal(status, RUNG_OK);
+    return;
+  }
+  assert_int_equal(devices, 0);
+  assert_int_equal(status, RUNG_NO_DEVICE);
+  assert_int_equal(error.status, RUNG_NO_DEVICE);
+  assert_non_null(strstr(error.sentence, "CUDA"));
+  assert_int_equal(cuda->count(&devices, NULL), RUNG_NO_DEVICE);
+}
+
+static void count_facts(void *to, const char *key, const char *value) {
+  assert_true(key[0] != '\0' && value[0] != '\0');
+  if (strcmp(key, "multiprocessors") == 0) assert_int_equal(atoi(value), device.processors);
+  ++*(int *)to;
+}
+
+static void devices_that_are_not_there_are_refused(void **unused) {
+  (void)unused;
+  if (!cuda) skip();
+  rung_device other;
+  int facts = 0;
+  FAILS(RUNG_NO_DEVICE, cuda->describe(-1, &other, &failure));
+  FAILS(RUNG_NO_DEVICE, cuda->describe(4096, &other, &failure));
+  FAILS(RUNG_NO_DEVICE, cuda->facts(4096, count_facts, &facts, &failure));
+  assert_int_equal(facts, 0);
+}
+
+static void old_gpus_are_refused(void **unused) {
+  (void)unused;
+  if (!cuda) skip();
+  rung_device old = device;
+  old.capability = 61;
+  rung_state *state = (rung_state *)&old;
+  FAILS(RUNG_UNSUPPORTED, cuda->open(&old, NULL, &state, &failure));
+  assert_null(state);
+  assert_non_null(strstr(failure.sentence, "6.1"));
+}
+
+static void description_and_facts_are_plausible(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  assert_int_equal(device.kind, RUNG_CUDA);
+  assert_true(device.name[0] != '\0');
+  assert_non_null(strstr(device.identity, "GPU-"));
+  assert_true(device.capability >= 75);
+  assert_true(device.processors > 0 && device.threads >= 1024);
+  assert_true(device.memory_bytes > 1 << 28 && device.cache_bytes > 0);
+  assert_true(device.shared_bytes >= 48 << 10);
+  assert_true(device.shared_processor_bytes >= device.shared_bytes);
+  assert_true(device.registers >= 32768);
+  int facts = 0;
+  OK(cuda->facts(0, count_facts, &facts, &failure));
+  assert_true(facts > 40);
+}
+
+/* ---- memory ---- */
+
+static void copies_and_fills_arrive(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  enum { BYTES = 100003 };
+  unsigned char *sent = malloc(BYTES), *got = malloc(BYTES);
+  void *a, *b;
+  for (int i = 0; i < BYTES; i++) sent[i] = (unsigned char)(i * 7 + i / 256);
+  OK(cuda->allocate(gpu, BYTES, &a, &failure));
+  OK(cuda->allocate(gpu, BYTES, &b, &failure));
+  assert_int_equal((uintptr_t)a % 256, 0);
+  OK(cuda->fill(gpu, b, 0xEE, BYTES, &failure));
+  OK(cuda->copy(gpu, a, sent, BYTES, RUNG_TO_DEVICE, &failure));
+  OK(cuda->copy(gpu, (char *)b + 1, (char *)a + 1, BYTES - 2, RUNG_ON_DEVICE, &failure));
+  OK(cuda->copy(gpu, got, b, BYTES, RUNG_TO_HOST, &failure));
+  OK(cuda->synchronize(gpu, &failure));
+  assert_memory_equal(got + 1, sent + 1, BYTES - 2);
+  assert_int_equal(got[0], 0xEE);
+  assert_int_equal(got[BYTES - 1], 0xEE);
+  cuda->release(gpu, a);
+  cuda->release(gpu, b);
+  cuda->release(gpu, NULL);
+  free(sent);
+  free(got);
+}
+
+static void nothing_can_be_allocated_copied_and_freed(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  void *memory = NULL;
+  OK(cuda->allocate(gpu, 0, &memory, &failure));
+  assert_non_null(memory);
+  OK(cuda->fill(gpu, memory, 1, 0, &failure));
+  OK(cuda->copy(gpu, memory, &device, 0, RUNG_TO_DEVICE, &failure));
+  cuda->release(gpu, memory);
+}
+
+static void too_much_memory_is_refused_and_forgotten(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  int64_t free_bytes;
+  OK(cuda->available(gpu, &free_bytes, &failure));
+  assert_true(free_bytes > 0 && free_bytes <= device.memory_bytes);
+  size_t sizes[] = {SIZE_MAX, (size_t)1 << 50, (size_t)device.memory_bytes};
+  for (int i = 0; i < 3; i++) {
+    void *memory = &device;
+    FAILS(RUNG_OUT_OF_MEMORY, cuda->allocate(gpu, sizes[i], &memory, &failure));
+    assert_null(memory);
+    assert_non_null(strstr(failure.sentence, "free"));
+  }
+  void *memory;
+  OK(cuda->allocate(gpu, 4096, &memory, &failure));
+  OK(cuda->fill(gpu, memory, 1, 4096, &failure));
+  OK(cuda->synchronize(gpu, &failure));
+  cuda->release(gpu, memory);
+  FAILS(RUNG_OUT_OF_MEMORY, cuda->allocate_pinned(gpu, (size_t)1 << 50, &memory, &failure));
+  assert_null(memory);
+}
+
+/* ---- pack ---- */
+
+/* Two equal stretches of GPU memory and the host's copy of the second. A view's origin lies in the
+ * middle of its stretch; `room` counts elements. */
+typedef struct bench {
+  int64_t room;
+  void *to, *from;
+  char *host_from, *found, *wanted;
+} bench;
+
+static void bench_open(bench *b, int64_t room) {
+  size_t all = (size_t)room * sizeof(double);
+  b->room = room;
+  b->host_from = malloc(all);
+  b->found = malloc(all);
+  b->wanted = malloc(all);
+  for (size_t i = 0; i < all; i++) b->host_from[i] = (char)(i * 31 + i / 251);
+  OK(cuda->allocate(gpu, all, &b->to, &failure));
+  OK(cuda->allocate(gpu, all, &b->from, &failure));
+  OK(cuda->copy(gpu, b->from, b->host_from, all, RUNG_TO_DEVICE, &failure));
+}
+
+static void bench_close(bench *b) {
+  cuda->release(gpu, b->to);
+  cuda->release(gpu, b->from);
+  free(b->host_from);
+  free(b->found);
+  free(b->wanted);
+}
+
+static rung_view view_of(char *base, int64_t room, rung_dtype dtype, const int64_t *shape,
+                         const int64_t *stride) {
+  rung_view view = {0};
+  view.dtype = dtype;
+  view.place = RUNG_DEVICE;
+  view.ndim = 2;
+  view.count = shape[0] * shape[1];
+  view.data = base + (size_t)room / 2 * rung_dtype_bytes(dtype);
+  for (int i = 0; i < 2; i++) {
+    view.shape[i] = shape[i];
+    view.stride[i] = stride[i];
+  }
+  return view;
+}
+
+static void pack_on_host(const rung_view *to, const rung_view *from) {
+  int64_t bytes = (int64_t)rung_dtype_bytes(to->dtype);
+  for (int64_t r = 0; r < to->shape[0]; r++)
+    for (int64_t c = 0; c < to->shape[1]; c++)
+      memcpy(to->data + (r * to->stride[0] + c * to->stride[1]) * bytes,
+             from->data + (r * from->stride[0] + c * from->stride[1]) * bytes, (size_t)bytes);
+}
+
+/* Ways a (rows, columns) view can lie; the first WRITABLE_WAYS touch no element twice. */
+enum { PLAIN, UPSIDE_DOWN, MIRRORED, TRANSPOSED, TURNED_BACK, PADDED, SPREAD, WRITABLE_WAYS };
+enum { SAME_ROW = WRITABLE_WAYS, SAME_COLUMN, ONE_ELEMENT, WAYS };
+
+static void strides_of(int way, const int64_t *shape, int64_t *stride) {
+  int64_t rows = shape[0], columns = shape[1];
+  const int64_t ways[WAYS][2] = {
+      [PLAIN] = {columns, 1},      [UPSIDE_DOWN] = {-columns, 1}, [MIRRORED] = {columns, -1},
+      [TRANSPOSED] = {1, rows},    [TURNED_BACK] = {-1, -rows},   [PADDED] = {columns + 3, 1},
+      [SPREAD] = {2 * columns, 2}, [SAME_ROW] = {0, 1},           [SAME_COLUMN] = {columns, 0},
+      [ONE_ELEMENT] = {0, 0}};
+  stride[0] = ways[way][0];
+  stride[1] = ways[way][1];
+}
+
+/* The whole stretch is compared: a pack must leave alone what lies between the elements. */
+static void pack_once(bench *b, rung_dtype dtype, const int64_t *shape, int to_way, int from_way) {
+  size_t all = (size_t)b->room * rung_dtype_bytes(dtype);
+  int64_t to_stride[2], from_stride[2];
+  strides_of(to_way, shape, to_stride);
+  strides_of(from_way, shape, from_stride);
+  rung_view to = view_of(b->to, b->room, dtype, shape, to_stride);
+  rung_view from = view_of(b->from, b->room, dtype, shape, from_stride);
+  OK(cuda->fill(gpu, b->to, 0xEE, all, &failure));
+  OK(cuda->pack(gpu, &to, &from, &failure));
+  OK(cuda->copy(gpu, b->found, b->to, all, RUNG_TO_HOST, &failure));
+  OK(cuda->synchronize(gpu, &failure));
+
+  memset(b->wanted, 0xEE, all);
+  to = view_of(b->wanted, b->room, dtype, shape, to_stride);
+  from = view_of(b->host_from, b->room, dtype, shape, from_stride);
+  pack_on_host(&to, &from);
+  if (memcmp(b->wanted, b->found, all) != 0)
+    fail_msg("pack of (%d, %d) %s, strides way %d from way %d, differs from the host's",
+             (int)shape[0], (int)shape[1], rung_dtype_name(dtype), to_way, from_way);
+}
+
+static void packs_any_strides_as_the_host_does(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  static const rung_dtype dtypes[] = {RUNG_U8, RUNG_U16, RUNG_F32, RUNG_F64};
+  static const int64_t shapes[][2] = {{1, 1}, {1, 8000}, {8000, 1}, {33, 65}, {257, 3}, {0, 5}};
+  bench b;
+  bench_open(&b, 70000);
+  for (int d = 0; d < 4; d++)
+    for (int s = 0; s < 6; s++)
+      for (int to = 0; to < WRITABLE_WAYS; to++)
+        for (int from = 0; from < WAYS; from++) pack_once(&b, dtypes[d], shapes[s], to, from);
+  bench_close(&b);
+}
+
+/* More than the blocks do in one round. */
+static void packs_large_views_as_the_host_does(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  static const int64_t shape[2] = {2047, 2049}, row[2] = {1, 1200000};
+  bench b;
+  bench_open(&b, 5 * 2050 * 2052);
+  pack_once(&b, RUNG_U8, shape, PLAIN, TRANSPOSED);
+  pack_once(&b, RUNG_F32, shape, TRANSPOSED, UPSIDE_DOWN);
+  pack_once(&b, RUNG_F32, shape, TURNED_BACK, TRANSPOSED);
+  pack_once(&b, RUNG_U16, shape, PADDED, SPREAD);
+  pack_once(&b, RUNG_F64, shape, MIRRORED, SAME_ROW);
+  pack_once(&b, RUNG_U8, row, MIRRORED, PLAIN);
+  bench_close(&b);
+}
+
+static void packs_fewer_dimensions_too(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  static const int64_t shape[2] = {100, 1}, stride[2] = {-3, 0};
+  bench b;
+  bench_open(&b, 1000);
+  for (int ndim = 0; ndim <= 1; ndim++) {
+    rung_view to = view_of(b.to, b.room, RUNG_F32, shape, stride);
+    rung_view from = view_of(b.from, b.room, RUNG_F32, shape, stride);
+    to.ndim = from.ndim = ndim;
+    to.stride[0] = 1;
+    OK(cuda->pack(gpu, &to, &from, &failure));
+    OK(cuda->copy(gpu, b.found, to.data, 400, RUNG_TO_HOST, &failure));
+    OK(cuda->synchronize(gpu, &failure));
+    for (int i = 0; i < (ndim ? 100 : 1); i++)
+      assert_memory_equal(b.found + 4 * i, b.host_from + 4 * (500 - 3 * i), 4);
+  }
+  bench_close(&b);
+}
+
+static void packs_of_unlike_views_are_refused(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  const int64_t shape[2] = {4, 4}, other[2] = {4, 5}, stride[2] = {5, 1};
+  rung_view a = view_of(NULL, 0, RUNG_F32, shape, stride), b = a;
+  b.shape[1] = other[1];
+  FAILS(RUNG_BAD_SHAPE, cuda->pack(gpu, &a, &b, &failure));
+  b = a;
+  b.dtype = RUNG_I32;
+  FAILS(RUNG_BAD_DTYPE, cuda->pack(gpu, &a, &b, &failure));
+  b = a;
+  a.ndim = b.ndim = 3;
+  FAILS(RUNG_BAD_SHAPE, cuda->pack(gpu, &a, &b, &failure));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(counting_devices_says_how_many_or_why_none),
+      cmocka_unit_test(devices_that_are_not_there_are_refused),
+      cmocka_unit_test(old_gpus_are_refused),
+      cmocka_unit_test(description_and_facts_are_plausible),
+      cmocka_unit_test(copies_and_fills_arrive),
+      cmocka_unit_test(nothing_can_be_allocated_copied_and_freed),
+      cmocka_unit_test(too_much_memory_is_refused_and_forgotten),
+      cmocka_unit_test(packs_any_strides_as_the_host_does),
+      cmocka_unit_test(packs_large_views_as_the_host_does),
+      cmocka_unit_test(packs_fewer_dimensions_too),
+      cmocka_unit_test(packs_of_unlike_views_are_refused),
+  };
+  return cmocka_run_group_tests_name("cuda backend", tests, open_gpu, close_gpu);
+}

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# run.sh BUILD CC CMAKE: installs the build into a prefix of its own, moves that, and builds a
+# consumer against it: by pkg-config and by find_package, shared and static.
+set -euo pipefail
+build=$1 cc=$2 cmake=$3
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset DESTDIR MAKEFLAGS
+
+fail() {
+  echo "install: $1"
+  exit 1
+}
+
+"$cmake" --install "$build" --prefix "$work/first" >"$work/log" || { cat "$work/log"; exit 1; }
+mv "$work/first" "$work/usr"
+prefix=$work/usr
+library=$(find "$prefix" -name librung.so -print -quit)
+[ -n "$library" ] || fail "there is no librung.so under the prefix"
+libdir=$(dirname "$library")
+for file in include/rung/rung.h share/man/man3/librung.3; do
+  [ -f "$prefix/$file" ] || fail "$file was not installed"
+done
+if [ -x "$build/rung" ]; then
+  for file in bin/rung share/man/man1/rung.1 share/bash-completion/completions/rung \
+    share/zsh/site-functions/_rung; do
+    [ -f "$prefix/$file" ] || fail "$file was not installed"
+  done
+  "$prefix/bin/rung" --version >/dev/null || fail "the installed rung --version fails"
+fi
+
+others=$(nm -D --defined-only "$library" | awk '$3 !~ /^rung_/ { print $3 }')
+[ -z "$others" ] || fail "librung.so shows names that are not rung_*: ${others//$'\n'/ }"
+# Every function of the header, and nothing else, is there.
+sed -n 's/^RUNG_API .*[ *]\(rung_[a-z_]*\)(.*/\1/p' "$prefix/include/rung/rung.h" | sort >"$work/header"
+nm -D --defined-only "$library" | awk '{ print $3 }' | sort >"$work/library"
+diff "$work/header" "$work/library" || fail "header (<) and librung.so (>) show different names"
+readelf -d "$library" | grep -q 'SONAME.*\[librung\.so\.0\]' || fail "soname is not librung.so.0"
+
+export PKG_CONFIG_PATH=$libdir/pkgconfig
+strict="-std=c11 -Wall -Wextra -Werror"
+# shellcheck disable=SC2046,SC2086
+{
+  "$cc" $strict "$here/consumer.c" $(pkg-config --cflags --libs rung) -Wl,-rpath,"$libdir" \
+    -o "$work/by_pkg_config"
+  "$cc" $strict "$here/consumer.c" $(pkg-config --cflags rung) "$libdir/librung.a" \
+    $(pkg-config --libs --static rung | sed 's/-lrung\b//') -o "$work/by_pkg_config_static"
+}
+"$cmake" -S "$here" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" \
+  -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="$strict" >"$work/log" 2>&1 &&
+  "$cmake" --build "$work/consumer" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+
+said="rung $(pkg-config --modversion rung)"
+for program in by_pkg_config by_pkg_config_static consumer/with_rung consumer/with_rung_static; do
+  [ "$("$work/$program")" = "$said" ] || fail "$program does not say \"$said\""
+done
+for program in by_pkg_config consumer/with_rung; do
+  readelf -d "$work/$program" | grep -q 'NEEDED.*librung\.so\.0' || fail "$program is not shared"
+done
+for program in by_pkg_config_static consumer/with_rung_static; do
+  ! readelf -d "$work/$program" | grep -q 'NEEDED.*librung' || fail "$program is not static"
+done
+echo "install: $(wc -l <"$work/library") names, soname librung.so.0, four consumers run"

@@ -1,0 +1,399 @@
+/* The CPU backend through its table, as the lab and the doors use it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "backend/cpu/cpu.h"
+#include "core/context.h"
+
+static const rung_backend *const cpu = &rung_cpu_backend;
+
+static rung_context *opened(int threads, rung_isa isa) {
+  rung_context *context = NULL;
+  rung_options options = {.device = "cpu", .threads = threads, .isa = rung_isa_name(isa)};
+  if (rung_open(&context, &options) != RUNG_OK) fail_msg("%s", rung_last_error(context));
+  return context;
+}
+
+static int open_plain(void **state) {
+  *state = opened(2, RUNG_BASELINE);
+  return 0;
+}
+
+static int close_plain(void **state) {
+  rung_close(*state);
+  return 0;
+}
+
+static rung_state *state_of(void **state) {
+  return ((rung_context *)*state)->state;
+}
+
+/* ---- what is here --------------------------------------------------------------------------- */
+
+static void the_cpu_is_described(void **state) {
+  (void)state;
+  int devices = 0;
+  assert_int_equal(cpu->count(&devices, NULL), RUNG_OK);
+  assert_int_equal(devices, 1);
+  rung_device device, again;
+  assert_int_equal(cpu->describe(0, &device, NULL), RUNG_OK);
+  assert_int_equal(device.kind, RUNG_CPU);
+  assert_true(device.name[0] != '\0' && device.identity[0] != '\0');
+  assert_true(device.processors >= 1 && device.threads >= 1);
+  assert_true(device.memory_bytes > 1 << 24);
+  assert_true(device.cache_bytes >= 1 << 15);
+  assert_int_equal(cpu->describe(0, &again, NULL), RUNG_OK);
+  assert_string_equal(again.identity, device.identity);
+  assert_int_equal(cpu->describe(1, &again, NULL), RUNG_NO_DEVICE);
+}
+
+static void describing_is_fast(void **state) {
+  (void)state;
+  double best = 1e9;
+  for (int i = 0; i < 5; i++) {
+    struct timespec from, to;
+    rung_device device;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    assert_int_equal(cpu->describe(0, &device, NULL), RUNG_OK);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    double took =
+        (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) * 1e-6;
+    if (took < best) best = took;
+  }
+  if (best >= 5) fail_msg("describe() took %.2f ms; 5 would do", best);
+}
+
+typedef struct heard {
+  int facts;
+  bool model, isa, memory, kernel;
+} heard;
+
+static void hear(void *to, const char *key, const char *value) {
+  heard *ear = to;
+  assert_true(key[0] != '\0' && value[0] != '\0');
+  assert_null(strchr(value, '\n'));
+  ear->facts++;
+  ear->model |= strcmp(key, "model") == 0;
+  ear->isa |= strcmp(key, "instruction sets") == 0 && strncmp(value, "baseline", 8) == 0;
+  ear->memory |= strcmp(key, "memory") == 0;
+  ear->kernel |= strcmp(key, "kernel") == 0;
+}
+
+static void facts_are_told(void **state) {
+  (void)state;
+  heard ear = {0};
+  assert_int_equal(cpu->facts(0, hear, &ear, NULL), RUNG_OK);
+  assert_true(ear.facts >= 8 && ear.model && ear.isa && ear.memory && ear.kernel);
+  assert_int_equal(cpu->facts(7, hear, &ear, NULL), RUNG_NO_DEVICE);
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static void allocations(void **state) {
+  rung_state *opened = state_of(state);
+  static const size_t sizes[] = {0, 1, 255, 4096, (size_t)5 << 20};
+  for (int i = 0; i < 5; i++) {
+    void *memory = NULL;
+    assert_int_equal(cpu->allocate(opened, sizes[i], &memory, NULL), RUNG_OK);
+    assert_non_null(memory);
+    assert_int_equal((uintptr_t)memory % 256, 0);
+    memset(memory, 1, sizes[i]);
+    cpu->release(opened, memory);
+  }
+  int64_t available = 0;
+  assert_int_equal(cpu->available(opened, &available, NULL), RUNG_OK);
+  assert_true(available > 0);
+  static const size_t huge[] = {SIZE_MAX, (size_t)INT64_MAX, (size_t)1 << 50};
+  for (int i = 0; i < 3; i++) {
+    rung_error error = {0};
+    void *memory = opened;
+    assert_int_equal(cpu->allocate(opened, huge[i], &memory, &error), RUNG_OUT_OF_MEMORY);
+    assert_null(memory);
+    assert_non_null(strstr(error.sentence, "are needed, and "));
+    assert_non_null(strstr(error.sentence, "are available"));
+  }
+  /* Linux itself would grant this one and kill the process that uses it. */
+  if (available < (int64_t)1 << 46) {
+    void *memory;
+    assert_int_equal(cpu->allocate(opened, (size_t)available * 2, &memory, NULL),
+                     RUNG_OUT_OF_MEMORY);
+  }
+}
+
+static void put(const char *folder, const char *path, const char *text) {
+  char name[256];
+  for (const char *at = path; (at = strchr(at, '/')) != NULL; at++) {
+    snprintf(name, sizeof name, "%s/%.*s", folder, (int)(at - path), path);
+    (void)mkdir(name, 0700);
+  }
+  snprintf(name, sizeof name, "%s/%s", folder, path);
+  FILE *file = fopen(name, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+static void memory_left_is_the_least_limit(void **state) {
+  (void)state;
+  char folder[] = "/tmp/rung-memory-XXXXXX", command[64];
+  assert_non_null(mkdtemp(folder));
+  assert_true(rung_cpu_memory_available(folder) == INT64_MAX); /* nothing known */
+  put(folder, "proc/meminfo", "MemTotal: 900 kB\nMemFree:  500 kB\n");
+  assert_int_equal(rung_cpu_memory_available(folder), 500 * 1024);
+  put(folder, "proc/meminfo", "MemTotal: 900 kB\nMemFree:  500 kB\nMemAvailable:   700 kB\n");
+  assert_int_equal(rung_cpu_memory_available(folder), 700 * 1024);
+
+  put(folder, "proc/self/cgroup", "10:cpu:/x\n0::/job/inner\n");
+  put(folder, "sys/fs/cgroup/job/inner/memory.max", "max\n");
+  put(folder, "sys/fs/cgroup/job/inner/memory.current", "1000\n");
+  assert_int_equal(rung_cpu_memory_available(folder), 700 * 1024);
+  put(folder, "sys/fs/cgroup/job/memory.max", "200000\n"); /* a group further up */
+  put(folder, "sys/fs/cgroup/job/memory.current", "150000\n");
+  assert_int_equal(rung_cpu_memory_available(folder), 50000);
+  put(folder, "sys/fs/cgroup/job/memory.stat", "anon 1\ninactive_file 30000\n");
+  assert_int_equal(rung_cpu_memory_available(folder), 80000);
+  put(folder, "sys/fs/cgroup/memory.max", "100\n"); /* what a container sees as its root */
+  put(folder, "sys/fs/cgroup/memory.current", "150\n");
+  assert_int_equal(rung_cpu_memory_available(folder), 0);
+
+  put(folder, "proc/self/cgroup", "4:memory:/old\n");
+  put(folder, "sys/fs/cgroup/memory/old/memory.limit_in_bytes", "5000\n");
+  put(folder, "sys/fs/cgroup/memory/old/memory.usage_in_bytes", "4000\n");
+  assert_int_equal(rung_cpu_memory_available(folder), 1000);
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  assert_int_equal(system(command), 0);
+}
+
+/* ---- moving bytes --------------------------------------------------------------------------- */
+
+static void copies_and_fills(void **state) {
+  rung_state *opened = state_of(state);
+  static const size_t sizes[] = {0, 1, 1000, (1 << 20) - 1, 1 << 20, (3 << 20) + 7};
+  char *from = malloc(4 << 20), *to = malloc(4 << 20);
+  for (size_t i = 0; i < (size_t)4 << 20; i++) from[i] = (char)(i * 31 + i / 4096);
+  for (int i = 0; i < 6; i++) {
+    size_t bytes = sizes[i];
+    memset(to, 0x55, (size_t)4 << 20);
+    assert_int_equal(cpu->copy(opened, to, from, bytes, RUNG_TO_DEVICE, NULL), RUNG_OK);
+    assert_memory_equal(to, from, bytes);
+    assert_int_equal(to[bytes], 0x55);
+    assert_int_equal(cpu->fill(opened, to, 0xFB, bytes, NULL), RUNG_OK);
+    for (size_t b = 0; b < bytes; b++) {
+      if ((unsigned char)to[b] != 0xFB) fail_msg("byte %zu of %zu is not filled", b, bytes);
+    }
+    assert_int_equal(to[bytes], 0x55);
+  }
+  free(from);
+  free(to);
+}
+
+/* Packs (rows, columns) between the strides given and looks at every element, and at the rest. */
+static void pack_once(rung_state *opened, int ndim, const int64_t *shape, const int64_t *to_strides,
+                      const int64_t *from_strides) {
+  enum { CELLS = 1 << 19, MIDDLE = CELLS / 2 };
+  static int32_t from[CELLS], to[CELLS];
+  for (int32_t i = 0; i < CELLS; i++) from[i] = i;
+  memset(to, 0xFF, sizeof to);
+  rung_view source = rung_view_compact(from + MIDDLE, RUNG_I32, ndim, shape);
+  rung_view target = rung_view_compact(to + MIDDLE, RUNG_I32, ndim, shape);
+  memcpy(source.stride, from_strides, sizeof *from_strides * (size_t)ndim);
+  memcpy(target.stride, to_strides, sizeof *to_strides * (size_t)ndim);
+  assert_int_equal(cpu->pack(opened, &target, &source, NULL), RUNG_OK);
+  int64_t rows = ndim == 2 ? shape[0] : 1, columns = ndim == 0 ? 1 : shape[ndim - 1], wrong = 0;
+  for (int64_t i = 0; i < rows; i++) {
+    for (int64_t j = 0; j < columns; j++) {
+      int64_t source_at = ndim == 2 ? i * from_strides[0] + j * from_strides[1] : 0;
+      int64_t target_at = ndim == 2 ? i * to_strides[0] + j * to_strides[1] : 0;
+      if (ndim == 1) {
+        source_at = j * from_strides[0];
+        target_at = j * to_strides[0];
+      }
+      wrong += to[MIDDLE + target_at] != from[MIDDLE + source_at];
+      to[MIDDLE + target_at] = -1;
+    }
+  }
+  assert_int_equal(wrong, 0);
+  for (int i = 0; i < CELLS; i++) wrong += to[i] != -1;
+  assert_int_equal(wrong, 0);
+}
+
+static void packs(void **state) {
+  rung_state *opened = state_of(state);
+  const int64_t wide[] = {300, 701}, tall[] = {70001, 3}, tiny[] = {1, 1}, row[] = {100003};
+  pack_once(opened, 2, wide, (int64_t[]){701, 1}, (int64_t[]){800, 1});
+  pack_once(opened, 2, wide, (int64_t[]){701, 1}, (int64_t[]){1, 300}); /* a transpose */
+  pack_once(opened, 2, wide, (int64_t[]){1, 301}, (int64_t[]){-701, -1});
+  pack_once(opened, 2, wide, (int64_t[]){701, 1}, (int64_t[]){0, 1}); /* one row to all */
+  pack_once(opened, 2, tall, (int64_t[]){3, 1}, (int64_t[]){-3, 1});
+  pack_once(opened, 2, tall, (int64_t[]){1, 70001}, (int64_t[]){3, 1});
+  pack_once(opened, 2, tiny, (int64_t[]){9, 9}, (int64_t[]){9, 9});
+  pack_once(opened, 1, row, (int64_t[]){1}, (int64_t[]){1});
+  pack_once(opened, 1, row, (int64_t[]){2}, (int64_t[]){-1});
+  pack_once(opened, 0, row, row, row);
+  rung_view deep = rung_view_compact(NULL, RUNG_F32, 3, (int64_t[]){0, 0, 0});
+  assert_int_equal(cpu->pack(opened, &deep, &deep, NULL), RUNG_BAD_SHAPE);
+  rung_view empty = rung_view_compact(NULL, RUNG_F32, 2, (int64_t[]){0, 5});
+  assert_int_equal(cpu->pack(opened, &empty, &empty, NULL), RUNG_OK);
+}
+
+/* ---- measuring ------------------------------------------------------------------------------ */
+
+static void marks_tell_time(void **state) {
+  rung_state *opened = state_of(state);
+  double took = -1;
+  assert_int_equal(cpu->elapsed(opened, &took, NULL), RUNG_BAD_ARGUMENT);
+  assert_int_equal(cpu->mark(opened, 2, NULL), RUNG_BAD_ARGUMENT);
+  assert_int_equal(cpu->mark(opened, 0, NULL), RUNG_OK);
+  assert_int_equal(cpu->elapsed(opened, &took, NULL), RUNG_BAD_ARGUMENT);
+  nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+  assert_int_equal(cpu->mark(opened, 1, NULL), RUNG_OK);
+  assert_int_equal(cpu->elapsed(opened, &took, NULL), RUNG_OK);
+  assert_true(took >= 19.9 && took < 2000);
+}
+
+static void the_clock_is_plausible(void **state) {
+  rung_state *opened = state_of(state);
+  double mhz = -1;
+  assert_int_equal(cpu->clock_mhz(opened, &mhz, NULL), RUNG_BAD_ARGUMENT);
+  assert_int_equal(cpu->clock_begin(opened, NULL), RUNG_OK);
+  assert_int_equal(cpu->clock_end(opened, NULL), RUNG_OK);
+  assert_int_equal(cpu->clock_mhz(opened, &mhz, NULL), RUNG_OK);
+  /* Low where additions are not in registers, as without optimisation. */
+  if (!(mhz > 50 && mhz < 10000)) fail_msg("the clock is said to be %g MHz", mhz);
+}
+
+static void flushes_reuse_their_memory(void **state) {
+  rung_state *opened = state_of(state);
+  opened->cache_bytes = 3 << 19; /* as if: 1.5 MiB, to be quick */
+  assert_int_equal(cpu->flush(opened, NULL), RUNG_OK);
+  assert_int_equal(opened->spare_bytes, 3 << 20);
+  const char *first = opened->spare;
+  for (size_t i = 0; i < opened->spare_bytes; i += 4096) assert_int_equal(first[i], 1);
+  assert_int_equal(cpu->flush(opened, NULL), RUNG_OK);
+  assert_ptr_equal(opened->spare, first);
+}
+
+/* What the kernels of a table do, element by element. */
+static void check_kernels(const rung_cpu_kernels *kernels) {
+  enum { WORDS = 1024, BYTES = WORDS * 8 };
+  static uint64_t from[WORDS + 8] __attribute__((aligned(64)));
+  static uint64_t to[WORDS + 8] __attribute__((aligned(64)));
+  memset(from, 0, sizeof from);
+  assert_int_equal(kernels->read(from, BYTES), 0);
+  from[WORDS] = 99; /* past the end */
+  for (int i = 0; i < WORDS; i++) {
+    from[i] = UINT64_C(1) << (i % 64);
+    assert_true(kernels->read(from, BYTES) == from[i]); /* no word is left out */
+    from[i] = 0;
+  }
+  for (int past = 0; past < 2; past++) {
+    void (*write)(void *, size_t) = past ? kernels->write_past : kernels->write;
+    void (*copy)(void *, const void *, size_t) = past ? kernels->copy_past : kernels->copy;
+    if (write == NULL) continue;
+    memset(to, 0xAA, sizeof to);
+    write(to, BYTES);
+    for (int i = 0; i < WORDS; i++) assert_true(to[i] == 1);
+    assert_true(to[WORDS] == UINT64_C(0xAAAAAAAAAAAAAAAA));
+    for (int i = 0; i < WORDS; i++) from[i] = (uint64_t)i * UINT64_C(0x9E3779B97F4A7C15);
+    copy(to, from, BYTES);
+    assert_memory_equal(to, from, BYTES);
+    assert_true(to[WORDS] == UINT64_C(0xAAAAAAAAAAAAAAAA));
+  }
+  /* Every accumulator halves and gains one (on aarch64: gains a half). */
+  assert_int_equal(kernels->fmas32, 2 * kernels->fmas64);
+  double floats = kernels->fmas32, doubles = kernels->fmas64;
+  double single = kernels->fma32(0, 0.5f, 1.0f), wide = kernels->fma64(0, 0.5, 1.0);
+  assert_true(single > 0 && wide > 0);
+#if defined(__aarch64__)
+  assert_true(kernels->fma32(1000, 0.5f, 1.0f) == single + 500 * floats);
+  assert_true(kernels->fma64(1000, 0.5, 1.0) == wide + 500 * doubles);
+#else
+  assert_true(kernels->fma32(1, 0.5f, 1.0f) == single / 2 + floats);
+  assert_true(kernels->fma64(1, 0.5, 1.0) == wide / 2 + doubles);
+  assert_true(kernels->fma32(1000, 0.5f, 1.0f) == 2 * floats);
+  assert_true(kernels->fma64(1000, 0.5, 1.0) == 2 * doubles);
+#endif
+}
+
+static void probe_kernels_do_their_work(void **state) {
+  (void)state;
+  check_kernels(&rung_cpu_kernels_baseline);
+#if defined(__x86_64__)
+  rung_device best;
+  assert_int_equal(cpu->describe(0, &best, NULL), RUNG_OK);
+  if (best.isa >= RUNG_AVX2) check_kernels(&rung_cpu_kernels_avx2);
+  if (best.isa >= RUNG_AVX512) check_kernels(&rung_cpu_kernels_avx512);
+#endif
+}
+
+/* A probe whose chains the compiler merged reports more than any CPU has. */
+static void arithmetic_is_not_faster_than_the_units(void **state) {
+  (void)state;
+  static const int lanes[RUNG_ISAS] = {4, 8, 16};
+  rung_device best;
+  assert_int_equal(cpu->describe(0, &best, NULL), RUNG_OK);
+  for (int isa = 0; isa <= (int)best.isa; isa++) {
+    for (int probe = RUNG_PROBE_FMA32; probe <= RUNG_PROBE_FMA64; probe++) {
+      rung_context *context = opened(1, (rung_isa)isa);
+      double work = 0, took = 0, mhz = 0;
+      assert_int_equal(cpu->probe(context->state, (rung_probe)probe, &work, &took, NULL), RUNG_OK);
+      cpu->clock_begin(context->state, NULL);
+      cpu->clock_end(context->state, NULL);
+      cpu->clock_mhz(context->state, &mhz, NULL);
+      rung_close(context);
+      double units = work / (took * mhz * 1e3) / lanes[isa] * (probe == RUNG_PROBE_FMA64 ? 2 : 1);
+#if defined(__OPTIMIZE__)
+      double most = isa == RUNG_BASELINE ? 4 : 2; /* Arm has up to four units of 128 bits */
+      if (!(units > 0 && units < most * 1.3))
+        fail_msg("%s: %.2f vectors a cycle", rung_isa_name((rung_isa)isa), units);
+#else
+      assert_true(units > 0);
+#endif
+    }
+  }
+}
+
+static void bandwidth_probes_count_their_bytes(void **state) {
+  rung_state *opened = state_of(state);
+  for (int probe = RUNG_PROBE_READ; probe <= RUNG_PROBE_COPY; probe++) {
+    double work = 0, took = 0;
+    rung_error error = {0};
+    if (cpu->probe(opened, (rung_probe)probe, &work, &took, &error) != RUNG_OK)
+      fail_msg("%s", error.sentence);
+    assert_true(took > 0);
+    assert_true(work > 0 && work <= 2147483648.0 && work <= (double)opened->spare_bytes);
+    double rate = work / took * 1e-6;
+    if (!(rate > 0.01 && rate < 5000)) fail_msg("probe %d: %.3g GB/s", probe, rate);
+  }
+  assert_int_equal(cpu->probe(opened, RUNG_PROBES, &(double){0}, &(double){0}, NULL),
+                   RUNG_BAD_ARGUMENT);
+}
+
+int main(void) {
+#define WITH_STATE(test) cmocka_unit_test_setup_teardown(test, open_plain, close_plain)
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_cpu_is_described),
+      cmocka_unit_test(describing_is_fast),
+      cmocka_unit_test(facts_are_told),
+      WITH_STATE(allocations),
+      cmocka_unit_test(memory_left_is_the_least_limit),
+      WITH_STATE(copies_and_fills),
+      WITH_STATE(packs),
+      WITH_STATE(marks_tell_time),
+      WITH_STATE(the_clock_is_plausible),
+      WITH_STATE(flushes_reuse_their_memory),
+      cmocka_unit_test(probe_kernels_do_their_work),
+      cmocka_unit_test(arithmetic_is_not_faster_than_the_units),
+      WITH_STATE(bandwidth_probes_count_their_bytes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+/* How a rung is chosen, on a ladder of toys. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/ladder.h"
+
+static rung_status run(const rung_task *task) {
+  (void)task;
+  return RUNG_OK;
+}
+static rung_status run_otherwise(const rung_task *task) {
+  (void)task;
+  return RUNG_OK;
+}
+
+/* The toys' problem is one number: the largest block they take. */
+static bool small_only(const rung_task *task, char why[RUNG_REASON]) {
+  if (task->block <= *(const int *)task->problem) return true;
+  snprintf(why, RUNG_REASON, "block %d is large", task->block);
+  return false;
+}
+
+static const int sweep[] = {32, 64, 0};
+
+static const rung_row rows[] = {
+    {.name = "simple", .family = RUNG_ON_CPU, .dtypes = RUNG_FLOATS, .launch = {run, run, NULL}},
+    {.name = "story",
+     .family = RUNG_ON_CPU,
+     .order = RUNG_TEXTBOOK,
+     .dtypes = RUNG_FLOATS,
+     .launch = {run, run, run}},
+    {.name = "quick",
+     .family = RUNG_ON_CPU,
+     .dtypes = RUNG_TYPE(RUNG_F32),
+     .supports = small_only,
+     .launch = {run, run_otherwise, run}},
+    {.name = "loose",
+     .family = RUNG_ON_CPU,
+     .order = RUNG_LOOSE,
+     .dtypes = RUNG_FLOATS,
+     .launch = {run, run, run}},
+    {.name = "simple",
+     .family = RUNG_ON_GPU,
+     .dtypes = RUNG_FLOATS,
+     .capability = 75,
+     .blocks = sweep,
+     .launch = {run, run_otherwise, NULL}},
+    {.name = "onchip",
+     .family = RUNG_ON_GPU,
+     .dtypes = RUNG_FLOATS,
+     .capability = 90,
+     .hardware = "wgmma",
+     .blocks = sweep,
+     .launch = {run, run_otherwise, NULL}},
+};
+static const rung_operation toys = {.name = "toys", .rows = rows, .count = 6};
+
+static const int limit = 256;
+static const rung_device avx2 = {.kind = RUNG_CPU, .isa = RUNG_AVX2};
+static const rung_device avx512 = {.kind = RUNG_CPU, .isa = RUNG_AVX512};
+static const rung_device t4 = {.kind = RUNG_CUDA, .capability = 75, .name = "T4"};
+static const rung_device h200 = {.kind = RUNG_CUDA, .capability = 90, .name = "H200"};
+static const rung_device sim = {.kind = RUNG_SIM, .capability = 90, .name = "sim"};
+
+static rung_task on(const rung_device *device) {
+  return (rung_task){.problem = &limit, .device = device};
+}
+
+static void chosen(const rung_device *device, rung_dtype dtype, const rung_call *call,
+                   const rung_row *wanted) {
+  rung_task task = on(device);
+  const rung_row *row = NULL;
+  rung_error error = {0};
+  if (rung_choose(&toys, &task, dtype, call, &row, &error) != RUNG_OK)
+    fail_msg("refused: %s", error.sentence);
+  if (row != wanted) fail_msg("\"%s\", not \"%s\"", row->name, wanted->name);
+}
+
+static void refused(const rung_device *device, rung_dtype dtype, const rung_call *call,
+                    rung_status status, const char *sentence) {
+  rung_task task = on(device);
+  const rung_row *row = rows;
+  rung_error error = {0};
+  assert_int_equal(rung_choose(&toys, &task, dtype, call, &row, &error), status);
+  assert_string_equal(error.sentence, sentence);
+  assert_ptr_equal(row, rows);
+}
+
+static void launches_by_device(void **state) {
+  (void)state;
+  assert_ptr_equal(rung_row_launch(&rows[2], &avx2), run_otherwise);
+  assert_ptr_equal(rung_row_launch(&rows[2], &avx512), run);
+  assert_null(rung_row_launch(&rows[0], &avx512));
+  assert_ptr_equal(rung_row_launch(&rows[4], &h200), run);
+  assert_ptr_equal(rung_row_launch(&rows[4], &sim), run_otherwise);
+  assert_null(rung_row_launch(&rows[4], &avx2));
+  assert_null(rung_row_launch(&rows[0], &h200));
+}
+
+static void the_best_is_the_last_that_can(void **state) {
+  (void)state;
+  chosen(&avx2, RUNG_F32, NULL, &rows[2]);
+  chosen(&avx2, RUNG_F32, &(rung_call){.rung = "auto"}, &rows[2]);
+  chosen(&avx2, RUNG_F64, NULL, &rows[0]); /* past the textbook's rung, never the loose one */
+  chosen(&avx2, RUNG_F32, &(rung_call){.block = 512}, &rows[0]);
+  chosen(&avx2, RUNG_F64, &(rung_call){.math = RUNG_MATH_FAST}, &rows[3]);
+  chosen(&h200, RUNG_F32, NULL, &rows[5]);
+  chosen(&t4, RUNG_F32, NULL, &rows[4]);
+  const rung_device other = {.kind = RUNG_CUDA, .capability = 61, .name = "P4"};
+  refused(&other, RUNG_F32, NULL, RUNG_UNSUPPORTED,
+          "no rung of toys can do this on device \"cuda\"; rung \"onchip\" cannot do this: it "
+          "needs compute capability 9.0, and P4 has 6.1");
+  refused(&avx512, RUNG_F64, NULL, RUNG_UNSUPPORTED,
+          "no rung of toys can do this on device \"cpu\"; rung \"quick\" cannot do this: it does "
+          "not take f64");
+  refused(&avx2, RUNG_I32, NULL, RUNG_UNSUPPORTED,
+          "no rung of toys can do this on device \"cpu\"; rung \"quick\" cannot do this: it does "
+          "not take i32");
+}
+
+static void by_name(void **state) {
+  (void)state;
+  chosen(&avx2, RUNG_F32, &(rung_call){.rung = "simple"}, &rows[0]);
+  chosen(&t4, RUNG_F32, &(rung_call){.rung = "simple"}, &rows[4]); /* the family's own */
+  chosen(&avx2, RUNG_F32, &(rung_call){.rung = "story"}, &rows[1]);
+  chosen(&avx2, RUNG_F32, &(rung_call){.rung = "loose", .math = RUNG_MATH_FAST}, &rows[3]);
+  chosen(&avx2, RUNG_F32, &(rung_call){.rung = "simple", .block = 1024}, &rows[0]); /* ignored */
+  refused(&avx2, RUNG_F32, &(rung_call){.rung = "loose"}, RUNG_UNSUPPORTED,
+          "rung \"loose\" does not keep the strict order of arithmetic; `--math fast` (math = "
+          "RUNG_MATH_FAST) allows it");
+  refused(&avx2, RUNG_F32, &(rung_call){.rung = "quick", .block = 257}, RUNG_UNSUPPORTED,
+          "rung \"quick\" cannot do this: block 257 is large");
+  refused(&avx2, RUNG_F64, &(rung_call){.rung = "quick"}, RUNG_UNSUPPORTED,
+          "rung \"quick\" cannot do this: it does not take f64");
+  refused(&avx2, RUNG_F32, &(rung_call){.rung = "nosuch"}, RUNG_UNKNOWN_NAME,
+          "rung is \"nosuch\"; on this device toys has \"auto\", \"simple\", \"story\", \"quick\", "
+          "\"loose\"");
+  refused(&h200, RUNG_F32, &(rung_call){.rung = ""}, RUNG_UNKNOWN_NAME,
+          "rung is \"\"; on this device toys has \"auto\", \"simple\", \"onchip\"");
+}
+
+static void on_the_wrong_device(void **state) {
+  (void)state;
+  refused(&avx2, RUNG_F32, &(rung_call){.rung = "onchip"}, RUNG_UNSUPPORTED,
+          "rung \"onchip\" cannot do this: it runs on GPUs only (devices \"cuda\", "
+          "\"cuda:<index>\" and \"sim\")");
+  refused(&h200, RUNG_F32, &(rung_call){.rung = "quick"}, RUNG_UNSUPPORTED,
+          "rung \"quick\" cannot do this: it runs on the CPU only (device \"cpu\")");
+  refused(&t4, RUNG_F32, &(rung_call){.rung = "onchip"}, RUNG_UNSUPPORTED,
+          "rung \"onchip\" cannot do this: it needs compute capability 9.0, and T4 has 7.5");
+  refused(&sim, RUNG_F32, &(rung_call){.rung = "onchip"}, RUNG_UNSUPPORTED,
+          "rung \"onchip\" cannot do this: it needs wgmma, which the simulator lacks");
+  refused(&avx512, RUNG_F32, &(rung_call){.rung = "simple"}, RUNG_UNSUPPORTED,
+          "rung \"simple\" cannot do this: this build does not have it for avx512");
+}
+
+static void blocks_and_math_have_bounds(void **state) {
+  (void)state;
+  chosen(&h200, RUNG_F32, &(rung_call){.block = 1}, &rows[5]);
+  chosen(&h200, RUNG_F32, &(rung_call){.block = 1024}, &rows[5]);
+  static const char *const names[] = {NULL, "simple"};
+  for (int i = 0; i < 2; i++) {
+    refused(&avx2, RUNG_F32, &(rung_call){.rung = names[i], .block = 1025}, RUNG_BAD_ARGUMENT,
+            "block is 1025; 1 ... 1024, or 0 for the rung's own choice, would do");
+    refused(&avx2, RUNG_F32, &(rung_call){.rung = names[i], .block = -1}, RUNG_BAD_ARGUMENT,
+            "block is -1; 1 ... 1024, or 0 for the rung's own choice, would do");
+  }
+  rung_task task = on(&avx2);
+  task.block = 2000;
+  assert_int_equal(rung_row_supports(&rows[0], &task, RUNG_F32, NULL), RUNG_BAD_ARGUMENT);
+  const rung_row *row = NULL;
+  task.block = 512; /* without a call the task's own block counts */
+  assert_int_equal(rung_choose(&toys, &task, RUNG_F32, NULL, &row, NULL), RUNG_OK);
+  assert_ptr_equal(row, &rows[0]);
+  refused(&avx2, RUNG_F32, &(rung_call){.math = (rung_math)2}, RUNG_BAD_ARGUMENT,
+          "math is 2; RUNG_MATH_STRICT (0) or RUNG_MATH_FAST (1) would do");
+}
+
+static void ladders_without_rungs_say_so(void **state) {
+  (void)state;
+  const rung_operation none = {.name = "none", .rows = rows, .count = 0};
+  rung_task task = on(&avx2);
+  const rung_row *row;
+  rung_error error = {0};
+  assert_int_equal(rung_choose(&none, &task, RUNG_F32, NULL, &row, &error), RUNG_UNSUPPORTED);
+  assert_string_equal(error.sentence, "none has no rung for device \"cpu\"");
+  assert_int_equal(rung_choose(&none, &task, RUNG_F32, &(rung_call){.rung = "x"}, &row, &error),
+                   RUNG_UNKNOWN_NAME);
+  assert_string_equal(error.sentence, "rung is \"x\"; on this device none has \"auto\"");
+}
+
+static void operations_are_found_by_name(void **state) {
+  (void)state;
+  for (const rung_operation *const *at = rung_operations; *at != NULL; at++)
+    assert_ptr_equal(rung_operation_named((*at)->name), *at);
+  assert_non_null(rung_operation_named("stencil"));
+  assert_null(rung_operation_named("nosuch"));
+  assert_null(rung_operation_named(""));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(launches_by_device),
+      cmocka_unit_test(the_best_is_the_last_that_can),
+      cmocka_unit_test(by_name),
+      cmocka_unit_test(on_the_wrong_device),
+      cmocka_unit_test(blocks_and_math_have_bounds),
+      cmocka_unit_test(ladders_without_rungs_say_so),
+      cmocka_unit_test(operations_are_found_by_name),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
