@@ -14,8 +14,11 @@ _rung() {
       --math) words="strict fast" ;;
       --edge) words="wrap nearest reflect mirror constant:0" ;;
       --preset) words="2016 2019 2021 2023 2025" ;;
-      --rung) words="auto $("$command" ladder 2>/dev/null | awk '/^  +[a-z]/ { print $1 }')" ;;
-      --block | --threads | --seed | --divide | --steps | --fixed | --weights) return ;;
+      --rung)
+        words="auto $("$command" ladder 2>/dev/null |
+          awk '{ sub(/^ *[*]? */, "") } $2 == "cpu" || $2 == "gpu" { print $1 }')"
+        ;;
+      --block | --blocks | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights) return ;;
       -o | --output | --means) ;;
       *)
         if [[ $word == -* ]]; then
@@ -26,7 +29,7 @@ _rung() {
         else
           case $verb in
             ladder | verify | bench)
-              words=$("$command" ladder 2>/dev/null | awk '/^[a-z]+/ { sub(/:$/, "", $1); print $1 }')
+              words=$("$command" ladder 2>/dev/null | awk -F: '/^[a-z]+:/ { print $1 }')
               ;;
           esac
         fi

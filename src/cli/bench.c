@@ -123,10 +123,7 @@ static lab_rules rules_of(const cli_common *common, const request *r) {
 typedef struct bench {
   const cli_common *common;
   const request *request;
-  measure_choice choice;
-  lab_rules rules;
-  lab_roofs roofs;
-  rung_context *context;
+  measure_set_up set_up;
   cli_progress progress;
   json_t *records;
   int timed, failures;
@@ -137,13 +134,12 @@ static rung_status bench_line(bench *b, const rung_operation *operation, const c
   measure m;
   cli_progress_begin(&b->progress, b->common);
   cli_progress_part(&b->progress, 0, 1, operation->name);
-  rung_status status = measure_run(b->context, operation, line, &b->choice, &b->rules, &b->roofs,
-                                   &b->progress, &m, error);
+  rung_status status = measure_run(&b->set_up, operation, line, &b->progress, &m, error);
   cli_progress_end(&b->progress);
   if (!status) {
     if (!b->common->json) measure_print(stdout, &m);
-    json_t *record = lab_record(b->context, &m.trial, m.candidates, m.count, &b->rules, &b->roofs,
-                                b->request->command);
+    json_t *record = lab_record(b->set_up.context, &m.trial, m.candidates, m.count, &m.rules,
+                                &m.roofs, b->request->command);
     if (!record || json_array_append_new(b->records, record) != 0)
       status = rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the record");
     b->timed += m.count;
@@ -155,7 +151,7 @@ static rung_status bench_line(bench *b, const rung_operation *operation, const c
 
 /* The lines of --sizes, or the first that the operation wants benched. */
 static rung_status bench_operation(bench *b, const rung_operation *operation, rung_error *error) {
-  if (measure_count(&b->choice, operation, &b->context->device) == 0) return RUNG_OK;
+  if (measure_count(&b->set_up.choice, operation, &b->set_up.context->device) == 0) return RUNG_OK;
   if (!b->request->sizes) return bench_line(b, operation, operation->trials->bench[0], error);
   char *lines = strdup(b->request->sizes), *rest = NULL;
   if (!lines) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for --sizes");
@@ -183,16 +179,12 @@ static rung_status deliver(bench *b, rung_error *error) {
 }
 
 static rung_status run(bench *b, const rung_operation *const *operations, rung_error *error) {
-  rung_status status = cli_open(b->common, b->common->device, &b->context, error);
-  if (status) return status;
-  cli_note(b->common, verb, "measuring the roofs of %s, unless they are known",
-           b->context->device.name);
-  status = lab_roofs_of(b->context, false, &b->roofs, error);
+  rung_status status = measure_open(&b->set_up, b->common, b->common->device, error);
   for (int i = 0; operations[i] && !status; i++) status = bench_operation(b, operations[i], error);
   if (!status && b->timed == 0)
     status = rung_fail(
         error, RUNG_UNSUPPORTED, "no rung of %s runs on %s: `rung ladder` lists them",
-        b->request->rungs ? b->request->rungs : "these operations", b->context->device.name);
+        b->request->rungs ? b->request->rungs : "these operations", b->set_up.context->device.name);
   if (!status) status = deliver(b, error);
   if (!status && b->failures > 0)
     status = rung_fail(error, RUNG_CHECK_FAILED, "%d of %d candidates failed their check",
@@ -211,14 +203,14 @@ int verb_bench(int argc, char **argv) {
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
   const rung_operation *one[2], *const *operations = NULL;
-  bench b = {.common = &common, .request = &r, .rules = rules_of(&common, &r)};
+  bench b = {.common = &common, .request = &r, .set_up.rules = rules_of(&common, &r)};
   b.records = json_array();
   rung_status status = cli_operations_of(argv[first], one, &operations, &error);
   if (!status) status = check_rungs(&r, operations, &error);
-  if (!status) status = choose(&common, &r, &b.choice, &error);
+  if (!status) status = choose(&common, &r, &b.set_up.choice, &error);
   if (!status && common.output) status = file_replace_possible(common.output, &error);
   if (!status) run(&b, operations, &error);
-  rung_close(b.context);
+  rung_close(b.set_up.context);
   json_decref(b.records);
   return cli_end(verb, &error);
 }

@@ -9,7 +9,8 @@ typedef struct request {
 } request;
 
 static const cli_option options[] = {
-    {"roofs", 0, NULL, "measure the roofs: bandwidths and arithmetic rates (seconds)"}, {0}};
+    {"roofs", 0, NULL, "measure the roofs anew: bandwidths and arithmetic rates (takes seconds)"},
+    {0}};
 
 static rung_status take(void *to, int index, const char *value, rung_error *error) {
   (void)index;
@@ -60,16 +61,19 @@ static void emit_roofs(sink *s, const lab_roofs *roofs) {
   }
 }
 
-static rung_status roofs_of(const cli_common *common, const char *name, sink *s,
-                            rung_error *error) {
+/* Measured now, or where that was done before: what is known. */
+static rung_status show_roofs(const cli_common *common, const char *name, bool measure, sink *s,
+                              rung_error *error) {
   rung_context *context;
   lab_roofs roofs;
   rung_status status = cli_open(common, name, &context, error);
-  if (!status) {
+  if (status) return status;
+  bool known = !measure && lab_roofs_known(context, &roofs);
+  if (measure) {
     cli_note(common, verb, "measuring the roofs of %s", context->device.name);
     status = lab_roofs_of(context, true, &roofs, error);
   }
-  if (!status) emit_roofs(s, &roofs);
+  if (!status && (measure || known)) emit_roofs(s, &roofs);
   rung_close(context);
   return status;
 }
@@ -84,7 +88,7 @@ static rung_status show(const cli_common *common, const char *name, bool measure
     fprintf(to, "%s%s: %s%s\n", cli_colour(to, CLI_BOLD), name, device.name,
             cli_colour(to, CLI_PLAIN));
   status = rung_backends[device.kind]->facts(device.index, emit, &s, error);
-  if (!status && measure) status = roofs_of(common, name, &s, error);
+  if (!status) status = show_roofs(common, name, measure, &s, error);
   if (!status && common->json)
     json_array_append_new(
         all, json_pack("{s:s, s:s, s:O}", "device", name, "name", device.name, "facts", s.object));
@@ -98,7 +102,7 @@ int verb_devices(int argc, char **argv) {
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
-  cli_devices devices;
+  cli_devices devices = {0};
   file_replace out = {0};
   json_t *all = json_array();
   rung_status status = cli_devices_of(common.device, &devices, &error);

@@ -63,7 +63,7 @@ static void needs_text(const rung_row *row, char *text, size_t size) {
   if (row->hardware && used < size) snprintf(text + used, size - used, ", %s", row->hardware);
 }
 
-/* A task of the first job worth timing, without data: what supports() may look at. */
+/* A task of the first, small job to verify, without data: what supports() may look at. */
 static void task_of(const rung_trial *trial, const rung_device *device, rung_task *task) {
   *task = (rung_task){.problem = trial->problem, .device = device};
   memcpy(task->arrays, trial->arrays, sizeof task->arrays);
@@ -105,21 +105,21 @@ static json_t *row_json(const rung_row *row, bool taken, const char *why) {
                    why[0] == '\0', "why_not", why[0] ? why : NULL);
 }
 
-static void print_row(FILE *to, const rung_row *row, bool taken, const char *why) {
+static void print_row(FILE *to, const judges *j, const rung_row *row, bool taken, const char *why) {
   char needs[96];
   needs_text(row, needs, sizeof needs);
   fprintf(to, "  %c %-14s %-10s %-9s %-30s %s\n", taken ? '*' : ' ', row->name,
           row->family == RUNG_ON_CPU ? "cpu" : "gpu", order_text(row->order), needs,
           why[0] ? "no" : "yes");
   fprintf(to, "      %s\n", row->idea);
-  if (why[0]) fprintf(to, "      %s\n", why);
+  if (why[0] && j->has[row->family]) fprintf(to, "      %s\n", why);
 }
 
 /* One operation; its JSON is added to `all`. */
 static rung_status show(FILE *to, const judges *j, const rung_operation *operation, bool as_json,
                         json_t *all, rung_error *error) {
   rung_trial trial;
-  rung_status status = operation->trials->make(operation->trials->tour[0], 1, &trial, error);
+  rung_status status = operation->trials->make(operation->trials->verify[0], 1, &trial, error);
   if (status) return status;
   json_t *rungs = json_array();
   if (!as_json) {
@@ -136,7 +136,7 @@ static rung_status show(FILE *to, const judges *j, const rung_operation *operati
     if (as_json)
       json_array_append_new(rungs, row_json(row, taken, why));
     else
-      print_row(to, row, taken, why);
+      print_row(to, j, row, taken, why);
   }
   if (as_json)
     json_array_append_new(all,
@@ -153,7 +153,7 @@ int verb_ladder(int argc, char **argv) {
   if (!cli_parse(&usage, argc, argv, &common, NULL, &first, &code)) return code;
   rung_error error = {0};
   const rung_operation *one[2], *const *operations = NULL;
-  judges j;
+  judges j = {0};
   file_replace out = {0};
   json_t *all = json_array();
   rung_status status = cli_operations_of(argv[first], one, &operations, &error);
@@ -161,6 +161,10 @@ int verb_ladder(int argc, char **argv) {
   if (!status) status = cli_results_begin(&out, &common, &error);
   for (int i = 0; !status && operations[i]; i++)
     status = show(out.stream, &j, operations[i], common.json, all, &error);
+  for (int family = 0; !status && !common.json && family < 2; family++)
+    if (!j.has[family])
+      fprintf(out.stream, "No rung of the %s runs here: %s\n",
+              family == RUNG_ON_CPU ? "cpu" : "gpu", j.absent[family]);
   if (!status && common.json)
     status =
         cli_results_json(&out, json_pack("{s:s, s:O}", "verb", verb, "operations", all), &error);

@@ -33,12 +33,24 @@ bool measure_chosen(const measure_choice *choice, const rung_row *row, const run
 int measure_count(const measure_choice *choice, const rung_operation *operation,
                   const rung_device *device);
 
-/* Makes the trial of `line`, its references and candidates, and samples them. On failure too
- * *result is to be freed. */
-rung_status measure_run(rung_context *context, const rung_operation *operation, const char *line,
-                        const measure_choice *choice, const lab_rules *rules,
-                        const lab_roofs *roofs, cli_progress *progress, measure *result,
-                        rung_error *error);
+/* What a measurement is made with. */
+typedef struct measure_set_up {
+  rung_context *context;
+  measure_choice choice;
+  lab_rules rules;
+  lab_roofs roofs;         /* found when first needed; raised where a rung beat them */
+  bool roofed, remeasured; /* they were found; they were raised: once is enough */
+} measure_set_up;
+
+/* The set-up's context, and the roofs with it, are of another device from here on. */
+rung_status measure_open(measure_set_up *set_up, const cli_common *common, const char *device,
+                         rung_error *error);
+
+/* Makes the trial of `line`, its references and candidates, and samples them. A rung faster than
+ * the roof has the roof measured again (it may have been measured on a busy machine) and the
+ * sampling repeated, once. On failure too *result is to be freed. */
+rung_status measure_run(measure_set_up *set_up, const rung_operation *operation, const char *line,
+                        cli_progress *progress, measure *result, rung_error *error);
 void measure_free(measure *result);
 
 /* How many candidates were found wrong; those that do not support the job are not. */

@@ -37,7 +37,7 @@ void cli_progress_show(void *to, double done, const char *what) {
   char bar[BAR + 1];
   for (int i = 0; i < BAR; i++) bar[i] = i < full ? '#' : '.';
   bar[BAR] = '\0';
-  fprintf(stderr, "\r%s %3.0f %% %.30s %.30s\033[K", bar, 100 * all, progress->label, what);
+  fprintf(stderr, "\r%s %3.0f %% %.12s %.24s\033[K", bar, 100 * all, progress->label, what);
   fflush(stderr);
 }
 

@@ -123,12 +123,12 @@ static rung_status check_rung(const cli_common *common, const radiator_request *
                    common->rung, r->gpu_skipped[0] ? r->gpu_skipped : r->cpu_skipped);
 }
 
-/* What must fit in memory at once: a grid a side, the lab's copy of the GPU's, and the double
- * reference of a float run. */
+/* What must fit in memory at once: a grid a side, the start that the GPU's simplest rung copies in
+ * and the lab's copy of what comes out, and the double reference of a float run. */
 static rung_status check_memory(const cli_common *common, const radiator_request *r,
                                 rung_error *error) {
   int64_t element = (int64_t)rung_dtype_bytes(r->dtype), cells, bytes;
-  int64_t a_cell = (r->cpu_skipped[0] ? 0 : element) + (r->gpu_skipped[0] ? 0 : 2 * element) +
+  int64_t a_cell = (r->cpu_skipped[0] ? 0 : element) + (r->gpu_skipped[0] ? 0 : 3 * element) +
                    (r->cpu_skipped[0] || r->dtype == RUNG_F64 ? 0 : (int64_t)sizeof(double));
   if (!rung_multiply(r->n, r->m, &cells) || !rung_multiply(cells, a_cell, &bytes))
     return rung_fail(error, RUNG_BAD_ARGUMENT,

@@ -15,7 +15,8 @@ static void print_stages(FILE *to, const radiator_run *run) {
                 {"free", run->stages.free}};
   char text[32];
   for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
-    fprintf(to, "    %-24s %12s\n", stages[i].name, cli_time(stages[i].ms, text));
+    if (stages[i].ms > 0)
+      fprintf(to, "    %-28s %10s\n", stages[i].name, cli_time(stages[i].ms, text));
 }
 
 static void print_run(FILE *to, const radiator_request *r, const char *side,
@@ -24,17 +25,17 @@ static void print_run(FILE *to, const radiator_request *r, const char *side,
   char left[64], text[32], total[32];
   int used = snprintf(left, sizeof left, "%s  %s", side, run->row->name);
   if (run->block > 0) snprintf(left + used, sizeof left - (size_t)used, ", block %d", run->block);
-  fprintf(to, "  %-26s %12s  (%s in all)\n", left, cli_time(run->stages.kernel, text),
+  fprintf(to, "  %-30s %10s  (%s in all)\n", left, cli_time(run->stages.kernel, text),
           cli_time(run->total, total));
   if (r->times) print_stages(to, run);
   if (run->with_means) {
     snprintf(left, sizeof left, "%s  row means, %s", side, run->means_row->name);
-    fprintf(to, "  %-34s %4s%s\n", left, "", cli_time(run->means_ms, text));
+    fprintf(to, "  %-30s %10s\n", left, cli_time(run->means_ms, text));
   }
 }
 
 static void print_gain(FILE *to, const char *what, double slow, double fast) {
-  if (slow > 0 && fast > 0) fprintf(to, "  %-26s %10.1f x\n", what, slow / fast);
+  if (slow > 0 && fast > 0) fprintf(to, "  %-30s %8.3g x\n", what, slow / fast);
 }
 
 static void print_speed_ups(FILE *to, const radiator_result *x) {
@@ -53,23 +54,33 @@ static void print_speed_ups(FILE *to, const radiator_result *x) {
   }
 }
 
-static void print_difference(FILE *to, const char *what, const grid_difference *d, int64_t count) {
+/* What may differ: a rung that does not keep the contract's order of arithmetic. */
+static const char *excuse(const radiator_result *x, const radiator_run *run) {
+  if (run->row->order == RUNG_TEXTBOOK) return " (a textbook rung: its own order of arithmetic)";
+  if (run->row->order == RUNG_LOOSE) return " (a rung of --math fast)";
+  return x->cpu.row->order == RUNG_CANONICAL ? "" : " (the CPU's rung keeps another order)";
+}
+
+static void print_difference(FILE *to, const char *what, const grid_difference *d, int64_t count,
+                             const char *why) {
   if (d->elements == 0)
     fprintf(to, "  %s: the same bits in all %lld\n", what, (long long)count);
   else
-    fprintf(to, "  %s: %lld of %lld differ, by %.3g at most\n", what, (long long)d->elements,
-            (long long)count, d->largest);
+    fprintf(to, "  %s: %lld of %lld differ, by %.3g at most%s\n", what, (long long)d->elements,
+            (long long)count, d->largest, why);
 }
 
 static void print_agreement(FILE *to, const radiator_request *r, const radiator_result *x) {
   if (!x->fast.compared && isnan(x->distance)) return;
   fprintf(to, "Agreement\n");
   if (x->naive.compared)
-    print_difference(to, "GPU naive and CPU", &x->naive.from_cpu, x->cpu_grid.count);
+    print_difference(to, "GPU naive and CPU", &x->naive.from_cpu, x->cpu_grid.count,
+                     excuse(x, &x->naive));
   if (x->fast.compared)
-    print_difference(to, "GPU fast and CPU", &x->fast.from_cpu, x->cpu_grid.count);
+    print_difference(to, "GPU fast and CPU", &x->fast.from_cpu, x->cpu_grid.count,
+                     excuse(x, &x->fast));
   if (x->means_compared)
-    print_difference(to, "row means of GPU and CPU", &x->means_difference, r->n);
+    print_difference(to, "row means of GPU and CPU", &x->means_difference, r->n, "");
   if (!isnan(x->distance))
     fprintf(to, "  distance from double: %.3g of the largest value\n", x->distance);
 }

@@ -30,14 +30,13 @@ typedef struct closing {
 
 typedef struct tour {
   const cli_common *common;
-  measure_choice choice;
+  measure_set_up set_up; /* its context: the device's whose turn it is */
   cli_devices devices;
   char record[PATH];
   json_t *records;
   closing *closings;
   int closed, candidates, failures, unsupported;
   int steps, step; /* jobs in all, jobs done */
-  lab_rules rules;
   cli_progress progress;
 } tour;
 
@@ -59,14 +58,14 @@ static rung_status plan(tour *t, rung_error *error) {
     if (status) return status;
     for (int k = 0; rung_operations[k]; k++)
       for (const char *const *line = rung_operations[k]->trials->tour; *line; line++) {
-        candidates += measure_count(&t->choice, rung_operations[k], &device);
+        candidates += measure_count(&t->set_up.choice, rung_operations[k], &device);
         t->steps++;
       }
   }
-  t->rules = lab_rules_default();
-  t->rules.seed = t->common->seed;
+  t->set_up.rules = lab_rules_default();
+  t->set_up.rules.seed = t->common->seed;
   double share = tour_seconds / (candidates > 0 ? candidates : 1);
-  t->rules.seconds = share < candidate_seconds ? share : candidate_seconds;
+  t->set_up.rules.seconds = share < candidate_seconds ? share : candidate_seconds;
   t->closings = calloc((size_t)t->steps + 1, sizeof *t->closings);
   if (!t->closings) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the summary");
   return RUNG_OK;
@@ -90,13 +89,12 @@ static void remember(tour *t, const measure *m) {
   c->gain = first->time.median / best->time.median;
 }
 
-static rung_status tour_line(tour *t, rung_context *context, const lab_roofs *roofs,
-                             const rung_operation *operation, const char *line, rung_error *error) {
+static rung_status tour_line(tour *t, const rung_operation *operation, const char *line,
+                             rung_error *error) {
   measure m;
   cli_progress_begin(&t->progress, t->common);
   cli_progress_part(&t->progress, (double)t->step / t->steps, 1.0 / t->steps, operation->name);
-  rung_status status =
-      measure_run(context, operation, line, &t->choice, &t->rules, roofs, &t->progress, &m, error);
+  rung_status status = measure_run(&t->set_up, operation, line, &t->progress, &m, error);
   cli_progress_end(&t->progress);
   t->step++;
   if (!status) {
@@ -107,7 +105,7 @@ static rung_status tour_line(tour *t, rung_context *context, const lab_roofs *ro
     }
     remember(t, &m);
     json_t *record =
-        lab_record(context, &m.trial, m.candidates, m.count, &t->rules, roofs, "rung tour");
+        lab_record(m.context, &m.trial, m.candidates, m.count, &m.rules, &m.roofs, "rung tour");
     if (!record || json_array_append_new(t->records, record) != 0)
       status = rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the record");
   }
@@ -116,18 +114,10 @@ static rung_status tour_line(tour *t, rung_context *context, const lab_roofs *ro
 }
 
 static rung_status tour_device(tour *t, const char *name, rung_error *error) {
-  rung_context *context;
-  lab_roofs roofs;
-  rung_status status = cli_open(t->common, name, &context, error);
-  if (!status) {
-    cli_note(t->common, verb, "measuring the roofs of %s, unless they are known",
-             context->device.name);
-    status = lab_roofs_of(context, false, &roofs, error);
-  }
+  rung_status status = measure_open(&t->set_up, t->common, name, error);
   for (int k = 0; rung_operations[k] && !status; k++)
     for (const char *const *line = rung_operations[k]->trials->tour; *line && !status; line++)
-      status = tour_line(t, context, &roofs, rung_operations[k], *line, error);
-  rung_close(context);
+      status = tour_line(t, rung_operations[k], *line, error);
   return status;
 }
 
@@ -167,7 +157,7 @@ int verb_tour(int argc, char **argv) {
   if (!cli_parse(&usage, argc, argv, &common, NULL, &first, &code)) return code;
   rung_error error = {0};
   tour t = {.common = &common, .records = json_array()};
-  t.choice.strict = common.mathed && common.math == RUNG_MATH_STRICT;
+  t.set_up.choice.strict = common.mathed && common.math == RUNG_MATH_STRICT;
   rung_status status = record_path(&t, &error);
   if (!status) status = cli_devices_of(common.device, &t.devices, &error);
   if (!status) status = plan(&t, &error);
@@ -175,6 +165,7 @@ int verb_tour(int argc, char **argv) {
   for (int d = 0; !status && d < t.devices.count; d++)
     status = tour_device(&t, t.devices.names[d], &error);
   if (!status) finish(&t, &error);
+  rung_close(t.set_up.context);
   free(t.closings);
   json_decref(t.records);
   return cli_end(verb, &error);

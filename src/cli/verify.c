@@ -219,7 +219,7 @@ int verb_verify(int argc, char **argv) {
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
   const rung_operation *one[2], *const *operations = NULL;
-  cli_devices devices;
+  cli_devices devices = {0};
   verification v = {.common = &common, .exhaustive = r.exhaustive, .json = json_array()};
   rung_status status = cli_operations_of(argv[first], one, &operations, &error);
   if (!status && common.rung && strcmp(common.rung, "auto") != 0)

@@ -20,13 +20,12 @@ typedef struct plan {
 } plan;
 
 rung_status rung_refuse_overlap(rung_error *error, const char *name, const rung_view *output,
-                                const char *other_name, const rung_view *other,
-                                bool same_allowed) {
+                                const char *other_name, const rung_view *other, bool same_allowed) {
   if (output->count == 0 || other->count == 0 || !rung_views_overlap(output, other)) return RUNG_OK;
   if (same_allowed && rung_view_same(output, other)) return RUNG_OK;
-  return rung_fail(error, RUNG_OVERLAP, "%s shares memory with %s; %s", name, other_name,
-                   same_allowed ? "it may be the very same array, or share none"
-                                : "they must share none");
+  return rung_fail(
+      error, RUNG_OVERLAP, "%s shares memory with %s; %s", name, other_name,
+      same_allowed ? "it may be the very same array, or share none" : "they must share none");
 }
 
 static size_t whole(size_t bytes) {
@@ -167,8 +166,7 @@ static rung_status run_slice(plan *plan) {
   const rung_job *job = plan->job;
   rung_status status = RUNG_OK;
   for (int a = 0; a < job->inputs && status == RUNG_OK; a++) status = bring(plan, a, true);
-  if (status == RUNG_OK)
-    status = rung_row_launch(plan->row, &plan->context->device)(&plan->task);
+  if (status == RUNG_OK) status = rung_row_launch(plan->row, &plan->context->device)(&plan->task);
   for (int a = job->inputs; a < job->arrays && status == RUNG_OK; a++)
     status = bring(plan, a, false);
   return status;

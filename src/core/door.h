@@ -3,7 +3,8 @@
  *
  * Rungs take arrays in the device's own memory whose last dimension, where there are two, is
  * contiguous. Arrays with other strides are packed into scratch and unpacked; host arrays given to
- * a GPU context are staged through its memory, a slice of rows at a time where they would not fit. */
+ * a GPU context are staged through its memory, a slice of rows at a time where they would not fit.
+ */
 #ifndef RUNG_CORE_DOOR_H
 #define RUNG_CORE_DOOR_H
 
@@ -17,7 +18,7 @@ typedef struct rung_job {
   rung_task task; /* problem, arrays as the caller gave them (count 0: not given); the rest is set
                      by rung_run() */
   rung_dtype dtype;
-  int inputs, arrays; /* arrays[0 ... inputs) are read, arrays[inputs ... arrays) written */
+  int inputs, arrays;       /* arrays[0 ... inputs) are read, arrays[inputs ... arrays) written */
   const char *const *names; /* of the arrays, for sentences */
   /* Dimension 0 of every array counts the same independent rows. Makes in *part the problem of
    * rows [first, first + rows); at most RUNG_PROBLEM_BYTES long. */

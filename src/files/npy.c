@@ -173,7 +173,7 @@ static void describe(npy_array *array, const npy_header *header) {
 rung_status npy_read(const char *path, npy_array *array, rung_error *error) {
   *array = (npy_array){0};
   source in;
-  npy_header header;
+  npy_header header = {0};
   char *memory = NULL;
   rung_status status = open_source(&in, path, error);
   if (!status) status = read_header(&in, &header);

@@ -127,12 +127,14 @@ typedef struct lab_roofs {
  * version; measured and stored where absent or `again`. A cache that cannot be read or written
  * is no error. */
 rung_status lab_roofs_of(rung_context *context, bool again, lab_roofs *roofs, rung_error *error);
+/* The cached ones only: measures nothing; false, *roofs untouched, where there are none. */
+bool lab_roofs_known(rung_context *context, lab_roofs *roofs);
 /* The least time a trial can take on these roofs, in ms: the larger of bytes and flops; what
  * bounds it ("copy", "read", "write", "fma32", "fma64") in *bound (may be NULL). */
 double lab_roof_ms(const lab_roofs *roofs, const rung_trial *trial, const char **bound);
 /* The time below which a cold sample of the trial is not believed, in ms: as lab_roof_ms(), but
  * written bytes that fit in the last-level cache are left out, because they may still lie there
- * when the clock stops. */
+ * when the clock stops; and read ones too where the cache is too large to be flushed for sure. */
 double lab_floor_ms(const lab_roofs *roofs, const rung_trial *trial, const rung_device *device);
 
 /* ---- stages.c: one job end to end ---------------------------------------------------------- */
@@ -153,8 +155,8 @@ rung_status lab_stages_of(rung_context *context, const rung_trial *trial, const 
 #define LAB_RECORD_VERSION 1
 /* A record of one device's bench of one trial, laid out as docs/METHOD.md says: provenance
  * (commit, compiler, flags, version, date, host, command), device facts, roofs (may be NULL),
- * seeds, rules and, for every candidate, samples, clocks,
- * stats, verdicts, stop. Caller owns the result (json_decref); NULL: out of memory. */
+ * seeds, rules and, for every candidate, samples, clocks, stats, verdicts, stop. Caller owns the
+ * result (json_decref); NULL: out of memory. */
 json_t *lab_record(rung_context *context, const rung_trial *trial, const lab_candidate *candidates,
                    int count, const lab_rules *rules, const lab_roofs *roofs, const char *command);
 /* A file of records, {"rung-records": 1, "records": [...]}, written beside its place and renamed.

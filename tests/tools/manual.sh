@@ -13,7 +13,7 @@ complain() {
 options_of() {
   "$RUNG" "$1" --help | awk '/^Options:/ { on = 1; next } on && NF == 0 { exit }
     on { line = substr($0, 1, 26)
-         while (match(line, /(^|[ ,])--?[a-z]+/)) {
+         while (match(line, /(^|[ ,])--?[a-z]+(-[a-z]+)*/)) {
            word = substr(line, RSTART, RLENGTH); gsub(/[ ,]/, "", word); print word
            line = substr(line, RSTART + RLENGTH) } }'
 }
@@ -31,9 +31,9 @@ for verb in $verbs; do
       complain "the manual lacks $option of rung $verb"
   done
 done
-for option in $(grep -oE -- '(^| )--[a-z]+' <<<"$page" | sort -u); do
+while read -r option; do
   grep -qxe "$option" <<<"$everything" || complain "no verb takes $option of the manual"
-done
+done < <(grep -oE -- '--[a-z]+(-[a-z]+)*' <<<"$page" | sort -u)
 
 # shellcheck source=/dev/null
 source "$root/completions/rung.bash"
@@ -53,4 +53,5 @@ completes -m radiator -
 completes 2019 radiator --preset ""
 completes cuda radiator --device c
 completes stencil bench st
+completes panel verify --rung pa
 exit $wrong

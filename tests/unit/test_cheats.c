@@ -11,6 +11,8 @@
 #include "cheats/copycat.h"
 #include "lab/lab.h"
 
+enum { SAMPLES = 5 };
+
 typedef struct cheat {
   const char *device, *rung;
   lab_finding before, after; /* after: looked at only where before is good */
@@ -40,9 +42,9 @@ static void try_it(const cheat *the, rung_context *context, lab_candidate *candi
   assert_int_equal(copycat_operation.trials->expect(&trial, &error), RUNG_OK);
   if (lab_rig_open(context, &trial, &rig, &error) != RUNG_OK) fail_msg("%s", error.sentence);
   lab_rules rules = lab_rules_default();
-  rules.least = rules.most = 11;
+  rules.least = rules.most = SAMPLES;
   /* Verified, watched behind a held stream where there is one, warmed up twice, timed. */
-  copycat_watched_from = context->backend->hold ? 15 : 14;
+  copycat_watched_from = (context->backend->hold ? 4 : 3) + SAMPLES;
   copycat_forget();
   const rung_family family = context->device.kind == RUNG_CPU ? RUNG_ON_CPU : RUNG_ON_GPU;
   *candidate = (lab_candidate){.row = copycat_row(family, the->rung)};
@@ -71,7 +73,7 @@ static void is_caught(void **state) {
   assert_finding(&candidate.after, the->before == LAB_GOOD ? the->after : the->before, the->says);
   const bool good = the->before == LAB_GOOD && the->after == LAB_GOOD;
   assert_int_equal(candidate.stop == LAB_REFUSED, !good);
-  if (good) assert_int_equal(candidate.count, 11);
+  if (good) assert_int_equal(candidate.count, SAMPLES);
   if (the->before != LAB_GOOD) assert_int_equal(candidate.count, 0); /* never timed */
   lab_candidate_free(&candidate);
   rung_close(context);
@@ -87,7 +89,7 @@ static void is_caught_by_the_roof(void **state) {
   try_it(&(cheat){.device = the->device, .rung = "honest"}, context, &honest, n, 0);
   assert_finding(&honest.after, LAB_GOOD, NULL);
   try_it(the, context, &cheating, n, 0.5 * honest.time.median);
-  assert_true(copycat_spared >= 9);
+  assert_true(copycat_spared >= SAMPLES - 1);
   assert_finding(&cheating.before, LAB_GOOD, NULL);
   assert_finding(&cheating.after, LAB_TOO_FAST, "measured roof");
   lab_candidate_free(&honest);
@@ -103,7 +105,7 @@ static void has_nothing_to_peek_at(void **state) {
   lab_candidate candidate;
   try_it(the, context, &candidate, 1000, 0);
   assert_finding(&candidate.after, LAB_GOOD, NULL);
-  assert_int_equal(copycat_calls, 14);
+  assert_int_equal(copycat_calls, 3 + SAMPLES);
   assert_int_equal(copycat_spared, 2);
   lab_candidate_free(&candidate);
   rung_close(context);

@@ -69,6 +69,19 @@ static void measured_once_and_kept(void **state) {
   assert_true(roofs_of(&device, false, 0).read == 2);
 }
 
+static void asking_what_is_known_measures_nothing(void **state) {
+  (void)state;
+  fake device;
+  fake_open(&device, false);
+  lab_roofs roofs = {.read = 77};
+  assert_false(lab_roofs_known(&device.context, &roofs));
+  assert_true(roofs.read == 77);
+  roofs_of(&device, false, 1);
+  assert_true(lab_roofs_known(&device.context, &roofs));
+  assert_true(roofs.read == 1 && roofs.cached);
+  assert_int_equal(device.state.probes, A_MEASUREMENT);
+}
+
 static void every_device_and_setting_has_its_own(void **state) {
   (void)state;
   fake device;
@@ -172,6 +185,9 @@ static void the_floor_leaves_out_what_a_cache_may_hold(void **state) {
   assert_true(fabs(lab_floor_ms(&known, &trial, &some) - 1.5) < 1e-12); /* reading is left */
   trial = trial_of(12000000, 12000000, 0, RUNG_F32);
   assert_true(fabs(lab_floor_ms(&known, &trial, &some) - 6) < 1e-12);
+  const rung_device vast = {.cache_bytes = 300 << 20}; /* not to be flushed for sure */
+  trial = trial_of(400 << 20, 400 << 20, 0, RUNG_F32);
+  assert_true(fabs(lab_floor_ms(&known, &trial, &vast) - (200 << 20) / 3e6) < 1e-9);
   trial = trial_of(0, 6000000, 20e6, RUNG_F32);
   assert_true(fabs(lab_floor_ms(&known, &trial, &some) - 1) < 1e-12); /* arithmetic stays */
 }
@@ -181,6 +197,7 @@ static void the_floor_leaves_out_what_a_cache_may_hold(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       APART(measured_once_and_kept),
+      APART(asking_what_is_known_measures_nothing),
       APART(every_device_and_setting_has_its_own),
       APART(a_bad_cache_is_measured_again),
       APART(no_place_to_keep_is_no_error),

@@ -156,8 +156,8 @@ static void sizes_beyond_64_bits(void **state) {
   tensor.strides = strides;
   strides[0] = INT64_C(1) << 62;
   refused(&tensor, 2, RUNG_TOO_LARGE, "strides"); /* 4 * 2^62 */
-  strides[0] = (INT64_C(1) << 59) - 1;
-  strides[1] = INT64_C(1) << 60;
+  strides[0] = (INT64_C(1) << 59) - 1;            /* 4 * 4 * that is 2^63 - 16 */
+  strides[1] = 2;                                 /* 2 * 4 * that is 16 */
   refused(&tensor, 2, RUNG_TOO_LARGE, "strides"); /* each alone fits */
   strides[0] = INT64_MIN;
   refused(&tensor, 2, RUNG_TOO_LARGE, "strides");

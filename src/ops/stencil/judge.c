@@ -11,11 +11,11 @@
 /* The references of the base rows. Where rows do not repeat (heat, own), base b stands for row
  * row_of(b) alone, the bases spread over the grid. */
 typedef struct expected {
-  double *wide;   /* bases x columns */
-  char *strict;   /* bases x columns, of the problem's dtype */
-  double *means;  /* bases: of the wide rows */
+  double *wide;  /* bases x columns */
+  char *strict;  /* bases x columns, of the problem's dtype */
+  double *means; /* bases: of the wide rows */
   char *strict_means;
-  double *size;   /* bases: the largest magnitude of the start, infinity where one is not finite */
+  double *size; /* bases: the largest magnitude of the start, infinity where one is not finite */
 } expected;
 
 double stencil_row_scale(const stencil_trial *t, int64_t i) {
@@ -155,8 +155,9 @@ static void look(const sight *s, rung_order order, rung_judgement *judgement, in
     error = fabs(s->found - s->wide);
     good = error <= s->bound;
   } else { /* beyond all bounds: the same infinity or a NaN where the contract has one */
-    good = isnan(s->strict) ? isnan(s->found)
-                            : isinf(s->strict) ? s->found == s->strict : isfinite(s->found);
+    good = isnan(s->strict)   ? isnan(s->found)
+           : isinf(s->strict) ? s->found == s->strict
+                              : isfinite(s->found);
   }
   if (order == RUNG_CANONICAL) good = good && same_bits(s->found, s->strict);
   if (error > judgement->worst || isnan(error)) judgement->worst = error;

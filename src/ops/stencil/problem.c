@@ -120,7 +120,7 @@ rung_status stencil_problem_of(rung_error *error, const rung_stencil_model *mode
   }
   const double elements = (double)rows * (double)columns;
   problem->bytes = 2 * elements * (double)rung_dtype_bytes(dtype);
-  problem->flops = 2.0 * taps * (double)model->steps * (double)rows *
-                   (double)(columns - model->fixed);
+  problem->flops =
+      2.0 * taps * (double)model->steps * (double)rows * (double)(columns - model->fixed);
   return RUNG_OK;
 }

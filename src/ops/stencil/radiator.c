@@ -40,15 +40,14 @@ static rung_status check_radiator(rung_error *error, const rung_radiator_model *
   if (model->fixed != 1 && model->fixed != 2)
     return rung_fail(error, RUNG_BAD_ARGUMENT, "fixed is %d; it must be 1 or 2", model->fixed);
   if (!isfinite(model->hot[0]) || !isfinite(model->hot[1]) || !isfinite(model->start))
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "hot is %g, %g and start is %g; they must be finite", model->hot[0],
-                     model->hot[1], model->start);
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "hot is %g, %g and start is %g; they must be finite",
+                     model->hot[0], model->hot[1], model->start);
   return RUNG_OK;
 }
 
 rung_status stencil_radiator_problem(rung_error *error, const rung_radiator_model *model,
-                                     int64_t steps, int64_t rows, int64_t columns,
-                                     rung_dtype dtype, stencil_problem *problem) {
+                                     int64_t steps, int64_t rows, int64_t columns, rung_dtype dtype,
+                                     stencil_problem *problem) {
   rung_status status = check_radiator(error, model);
   if (status != RUNG_OK) return status;
   const rung_stencil_model stencil = {

@@ -36,8 +36,7 @@ static rung_status check_size(rung_error *error, const char *name, const rung_vi
   if (view->shape[0] >= 1 && view->shape[1] >= least_columns) return RUNG_OK;
   return rung_fail(error, RUNG_BAD_SHAPE,
                    "%s has %lld rows of %lld columns; at least 1 row of %lld is needed", name,
-                   (long long)view->shape[0], (long long)view->shape[1],
-                   (long long)least_columns);
+                   (long long)view->shape[0], (long long)view->shape[1], (long long)least_columns);
 }
 
 static rung_status run(rung_context *context, stencil_problem *problem, const rung_view *arrays,
@@ -57,8 +56,8 @@ static rung_status run(rung_context *context, stencil_problem *problem, const ru
   return rung_run(context, &job, call);
 }
 
-rung_status rung_stencil(rung_context *context, const rung_stencil_model *model,
-                         const DLTensor *in, DLTensor *out, DLTensor *means, rung_call *call) {
+rung_status rung_stencil(rung_context *context, const rung_stencil_model *model, const DLTensor *in,
+                         DLTensor *out, DLTensor *means, rung_call *call) {
   rung_status status = rung_begin(context);
   if (status != RUNG_OK) return status;
   rung_error *error = &context->error;
@@ -87,8 +86,7 @@ rung_status rung_stencil(rung_context *context, const rung_stencil_model *model,
 static rung_status run_from_array(rung_context *context, stencil_problem *problem,
                                   rung_view *arrays, rung_call *call) {
   const int64_t shape[] = {problem->rows, problem->columns};
-  const size_t bytes =
-      (size_t)shape[0] * (size_t)shape[1] * rung_dtype_bytes(problem->dtype);
+  const size_t bytes = (size_t)shape[0] * (size_t)shape[1] * rung_dtype_bytes(problem->dtype);
   void *start = malloc(bytes);
   if (start == NULL)
     return rung_fail(&context->error, RUNG_OUT_OF_MEMORY,

@@ -79,14 +79,15 @@ double stencil_start_value(const stencil_start *start, int64_t i, int64_t j, int
 /* Writes the whole start of a problem whose rows start themselves into a compact host grid. */
 void stencil_fill_start(const stencil_problem *problem, void *grid);
 
-/* Fills a problem (all but `start` and `math`, left zero) and validates every member of the model. */
+/* Fills a problem (all but `start` and `math`, left zero) and validates every member of the model.
+ */
 rung_status stencil_problem_of(rung_error *error, const rung_stencil_model *model, int64_t rows,
                                int64_t columns, rung_dtype dtype, stencil_problem *problem);
 
 /* Likewise for the radiator: a problem whose rows start themselves. */
 rung_status stencil_radiator_problem(rung_error *error, const rung_radiator_model *model,
-                                     int64_t steps, int64_t rows, int64_t columns,
-                                     rung_dtype dtype, stencil_problem *problem);
+                                     int64_t steps, int64_t rows, int64_t columns, rung_dtype dtype,
+                                     stencil_problem *problem);
 
 /* Queues the means of the output's rows by the best rung of rowmeans, where the task wants them;
  * its scratch of stencil_means_bytes() lies `offset` bytes into the task's. */

@@ -8,7 +8,7 @@
 #include "core/random.h"
 #include "ops/stencil/trials.h"
 
-static const char *const keys[] = {"n",    "m",      "p",     "type", "rows", "preset",
+static const char *const keys[] = {"n",    "m",      "p",     "type",  "rows", "preset",
                                    "edge", "radius", "fixed", "means", NULL};
 static const char *const type_names[] = {"f32", "f64", NULL};
 static const char *const row_names[] = {"random", "special", "heat", "own", NULL};
@@ -252,9 +252,8 @@ static rung_status make(const char *text, uint64_t seed, rung_trial *trial, rung
   snprintf(trial->label, sizeof trial->label,
            "n=%lld m=%lld p=%lld type=%s rows=%s preset=%s edge=%s radius=%d fixed=%lld means=%d",
            (long long)wish.n, (long long)wish.m, (long long)wish.p, type_names[wish.type],
-           row_names[wish.rows], rung_radiator_presets()[wish.preset],
-           edge_names[t->problem.edge], t->problem.radius, (long long)t->problem.fixed,
-           (int)wish.means);
+           row_names[wish.rows], rung_radiator_presets()[wish.preset], edge_names[t->problem.edge],
+           t->problem.radius, (long long)t->problem.fixed, (int)wish.means);
   return RUNG_OK;
 }
 

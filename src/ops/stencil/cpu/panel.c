@@ -12,7 +12,7 @@
 enum { STENCIL_MAX_DEPTH = 10, STENCIL_PAD = STENCIL_MAX_DEPTH + STENCIL_TAPS };
 #define STENCIL_DEPTH(taps) \
   ((LANES_REGISTERS - 1 - (taps)) / (taps) > 1 ? (LANES_REGISTERS - 1 - (taps)) / (taps) : 1)
-#define STENCIL_STRIP(r) (4 * (r) * STENCIL_DEPTH(2 * (r) + 1)) /* cells in the widest strip */
+#define STENCIL_STRIP(r) (4 * (r)*STENCIL_DEPTH(2 * (r) + 1)) /* cells in the widest strip */
 
 #define REAL float
 #define LANE lanes_f32

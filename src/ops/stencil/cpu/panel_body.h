@@ -49,11 +49,11 @@ LANES_INLINE void NAME(pass)(LANE *cell, int64_t low, int64_t high, const REAL *
 
 /* The pass for a radius and a depth, every loop unrolled. Only full depth and single steps are
  * made: what is left over after full passes goes step by step. */
-#define STENCIL_PASS(r)                                                 \
-  case r:                                                               \
-    if (depth == 1)                                                     \
-      NAME(pass)(cell, low, high, weights, r, 1);                       \
-    else                                                                \
+#define STENCIL_PASS(r)                                                  \
+  case r:                                                                \
+    if (depth == 1)                                                      \
+      NAME(pass)(cell, low, high, weights, r, 1);                        \
+    else                                                                 \
       NAME(pass)(cell, low, high, weights, r, STENCIL_DEPTH(2 * r + 1)); \
     break;
 
@@ -81,7 +81,7 @@ typedef struct NAME(strip) {
 
 /* The cell at column c, inside the row or out, as the strips have it now. What is in no strip is
  * a fixed column, and the panel still has it. */
-static LANE NAME(strip_at)(const stencil_problem *p, const NAME(strip) *strips, int count,
+static LANE NAME(strip_at)(const stencil_problem *p, const NAME(strip) * strips, int count,
                            const LANE *cell, int64_t c) {
   const int64_t from = stencil_edge_column(p->edge, c, p->columns);
   if (from < 0) return NAME(lanes_all)((REAL)p->edge_value);
@@ -91,7 +91,7 @@ static LANE NAME(strip_at)(const stencil_problem *p, const NAME(strip) *strips, 
   return cell[from];
 }
 
-static void NAME(strip_step)(const stencil_problem *p, const REAL *weights, NAME(strip) *strip,
+static void NAME(strip_step)(const stencil_problem *p, const REAL *weights, NAME(strip) * strip,
                              int64_t from, int64_t to) {
   const int r = p->radius;
   for (int64_t j = from; j < to; j++) {
@@ -106,7 +106,7 @@ static void NAME(strip_step)(const stencil_problem *p, const REAL *weights, NAME
   }
 }
 
-static void NAME(strips_run)(const stencil_problem *p, const REAL *weights, NAME(strip) *strips,
+static void NAME(strips_run)(const stencil_problem *p, const REAL *weights, NAME(strip) * strips,
                              int count, const LANE *cell, int64_t low, int depth) {
   const int64_t m = p->columns, r = p->radius;
   for (int i = 0; i < count; i++)
@@ -118,15 +118,15 @@ static void NAME(strips_run)(const stencil_problem *p, const REAL *weights, NAME
       for (int64_t g = 1; g <= r; g++) {
         if (strip->first == 0) strip->old[-g] = NAME(strip_at)(p, strips, count, cell, -g);
         if (end == m)
-          strip->old[strip->count + g - 1] =
-              NAME(strip_at)(p, strips, count, cell, m + g - 1);
+          strip->old[strip->count + g - 1] = NAME(strip_at)(p, strips, count, cell, m + g - 1);
       }
     }
     for (int i = 0; i < count; i++) {
       NAME(strip) *strip = &strips[i];
       const int64_t end = strip->first + strip->count;
-      NAME(strip_step)(p, weights, strip, strip->first == low ? low : strip->first + r * s,
-                       end == m ? m : end - r * s);
+      NAME(strip_step)
+      (p, weights, strip, strip->first == low ? low : strip->first + r * s,
+       end == m ? m : end - r * s);
     }
     for (int i = 0; i < count; i++) {
       LANE *swap = strips[i].old;
@@ -137,8 +137,8 @@ static void NAME(strips_run)(const stencil_problem *p, const REAL *weights, NAME
 }
 
 /* `depth` steps of the whole panel: both ends in strips, the inside in one pass. */
-static void NAME(advance)(const stencil_problem *p, const REAL *weights, LANE *cell,
-                          LANE *spare, int depth) {
+static void NAME(advance)(const stencil_problem *p, const REAL *weights, LANE *cell, LANE *spare,
+                          int depth) {
   const int64_t m = p->columns, r = p->radius, reach = r * depth;
   const int64_t low = p->fixed > r ? p->fixed - r : 0; /* what lies left of it has no effect */
   const int64_t room = STENCIL_STRIP(r) + 2 * r;

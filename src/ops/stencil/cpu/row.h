@@ -122,8 +122,7 @@ static inline void NAME(mean_row)(const rung_task *task, int64_t i, const REAL *
   const rung_view *means = &task->arrays[STENCIL_MEANS];
   const int64_t m = ((const stencil_problem *)task->problem)->columns;
   if (means->count == 0) return;
-  ((REAL *)means->data)[i * means->stride[0]] =
-      NAME(rowmeans_mean)(NAME(rowmeans_sum)(row, m), m);
+  ((REAL *)means->data)[i * means->stride[0]] = NAME(rowmeans_mean)(NAME(rowmeans_sum)(row, m), m);
 }
 
 /* The whole grid step by step, as the textbook has it: from one copy of the grid into the other.
@@ -131,7 +130,7 @@ static inline void NAME(mean_row)(const rung_task *task, int64_t i, const REAL *
  * that the last step ends in the output. */
 typedef struct NAME(grid_job) {
   const rung_task *task;
-  NAME(step) *step;
+  NAME(step) * step;
   const REAL *old;
   REAL *fresh;
   int64_t old_stride, fresh_stride;
@@ -155,7 +154,7 @@ static inline void NAME(grid_chunk)(void *arg, int64_t chunk, int thread) {
   }
 }
 
-static inline void NAME(sweep_grid)(const rung_task *task, NAME(step) *step, int threads) {
+static inline void NAME(sweep_grid)(const rung_task *task, NAME(step) * step, int threads) {
   const stencil_problem *p = task->problem;
   const rung_view *out = &task->arrays[STENCIL_OUT];
   const int64_t chunks = (p->rows + NAME(GRID_ROWS) - 1) / NAME(GRID_ROWS);

@@ -26,23 +26,23 @@ struct onchip_job {
   T *means; /* NULL: not wanted */
   int64_t means_stride;
   int columns, fixed, slack; /* slack = threads * C - columns */
+  bool moving;               /* what stands outside changes with every step */
 };
 
-/* Elements of shared memory: the row, what warps show each other (twice), what the ends of the row
- * show all (twice), and the lanes of the sum. */
-static inline size_t onchip_shared_elements(int threads, int C, int R, bool means) {
-  return (size_t)threads * C + 2 * (size_t)(threads / 32) * 2 * R + 2 * 2 * (R + 1) +
-         (means ? RUNG_SUM_LANES : 0);
+/* Elements of dynamic shared memory: the row, and the lanes of its sum. */
+static inline size_t onchip_shared_elements(int threads, int C, bool means) {
+  return (size_t)threads * C + (means ? RUNG_SUM_LANES : 0);
 }
 
-/* `ends` holds the row's first R+1 columns, then its last R+1 backwards: everything an edge rule
- * can ask for. This is the place of what stands at outside column c; -1: the edge's constant. */
-template <int R>
-static __device__ inline int onchip_end_of(rung_edge edge, int c, int m) {
-  const int from = (int)stencil_outside(edge, c, m);
-  if (from < 0) return -1;
-  return from <= R ? from : R + 1 + (m - 1 - from);
-}
+/* What warps show each other, twice, so that one barrier a step is enough. Warp w's first R columns
+ * and then its last R are in edge[.][w + 1]; what stands left of the row is in the last R of
+ * edge[.][0], what stands right of it in the first R of edge[.][warps + 1]. */
+template <typename T, int R>
+struct onchip_shown {
+  T edge[2][32 + 2][2 * R];
+  T ends[2][2 * (R + 1)]; /* the row's first R+1 columns, its last R+1 backwards */
+  int places[2 * R];      /* which of `ends` stands at columns -1, -2 ..., m, m + 1 ...; -1: none */
+};
 
 template <typename T, int R, int C>
 struct onchip_columns {
@@ -51,69 +51,105 @@ struct onchip_columns {
   int warp_base;             /* of the warp's first thread */
 };
 
-/* Shows a thread's outermost columns to the neighbour warps, and the row's ends to all. */
+/* Edges whose outside changes with every step go by way of `ends`: everything an edge rule can ask
+ * for is there. */
+template <typename T, int R>
+static __device__ inline void onchip_find_ends(const onchip_job<T> &job,
+                                               onchip_shown<T, R> &shown) {
+  const int k = threadIdx.x, m = job.columns;
+  if (k >= 2 * R) return;
+  const int from = (int)stencil_outside(job.s.edge, k < R ? -1 - k : m + k - R, m);
+  shown.places[k] = from < 0 ? -1 : from <= R ? from : R + 1 + (m - 1 - from);
+}
+
 template <typename T, int R, int C>
-static __device__ inline void onchip_publish(const onchip_job<T> &job,
-                                             const onchip_columns<T, R, C> &my, T *edge, T *ends) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+static __device__ inline void onchip_show_ends(const onchip_job<T> &job,
+                                               const onchip_columns<T, R, C> &my, T *ends) {
 #pragma unroll
-  for (int k = 0; k < R; k++) {
-    if (lane == 0) edge[warp * 2 * R + k] = my.x[k];
-    if (lane == 31) edge[warp * 2 * R + R + k] = my.x[C - R + k];
-  }
-#pragma unroll
-  for (int k = 0; k <= R; k++) {
+  for (int k = 0; k <= R; k++)
     if (threadIdx.x == blockDim.x - 1 && k < job.columns) ends[R + 1 + k] = my.x[C - 1 - k];
-    if (threadIdx.x == 0 && job.slack == 0) ends[k] = my.x[k];
-  }
-  if (job.slack > 0 && my.warp_base <= R) {
+  if (my.warp_base > R) return;
 #pragma unroll
-    for (int c = 0; c < C; c++) {
-      const int j = my.base + c;
-      if (j >= 0 && j <= R) ends[j] = my.x[c];
-    }
+  for (int c = 0; c < C; c++) {
+    const int j = my.base + c;
+    if (j >= 0 && j <= R) ends[j] = my.x[c];
   }
 }
 
-/* Reads what the neighbours showed. Places of the slack that stand just left of column 0 are set
- * by the edge rule first, so that shuffles carry them like any column. */
+/* Puts what stands outside into the halos of the first and last thread and into the slack next to
+ * column 0; before the shuffles, so that they carry it like any column. */
 template <typename T, int R, int C>
-static __device__ inline void onchip_halo(const onchip_job<T> &job, onchip_columns<T, R, C> &my,
-                                          const T *edge, const T *ends) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int m = job.columns;
-  auto outside = [&](int c) {
-    const int at = onchip_end_of<R>(job.s.edge, c, m);
-    return at < 0 ? job.s.edge_value : ends[at];
+static __device__ inline void onchip_see_ends(const onchip_job<T> &job, onchip_columns<T, R, C> &my,
+                                              onchip_shown<T, R> &shown, int turn) {
+  auto outside = [&](int k) {
+    const int place = shown.places[k];
+    return place < 0 ? job.s.edge_value : shown.ends[turn][place];
   };
-  if (job.slack > 0 && my.warp_base < 0) {
+  if (threadIdx.x % 32 == 0 && my.warp_base <= 0) {
 #pragma unroll
-    for (int c = 0; c < C; c++) {
-      const int j = my.base + c;
-      if (j < 0 && j >= -R) my.x[c] = outside(j);
-    }
+    for (int k = 0; k < R; k++)
+      if (k >= job.slack) shown.edge[turn][0][R + k] = outside(R - 1 - k + job.slack);
   }
+  if (threadIdx.x == blockDim.x - 1) {
+#pragma unroll
+    for (int k = 0; k < R; k++) shown.edge[turn][blockDim.x / 32 + 1][k] = outside(R + k);
+  }
+  if (my.warp_base >= 0) return;
+#pragma unroll
+  for (int c = 0; c < C; c++) {
+    const int j = my.base + c;
+    if (j < 0 && j >= -R) my.x[c] = outside(-1 - j);
+  }
+}
+
+/* Edges whose outside stays what it is (a constant; a wrap onto fixed columns) are set once a
+ * row. */
+template <typename T, int R, int C>
+static __device__ inline void onchip_set_ends(const onchip_job<T> &job,
+                                              const onchip_columns<T, R, C> &my,
+                                              onchip_shown<T, R> &shown) {
+  const int beyond = blockDim.x / 32 + 1;
+  if (threadIdx.x < 2 * R) {
+    const int turn = threadIdx.x / R, k = threadIdx.x % R;
+    shown.edge[turn][0][R + k] = job.s.edge_value;
+    if (job.s.edge == RUNG_EDGE_CONSTANT) shown.edge[turn][beyond][k] = job.s.edge_value;
+  }
+  if (job.s.edge == RUNG_EDGE_CONSTANT || my.warp_base > R) return;
+#pragma unroll
+  for (int c = 0; c < C; c++) {
+    const int j = my.base + c;
+    if (j >= 0 && j < R) shown.edge[0][beyond][j] = shown.edge[1][beyond][j] = my.x[c];
+  }
+}
+
+/* Trades halos with the neighbour lanes and, at a warp's ends, the neighbour warps. */
+template <typename T, int R, int C>
+static __device__ inline void onchip_exchange(const onchip_job<T> &job, onchip_columns<T, R, C> &my,
+                                              onchip_shown<T, R> &shown, int turn) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const bool first = lane == 0, last = lane == 31;
+  if (first || last) {
+    T *show = &shown.edge[turn][warp + 1][first ? 0 : R];
+#pragma unroll
+    for (int k = 0; k < R; k++) show[k] = first ? my.x[k] : my.x[C - R + k];
+  }
+  if (job.moving) onchip_show_ends(job, my, shown.ends[turn]);
+  __syncthreads();
+  if (job.moving) onchip_see_ends(job, my, shown, turn);
 #pragma unroll
   for (int k = 0; k < R; k++) {
     my.left[k] = __shfl_up_sync(0xffffffffu, my.x[C - R + k], 1);
     my.right[k] = __shfl_down_sync(0xffffffffu, my.x[k], 1);
   }
-  if (lane == 0) {
+  if (first || last) {
+    const T *see = first ? &shown.edge[turn][warp][R] : &shown.edge[turn][warp + 2][0];
 #pragma unroll
     for (int k = 0; k < R; k++) {
-      if (warp > 0)
-        my.left[k] = edge[(warp - 1) * 2 * R + R + k];
-      else if (my.base - R + k >= -R)
-        my.left[k] = outside(my.base - R + k);
-    }
-  }
-  if (lane == 31) {
-#pragma unroll
-    for (int k = 0; k < R; k++) {
-      if (threadIdx.x + 1 < blockDim.x)
-        my.right[k] = edge[(warp + 1) * 2 * R + k];
+      const T value = see[k];
+      if (first)
+        my.left[k] = value;
       else
-        my.right[k] = outside(m + k);
+        my.right[k] = value;
     }
   }
 }
@@ -179,10 +215,10 @@ static __device__ inline void onchip_trade(onchip_columns<T, R, C> &my, T *row) 
 template <typename T, int R, int C, int Threads, int Blocks>
 __global__ void __launch_bounds__(Threads, Blocks) onchip_rows(const onchip_job<T> job) {
   RUNG_DYNAMIC_SHARED(T, row);
-  const int warps = blockDim.x / 32, lane = threadIdx.x % 32;
-  T *edge = row + blockDim.x * C;
-  T *ends = edge + 2 * warps * 2 * R;
-  T *fold = ends + 2 * 2 * (R + 1);
+  const int lane = threadIdx.x % 32;
+  T *fold = row + blockDim.x * C;
+  __shared__ onchip_shown<T, R> shown;
+  onchip_find_ends(job, shown);
 
   onchip_columns<T, R, C> my;
   my.base = (int)threadIdx.x * C - job.slack;
@@ -196,11 +232,10 @@ __global__ void __launch_bounds__(Threads, Blocks) onchip_rows(const onchip_job<
   onchip_trade(my, row);
   if (i + gridDim.x < job.s.rows) onchip_fetch<T, C>(job, i + gridDim.x, my.warp_base, row);
   for (; i < job.s.rows; i += gridDim.x) {
+    __syncthreads(); /* the row before is done with what was shown */
+    if (!job.moving) onchip_set_ends(job, my, shown);
     for (int64_t step = 0; step < job.steps; step++) {
-      T *shown = edge + turn * warps * 2 * R, *shown_ends = ends + turn * 2 * (R + 1);
-      onchip_publish(job, my, shown, shown_ends);
-      __syncthreads();
-      onchip_halo(job, my, shown, shown_ends);
+      onchip_exchange(job, my, shown, turn);
       if (my.warp_base < job.fixed && (job.slack > 0 || job.fixed > R))
         onchip_step<T, R, C, true>(job, my);
       else
@@ -248,7 +283,8 @@ static rung_status launch_shape(const rung_task *task) {
   job.columns = (int)p->columns;
   job.fixed = (int)p->fixed;
   job.slack = threads * C - job.columns;
-  const size_t shared = sizeof(T) * onchip_shared_elements(threads, C, R, means->count != 0);
+  job.moving = p->edge != RUNG_EDGE_CONSTANT && !(p->edge == RUNG_EDGE_WRAP && p->fixed >= R);
+  const size_t shared = sizeof(T) * onchip_shared_elements(threads, C, means->count != 0);
   int resident = 0;
   RUNG_ALLOW_SHARED(task, (onchip_rows<T, R, C, Threads, Blocks>), shared);
   RUNG_RESIDENT_BLOCKS(task, (onchip_rows<T, R, C, Threads, Blocks>), threads, shared, &resident);

@@ -28,8 +28,9 @@ __device__ inline void store_pair(int64_t columns, T *row, int64_t j, const T fr
 /* old, fresh: (rows, columns), rows `stride` elements apart. The window reaches from column j - E
  * to j + E + 1, E the radius rounded up to even, so that it is filled by whole pairs. */
 template <typename T, int R, bool Aligned>
-__global__ void pairs_step(stencil_numbers<T> s, const T *__restrict__ old, int64_t old_stride,
-                           T *__restrict__ fresh, int64_t fresh_stride) {
+__global__ void __launch_bounds__(1024)
+    pairs_step(stencil_numbers<T> s, const T *__restrict__ old, int64_t old_stride,
+               T *__restrict__ fresh, int64_t fresh_stride) {
   constexpr int E = (R + 1) / 2 * 2;
   const int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * RUN;
   if (first >= s.columns) return;
@@ -38,8 +39,7 @@ __global__ void pairs_step(stencil_numbers<T> s, const T *__restrict__ old, int6
     T *out = fresh + i * fresh_stride;
     T window[2 * E + 2];
 #pragma unroll
-    for (int k = 0; k < 2 * E; k += 2)
-      load_pair<T, Aligned>(s, row, first + k - E, window + k);
+    for (int k = 0; k < 2 * E; k += 2) load_pair<T, Aligned>(s, row, first + k - E, window + k);
 #pragma unroll
     for (int u = 0; u < RUN; u += 2) {
       const int64_t j = first + u;
@@ -48,10 +48,9 @@ __global__ void pairs_step(stencil_numbers<T> s, const T *__restrict__ old, int6
       T made[2];
 #pragma unroll
       for (int v = 0; v < 2; v++)
-        made[v] = j + v < s.fixed
-                      ? window[E + v]
-                      : stencil_textbook::sum(s, 2 * R + 1,
-                                              [&](int k) { return window[E - R + v + k]; });
+        made[v] = j + v < s.fixed ? window[E + v] : stencil_textbook::sum(s, 2 * R + 1, [&](int k) {
+          return window[E - R + v + k];
+        });
       store_pair<T, Aligned>(s.columns, out, j, made);
 #pragma unroll
       for (int k = 0; k < 2 * E; k++) window[k] = window[k + 2];
@@ -66,16 +65,16 @@ static rung_status run_radius(const rung_task *task) {
   const int block = task->block ? task->block : 64;
   const int64_t width = (int64_t)block * RUN;
   const dim3 grid((unsigned)((p->columns + width - 1) / width), stencil_grid_rows(p->rows));
-  return stencil_steps<T>(task, [&](const T *old, int64_t old_stride, T *fresh,
-                                    int64_t fresh_stride) -> rung_status {
-    if (stencil_pairs_aligned(old, old_stride) && stencil_pairs_aligned(fresh, fresh_stride))
-      RUNG_LAUNCH(task, (pairs_step<T, R, true>), grid, block, 0, s, old, old_stride, fresh,
-                  fresh_stride);
-    else
-      RUNG_LAUNCH(task, (pairs_step<T, R, false>), grid, block, 0, s, old, old_stride, fresh,
-                  fresh_stride);
-    return RUNG_OK;
-  });
+  return stencil_steps<T>(
+      task, [&](const T *old, int64_t old_stride, T *fresh, int64_t fresh_stride) -> rung_status {
+        if (stencil_pairs_aligned(old, old_stride) && stencil_pairs_aligned(fresh, fresh_stride))
+          RUNG_LAUNCH(task, (pairs_step<T, R, true>), grid, block, 0, s, old, old_stride, fresh,
+                      fresh_stride);
+        else
+          RUNG_LAUNCH(task, (pairs_step<T, R, false>), grid, block, 0, s, old, old_stride, fresh,
+                      fresh_stride);
+        return RUNG_OK;
+      });
 }
 
 template <typename T>

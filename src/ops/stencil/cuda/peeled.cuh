@@ -60,9 +60,10 @@ static __device__ inline void peeled_run(const stencil_numbers<T> &s, const T *r
 /* old, fresh: (rows, columns), rows `stride` elements apart. Blocks 0 ... `blocks` - 1 of a row
  * make its inside, the last one its ends. */
 template <typename Order, typename T, int R, bool Aligned>
-static __global__ void peeled_step(stencil_numbers<T> s, peeled_inside inside, unsigned blocks,
-                                   const T *__restrict__ old, int64_t old_stride,
-                                   T *__restrict__ fresh, int64_t fresh_stride) {
+static __global__ void __launch_bounds__(1024)
+    peeled_step(stencil_numbers<T> s, peeled_inside inside, unsigned blocks,
+                const T *__restrict__ old, int64_t old_stride, T *__restrict__ fresh,
+                int64_t fresh_stride) {
   for (int64_t i = blockIdx.y; i < s.rows; i += gridDim.y) {
     const T *row = old + i * old_stride;
     T *out = fresh + i * fresh_stride;
@@ -92,16 +93,16 @@ static rung_status peeled_radius(const rung_task *task, bool scaled) {
   const int64_t width = (int64_t)block * PEELED_RUN;
   const unsigned blocks = (unsigned)((inside.high - inside.low + width - 1) / width);
   const dim3 grid(blocks + 1, stencil_grid_rows(p->rows));
-  return stencil_steps<T>(task, [&](const T *old, int64_t old_stride, T *fresh,
-                                    int64_t fresh_stride) -> rung_status {
-    if (stencil_pairs_aligned(old, old_stride) && stencil_pairs_aligned(fresh, fresh_stride))
-      RUNG_LAUNCH(task, (peeled_step<Order, T, R, true>), grid, block, 0, s, inside, blocks, old,
-                  old_stride, fresh, fresh_stride);
-    else
-      RUNG_LAUNCH(task, (peeled_step<Order, T, R, false>), grid, block, 0, s, inside, blocks, old,
-                  old_stride, fresh, fresh_stride);
-    return RUNG_OK;
-  });
+  return stencil_steps<T>(
+      task, [&](const T *old, int64_t old_stride, T *fresh, int64_t fresh_stride) -> rung_status {
+        if (stencil_pairs_aligned(old, old_stride) && stencil_pairs_aligned(fresh, fresh_stride))
+          RUNG_LAUNCH(task, (peeled_step<Order, T, R, true>), grid, block, 0, s, inside, blocks,
+                      old, old_stride, fresh, fresh_stride);
+        else
+          RUNG_LAUNCH(task, (peeled_step<Order, T, R, false>), grid, block, 0, s, inside, blocks,
+                      old, old_stride, fresh, fresh_stride);
+        return RUNG_OK;
+      });
 }
 
 template <typename Order, typename T>

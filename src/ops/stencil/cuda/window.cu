@@ -6,8 +6,9 @@ enum { RUN = 8 }; /* columns a thread makes */
 
 /* old, fresh: (rows, columns), rows `stride` elements apart. */
 template <typename T, int R>
-__global__ void window_step(stencil_numbers<T> s, const T *__restrict__ old, int64_t old_stride,
-                            T *__restrict__ fresh, int64_t fresh_stride) {
+__global__ void __launch_bounds__(1024)
+    window_step(stencil_numbers<T> s, const T *__restrict__ old, int64_t old_stride,
+                T *__restrict__ fresh, int64_t fresh_stride) {
   const int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * RUN;
   if (first >= s.columns) return;
   for (int64_t i = blockIdx.y; i < s.rows; i += gridDim.y) {
@@ -21,9 +22,8 @@ __global__ void window_step(stencil_numbers<T> s, const T *__restrict__ old, int
       const int64_t j = first + u;
       if (j >= s.columns) break;
       window[2 * R] = stencil_at(s, row, j + R);
-      out[j] = j < s.fixed
-                   ? window[R]
-                   : stencil_textbook::sum(s, 2 * R + 1, [&](int k) { return window[k]; });
+      out[j] = j < s.fixed ? window[R]
+                           : stencil_textbook::sum(s, 2 * R + 1, [&](int k) { return window[k]; });
 #pragma unroll
       for (int k = 0; k < 2 * R; k++) window[k] = window[k + 1];
     }
@@ -37,12 +37,12 @@ static rung_status run_radius(const rung_task *task) {
   const int block = task->block ? task->block : 64;
   const int64_t width = (int64_t)block * RUN;
   const dim3 grid((unsigned)((p->columns + width - 1) / width), stencil_grid_rows(p->rows));
-  return stencil_steps<T>(task, [&](const T *old, int64_t old_stride, T *fresh,
-                                    int64_t fresh_stride) -> rung_status {
-    RUNG_LAUNCH(task, (window_step<T, R>), grid, block, 0, s, old, old_stride, fresh,
-                fresh_stride);
-    return RUNG_OK;
-  });
+  return stencil_steps<T>(
+      task, [&](const T *old, int64_t old_stride, T *fresh, int64_t fresh_stride) -> rung_status {
+        RUNG_LAUNCH(task, (window_step<T, R>), grid, block, 0, s, old, old_stride, fresh,
+                    fresh_stride);
+        return RUNG_OK;
+      });
 }
 
 template <typename T>
