@@ -1,7 +1,8 @@
 /* Rung `onchip`: a row lives in the registers of one block for all p steps; memory sees it once in
- * and once out. A thread owns C neighbouring columns. Between steps it gets the R columns on
- * either side from its neighbour lanes by shuffle, and across warps through shared memory: one
- * barrier a step, for the exchange area is doubled.
+ * and once out. A thread owns C neighbouring columns. Between steps it shows its
+ * outermost R columns on either side to its neighbours in shared memory: one wide store, two loads
+ * and one barrier a step, for the exchange area is doubled. (Shuffles between lanes and shared
+ * memory only between warps took 45 instructions where this takes 4.)
  *
  * Blocks stay and take row after row: while a row is being computed the next one is copied into
  * shared memory behind its back; then every warp trades its finished columns for the new ones
@@ -26,155 +27,168 @@ struct onchip_job {
   T *means; /* NULL: not wanted */
   int64_t means_stride;
   int columns, fixed, slack; /* slack = threads * C - columns */
-  bool moving;               /* what stands outside changes with every step */
+  bool moving;               /* what stands outside is looked up at every step */
 };
 
-/* Elements of dynamic shared memory: the row, and the lanes of its sum. */
-static inline size_t onchip_shared_elements(int threads, int C, bool means) {
-  return (size_t)threads * C + (means ? RUNG_SUM_LANES : 0);
+/* What a thread shows its neighbours: its first and its last R columns. */
+template <typename T, int R>
+struct alignas(R % 2 ? sizeof(T) : 2 * sizeof(T)) onchip_shown {
+  T first[R], last[R];
+};
+
+/* Edges whose outside changes with every step go by way of `ends`, where everything is that an
+ * edge rule can ask for: the row's first R+1 columns and its last R+1 backwards. places[k] says
+ * which of them stands at columns -1, -2 ..., m, m + 1 ...; -1: the edge's constant. */
+template <typename T, int R>
+struct onchip_ends {
+  T columns[2][2 * (R + 1)];
+  int places[2 * R];
+};
+
+/* Dynamic shared memory of a block, in bytes: the row; two turns of what threads show, with a place
+ * beyond either end; the lanes of the row's sum, where its mean is wanted. */
+template <typename T, int R>
+static inline size_t onchip_shared_bytes(int threads, int C, bool means) {
+  return (size_t)threads * C * sizeof(T) + 2 * (size_t)(threads + 2) * sizeof(onchip_shown<T, R>) +
+         (means ? RUNG_SUM_LANES * sizeof(T) : 0);
 }
 
-/* What warps show each other, twice, so that one barrier a step is enough. Warp w's first R columns
- * and then its last R are in edge[.][w + 1]; what stands left of the row is in the last R of
- * edge[.][0], what stands right of it in the first R of edge[.][warps + 1]. */
-template <typename T, int R>
-struct onchip_shown {
-  T edge[2][32 + 2][2 * R];
-  T ends[2][2 * (R + 1)]; /* the row's first R+1 columns, its last R+1 backwards */
-  int places[2 * R];      /* which of `ends` stands at columns -1, -2 ..., m, m + 1 ...; -1: none */
-};
-
+/* A thread's columns. A step moves them by R registers, so that a new value goes where the oldest
+ * one is no longer needed and nothing is ever copied: before an even step (Shift = R) column c is
+ * in y[c + R] and the left halo goes below it, before an odd one (Shift = 0) it is in y[c] and the
+ * right halo goes above. The other halo is `halo`. */
 template <typename T, int R, int C>
 struct onchip_columns {
-  T x[C], left[R], right[R]; /* the thread's columns, and its neighbours' nearest */
-  int base;                  /* the column of x[0]; negative in the slack */
-  int warp_base;             /* of the warp's first thread */
+  T y[C + R], halo[R];
+  int base;      /* the column of the thread's first; negative in the slack */
+  int warp_base; /* of the warp's first thread */
 };
 
-/* Edges whose outside changes with every step go by way of `ends`: everything an edge rule can ask
- * for is there. */
 template <typename T, int R>
-static __device__ inline void onchip_find_ends(const onchip_job<T> &job,
-                                               onchip_shown<T, R> &shown) {
+static __device__ inline void onchip_find_ends(const onchip_job<T> &job, onchip_ends<T, R> &ends) {
   const int k = threadIdx.x, m = job.columns;
   if (k >= 2 * R) return;
   const int from = (int)stencil_outside(job.s.edge, k < R ? -1 - k : m + k - R, m);
-  shown.places[k] = from < 0 ? -1 : from <= R ? from : R + 1 + (m - 1 - from);
+  ends.places[k] = from < 0 ? -1 : from <= R ? from : R + 1 + (m - 1 - from);
 }
 
-template <typename T, int R, int C>
+template <int Shift, typename T, int R, int C>
 static __device__ inline void onchip_show_ends(const onchip_job<T> &job,
                                                const onchip_columns<T, R, C> &my, T *ends) {
 #pragma unroll
   for (int k = 0; k <= R; k++)
-    if (threadIdx.x == blockDim.x - 1 && k < job.columns) ends[R + 1 + k] = my.x[C - 1 - k];
+    if (threadIdx.x == blockDim.x - 1 && k < job.columns) ends[R + 1 + k] = my.y[C - 1 - k + Shift];
   if (my.warp_base > R) return;
 #pragma unroll
   for (int c = 0; c < C; c++) {
     const int j = my.base + c;
-    if (j >= 0 && j <= R) ends[j] = my.x[c];
+    if (j >= 0 && j <= R) ends[j] = my.y[c + Shift];
   }
 }
 
-/* Puts what stands outside into the halos of the first and last thread and into the slack next to
- * column 0; before the shuffles, so that they carry it like any column. */
-template <typename T, int R, int C>
+/* Puts what stands outside into the halos and into the slack next to column 0. */
+template <int Shift, typename T, int R, int C>
 static __device__ inline void onchip_see_ends(const onchip_job<T> &job, onchip_columns<T, R, C> &my,
-                                              onchip_shown<T, R> &shown, int turn) {
+                                              const onchip_ends<T, R> &ends, T *left, T *right) {
   auto outside = [&](int k) {
-    const int place = shown.places[k];
-    return place < 0 ? job.s.edge_value : shown.ends[turn][place];
+    const int place = ends.places[k];
+    return place < 0 ? job.s.edge_value : ends.columns[Shift == 0][place];
   };
-  if (threadIdx.x % 32 == 0 && my.warp_base <= 0) {
 #pragma unroll
-    for (int k = 0; k < R; k++)
-      if (k >= job.slack) shown.edge[turn][0][R + k] = outside(R - 1 - k + job.slack);
+  for (int k = 0; k < R; k++) {
+    const int j = my.base - R + k;
+    if (j < 0 && j >= -R) left[k] = outside(-1 - j);
+    if (threadIdx.x == blockDim.x - 1) right[k] = outside(R + k);
   }
-  if (threadIdx.x == blockDim.x - 1) {
-#pragma unroll
-    for (int k = 0; k < R; k++) shown.edge[turn][blockDim.x / 32 + 1][k] = outside(R + k);
-  }
-  if (my.warp_base >= 0) return;
 #pragma unroll
   for (int c = 0; c < C; c++) {
     const int j = my.base + c;
-    if (j < 0 && j >= -R) my.x[c] = outside(-1 - j);
+    if (j < 0 && j >= -R) my.y[c + Shift] = outside(-1 - j);
   }
 }
 
-/* Edges whose outside stays what it is (a constant; a wrap onto fixed columns) are set once a
- * row. */
+/* An outside that stays what it is, a constant or fixed columns, is set once a row, in both turns.
+ * What stands left of the row has no effect then. */
 template <typename T, int R, int C>
 static __device__ inline void onchip_set_ends(const onchip_job<T> &job,
                                               const onchip_columns<T, R, C> &my,
-                                              onchip_shown<T, R> &shown) {
-  const int beyond = blockDim.x / 32 + 1;
-  if (threadIdx.x < 2 * R) {
-    const int turn = threadIdx.x / R, k = threadIdx.x % R;
-    shown.edge[turn][0][R + k] = job.s.edge_value;
-    if (job.s.edge == RUNG_EDGE_CONSTANT) shown.edge[turn][beyond][k] = job.s.edge_value;
-  }
-  if (job.s.edge == RUNG_EDGE_CONSTANT || my.warp_base > R) return;
+                                              onchip_shown<T, R> *shown) {
+  onchip_shown<T, R> *other = shown + blockDim.x + 2;
+  const int beyond = blockDim.x + 1;
+  if (threadIdx.x < R && job.s.edge == RUNG_EDGE_CONSTANT)
+    shown[beyond].first[threadIdx.x] = other[beyond].first[threadIdx.x] = job.s.edge_value;
+  if (job.s.edge == RUNG_EDGE_CONSTANT || my.warp_base >= R) return;
 #pragma unroll
   for (int c = 0; c < C; c++) {
     const int j = my.base + c;
-    if (j >= 0 && j < R) shown.edge[0][beyond][j] = shown.edge[1][beyond][j] = my.x[c];
+    if (j >= 0 && j < R) shown[beyond].first[j] = other[beyond].first[j] = my.y[c + R];
   }
 }
 
-/* Trades halos with the neighbour lanes and, at a warp's ends, the neighbour warps. */
-template <typename T, int R, int C>
+/* Trades halos with the neighbours. `shown` is this thread's place for this turn. */
+template <int Shift, bool Snug, typename T, int R, int C>
 static __device__ inline void onchip_exchange(const onchip_job<T> &job, onchip_columns<T, R, C> &my,
-                                              onchip_shown<T, R> &shown, int turn) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const bool first = lane == 0, last = lane == 31;
-  if (first || last) {
-    T *show = &shown.edge[turn][warp + 1][first ? 0 : R];
-#pragma unroll
-    for (int k = 0; k < R; k++) show[k] = first ? my.x[k] : my.x[C - R + k];
-  }
-  if (job.moving) onchip_show_ends(job, my, shown.ends[turn]);
-  __syncthreads();
-  if (job.moving) onchip_see_ends(job, my, shown, turn);
+                                              onchip_shown<T, R> *shown, onchip_ends<T, R> *ends) {
+  T *left = Shift ? my.y : my.halo, *right = Shift ? my.halo : my.y + C;
+  onchip_shown<T, R> mine;
 #pragma unroll
   for (int k = 0; k < R; k++) {
-    my.left[k] = __shfl_up_sync(0xffffffffu, my.x[C - R + k], 1);
-    my.right[k] = __shfl_down_sync(0xffffffffu, my.x[k], 1);
+    mine.first[k] = my.y[k + Shift];
+    mine.last[k] = my.y[C - R + k + Shift];
   }
-  if (first || last) {
-    const T *see = first ? &shown.edge[turn][warp][R] : &shown.edge[turn][warp + 2][0];
+  *shown = mine;
+  if (!Snug && job.moving) onchip_show_ends<Shift>(job, my, ends->columns[Shift == 0]);
+  __syncthreads();
 #pragma unroll
-    for (int k = 0; k < R; k++) {
-      const T value = see[k];
-      if (first)
-        my.left[k] = value;
-      else
-        my.right[k] = value;
-    }
+  for (int k = 0; k < R; k++) {
+    left[k] = shown[-1].last[k];
+    right[k] = shown[1].first[k];
+  }
+  if (!Snug && job.moving && (my.base < R || threadIdx.x == blockDim.x - 1))
+    onchip_see_ends<Shift>(job, my, *ends, left, right);
+}
+
+/* One step, from left to right where Shift is R and from right to left where it is 0. With `Keep`
+ * fixed columns and slack keep what they hold; without, at most a thread's first R columns do. */
+template <int Shift, bool Keep, typename T, int R, int C>
+static __device__ inline void onchip_step(const onchip_job<T> &job, onchip_columns<T, R, C> &my) {
+#pragma unroll
+  for (int i = 0; i < C; i++) {
+    const int c = Shift ? i : C - 1 - i;
+    const T old = my.y[c + Shift];
+    T made = stencil_chain::sum(job.s, 2 * R + 1, [&](int k) {
+      const int at = c + k - R; /* the column, from the thread's first */
+      if (Shift) return at < C ? my.y[at + R] : my.halo[at < C ? 0 : at - C];
+      return at < 0 ? my.halo[at < 0 ? at + R : 0] : my.y[at < 0 ? 0 : at];
+    });
+    if ((Keep || c < R) && my.base + c < job.fixed) made = old;
+    my.y[Shift ? c : c + R] = made;
   }
 }
 
-/* One step in place; `behind` holds the last R old values passed. With `Keep`, fixed columns and
- * slack keep what they hold. */
-template <typename T, int R, int C, bool Keep>
-static __device__ inline void onchip_step(const onchip_job<T> &job, onchip_columns<T, R, C> &my) {
-  T behind[R];
-#pragma unroll
-  for (int k = 0; k < R; k++) behind[k] = my.left[k];
-#pragma unroll
-  for (int c = 0; c < C; c++) {
-    const T old = my.x[c];
-    T made = stencil_chain::sum(job.s, 2 * R + 1, [&](int k) {
-      const int at = c + k - R;
-      if (k < R) return behind[k];
-      return at < C ? my.x[at < C ? at : 0] : my.right[at < C ? 0 : at - C];
-    });
-    if ((Keep || c < R) && my.base + c < job.fixed) made = old;
-    my.x[c] = made;
-#pragma unroll
-    for (int k = 0; k + 1 < R; k++) behind[k] = behind[k + 1];
-    behind[R - 1] = old;
+template <int Shift, bool Snug, typename T, int R, int C>
+static __device__ inline void onchip_advance(const onchip_job<T> &job, onchip_columns<T, R, C> &my,
+                                             onchip_shown<T, R> *shown, onchip_ends<T, R> *ends) {
+  onchip_exchange<Shift, Snug>(job, my, shown, ends);
+  if (!Snug && my.warp_base < job.fixed)
+    onchip_step<Shift, true>(job, my);
+  else
+    onchip_step<Shift, false>(job, my);
+}
+
+/* All steps of a row; the columns end where they began. */
+template <bool Snug, typename T, int R, int C>
+static __device__ inline void onchip_steps(const onchip_job<T> &job, onchip_columns<T, R, C> &my,
+                                           onchip_shown<T, R> *shown, onchip_ends<T, R> *ends) {
+  onchip_shown<T, R> *even = shown + 1 + threadIdx.x, *odd = even + blockDim.x + 2;
+  for (int64_t pair = job.steps / 2; pair > 0; pair--) {
+    onchip_advance<R, Snug>(job, my, even, ends);
+    onchip_advance<0, Snug>(job, my, odd, ends);
   }
+  if (job.steps % 2 == 0) return;
+  onchip_advance<R, Snug>(job, my, even, ends);
+#pragma unroll
+  for (int c = C - 1; c >= 0; c--) my.y[c + R] = my.y[c];
 }
 
 /* Starts bringing the warp's part of row i into shared memory. */
@@ -204,44 +218,37 @@ static __device__ inline void onchip_trade(onchip_columns<T, R, C> &my, T *row) 
   for (int c = 0; c < C; c++) {
     if (my.base + c < 0) continue;
     const T next = row[my.base + c];
-    row[my.base + c] = my.x[c];
-    my.x[c] = next;
+    row[my.base + c] = my.y[c + R];
+    my.y[c + R] = next;
   }
   __syncwarp();
 }
 
 /* in, out: (rows, columns); means: (rows). The grid is any number of blocks, the block any whole
  * number of warps with 0 <= blockDim.x * C - columns. */
-template <typename T, int R, int C, int Threads, int Blocks>
+template <typename T, int R, bool Snug, int C, int Threads, int Blocks>
 __global__ void __launch_bounds__(Threads, Blocks) onchip_rows(const onchip_job<T> job) {
   RUNG_DYNAMIC_SHARED(T, row);
   const int lane = threadIdx.x % 32;
-  T *fold = row + blockDim.x * C;
-  __shared__ onchip_shown<T, R> shown;
-  onchip_find_ends(job, shown);
+  onchip_shown<T, R> *shown = reinterpret_cast<onchip_shown<T, R> *>(row + blockDim.x * C);
+  T *fold = reinterpret_cast<T *>(shown + 2 * (blockDim.x + 2));
+  __shared__ onchip_ends<T, R> ends;
+  if (!Snug) onchip_find_ends(job, ends);
 
   onchip_columns<T, R, C> my;
   my.base = (int)threadIdx.x * C - job.slack;
   my.warp_base = my.base - lane * C;
 #pragma unroll
-  for (int c = 0; c < C; c++) my.x[c] = 0;
+  for (int c = 0; c < C + R; c++) my.y[c] = 0;
 
-  int turn = 0;
   int64_t i = blockIdx.x;
   onchip_fetch<T, C>(job, i, my.warp_base, row);
   onchip_trade(my, row);
   if (i + gridDim.x < job.s.rows) onchip_fetch<T, C>(job, i + gridDim.x, my.warp_base, row);
   for (; i < job.s.rows; i += gridDim.x) {
     __syncthreads(); /* the row before is done with what was shown */
-    if (!job.moving) onchip_set_ends(job, my, shown);
-    for (int64_t step = 0; step < job.steps; step++) {
-      onchip_exchange(job, my, shown, turn);
-      if (my.warp_base < job.fixed && (job.slack > 0 || job.fixed > R))
-        onchip_step<T, R, C, true>(job, my);
-      else
-        onchip_step<T, R, C, false>(job, my);
-      turn ^= 1;
-    }
+    if (Snug || !job.moving) onchip_set_ends(job, my, shown);
+    onchip_steps<Snug>(job, my, shown, &ends);
     onchip_trade(my, row);
     T *to = job.out + i * job.out_stride;
 #pragma unroll 6
@@ -261,10 +268,17 @@ __global__ void __launch_bounds__(Threads, Blocks) onchip_rows(const onchip_job<
   }
 }
 
+/* Whether what stands outside must be looked up at every step. Not where fixed columns shield the
+ * left end and a constant, or columns that stay, stand beyond the right one. */
+static bool moves(const stencil_problem *p) {
+  if (p->fixed < p->radius) return true;
+  return p->edge != RUNG_EDGE_CONSTANT && p->edge != RUNG_EDGE_WRAP;
+}
+
 /* The shapes of a block: columns a thread, threads at most, blocks a multiprocessor to leave
  * registers for. Few columns for short rows; many, so that halos and barriers cost little, for
  * long ones. */
-template <typename T, int R, int C, int Threads, int Blocks>
+template <typename T, int R, bool Snug, int C, int Threads, int Blocks>
 static rung_status launch_shape(const rung_task *task) {
   const stencil_problem *p = (const stencil_problem *)task->problem;
   const rung_view *in = &task->arrays[STENCIL_IN], *out = &task->arrays[STENCIL_OUT];
@@ -283,35 +297,46 @@ static rung_status launch_shape(const rung_task *task) {
   job.columns = (int)p->columns;
   job.fixed = (int)p->fixed;
   job.slack = threads * C - job.columns;
-  job.moving = p->edge != RUNG_EDGE_CONSTANT && !(p->edge == RUNG_EDGE_WRAP && p->fixed >= R);
-  const size_t shared = sizeof(T) * onchip_shared_elements(threads, C, means->count != 0);
+  job.moving = moves(p);
+  const size_t shared = onchip_shared_bytes<T, R>(threads, C, means->count != 0);
   int resident = 0;
-  RUNG_ALLOW_SHARED(task, (onchip_rows<T, R, C, Threads, Blocks>), shared);
-  RUNG_RESIDENT_BLOCKS(task, (onchip_rows<T, R, C, Threads, Blocks>), threads, shared, &resident);
+  RUNG_ALLOW_SHARED(task, (onchip_rows<T, R, Snug, C, Threads, Blocks>), shared);
+  RUNG_RESIDENT_BLOCKS(task, (onchip_rows<T, R, Snug, C, Threads, Blocks>), threads, shared,
+                       &resident);
   const int64_t most = (int64_t)task->device->processors * resident;
   const unsigned blocks = (unsigned)(p->rows < most ? p->rows : most);
-  RUNG_LAUNCH(task, (onchip_rows<T, R, C, Threads, Blocks>), blocks, threads, shared, job);
+  RUNG_LAUNCH(task, (onchip_rows<T, R, Snug, C, Threads, Blocks>), blocks, threads, shared, job);
   return RUNG_OK;
 }
 
-template <int R>
-static rung_status run_f32(const rung_task *task, int64_t columns) {
-  if (columns <= 8 * 256) return launch_shape<float, R, 8, 256, 4>(task);
-  if (columns <= 30 * 512) return launch_shape<float, R, 30, 512, 2>(task);
-  return launch_shape<float, R, 30, 1024, 1>(task);
+/* Snug: the row fills the block's places exactly, and its ends are no trouble. */
+static bool snug(const stencil_problem *p, int C) {
+  return p->columns % (32 * C) == 0 && p->fixed <= p->radius && !moves(p);
 }
 
 template <int R>
-static rung_status run_f64(const rung_task *task, int64_t columns) {
-  if (columns <= 8 * 256) return launch_shape<double, R, 8, 256, 4>(task);
-  if (columns <= 30 * 512) return launch_shape<double, R, 30, 512, 1>(task);
-  return launch_shape<double, R, 16, 1024, 1>(task);
+static rung_status run_f32(const rung_task *task) {
+  const stencil_problem *p = (const stencil_problem *)task->problem;
+  const int64_t m = p->columns;
+  if (m <= 8 * 256) return launch_shape<float, R, false, 8, 256, 4>(task);
+  if (m <= 60 * 256 && snug(p, 60)) return launch_shape<float, R, true, 60, 256, 2>(task);
+  if (m <= 30 * 512) return launch_shape<float, R, false, 30, 512, 2>(task);
+  return launch_shape<float, R, false, 30, 1024, 1>(task);
+}
+
+template <int R>
+static rung_status run_f64(const rung_task *task) {
+  const stencil_problem *p = (const stencil_problem *)task->problem;
+  const int64_t m = p->columns;
+  if (m <= 8 * 256) return launch_shape<double, R, false, 8, 256, 4>(task);
+  if (m <= 30 * 512 && snug(p, 30)) return launch_shape<double, R, true, 30, 512, 1>(task);
+  return launch_shape<double, R, false, 16, 1024, 1>(task);
 }
 
 template <int R>
 static rung_status run(const rung_task *task) {
-  const stencil_problem *p = (const stencil_problem *)task->problem;
-  return p->dtype == RUNG_F32 ? run_f32<R>(task, p->columns) : run_f64<R>(task, p->columns);
+  return ((const stencil_problem *)task->problem)->dtype == RUNG_F32 ? run_f32<R>(task)
+                                                                     : run_f64<R>(task);
 }
 
 extern "C" rung_status RUNG_ENTRY(stencil_onchip)(const rung_task *task) {
