@@ -53,15 +53,6 @@ int measure_count(const measure_choice *choice, const rung_operation *operation,
 
 /* ---- running ------------------------------------------------------------------------------ */
 
-/* A loose rung may save arithmetic the contract's order cannot: beside one only the memory roof
- * is a floor. */
-static double floor_of(const measure *m) {
-  rung_trial trial = m->trial;
-  for (int i = 0; i < m->count; i++)
-    if (m->candidates[i].row->order == RUNG_LOOSE) trial.flops = 0;
-  return lab_floor_ms(&m->roofs, &trial, &m->context->device);
-}
-
 static rung_status sample(const measure_set_up *set_up, cli_progress *progress, measure *m,
                           rung_error *error) {
   const rung_operation *operation = m->trial.operation;
@@ -71,8 +62,9 @@ static rung_status sample(const measure_set_up *set_up, cli_progress *progress, 
   lab_rig *rig = NULL;
   rung_status status = lab_rig_open(m->context, &m->trial, &rig, error);
   if (status) return status;
-  status = lab_sample(rig, m->candidates, m->count, &m->rules, floor_of(m), cli_progress_show,
-                      progress, error);
+  const lab_floor floor = lab_floor_of(&m->roofs, &m->trial, &m->context->device);
+  status = lab_sample(rig, m->candidates, m->count, &m->rules, floor, cli_progress_show, progress,
+                      error);
   lab_rig_close(rig);
   return status;
 }

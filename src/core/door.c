@@ -28,6 +28,15 @@ rung_status rung_refuse_overlap(rung_error *error, const char *name, const rung_
       same_allowed ? "it may be the very same array, or share none" : "they must share none");
 }
 
+rung_status rung_refuse_sides(rung_error *error, const char *name, const rung_view *view,
+                              const char *other_name, const rung_view *other) {
+  if (view->count == 0 || other->count == 0 || view->place == other->place) return RUNG_OK;
+  return rung_fail(error, RUNG_BAD_PLACE,
+                   "%s lies in %s memory and %s in %s memory; both on the same side would do", name,
+                   view->place == RUNG_HOST ? "host" : "device", other_name,
+                   other->place == RUNG_HOST ? "host" : "device");
+}
+
 static size_t whole(size_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
@@ -172,21 +181,24 @@ static rung_status run_slice(plan *plan) {
   return status;
 }
 
-/* How many rows at once: all, unless staging them takes more than the device has. */
+/* Bytes of packed and staged arrays a slice may take: enough rows for all processors. */
+static double slice_bytes(const rung_device *device) {
+  const double least = 64 << 20, busy = (double)device->processors * (4 << 20);
+  return busy > least ? busy : least;
+}
+
+/* How many rows at once: all, unless packing or staging them takes much, or more than there is. */
 static rung_status rows_at_once(plan *plan, int64_t *rows) {
-  bool staged = false;
-  for (int a = 0; a < plan->job->arrays; a++)
-    staged |= plan->job->task.arrays[a].count > 0 && plan->ways[a] == STAGED;
-  *rows = plan->job->rows;
-  if (!staged) return RUNG_OK;
-  int64_t available = 0;
   rung_context *context = plan->context;
+  size_t own, bytes = lay_out(plan, 0, *rows = plan->job->rows, &own);
+  if (own == 0) return RUNG_OK;
+  int64_t available = 0;
   const rung_status status =
       context->backend->available(context->state, &available, &context->error);
   if (status != RUNG_OK) return status;
   const double budget = 0.9 * ((double)available + (double)context->scratch_bytes);
-  size_t own;
-  while (*rows > 1 && (double)lay_out(plan, 0, *rows, &own) > budget) *rows = (*rows + 1) / 2;
+  while (*rows > 1 && ((double)own > slice_bytes(&context->device) || (double)bytes > budget))
+    bytes = lay_out(plan, 0, *rows = (*rows + 1) / 2, &own);
   return RUNG_OK;
 }
 

@@ -3,7 +3,8 @@
  *
  * Rungs take arrays in the device's own memory whose last dimension, where there are two, is
  * contiguous. Arrays with other strides are packed into scratch and unpacked; host arrays given to
- * a GPU context are staged through its memory, a slice of rows at a time where they would not fit.
+ * a GPU context are staged through its memory. Either goes a slice of rows at a time, so that no
+ * call takes more memory than keeps the device busy, or than there is.
  */
 #ifndef RUNG_CORE_DOOR_H
 #define RUNG_CORE_DOOR_H
@@ -38,6 +39,10 @@ rung_status rung_run(rung_context *context, rung_job *job, rung_call *call);
  * is allowed. Arrays that were not given (count 0) share nothing. */
 rung_status rung_refuse_overlap(rung_error *error, const char *name, const rung_view *output,
                                 const char *other_name, const rung_view *other, bool same_allowed);
+
+/* Refuses two arrays of one call of which one lies in host memory and one in a GPU's. */
+rung_status rung_refuse_sides(rung_error *error, const char *name, const rung_view *view,
+                              const char *other_name, const rung_view *other);
 
 #ifdef __cplusplus
 }

@@ -123,13 +123,13 @@ static rung_status choose_named(const rung_operation *operation, const rung_task
                      "rung is \"%.*s\"; on this device %s has \"auto\"%s%s", NAME_SHOWN, call->rung,
                      operation->name, names[0] == '\0' ? "" : ", ", names);
   }
-  rung_status status = rung_row_supports(found, task, dtype, error);
-  if (status != RUNG_OK) return status;
   if (found->order == RUNG_LOOSE && call->math != RUNG_MATH_FAST)
     return rung_fail(error, RUNG_UNSUPPORTED,
                      "rung \"%s\" does not keep the strict order of arithmetic; `--math fast` "
                      "(math = RUNG_MATH_FAST) allows it",
                      found->name);
+  rung_status status = rung_row_supports(found, task, dtype, error);
+  if (status != RUNG_OK) return status;
   *row = found;
   return RUNG_OK;
 }

@@ -42,9 +42,10 @@ typedef struct rung_judgement {
   char sentence[RUNG_SENTENCE]; /* "" where it passed */
 } rung_judgement;
 
-/* Poison: every output element is set to this before a run. A quiet NaN of a payload that no
- * arithmetic makes (or, in integers, an unlikely pattern). */
-#define RUNG_POISON_BYTE 0xFB
+/* Poison: every byte of every output and of the scratch is set to this before a run. In floats it
+ * is a quiet NaN that no arithmetic makes of numbers, so that what was computed from memory nobody
+ * wrote shows, too. */
+#define RUNG_POISON_BYTE 0xFF
 
 typedef struct rung_trials {
   /* Lines of text, ended by NULL. */

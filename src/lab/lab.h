@@ -103,16 +103,22 @@ typedef struct lab_candidate {
   lab_stop stop;
 } lab_candidate;
 
+/* The times, in ms, below which a cold sample is not believed. 0: not known. */
+typedef struct lab_floor {
+  double ms;        /* of the job, memory and arithmetic */
+  double memory_ms; /* of its memory alone: a loose rung may save arithmetic */
+} lab_floor;
+
 /* Verifies every candidate, times the good ones interleaved in seeded order, verifies the last
- * timed output of each again, and refuses what is faster than 98 % of `floor_ms` (0: no floor
- * known; see lab_floor_ms(); hot samples are not held against it).
+ * timed output of each again, and refuses what is faster than 98 % of its floor: `memory_ms` for a
+ * loose rung, `ms` for any other (see lab_floor_of(); hot samples are not held against it).
  * A rung that fails is a finding, not an error. An error is: rules that make no sense, memory, a
  * sample whose hold gave up or whose clock could not be read. The candidates' given members must
  * be set; the rest is written here and is to be freed by lab_candidate_free() in every case.
  * progress (may be NULL) is called after every step with how far it is, 0 ... 1, and the name of
  * the rung that ran. */
 rung_status lab_sample(lab_rig *rig, lab_candidate *candidates, int count, const lab_rules *rules,
-                       double floor_ms, void (*progress)(void *to, double done, const char *what),
+                       lab_floor floor, void (*progress)(void *to, double done, const char *what),
                        void *to, rung_error *error);
 void lab_candidate_free(lab_candidate *candidate);
 
@@ -132,10 +138,10 @@ bool lab_roofs_known(rung_context *context, lab_roofs *roofs);
 /* The least time a trial can take on these roofs, in ms: the larger of bytes and flops; what
  * bounds it ("copy", "read", "write", "fma32", "fma64") in *bound (may be NULL). */
 double lab_roof_ms(const lab_roofs *roofs, const rung_trial *trial, const char **bound);
-/* The time below which a cold sample of the trial is not believed, in ms: as lab_roof_ms(), but
- * written bytes that fit in the last-level cache are left out, because they may still lie there
- * when the clock stops; and read ones too where the cache is too large to be flushed for sure. */
-double lab_floor_ms(const lab_roofs *roofs, const rung_trial *trial, const rung_device *device);
+/* The floor of a trial's cold samples: as lab_roof_ms(), but written bytes that fit in the
+ * last-level cache are left out, because they may still lie there when the clock stops; and read
+ * ones too where the cache is too large to be flushed for sure. */
+lab_floor lab_floor_of(const lab_roofs *roofs, const rung_trial *trial, const rung_device *device);
 
 /* ---- stages.c: one job end to end ---------------------------------------------------------- */
 

@@ -174,12 +174,13 @@ double lab_roof_ms(const lab_roofs *roofs, const rung_trial *trial, const char *
   return slower(roofs, trial, memory_ms(roofs, trial->bytes, written_bytes(trial), bound), bound);
 }
 
-double lab_floor_ms(const lab_roofs *roofs, const rung_trial *trial, const rung_device *device) {
+lab_floor lab_floor_of(const lab_roofs *roofs, const rung_trial *trial, const rung_device *device) {
   /* A flush is sure to evict so much: the CPU's reads 512 MiB at most. */
   const double evicted = 256.0 * (1 << 20), cache = (double)device->cache_bytes;
   double written = written_bytes(trial), read = trial->bytes - written;
   const char *unused;
   written = written > cache ? written - cache : 0;
   if (cache > evicted) read = read > cache ? read - cache : 0;
-  return slower(roofs, trial, memory_ms(roofs, read + written, written, &unused), &unused);
+  const double memory = memory_ms(roofs, read + written, written, &unused);
+  return (lab_floor){.ms = slower(roofs, trial, memory, &unused), .memory_ms = memory};
 }

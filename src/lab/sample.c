@@ -23,7 +23,7 @@ typedef struct sampling {
   lab_candidate *candidates;
   int count;
   const lab_rules *rules;
-  double floor_ms;
+  lab_floor floor;
   double *spent; /* seconds, one a candidate */
   bool *active;
   int *order;
@@ -191,12 +191,13 @@ static void finish(sampling *all, lab_candidate *candidate) {
     memcpy(symptom, after->sentence, sizeof symptom);
     lab_find(after, LAB_WRONG_LATER, "right at first, not after timing: %.400s", symptom);
   }
-  const double least = 0.98 * all->floor_ms;
+  const bool loose = candidate->row->order == RUNG_LOOSE;
+  const double floor_ms = loose ? all->floor.memory_ms : all->floor.ms;
   const double median = lab_stats_of(candidate->samples, candidate->count).median;
-  if (after->finding == LAB_GOOD && !all->rules->hot && !(median >= least))
+  if (after->finding == LAB_GOOD && !all->rules->hot && !(median >= 0.98 * floor_ms))
     lab_find(after, LAB_TOO_FAST,
              "the median of %.6g ms is below %.6g ms, the least that the measured roof allows",
-             median, all->floor_ms);
+             median, floor_ms);
   if (after->finding != LAB_GOOD) candidate->stop = LAB_REFUSED;
 }
 
@@ -263,7 +264,7 @@ static rung_status check_rules(const lab_rules *rules, rung_error *error) {
 }
 
 rung_status lab_sample(lab_rig *rig, lab_candidate *candidates, int count, const lab_rules *rules,
-                       double floor_ms, void (*progress)(void *to, double done, const char *what),
+                       lab_floor floor, void (*progress)(void *to, double done, const char *what),
                        void *to, rung_error *error) {
   for (int i = 0; i < count; ++i)
     candidates[i] = (lab_candidate){.row = candidates[i].row, .block = candidates[i].block};
@@ -273,7 +274,7 @@ rung_status lab_sample(lab_rig *rig, lab_candidate *candidates, int count, const
                   .candidates = candidates,
                   .count = count,
                   .rules = rules,
-                  .floor_ms = floor_ms,
+                  .floor = floor,
                   .spent = calloc((size_t)count, sizeof(double)),
                   .active = calloc((size_t)count, sizeof(bool)),
                   .order = calloc((size_t)count, sizeof(int)),

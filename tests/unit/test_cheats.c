@@ -49,7 +49,8 @@ static void try_it(const cheat *the, rung_context *context, lab_candidate *candi
   const rung_family family = context->device.kind == RUNG_CPU ? RUNG_ON_CPU : RUNG_ON_GPU;
   *candidate = (lab_candidate){.row = copycat_row(family, the->rung)};
   assert_non_null(candidate->row);
-  if (lab_sample(rig, candidate, 1, &rules, floor_ms, NULL, NULL, &error) != RUNG_OK)
+  const lab_floor floor = {.ms = floor_ms};
+  if (lab_sample(rig, candidate, 1, &rules, floor, NULL, NULL, &error) != RUNG_OK)
     fail_msg("%s", error.sentence);
   lab_rig_close(rig);
   copycat_operation.trials->drop(&trial);

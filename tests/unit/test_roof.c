@@ -181,15 +181,16 @@ static void the_floor_leaves_out_what_a_cache_may_hold(void **state) {
   (void)state;
   const rung_device none = {.cache_bytes = 0}, some = {.cache_bytes = 6000000};
   rung_trial trial = trial_of(6000000, 6000000, 0, RUNG_F32);
-  assert_true(fabs(lab_floor_ms(&known, &trial, &none) - 4) < 1e-12);
-  assert_true(fabs(lab_floor_ms(&known, &trial, &some) - 1.5) < 1e-12); /* reading is left */
+  assert_true(fabs(lab_floor_of(&known, &trial, &none).ms - 4) < 1e-12);
+  assert_true(fabs(lab_floor_of(&known, &trial, &some).ms - 1.5) < 1e-12); /* reading is left */
   trial = trial_of(12000000, 12000000, 0, RUNG_F32);
-  assert_true(fabs(lab_floor_ms(&known, &trial, &some) - 6) < 1e-12);
+  assert_true(fabs(lab_floor_of(&known, &trial, &some).ms - 6) < 1e-12);
   const rung_device vast = {.cache_bytes = 300 << 20}; /* not to be flushed for sure */
   trial = trial_of(400 << 20, 400 << 20, 0, RUNG_F32);
-  assert_true(fabs(lab_floor_ms(&known, &trial, &vast) - (200 << 20) / 3e6) < 1e-9);
+  assert_true(fabs(lab_floor_of(&known, &trial, &vast).ms - (200 << 20) / 3e6) < 1e-9);
   trial = trial_of(0, 6000000, 20e6, RUNG_F32);
-  assert_true(fabs(lab_floor_ms(&known, &trial, &some) - 1) < 1e-12); /* arithmetic stays */
+  assert_true(fabs(lab_floor_of(&known, &trial, &some).ms - 1) < 1e-12); /* arithmetic stays */
+  assert_true(lab_floor_of(&known, &trial, &some).memory_ms == 0);       /* and is apart */
 }
 
 #define APART(name) cmocka_unit_test_setup_teardown(name, make_directory, drop_directory)

@@ -85,7 +85,9 @@ static void close_bench(bench *the) {
 static rung_status sample_one(bench *the, const rung_row *row, double floor_ms,
                               lab_candidate *candidate) {
   *candidate = (lab_candidate){.row = row};
-  return lab_sample(the->rig, candidate, 1, &the->rules, floor_ms, NULL, NULL, &the->error);
+  /* A loose rung is held against a tenth of it. */
+  const lab_floor floor = {.ms = floor_ms, .memory_ms = floor_ms / 10};
+  return lab_sample(the->rig, candidate, 1, &the->rules, floor, NULL, NULL, &the->error);
 }
 
 static void set_times(bench *the, const double *times) {
@@ -298,6 +300,24 @@ static void faster_than_the_floor_is_refused(void **state) {
   close_bench(&the);
 }
 
+/* It may save arithmetic, but no memory. */
+static void a_loose_rung_is_held_against_memory_alone(void **state) {
+  (void)state;
+  bench the;
+  lab_candidate candidate;
+  rung_row loose = honest;
+  loose.order = RUNG_LOOSE;
+  open_bench(&the, true);
+  assert_int_equal(sample_one(&the, &loose, 5, &candidate), RUNG_OK);
+  assert_int_equal(candidate.after.finding, LAB_GOOD);
+  lab_candidate_free(&candidate);
+  assert_int_equal(sample_one(&the, &loose, 10.3, &candidate), RUNG_OK);
+  assert_int_equal(candidate.after.finding, LAB_TOO_FAST);
+  assert_non_null(strstr(candidate.after.sentence, "1 ms is below 1.03 ms"));
+  lab_candidate_free(&candidate);
+  close_bench(&the);
+}
+
 /* ---- several candidates ------------------------------------------------------------------- */
 
 typedef struct progress {
@@ -317,8 +337,9 @@ static void sample_three(bench *the, uint64_t seed, progress *seen) {
   lab_candidate candidates[] = {{.row = &row_a}, {.row = &row_b}, {.row = &row_c}};
   *seen = (progress){.rising = true};
   the->rules.seed = seed;
-  assert_int_equal(lab_sample(the->rig, candidates, 3, &the->rules, 0, follow, seen, &the->error),
-                   RUNG_OK);
+  assert_int_equal(
+      lab_sample(the->rig, candidates, 3, &the->rules, (lab_floor){0}, follow, seen, &the->error),
+      RUNG_OK);
   for (int i = 0; i < 3; ++i) {
     assert_int_equal(candidates[i].count, 11);
     lab_candidate_free(&candidates[i]);
@@ -355,8 +376,9 @@ static void a_bad_candidate_spoils_no_other(void **state) {
   bench the;
   open_bench(&the, true);
   lab_candidate candidates[] = {{.row = &stray}, {.row = &hasty}, {.row = &honest}};
-  assert_int_equal(lab_sample(the.rig, candidates, 3, &the.rules, 0, NULL, NULL, &the.error),
-                   RUNG_OK);
+  assert_int_equal(
+      lab_sample(the.rig, candidates, 3, &the.rules, (lab_floor){0}, NULL, NULL, &the.error),
+      RUNG_OK);
   assert_int_equal(candidates[0].after.finding, LAB_OVERRUN);
   assert_int_equal(candidates[1].before.finding, LAB_OTHER_STREAM);
   assert_null(candidates[1].samples);
@@ -381,6 +403,7 @@ int main(void) {
       cmocka_unit_test(an_overrun_in_any_sample_is_found),
       cmocka_unit_test(work_on_another_stream_is_found),
       cmocka_unit_test(faster_than_the_floor_is_refused),
+      cmocka_unit_test(a_loose_rung_is_held_against_memory_alone),
       cmocka_unit_test(interleaving_is_seeded),
       cmocka_unit_test(a_bad_candidate_spoils_no_other),
   };

@@ -5,6 +5,8 @@
  *   lanes_fma_f32(a, b, c)                a * b + c, one rounding
  *   lanes_all_f32(x)                      x in every lane
  *   lanes_load_f32(p), lanes_store_f32(p, v)    no alignment asked
+ *   lanes_stream_f32(p, v)                a store past the caches, where there is one; p is a
+ *                                         multiple of LANES_BYTES
  *   lanes_transpose_f32(v)                LANES vectors as a square matrix, transposed in place */
 #ifndef RUNG_BACKEND_CPU_LANES_H
 #define RUNG_BACKEND_CPU_LANES_H
@@ -95,6 +97,33 @@ LANES_INLINE void lanes_store_f64(double *p, lanes_f64 v) {
   memcpy(p, &v, sizeof v);
 }
 
+LANES_INLINE void lanes_stream_f32(float *p, lanes_f32 v) {
+#if defined(__AVX512F__)
+  _mm512_stream_ps(p, (__m512)v);
+#elif defined(__AVX2__) && defined(__FMA__)
+  _mm256_stream_ps(p, (__m256)v);
+#else
+  lanes_store_f32(p, v);
+#endif
+}
+
+LANES_INLINE void lanes_stream_f64(double *p, lanes_f64 v) {
+#if defined(__AVX512F__)
+  _mm512_stream_pd(p, (__m512d)v);
+#elif defined(__AVX2__) && defined(__FMA__)
+  _mm256_stream_pd(p, (__m256d)v);
+#else
+  lanes_store_f64(p, v);
+#endif
+}
+
+/* Stores past the caches become visible to other threads in order only after this. */
+LANES_INLINE void lanes_stream_end(void) {
+#if defined(__AVX2__)
+  _mm_sfence();
+#endif
+}
+
 /* Transposing by halves of halves: at stride s, lane bit s and row bit s trade places. The masks
  * are constants, so every exchange is two shuffles. */
 #define LANES_LOW(l, s, n) ((l) & (s) ? (n) + (l) - (s) : (l))
@@ -102,18 +131,17 @@ LANES_INLINE void lanes_store_f64(double *p, lanes_f64 v) {
 #define LANES_2(f, s, n) f(0, s, n), f(1, s, n)
 #define LANES_4(f, s, n) LANES_2(f, s, n), f(2, s, n), f(3, s, n)
 #define LANES_8(f, s, n) LANES_4(f, s, n), f(4, s, n), f(5, s, n), f(6, s, n), f(7, s, n)
-#define LANES_16(f, s, n)                                                                  \
+#define LANES_16(f, s, n)                                                                       \
   LANES_8(f, s, n), f(8, s, n), f(9, s, n), f(10, s, n), f(11, s, n), f(12, s, n), f(13, s, n), \
       f(14, s, n), f(15, s, n)
 
-#define LANES_EXCHANGE(v, s, n, integers, list)                                    \
-  for (int i = 0; i < (n); i++) {                                                  \
-    if (i & (s)) continue;                                                         \
-    __typeof__((v)[0]) low = __builtin_shuffle((v)[i], (v)[i + (s)],               \
-                                               (integers){list(LANES_LOW, s, n)}); \
-    (v)[i + (s)] = __builtin_shuffle((v)[i], (v)[i + (s)],                         \
-                                     (integers){list(LANES_HIGH, s, n)});          \
-    (v)[i] = low;                                                                  \
+#define LANES_EXCHANGE(v, s, n, integers, list)                                                 \
+  for (int i = 0; i < (n); i++) {                                                               \
+    if (i & (s)) continue;                                                                      \
+    __typeof__((v)[0]) low =                                                                    \
+        __builtin_shuffle((v)[i], (v)[i + (s)], (integers){list(LANES_LOW, s, n)});             \
+    (v)[i + (s)] = __builtin_shuffle((v)[i], (v)[i + (s)], (integers){list(LANES_HIGH, s, n)}); \
+    (v)[i] = low;                                                                               \
   }
 
 LANES_INLINE void lanes_transpose_f32(lanes_f32 v[LANES_F32]) {

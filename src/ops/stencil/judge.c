@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "backend/cpu/parallel.h"
 #include "ops/rowmeans/rowmeans.h"
+#include "ops/stencil/composed.h"
 #include "ops/stencil/trials.h"
 
 /* The references of the base rows. Where rows do not repeat (heat, own), base b stands for row
@@ -154,7 +157,9 @@ static void look(const sight *s, rung_order order, rung_judgement *judgement, in
   if (isfinite(s->bound) && isfinite(s->wide)) {
     error = fabs(s->found - s->wide);
     good = error <= s->bound;
-  } else { /* beyond all bounds: the same infinity or a NaN where the contract has one */
+  } else if (order == RUNG_LOOSE && !isfinite(s->strict)) {
+    good = true; /* what is not finite need not reach as far as p steps carry it */
+  } else {       /* beyond all bounds: the same infinity or a NaN where the contract has one */
     good = isnan(s->strict)   ? isnan(s->found)
            : isinf(s->strict) ? s->found == s->strict
                               : isfinite(s->found);
@@ -162,7 +167,7 @@ static void look(const sight *s, rung_order order, rung_judgement *judgement, in
   if (order == RUNG_CANONICAL) good = good && same_bits(s->found, s->strict);
   if (error > judgement->worst || isnan(error)) judgement->worst = error;
   if (s->bound > judgement->bound && isfinite(s->bound)) judgement->bound = s->bound;
-  if (isnan(s->found) && !isnan(s->strict)) judgement->nans++;
+  if (isnan(s->found) && !isnan(s->strict) && !good) judgement->nans++;
   if (good) return;
   if (judgement->wrong++ == 0) {
     judgement->output = output;
@@ -173,55 +178,114 @@ static void look(const sight *s, rung_order order, rung_judgement *judgement, in
 }
 
 /* What p steps may add for a row whose largest magnitude is `size`: (2r+1) roundings a step for
- * the chain; the textbook rounds every product and every sum, and divides. */
+ * the chain; the textbook rounds every product and every sum, and divides. (For a loose rung this
+ * is the bound of a row's ends, which take steps.) */
 static double bound_of(const stencil_problem *p, rung_order order, double size) {
   const double eps = p->dtype == RUNG_F32 ? 0x1p-24 : 0x1p-53;
   const double tiny = p->dtype == RUNG_F32 ? 0x1p-149 : 0x1p-1074;
   const double taps = 2 * p->radius + 1;
-  const double roundings = order == RUNG_CANONICAL ? taps + 1 : 2 * taps + 2;
+  const double roundings = order == RUNG_TEXTBOOK ? 2 * taps + 2 : taps + 1;
   return (double)p->steps * roundings * (eps * size + tiny);
 }
 
-static void judge_row(const rung_trial *trial, rung_order order, const rung_view *outputs,
-                      int64_t i, int64_t b, rung_judgement *judgement) {
+/* Rows are judged by several threads, each its own stretch. */
+enum { STRETCHES = 64 };
+
+typedef struct judging {
+  const rung_trial *trial;
+  const rung_view *outputs;
+  rung_order order;
+  stencil_ends ends;     /* a loose rung's: [from, to) is within the filter's bound, */
+  stencil_filter filter; /* the rest the contract's to the bit */
+  rung_judgement found[STRETCHES];
+} judging;
+
+/* The filter's bound; the wide reference rounds 2r+2 times a step, which counts in double. */
+static double filter_bound(const judging *job, const stencil_problem *p, double size) {
+  return stencil_filter_bound(p, &job->filter, size) +
+         (double)p->steps * (2 * p->radius + 2) * 0x1p-53 * size;
+}
+
+static void judge_row(const judging *job, int64_t i, int64_t b, rung_judgement *judgement) {
+  const rung_trial *trial = job->trial;
   const stencil_trial *t = trial->problem;
   const stencil_problem *p = &t->problem;
   const expected *e = trial->expected;
+  const rung_view *outputs = job->outputs;
+  const bool loose = job->order == RUNG_LOOSE;
   const int64_t m = p->columns;
   const double scale = stencil_row_scale(t, i), size = e->size[b] * scale;
-  const double bound = bound_of(p, order, size);
+  const double bound = bound_of(p, job->order, size);
+  const double inside = loose ? filter_bound(job, p, size) : bound;
   const double eps = p->dtype == RUNG_F32 ? 0x1p-23 : 0x1p-52;
   for (int64_t j = 0; j < m; j++) {
+    const bool filtered = loose && j >= job->ends.from && j < job->ends.to;
     const sight s = {
         .found = element(p->dtype, outputs[0].data, i * m + j),
         .strict = element(p->dtype, e->strict, b * m + j) * scale,
         .wide = e->wide[b * m + j] * scale,
-        .bound = bound,
+        .bound = filtered ? inside : bound,
     };
-    look(&s, order, judgement, 0, i * m + j);
+    look(&s, loose && !filtered ? RUNG_CANONICAL : job->order, judgement, 0, i * m + j);
   }
   if (outputs[1].count == 0) return;
   const sight s = {
       .found = element(p->dtype, outputs[1].data, i),
       .strict = element(p->dtype, e->strict_means, b) * scale,
       .wide = e->means[b] * scale,
-      .bound = bound + ((order == RUNG_CANONICAL ? 26 * 3 : (double)m) + 1) * eps * size,
+      .bound = fmax(bound, inside) +
+               ((job->order == RUNG_TEXTBOOK ? (double)m : 26 * 3) + 1) * eps * size,
   };
-  look(&s, order, judgement, 1, i);
+  look(&s, job->order, judgement, 1, i);
+}
+
+static int64_t stretch_start(const stencil_problem *p, int64_t stretch) {
+  return p->rows / STRETCHES * stretch +
+         (stretch < p->rows % STRETCHES ? stretch : p->rows % STRETCHES);
+}
+
+static void judge_stretch(void *arg, int64_t stretch, int thread) {
+  judging *job = arg;
+  const stencil_trial *t = job->trial->problem;
+  const stencil_problem *p = &t->problem;
+  rung_judgement *found = &job->found[stretch];
+  (void)thread;
+  for (int64_t i = stretch_start(p, stretch); i < stretch_start(p, stretch + 1); i++) {
+    for (int64_t j = 0; j < p->columns; j++)
+      found->unwritten += is_poison(p->dtype, job->outputs[0].data, i * p->columns + j);
+    if (job->outputs[1].count > 0) found->unwritten += is_poison(p->dtype, job->outputs[1].data, i);
+    const int64_t b = base_of(t, i);
+    if (b >= 0) judge_row(job, i, b, found);
+  }
+}
+
+/* Adds what a later stretch found; the first wrong element stays the first. */
+static void merge(rung_judgement *all, const rung_judgement *part) {
+  if (all->wrong == 0) {
+    all->output = part->output;
+    all->first = part->first;
+    all->found = part->found;
+    all->wanted = part->wanted;
+  }
+  all->wrong += part->wrong;
+  all->unwritten += part->unwritten;
+  all->nans += part->nans;
+  if (part->worst > all->worst || isnan(part->worst)) all->worst = part->worst;
+  all->bound = fmax(all->bound, part->bound);
 }
 
 void stencil_judge(const rung_trial *trial, rung_order order, const rung_view *outputs,
                    rung_judgement *judgement) {
   const stencil_trial *t = trial->problem;
   const stencil_problem *p = &t->problem;
+  const int64_t small = 1 << 16;
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  judging job = {.trial = trial, .outputs = outputs, .order = order};
+  char why[RUNG_REASON];
   memset(judgement, 0, sizeof *judgement);
-  for (int o = 0; o < 2; o++)
-    for (int64_t i = 0; i < outputs[o].count; i++)
-      judgement->unwritten += is_poison(p->dtype, outputs[o].data, i);
-  for (int64_t i = 0; i < p->rows; i++) {
-    const int64_t b = base_of(t, i);
-    if (b >= 0) judge_row(trial, order, outputs, i, b, judgement);
-  }
+  if (order == RUNG_LOOSE && stencil_compose(p, &job.filter, why)) job.ends = stencil_ends_of(p);
+  rung_parallel(outputs[0].count < small ? 1 : (int)cores, STRETCHES, judge_stretch, &job);
+  for (int s = 0; s < STRETCHES; s++) merge(judgement, &job.found[s]);
   judgement->pass = judgement->wrong == 0 && judgement->unwritten == 0;
   if (judgement->pass) return;
   const int64_t columns = judgement->output == 0 ? p->columns : 1;

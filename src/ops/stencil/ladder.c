@@ -1,6 +1,7 @@
 /* The stencil's rungs, one row each, from the simplest to the fastest of a family. */
 #include <stdio.h>
 
+#include "ops/stencil/composed.h"
 #include "ops/stencil/cpu/cpu.h"
 #include "ops/stencil/cuda/cuda.h"
 #include "ops/stencil/stencil.h"
@@ -26,6 +27,14 @@ static size_t panel_scratch(const rung_task *task) {
   return (size_t)task->device->threads * stencil_panel_bytes(problem_of(task));
 }
 
+/* The short rows; then the panels of their steps or those of the filter, one after the other. */
+static size_t composed_scratch(const rung_task *task) {
+  const stencil_problem *p = problem_of(task), ends = stencil_ends_problem(p);
+  const size_t steps = stencil_panel_bytes(&ends), filter = stencil_cells_bytes(p);
+  return stencil_grid_bytes(&ends) +
+         (size_t)task->device->threads * (steps > filter ? steps : filter);
+}
+
 static bool panel_supports(const rung_task *task, char why[RUNG_REASON]) {
   const int64_t columns = problem_of(task)->columns;
   if (columns <= PANEL_COLUMNS) return true;
@@ -34,6 +43,11 @@ static bool panel_supports(const rung_task *task, char why[RUNG_REASON]) {
            "`rowwise` takes any",
            (long long)columns, PANEL_COLUMNS);
   return false;
+}
+
+static bool composed_supports(const rung_task *task, char why[RUNG_REASON]) {
+  stencil_filter filter;
+  return panel_supports(task, why) && stencil_compose(problem_of(task), &filter, why);
 }
 
 /* ---- GPU ------------------------------------------------------------------------------------ */
@@ -66,6 +80,20 @@ static bool onchip_supports(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
+static bool composed_gpu_supports(const rung_task *task, char why[RUNG_REASON]) {
+  stencil_filter filter;
+  if (!stencil_compose(problem_of(task), &filter, why)) return false;
+  const stencil_problem ends = stencil_ends_problem(problem_of(task));
+  rung_task short_task;
+  stencil_ends_task(task, &ends, NULL, 0, &short_task);
+  return onchip_supports(&short_task, why); /* it takes the steps of the rows' ends */
+}
+
+static size_t composed_gpu_scratch(const rung_task *task) {
+  const stencil_problem ends = stencil_ends_problem(problem_of(task));
+  return stencil_grid_bytes(&ends) + stencil_means_bytes(task);
+}
+
 #define ON_CPU .family = RUNG_ON_CPU, .dtypes = RUNG_FLOATS
 #define ON_GPU .family = RUNG_ON_GPU, .dtypes = RUNG_FLOATS, .capability = 75
 
@@ -86,6 +114,10 @@ static const rung_row rows[] = {
      .idea = "a row in every vector lane, several steps pipelined in registers",
      .supports = panel_supports, .scratch_bytes = panel_scratch,
      .launch = RUNG_CPU_ENTRIES(stencil_panel)},
+    {ON_CPU, .name = "composed", .order = RUNG_LOOSE, .in_place = true,
+     .idea = "inside a row all steps are one filter; its negligible taps are cut",
+     .supports = composed_supports, .scratch_bytes = composed_scratch,
+     .launch = RUNG_CPU_ENTRIES(stencil_composed)},
 
     {ON_GPU, .name = "global", .order = RUNG_TEXTBOOK, .blocks = block_sizes,
      .idea = "a thread an element, a launch a step, every tap from global memory behind an if",
@@ -109,6 +141,10 @@ static const rung_row rows[] = {
     {ON_GPU, .name = "onchip", .order = RUNG_CANONICAL, .in_place = true,
      .idea = "a whole row in registers for all steps; memory touched once",
      .supports = onchip_supports, .launch = RUNG_GPU_ENTRIES(stencil_onchip)},
+    {ON_GPU, .name = "composed", .order = RUNG_LOOSE,
+     .idea = "inside a row all steps are one filter; its negligible taps are cut",
+     .supports = composed_gpu_supports, .scratch_bytes = composed_gpu_scratch,
+     .launch = RUNG_GPU_ENTRIES(stencil_composed)},
 };
 
 const rung_operation stencil_operation = {

@@ -16,7 +16,16 @@ void stencil_grid_weights(const double *weights, int taps, double divide, int bi
   frexp(largest, &exponent); /* largest < 2^exponent */
   const int least = bits == 24 ? -149 : -1074;
   const int unit = exponent - bits < least ? least : exponent - bits;
-  double carry = 0; /* what rounding has left over so far, in units: below 1/2 */
+  /* The weights' sum as their giver sees it, rounded to double, less their exact sum: decimal
+   * weights such as 1.7 and 0.3 are not exact, and what they lack adds up. */
+  double sum = 0, lost = 0;
+  for (int k = 0; k < taps; k++) {
+    const double t = sum + weights[k], part = t - sum;
+    lost += (sum - (t - part)) + (weights[k] - part);
+    sum = t;
+  }
+  const double whole_sum = sum + lost, lacking = (whole_sum - sum) - lost;
+  double carry = ldexp(lacking / divide, -unit); /* what rounding has left over so far, in units */
   for (int k = 0; k < taps; k++) {
     const double t = ldexp(high[k], -unit), whole = nearbyint(t);
     const double rest = (t - whole) + (ldexp(low[k], -unit) + carry), more = nearbyint(rest);

@@ -6,7 +6,9 @@
 
 #include "core/door.h"
 
-static const char *const array_names[] = {"in", "out", "means"};
+/* What the callers know the arrays by. */
+static const char *const stencil_names[] = {"in", "out", "means"};
+static const char *const radiator_names[] = {"start", "grid", "means"};
 
 static void slice(const void *problem, int64_t first, int64_t rows, void *part) {
   _Static_assert(sizeof(stencil_problem) <= RUNG_PROBLEM_BYTES, "a problem fits a slice");
@@ -17,10 +19,10 @@ static void slice(const void *problem, int64_t first, int64_t rows, void *part) 
 }
 
 static rung_status check_output(rung_error *error, const stencil_problem *p, rung_view *arrays,
-                                const DLTensor *out, const DLTensor *means) {
+                                const char *name, const DLTensor *out, const DLTensor *means) {
   rung_view *views[] = {&arrays[STENCIL_OUT], &arrays[STENCIL_MEANS]};
-  rung_status status = rung_view_of(error, "out", out, RUNG_TYPE(p->dtype), 2, views[0]);
-  if (status == RUNG_OK) status = rung_view_writable(error, "out", views[0]);
+  rung_status status = rung_view_of(error, name, out, RUNG_TYPE(p->dtype), 2, views[0]);
+  if (status == RUNG_OK) status = rung_view_writable(error, name, views[0]);
   if (status != RUNG_OK || means == NULL) return status;
   status = rung_view_of(error, "means", means, RUNG_TYPE(p->dtype), 1, views[1]);
   if (status == RUNG_OK) status = rung_view_writable(error, "means", views[1]);
@@ -28,7 +30,9 @@ static rung_status check_output(rung_error *error, const stencil_problem *p, run
   if (views[1]->shape[0] != p->rows)
     return rung_fail(error, RUNG_BAD_SHAPE, "means has %lld elements; one a row, %lld, is needed",
                      (long long)views[1]->shape[0], (long long)p->rows);
-  return rung_refuse_overlap(error, "means", views[1], "out", views[0], false);
+  status = rung_refuse_sides(error, "means", views[1], name, views[0]);
+  if (status != RUNG_OK) return status;
+  return rung_refuse_overlap(error, "means", views[1], name, views[0], false);
 }
 
 static rung_status check_size(rung_error *error, const char *name, const rung_view *view,
@@ -40,7 +44,7 @@ static rung_status check_size(rung_error *error, const char *name, const rung_vi
 }
 
 static rung_status run(rung_context *context, stencil_problem *problem, const rung_view *arrays,
-                       rung_call *call) {
+                       const char *const *names, rung_call *call) {
   if (call != NULL) problem->math = call->math;
   rung_job job = {
       .operation = &stencil_operation,
@@ -48,7 +52,7 @@ static rung_status run(rung_context *context, stencil_problem *problem, const ru
       .dtype = problem->dtype,
       .inputs = 1,
       .arrays = 3,
-      .names = array_names,
+      .names = names,
       .rows = problem->rows,
       .slice = slice,
   };
@@ -68,18 +72,19 @@ rung_status rung_stencil(rung_context *context, const rung_stencil_model *model,
       (status = check_size(error, "in", from, 1)) != RUNG_OK ||
       (status = stencil_problem_of(error, model, from->shape[0], from->shape[1], from->dtype,
                                    &problem)) != RUNG_OK ||
-      (status = check_output(error, &problem, arrays, out, means)) != RUNG_OK)
+      (status = check_output(error, &problem, arrays, "out", out, means)) != RUNG_OK)
     return status;
   if (to->shape[0] != from->shape[0] || to->shape[1] != from->shape[1])
     return rung_fail(error, RUNG_BAD_SHAPE,
                      "out is %lld by %lld; the shape of in, %lld by %lld, is needed",
                      (long long)to->shape[0], (long long)to->shape[1], (long long)from->shape[0],
                      (long long)from->shape[1]);
-  if ((status = rung_refuse_overlap(error, "out", to, "in", from, true)) != RUNG_OK ||
+  if ((status = rung_refuse_sides(error, "out", to, "in", from)) != RUNG_OK ||
+      (status = rung_refuse_overlap(error, "out", to, "in", from, true)) != RUNG_OK ||
       (status = rung_refuse_overlap(error, "means", &arrays[STENCIL_MEANS], "in", from, false)) !=
           RUNG_OK)
     return status;
-  return run(context, &problem, arrays, call);
+  return run(context, &problem, arrays, stencil_names, call);
 }
 
 /* For rungs that take their start from an array: it is made on the host and goes in like any. */
@@ -94,8 +99,11 @@ static rung_status run_from_array(rung_context *context, stencil_problem *proble
   arrays[STENCIL_IN] = rung_view_compact(start, problem->dtype, 2, shape);
   stencil_fill_start(problem, start);
   problem->start.own = false;
-  rung_status status = run(context, problem, arrays, call);
-  if (status == RUNG_OK) status = context->backend->synchronize(context->state, &context->error);
+  rung_status status = run(context, problem, arrays, radiator_names, call);
+  /* In any case: copies of the start may be under way. */
+  const rung_status done =
+      context->backend->synchronize(context->state, status == RUNG_OK ? &context->error : NULL);
+  if (status == RUNG_OK) status = done;
   free(start);
   return status;
 }
@@ -111,9 +119,9 @@ rung_status rung_radiator(rung_context *context, const rung_radiator_model *mode
       (status = check_size(error, "grid", &view, 4)) != RUNG_OK ||
       (status = stencil_radiator_problem(error, model, steps, view.shape[0], view.shape[1],
                                          view.dtype, &problem)) != RUNG_OK ||
-      (status = check_output(error, &problem, arrays, grid, means)) != RUNG_OK)
+      (status = check_output(error, &problem, arrays, "grid", grid, means)) != RUNG_OK)
     return status;
-  status = run(context, &problem, arrays, call);
+  status = run(context, &problem, arrays, radiator_names, call);
   if (status != RUNG_UNSUPPORTED || context->device.kind == RUNG_CPU) return status;
   return run_from_array(context, &problem, arrays, call);
 }

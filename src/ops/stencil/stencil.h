@@ -16,8 +16,23 @@
  * Least work: bytes = rows*columns*element*(in? 2 : 1) (+ means), flops = 2*(2r+1)*p*rows*
  * (columns-fixed).
  *
- * Error of the canonical chain, per step and element: |error| <= (2r+1) * eps * sum|w| * max|old|
- * (eps = 2^-24, 2^-53); p steps add at most p times that while sum|w| <= 1. */
+ * Error of the canonical chain against the weights as given, per step and element, to first order:
+ *     |error| <= (2r+1) * eps * (sum|w| + 2 * max|w|) * max|old|      (eps = 2^-24, 2^-53)
+ * The first part is the chain's 2r+1 roundings, the second the grid: a weight moves by at most one
+ * unit of it, and a unit is at most 2 * eps * max|w|. p steps add at most p times that while
+ * sum|w| <= 1.
+ *
+ * RUNG_MATH_FAST allows p steps to be one filter inside a row (composed.h): for the columns that
+ * feel neither an edge nor a fixed column, from max(fixed - r, 0) + p*r to columns - p*r. The
+ * others keep the contract's bits. The taps c[0 ... K), first to last, are the p-fold convolution
+ * of w / divide, made in extended precision, less at either end what sums to at most eps/8 of all
+ * magnitudes, each rounded once; one chain of fused multiply-adds in this order. Then, to first
+ * order,
+ *     |error| <= (eps * (sum over k of (K - k + 1) * |c[k]|) + eps/4 + a little) * max|row|
+ * where the first part is the roundings each tap's product goes through (about K/2 of them, for
+ * the taps lie like a bell), the second what is cut, and a little is what the composing rounds,
+ * added up as it is made. A value that is not finite reaches no column that p steps would not carry
+ * it to, but may reach fewer. */
 #ifndef RUNG_STENCIL_H
 #define RUNG_STENCIL_H
 
@@ -64,9 +79,9 @@ extern const struct rung_trials stencil_trials;
 
 /* weights[k] / divide, rounded to multiples of one power of two, the unit in the last place of
  * the largest of them in a type of `bits` significant bits, each rounding's error carried into
- * the next. So every scaled weight is exact in the type, and their sum is the exact sum's nearest
- * multiple: weights that sum to `divide` keep a constant row constant for ever, where separately
- * rounded ones drift. */
+ * the next. So every scaled weight is exact in the type, and their sum is the nearest multiple of
+ * (the weights' sum, rounded to double) / divide: weights that sum to `divide` keep a constant row
+ * constant for ever, where separately rounded ones drift. */
 void stencil_grid_weights(const double *weights, int taps, double divide, int bits, double *scaled);
 
 /* The column that stands at index c of a row of m columns (any c, however far outside), or -1:

@@ -22,7 +22,7 @@ static const char *const verify_lines[] = {
     "n=2 m=7 p=4 type=f64 means=1",
     "n=33 m=8 p=10 means=1",
     "n=5 m=9 p=0",
-    "n=7 m=9 p=0 rows=own type=f64",
+    "n=7 m=9 p=0 rows=own type=f64 means=1",
     "n=17 m=31 p=9",
     "n=31 m=32 p=10 means=1 rows=own",
     "n=32 m=33 p=11 type=f64",
@@ -56,6 +56,13 @@ static const char *const verify_lines[] = {
     "n=2 m=15361 p=7 type=f64",
     "n=2 m=15360 p=7 type=f64 means=1 rows=own",
     "n=2 m=40000 p=6 means=1",
+    "n=9 m=2000 p=40",
+    "n=5 m=3000 p=100 type=f64 means=1",
+    "n=7 m=1500 p=60 fixed=0 edge=mirror means=1",
+    "n=3 m=2500 p=90 radius=3 fixed=20 edge=wrap type=f64",
+    "n=19 m=1700 p=64 rows=own means=1",
+    "n=4 m=9000 p=101 preset=2025 rows=own type=f64",
+    "n=17 m=1600 p=33 rows=special",
     NULL,
 };
 

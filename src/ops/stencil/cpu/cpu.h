@@ -12,10 +12,15 @@ RUNG_CPU_DECLARE(stencil_panel);
 RUNG_CPU_DECLARE(stencil_composed);
 
 /* Scratch of one thread for a panel: 64-byte cells, one a column, room for the pipeline to run
- * over the end, and four strips (the widest: 4 * radius * depth cells, plus ghosts). */
+ * over both ends, and four strips (the widest: 4 * radius * depth cells, plus ghosts). */
 static inline size_t stencil_panel_bytes(const stencil_problem *p) {
   const size_t r = (size_t)p->radius;
-  return ((size_t)p->columns + 64 + 4 * (4 * r * 10 + 2 * r)) * 64;
+  return ((size_t)p->columns + 128 + 4 * (4 * r * 10 + 2 * r)) * 64;
+}
+
+/* Scratch of one thread for a panel that is no pipeline: the cells alone. */
+static inline size_t stencil_cells_bytes(const stencil_problem *p) {
+  return (size_t)p->columns * 64;
 }
 
 /* Scratch of one thread for one row, a multiple of 64 bytes so that rows of threads share no cache

@@ -7,11 +7,11 @@
 #include "core/sum.h"
 #include "ops/stencil/cpu/cpu.h"
 
-/* Steps pipelined at once: as many as the registers hold windows for, beside the weights and one
- * sum. 9 for 3 taps, 5 for 5 taps on AVX-512 and NEON; 4 and 2 on AVX2. */
-enum { STENCIL_MAX_DEPTH = 10, STENCIL_PAD = STENCIL_MAX_DEPTH + STENCIL_TAPS };
+/* Steps pipelined at once: as many as the registers hold windows for between them, beside the
+ * weights and two sums. 7 for 3 taps, 5 for 5 taps on AVX-512 and NEON; 3 and 2 on AVX2. */
+enum { STENCIL_MAX_DEPTH = 10, STENCIL_PAD = 3 * STENCIL_MAX_DEPTH + STENCIL_TAPS };
 #define STENCIL_DEPTH(taps) \
-  ((LANES_REGISTERS - 1 - (taps)) / (taps) > 1 ? (LANES_REGISTERS - 1 - (taps)) / (taps) : 1)
+  ((LANES_REGISTERS - 2 - (taps)) > 0 ? 1 + (LANES_REGISTERS - 2 - (taps)) / ((taps) + 1) : 1)
 #define STENCIL_STRIP(r) (4 * (r)*STENCIL_DEPTH(2 * (r) + 1)) /* cells in the widest strip */
 
 #define REAL float

@@ -2,63 +2,88 @@
  *
  * A panel is LANES rows turned on their side: cell[j] is a vector that holds column j of all of
  * them, so a step along the row needs no neighbour lanes. `depth` steps at once run down the
- * panel as a pipeline: while column c is read, step 1 computes column c - r, step 2 column
- * c - 1 - 2r, step s column c - (s-1) - s*r. Between two steps a window of the last 2r+1 results
- * is kept in registers; slot c % (2r+1) is the one to replace, so nothing moves. Every step works
- * on what the step before made one column earlier: no chain is longer than one sum. */
+ * panel as a pipeline: while column c is read, step 0 makes column c - r of its result, step s
+ * column c - 2s - (s+1)r. Between two steps a window of results stays in registers, one slot more
+ * than there are taps: a step works on what the step before made two columns earlier. One column
+ * earlier would do, with one slot less; but then every sum waits for one just begun, the waiting
+ * sums fill the processor's scheduler, and a tenth of its speed is lost. */
+#include "ops/stencil/cpu/panel_rows.h"
+
+/* `taps` + 1 columns through the pipeline, from column c on; the slots come round once. What the
+ * last step makes goes to column c - lag and on, where it is in [first, last): of that the middle
+ * of the row can be sure (`sure`), so that the inner loop is arithmetic and little else. */
+LANES_INLINE void NAME(columns)(LANE *cell, int64_t c, int64_t lag, int64_t first, int64_t last,
+                                LANE window[STENCIL_MAX_DEPTH][STENCIL_TAPS + 1], const LANE *w,
+                                const int radius, const int depth, const bool sure) {
+  const int taps = 2 * radius + 1, slots = taps + 1;
+#pragma GCC unroll 18
+  for (int u = 0; u < slots; u++) {
+    LANE fresh = (LANE){0};
+#pragma GCC unroll 10
+    for (int s = depth - 1; s >= 0; s--) {
+      /* Step 0 works on cells, the others on window[s], what step s - 1 has made: its newest to be
+       * used is in slot u - 2, the one before in u - 3, ... A single step overwrites cells that it
+       * still needs: it keeps them in window[0], the newest in slot u. */
+      const bool on_cells = s == 0 && depth > 1;
+      const int newest = s == 0 ? u + slots : u + 2 * slots - 2;
+      LANE sum = (LANE){0};
+      if (s == 0 && !on_cells) window[0][u] = cell[c + u];
+#pragma GCC unroll 17
+      for (int k = taps - 1; k >= 0; k--) {
+        const int back = taps - 1 - k;
+        const LANE value = on_cells ? cell[c + u - back] : window[s][(newest - back) % slots];
+        sum = back == 0 ? w[k] * value : NAME(lanes_fma)(w[k], value, sum);
+      }
+      if (s == depth - 1)
+        fresh = sum;
+      else
+        window[s + 1][u] = sum;
+    }
+    const int64_t to = c + u - lag;
+    if (sure || (to >= first && to < last)) cell[to] = fresh;
+  }
+}
 
 /* The inside of a row: columns [low + r*depth, high - r*depth) after `depth` steps, in place. What
- * the pipeline computes before it is full is garbage and is never stored. */
+ * the pipeline computes before it is full is garbage and is never stored. `ahead` is a row wanted
+ * soon: it is fetched into the second-level cache on the way, so that memory works while the pass
+ * computes. */
 LANES_INLINE void NAME(pass)(LANE *cell, int64_t low, int64_t high, const REAL *weights,
-                             const int radius, const int depth) {
-  const int taps = 2 * radius + 1;
-  LANE window[STENCIL_MAX_DEPTH][STENCIL_TAPS], w[STENCIL_TAPS];
+                             const REAL *ahead, const int radius, const int depth) {
+  const int taps = 2 * radius + 1, slots = taps + 1;
+  LANE window[STENCIL_MAX_DEPTH][STENCIL_TAPS + 1], w[STENCIL_TAPS];
 #pragma GCC unroll 17
   for (int k = 0; k < taps; k++) w[k] = NAME(lanes_all)(weights[k]);
 #pragma GCC unroll 10
   for (int s = 0; s < depth; s++)
-#pragma GCC unroll 17
-    for (int k = 0; k < taps; k++) window[s][k] = (LANE){0};
+#pragma GCC unroll 18
+    for (int k = 0; k < slots; k++) window[s][k] = (LANE){0};
 
-  const int64_t lag = (depth - 1) + (int64_t)depth * radius; /* from read to stored column */
+  const int64_t lag = 2 * (depth - 1) + (int64_t)depth * radius; /* from read to stored column */
   const int64_t first = low + (int64_t)radius * depth, last = high - (int64_t)radius * depth;
-  for (int64_t c = low; c < last + lag; c += taps) {
-#pragma GCC unroll 17
-    for (int u = 0; u < taps; u++) {
-      LANE fresh = (LANE){0};
-#pragma GCC unroll 10
-      for (int s = depth - 1; s >= 0; s--) {
-        /* window[s] holds the last `taps` values of step s (step 0: the cells read); its newest,
-         * one column old for s > 0, is in slot u - 1, the one before in u - 2, ... */
-        if (s == 0) window[0][u] = cell[c + u];
-        const int newest = s == 0 ? u : u + taps - 1;
-        LANE sum = w[taps - 1] * window[s][newest % taps];
-#pragma GCC unroll 17
-        for (int k = taps - 2; k >= 0; k--)
-          sum = NAME(lanes_fma)(w[k], window[s][(newest + taps - (taps - 1 - k)) % taps], sum);
-        if (s == depth - 1)
-          fresh = sum;
-        else
-          window[s + 1][u] = sum;
-      }
-      const int64_t to = c + u - lag;
-      if (to >= first && to < last) cell[to] = fresh;
-    }
+  int64_t c = low;
+  for (; c < first + lag; c += slots)
+    NAME(columns)(cell, c, lag, first, last, window, w, radius, depth, false);
+  for (; c + slots <= last + lag; c += slots) {
+    __builtin_prefetch(ahead + c, 0, 2);
+    NAME(columns)(cell, c, lag, first, last, window, w, radius, depth, true);
   }
+  for (; c < last + lag; c += slots)
+    NAME(columns)(cell, c, lag, first, last, window, w, radius, depth, false);
 }
 
 /* The pass for a radius and a depth, every loop unrolled. Only full depth and single steps are
  * made: what is left over after full passes goes step by step. */
-#define STENCIL_PASS(r)                                                  \
-  case r:                                                                \
-    if (depth == 1)                                                      \
-      NAME(pass)(cell, low, high, weights, r, 1);                        \
-    else                                                                 \
-      NAME(pass)(cell, low, high, weights, r, STENCIL_DEPTH(2 * r + 1)); \
+#define STENCIL_PASS(r)                                                         \
+  case r:                                                                       \
+    if (depth == 1)                                                             \
+      NAME(pass)(cell, low, high, weights, ahead, r, 1);                        \
+    else                                                                        \
+      NAME(pass)(cell, low, high, weights, ahead, r, STENCIL_DEPTH(2 * r + 1)); \
     break;
 
-static void NAME(pass_of)(LANE *cell, int64_t low, int64_t high, const REAL *weights, int radius,
-                          int depth) {
+static void NAME(pass_of)(LANE *cell, int64_t low, int64_t high, const REAL *weights,
+                          const REAL *ahead, int radius, int depth) {
   switch (radius) {
     STENCIL_PASS(1)
     STENCIL_PASS(2)
@@ -138,7 +163,7 @@ static void NAME(strips_run)(const stencil_problem *p, const REAL *weights, NAME
 
 /* `depth` steps of the whole panel: both ends in strips, the inside in one pass. */
 static void NAME(advance)(const stencil_problem *p, const REAL *weights, LANE *cell, LANE *spare,
-                          int depth) {
+                          const REAL *ahead, int depth) {
   const int64_t m = p->columns, r = p->radius, reach = r * depth;
   const int64_t low = p->fixed > r ? p->fixed - r : 0; /* what lies left of it has no effect */
   const int64_t room = STENCIL_STRIP(r) + 2 * r;
@@ -158,78 +183,9 @@ static void NAME(advance)(const stencil_problem *p, const REAL *weights, LANE *c
   strips[1].first = m - 2 * reach;
   strips[0].count = strips[1].count = 2 * reach;
   NAME(strips_run)(p, weights, strips, 2, cell, low, depth);
-  NAME(pass_of)(cell, low, m, weights, (int)r, depth);
+  NAME(pass_of)(cell, low, m, weights, ahead, (int)r, depth);
   memcpy(cell + low, strips[0].old, (size_t)reach * sizeof *cell);
   memcpy(cell + m - reach, strips[1].old + reach, (size_t)reach * sizeof *cell);
-}
-
-/* LANES rows in: rows past the last are copies of it, computed and dropped. */
-static void NAME(load_panel)(const rung_task *task, int64_t first_row, LANE *cell) {
-  const stencil_problem *p = task->problem;
-  const rung_view *in = &task->arrays[STENCIL_IN];
-  const int64_t m = p->columns, last = p->rows - 1;
-  int64_t row[LANES];
-  for (int l = 0; l < LANES; l++) row[l] = first_row + l < last ? first_row + l : last;
-  if (p->start.own) {
-    for (int64_t j = 0; j < m; j++)
-      for (int l = 0; l < LANES; l++)
-        cell[j][l] = (REAL)stencil_start_value(&p->start, row[l], j, m);
-    return;
-  }
-  const REAL *from[LANES];
-  for (int l = 0; l < LANES; l++) from[l] = (const REAL *)in->data + row[l] * in->stride[0];
-  int64_t j = 0;
-  for (; j + LANES <= m; j += LANES) {
-    LANE block[LANES];
-    for (int l = 0; l < LANES; l++) block[l] = NAME(lanes_load)(from[l] + j);
-    NAME(lanes_transpose)(block);
-    memcpy(cell + j, block, sizeof block);
-  }
-  for (; j < m; j++)
-    for (int l = 0; l < LANES; l++) cell[j][l] = from[l][j];
-}
-
-static void NAME(store_panel)(const rung_task *task, int64_t first_row, const LANE *cell) {
-  const stencil_problem *p = task->problem;
-  const rung_view *out = &task->arrays[STENCIL_OUT];
-  const int64_t m = p->columns, left = p->rows - first_row;
-  const int rows = left < LANES ? (int)left : LANES;
-  REAL *to = (REAL *)out->data + first_row * out->stride[0];
-  int64_t j = 0;
-  for (; j + LANES <= m; j += LANES) {
-    LANE block[LANES];
-    memcpy(block, cell + j, sizeof block);
-    NAME(lanes_transpose)(block);
-    for (int l = 0; l < rows; l++) NAME(lanes_store)(to + l * out->stride[0] + j, block[l]);
-  }
-  for (; j < m; j++)
-    for (int l = 0; l < rows; l++) to[l * out->stride[0] + j] = cell[j][l];
-}
-
-/* The canonical sums (core/sum.h) of all lanes' rows at once; spoils the cells. A missing element
- * is -0, which changes no sum: it is left out. */
-static LANE NAME(sum_panel)(LANE *cell, int64_t m) {
-  const int64_t lanes = RUNG_SUM_LANES, tile = lanes * RUNG_SUM_ROWS;
-  while (m > 1) {
-    const int64_t tiles = (m + tile - 1) / tile;
-    for (int64_t t = 0; t < tiles; t++) {
-      LANE *x = cell + t * tile;
-      const int64_t count = m - t * tile < tile ? m - t * tile : tile;
-      int64_t width = count < lanes ? count : lanes;
-      for (int64_t l = 0; l < width; l++) {
-        LANE sum = x[l];
-        for (int64_t i = l + lanes; i < count; i += lanes) sum += x[i];
-        x[l] = sum;
-      }
-      for (int64_t s = lanes / 2; s > 0; s /= 2) {
-        for (int64_t l = 0; l < s && l + s < width; l++) x[l] += x[l + s];
-        width = width < s ? width : s;
-      }
-      cell[t] = x[0];
-    }
-    m = tiles;
-  }
-  return cell[0];
 }
 
 typedef struct NAME(panel_job) {
@@ -238,27 +194,33 @@ typedef struct NAME(panel_job) {
   size_t bytes; /* of scratch a thread */
 } NAME(panel_job);
 
+/* A row to fetch during a pass: of the panel this thread is likely to get next, a row a pass. Where
+ * there is none, any memory of the thread's own does. */
+static const REAL *NAME(row_ahead)(const rung_task *task, int64_t first_row, int pass) {
+  const stencil_problem *p = task->problem;
+  const rung_view *in = &task->arrays[STENCIL_IN];
+  const int64_t row = first_row + (int64_t)task->device->threads * LANES + pass;
+  if (p->start.own || pass >= LANES || row >= p->rows) return task->scratch;
+  return (const REAL *)in->data + row * in->stride[0];
+}
+
 static void NAME(panel_chunk)(void *arg, int64_t chunk, int thread) {
   const NAME(panel_job) *job = arg;
   const rung_task *task = job->task;
   const stencil_problem *p = task->problem;
-  const rung_view *means = &task->arrays[STENCIL_MEANS];
-  LANE *cell = (LANE *)((char *)task->scratch + (size_t)thread * job->bytes);
+  LANE *cell = (LANE *)((char *)task->scratch + (size_t)thread * job->bytes) + STENCIL_PAD;
   LANE *spare = cell + p->columns + STENCIL_PAD;
   const int64_t first_row = chunk * LANES;
+  memset(cell - STENCIL_PAD, 0, STENCIL_PAD * sizeof *cell);
   memset(cell + p->columns, 0, STENCIL_PAD * sizeof *cell);
   NAME(load_panel)(task, first_row, cell);
   const int depth = STENCIL_DEPTH(2 * p->radius + 1);
   int64_t done = 0;
-  for (; done + depth <= p->steps; done += depth)
-    NAME(advance)(p, job->weights, cell, spare, depth);
-  for (; done < p->steps; done++) NAME(advance)(p, job->weights, cell, spare, 1);
+  for (int pass = 0; done + depth <= p->steps; done += depth, pass++)
+    NAME(advance)(p, job->weights, cell, spare, NAME(row_ahead)(task, first_row, pass), depth);
+  for (; done < p->steps; done++) NAME(advance)(p, job->weights, cell, spare, task->scratch, 1);
   NAME(store_panel)(task, first_row, cell);
-  if (means->count == 0) return;
-  const LANE sum = NAME(sum_panel)(cell, p->columns);
-  for (int l = 0; l < LANES && first_row + l < p->rows; l++)
-    ((REAL *)means->data)[(first_row + l) * means->stride[0]] =
-        (REAL)((double)sum[l] / (double)p->columns);
+  NAME(mean_panel)(task, first_row, cell);
 }
 
 static void NAME(panel_run)(const rung_task *task, size_t bytes) {

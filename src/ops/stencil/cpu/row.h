@@ -170,6 +170,7 @@ static inline void NAME(sweep_grid)(const rung_task *task, NAME(step) * step, in
     rung_parallel(threads, chunks, NAME(grid_chunk), &job);
   }
   if (task->arrays[STENCIL_MEANS].count == 0) return;
+  job.old = job.fresh; /* not the start any more, even where no step was taken */
   job.step = NULL;
   rung_parallel(threads, chunks, NAME(grid_chunk), &job);
 }

@@ -15,6 +15,7 @@ RUNG_GPU_DECLARE(stencil_peeled);
 RUNG_GPU_DECLARE(stencil_selfstart);
 RUNG_GPU_DECLARE(stencil_reciprocal);
 RUNG_GPU_DECLARE(stencil_onchip);
+RUNG_GPU_DECLARE(stencil_composed);
 
 enum { STENCIL_ONCHIP_RADIUS = 4 };
 

@@ -5,36 +5,40 @@
 
 #include "ops/stencil/cuda/stencil.cuh"
 
-enum { PEELED_RUN = 8 }; /* columns a thread makes: an even number */
+/* Columns a thread makes: a sector of 32 bytes, so that neighbour threads share none. */
+template <typename T>
+struct peeled_run_of {
+  enum { columns = 32 / sizeof(T) };
+};
 
-/* Where the inside lies: runs of PEELED_RUN columns from `low`; [0, low) and [high, columns) are
+/* Where the inside lies: whole runs from `low`; [0, low) and [high, columns) are
  * the ends. `low` is even, so that pairs are aligned where rows are. */
 struct peeled_inside {
   int64_t low, high;
 };
 
-static inline peeled_inside peeled_inside_of(const stencil_problem *p) {
+static inline peeled_inside peeled_inside_of(const stencil_problem *p, int64_t run) {
   const int64_t reach = (p->radius + 1) / 2 * 2; /* a pair beyond the outermost tap */
   int64_t low = p->fixed > reach ? (p->fixed + 1) / 2 * 2 : reach;
   const int64_t room = p->columns - reach - low;
   peeled_inside inside;
-  if (room < PEELED_RUN) {
+  if (room < run) {
     inside.low = inside.high = p->columns;
   } else {
     inside.low = low;
-    inside.high = low + room / PEELED_RUN * PEELED_RUN;
+    inside.high = low + room / run * run;
   }
   return inside;
 }
 
-/* One thread's run of one row: PEELED_RUN columns from j. */
+/* One thread's run of one row, from column j. */
 template <typename Order, typename T, int R, bool Aligned>
 static __device__ inline void peeled_run(const stencil_numbers<T> &s, const T *row, T *out,
                                          int64_t j) {
-  constexpr int E = (R + 1) / 2 * 2;
-  T window[PEELED_RUN + 2 * E];
+  constexpr int E = (R + 1) / 2 * 2, run = peeled_run_of<T>::columns;
+  T window[run + 2 * E];
 #pragma unroll
-  for (int k = 0; k < PEELED_RUN + 2 * E; k += 2) {
+  for (int k = 0; k < run + 2 * E; k += 2) {
     if (Aligned) {
       stencil_load_pair(row + j + k - E, window + k);
     } else {
@@ -43,7 +47,7 @@ static __device__ inline void peeled_run(const stencil_numbers<T> &s, const T *r
     }
   }
 #pragma unroll
-  for (int u = 0; u < PEELED_RUN; u += 2) {
+  for (int u = 0; u < run; u += 2) {
     T made[2];
 #pragma unroll
     for (int v = 0; v < 2; v++)
@@ -69,7 +73,7 @@ static __global__ void __launch_bounds__(1024)
     T *out = fresh + i * fresh_stride;
     if (blockIdx.x < blocks) {
       const int64_t run = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-      const int64_t j = inside.low + run * PEELED_RUN;
+      const int64_t j = inside.low + run * peeled_run_of<T>::columns;
       if (j < inside.high) peeled_run<Order, T, R, Aligned>(s, row, out, j);
       continue;
     }
@@ -88,9 +92,9 @@ template <typename Order, typename T, int R>
 static rung_status peeled_radius(const rung_task *task, bool scaled) {
   const stencil_problem *p = (const stencil_problem *)task->problem;
   const stencil_numbers<T> s = stencil_numbers_of<T>(p, scaled);
-  const peeled_inside inside = peeled_inside_of(p);
+  const peeled_inside inside = peeled_inside_of(p, peeled_run_of<T>::columns);
   const int block = task->block ? task->block : 64;
-  const int64_t width = (int64_t)block * PEELED_RUN;
+  const int64_t width = (int64_t)block * peeled_run_of<T>::columns;
   const unsigned blocks = (unsigned)((inside.high - inside.low + width - 1) / width);
   const dim3 grid(blocks + 1, stencil_grid_rows(p->rows));
   return stencil_steps<T>(

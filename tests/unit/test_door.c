@@ -1,0 +1,239 @@
+/* The door between a call and a rung, on a device of the test's own: memory apart from the host's,
+ * so little of it that rows go in slices, and a stream that does nothing before it is waited for.
+ * What is not staged, packed, waited for and brought back as it must be comes out wrong. */
+#include "unit/tiny_device.h"
+
+/* ---- the arrays ------------------------------------------------------------------------------ */
+
+enum { N = 100, M = 32, ROOM = 4 * N * M };
+static float source[ROOM], target[ROOM], sums[2 * N];
+
+/* `stride` of columns is 1, 2, -1 or N (transposed), with rows to match. */
+static rung_view view(float *room, rung_place place, int64_t stride) {
+  const int64_t shape[2] = {N, M};
+  rung_view v = rung_view_compact(room, RUNG_F32, 2, shape);
+  v.place = place;
+  if (stride == 2) v.stride[0] = 2 * M;
+  if (stride == -1) v.data += (ROOM / 2) * 4;
+  if (stride == N) v.stride[0] = 1;
+  v.stride[1] = stride;
+  return v;
+}
+
+static rung_view vector(rung_place place, int64_t stride) {
+  const int64_t shape[1] = {N};
+  rung_view v = rung_view_compact(sums, RUNG_F32, 1, shape);
+  v.place = place;
+  v.stride[0] = stride;
+  return v;
+}
+
+static float *element(const rung_view *v, int64_t i, int64_t j) {
+  return (float *)v->data + i * v->stride[0] + j * v->stride[1];
+}
+
+static void check(const rung_view *out, const rung_view *all) {
+  int64_t used = 0;
+  for (int64_t i = 0; i < N; i++) {
+    float sum = 0;
+    for (int64_t j = 0; j < M; j++) {
+      const float wanted = 10 * (float)(i * M + j) + (float)i;
+      sum += wanted;
+      if (*element(out, i, j) != wanted)
+        fail_msg("(%ld, %ld) is %g, not %g", (long)i, (long)j, (double)*element(out, i, j),
+                 (double)wanted);
+    }
+    if (all != NULL) assert_true(((float *)all->data)[i * all->stride[0]] == sum);
+  }
+  for (int64_t k = 0; k < ROOM; k++) used += target[k] != -1;
+  assert_int_equal(used, N * M);
+}
+
+static void fill(const rung_view *in) {
+  for (int64_t k = 0; k < ROOM; k++) source[k] = target[k] = -1;
+  for (int64_t i = 0; i < N; i++)
+    for (int64_t j = 0; j < M; j++) *element(in, i, j) = (float)(i * M + j);
+}
+
+static const int64_t strides[] = {1, 2, -1, N};
+
+/* A fresh device of so many bytes. */
+static void reset(int64_t bytes) {
+  if (context.scratch != NULL) release(&device_state, context.scratch);
+  memset(&device_state, 0, sizeof device_state);
+  device_state.available = bytes;
+  context = (rung_context){.backend = &backend,
+                           .state = &device_state,
+                           .device = {.kind = RUNG_CUDA, .name = "a tiny one", .capability = 90}};
+}
+
+#define OK(status) \
+  if ((status) != RUNG_OK) fail_msg("%s", context.error.sentence)
+
+/* ---- host arrays ----------------------------------------------------------------------------- */
+
+static void stages_host_arrays(void **unused) {
+  (void)unused;
+  /* Room for all, for a few rows, for one row and nothing more. */
+  static const int64_t memories[] = {1 << 20, 9000, 2500};
+  for (int a = 0; a < 4; a++)
+    for (int b = 0; b < 4; b++)
+      for (int k = 0; k < 3; k++)
+        for (int r = 0; r < 2; r++) {
+          const rung_view in = view(source, RUNG_HOST, strides[a]);
+          const rung_view out = view(target, RUNG_HOST, strides[b]);
+          const rung_view sum = vector(RUNG_HOST, 1 + b % 2);
+          reset(memories[k]);
+          fill(&in);
+          OK(number(rows[r].name, &in, &out, &sum));
+          assert_int_equal(device_state.queued, 0); /* nothing is under way */
+          check(&out, &sum);
+          assert_int_equal(device_state.packs, 0);
+          assert_int_equal(device_state.copies_in, device_state.launches);
+          assert_int_equal(device_state.copies_out, 2 * device_state.launches);
+          assert_true(k == 0 ? device_state.launches == 1
+                             : device_state.launches >= (k == 1 ? 4 : 25));
+          if (k == 2) assert_true(device_state.most_rows <= 4);
+        }
+}
+
+static void stages_in_place(void **unused) {
+  (void)unused;
+  for (int a = 0; a < 4; a++)
+    for (int r = 0; r < 2; r++) {
+      const rung_view both = view(target, RUNG_HOST, strides[a]);
+      reset(9000);
+      fill(&both);
+      OK(number(rows[r].name, &both, &both, NULL));
+      check(&both, NULL);
+      assert_true(device_state.launches >= 4);
+    }
+}
+
+static void says_what_does_not_fit(void **unused) {
+  (void)unused;
+  const rung_view in = view(source, RUNG_HOST, 1), out = view(target, RUNG_HOST, 1);
+  reset(1200); /* less than a row in, a row out and the rung's own 1000 bytes */
+  fill(&in);
+  assert_int_equal(number("apart", &in, &out, NULL), RUNG_OUT_OF_MEMORY);
+  for (int64_t k = 0; k < ROOM; k++) assert_true(target[k] == -1);
+  reset(1 << 20);
+  device_state.fail_launch = true;
+  assert_int_equal(number("apart", &in, &out, NULL), RUNG_DEVICE_FAILED);
+  for (int64_t k = 0; k < ROOM; k++) assert_true(target[k] == -1);
+}
+
+/* ---- the device's own arrays ------------------------------------------------------------------
+ */
+
+static void takes_device_arrays_as_they_are(void **unused) {
+  (void)unused;
+  for (int a = 0; a < 4; a++)
+    for (int b = 0; b < 4; b++) {
+      const rung_view in = view(source, RUNG_DEVICE, strides[a]);
+      const rung_view out = view(target, RUNG_DEVICE, strides[b]);
+      const rung_view sum = vector(RUNG_DEVICE, 2);
+      reset(1 << 20);
+      fill(&in);
+      OK(number("apart", &in, &out, &sum));
+      assert_true(device_state.queued > 0); /* asynchronous */
+      synchronize(&device_state, NULL);
+      check(&out, &sum);
+      assert_int_equal(device_state.copies_in + device_state.copies_out, 0);
+      assert_int_equal(device_state.packs, (a > 0) + (b > 0));
+    }
+}
+
+/* A rung that cannot work in place gets a copy of its input; one that can gets the very array. */
+static void works_in_place(void **unused) {
+  (void)unused;
+  for (int a = 0; a < 4; a++)
+    for (int r = 0; r < 2; r++) {
+      const rung_view both = view(target, RUNG_DEVICE, strides[a]);
+      reset(1 << 20);
+      fill(&both);
+      OK(number(rows[r].name, &both, &both, NULL));
+      synchronize(&device_state, NULL);
+      check(&both, NULL);
+      assert_int_equal(device_state.packs, a > 0 ? 2 : r);
+      for (int k = 0; k < 1 && a == 0; k++) {
+        const order *last = &device_state.queue[r]; /* after the pack, where there is one */
+        assert_int_equal(last->what, LAUNCH);
+        assert_true((last->task.arrays[IN].data == last->task.arrays[OUT].data) == (r == 0));
+      }
+    }
+}
+
+/* Packing takes no more memory than there is, either. */
+static void packs_in_slices(void **unused) {
+  (void)unused;
+  const rung_view in = view(source, RUNG_DEVICE, N), out = view(target, RUNG_DEVICE, 2);
+  reset(9000);
+  fill(&in);
+  OK(number("apart", &in, &out, NULL));
+  synchronize(&device_state, NULL);
+  check(&out, NULL);
+  assert_true(device_state.launches >= 4);
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+static void refuses_what_it_cannot_reach(void **unused) {
+  (void)unused;
+  const rung_view in = view(source, RUNG_DEVICE, 1);
+  rung_view out = view(target, RUNG_DEVICE, 1);
+  out.device = 1;
+  reset(1 << 20);
+  fill(&in);
+  assert_int_equal(number("apart", &in, &out, NULL), RUNG_BAD_PLACE);
+  assert_non_null(strstr(context.error.sentence, "out"));
+  assert_non_null(strstr(context.error.sentence, "cuda:1"));
+  assert_int_equal(device_state.queued + (int)context.scratch_bytes, 0);
+}
+
+static void refuses_mixed_sides(void **unused) {
+  (void)unused;
+  const rung_view host = view(source, RUNG_HOST, 1), device = view(target, RUNG_DEVICE, 1);
+  const rung_view none = {0};
+  rung_error error = {0};
+  assert_int_equal(rung_refuse_sides(&error, "out", &host, "in", &host), RUNG_OK);
+  assert_int_equal(rung_refuse_sides(&error, "out", &device, "in", &device), RUNG_OK);
+  assert_int_equal(rung_refuse_sides(&error, "out", &device, "in", &none), RUNG_OK);
+  assert_int_equal(rung_refuse_sides(&error, "out", &host, "in", &device), RUNG_BAD_PLACE);
+  assert_non_null(strstr(error.sentence, "out lies in host memory and in in device memory"));
+}
+
+static void refuses_overlap(void **unused) {
+  (void)unused;
+  const rung_view a = view(target, RUNG_HOST, 1), none = {0};
+  rung_view b = a, far = view(source, RUNG_HOST, 1);
+  rung_error error = {0};
+  assert_int_equal(rung_refuse_overlap(&error, "out", &a, "in", &b, true), RUNG_OK);
+  assert_int_equal(rung_refuse_overlap(&error, "out", &a, "in", &b, false), RUNG_OVERLAP);
+  assert_int_equal(rung_refuse_overlap(&error, "out", &a, "in", &far, false), RUNG_OK);
+  assert_int_equal(rung_refuse_overlap(&error, "out", &a, "in", &none, false), RUNG_OK);
+  b.data += 4;
+  assert_int_equal(rung_refuse_overlap(&error, "out", &a, "in", &b, true), RUNG_OVERLAP);
+  assert_non_null(strstr(error.sentence, "out shares memory with in"));
+}
+
+static int finish(void **unused) {
+  (void)unused;
+  reset(0);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(stages_host_arrays),
+      cmocka_unit_test(stages_in_place),
+      cmocka_unit_test(says_what_does_not_fit),
+      cmocka_unit_test(takes_device_arrays_as_they_are),
+      cmocka_unit_test(works_in_place),
+      cmocka_unit_test(packs_in_slices),
+      cmocka_unit_test(refuses_what_it_cannot_reach),
+      cmocka_unit_test(refuses_mixed_sides),
+      cmocka_unit_test(refuses_overlap),
+  };
+  return cmocka_run_group_tests(tests, NULL, finish);
+}

@@ -1,0 +1,208 @@
+/* A device of a test's own, and an operation for it: memory apart from the host's and little of it,
+ * a stream that does nothing before it is waited for. */
+#ifndef TESTS_UNIT_TINY_DEVICE_H
+#define TESTS_UNIT_TINY_DEVICE_H
+
+#include "core/door.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- the device ------------------------------------------------------------------------------ */
+
+enum { QUEUE = 4096, BLOCKS = 64 };
+
+typedef struct order {
+  enum { COPY, PACK, LAUNCH } what;
+  void *to;
+  const void *from;
+  size_t bytes;
+  rung_view to_view, from_view;
+  rung_task task;
+  int64_t first; /* the slice's problem, as it was when it was queued */
+} order;
+
+struct rung_state {
+  order queue[QUEUE];
+  int queued, launches, packs, copies_in, copies_out;
+  int64_t available, most_rows;
+  size_t allocated; /* now */
+  bool fail_launch;
+};
+
+static rung_state device_state;
+
+/* What the test's operation does: out = 10 * in + the row's number, sums = the row's sum. */
+typedef struct numbering {
+  int64_t first, rows, columns;
+} numbering;
+
+enum { IN, OUT, SUMS };
+
+static void number_rows(const rung_task *task, int64_t first) {
+  const rung_view *in = &task->arrays[IN], *out = &task->arrays[OUT], *sums = &task->arrays[SUMS];
+  for (int64_t i = 0; i < out->shape[0]; i++) {
+    float sum = 0;
+    for (int64_t j = 0; j < out->shape[1]; j++) {
+      float *to = (float *)out->data + i * out->stride[0] + j;
+      *to = 10 * ((const float *)in->data)[i * in->stride[0] + j] + (float)(first + i);
+      sum += *to;
+    }
+    if (sums->count > 0) ((float *)sums->data)[i * sums->stride[0]] = sum;
+  }
+}
+
+static order *enqueue(rung_state *state) {
+  assert_true(state->queued < QUEUE);
+  order *next = &state->queue[state->queued++];
+  memset(next, 0, sizeof *next);
+  return next;
+}
+
+static rung_status launch(const rung_task *task) {
+  if (device_state.fail_launch)
+    return rung_fail(task->error, RUNG_DEVICE_FAILED, "the launch failed");
+  assert_ptr_equal(task->stream, &device_state);
+  assert_int_equal((uintptr_t)task->scratch % 256, 0);
+  if (task->arrays[OUT].shape[0] > device_state.most_rows)
+    device_state.most_rows = task->arrays[OUT].shape[0];
+  for (int a = 0; a < 3; a++) /* what rungs may rely on */
+    if (task->arrays[a].count > 0) {
+      assert_int_equal(task->arrays[a].place, RUNG_DEVICE);
+      assert_true(rung_view_compact_rows(&task->arrays[a]) || task->arrays[a].ndim == 1);
+    }
+  device_state.launches++;
+  order *next = enqueue(&device_state);
+  next->what = LAUNCH;
+  next->task = *task;
+  next->first = ((const numbering *)task->problem)->first;
+  return RUNG_OK;
+}
+
+static void *stream(rung_state *state) {
+  return state;
+}
+
+static rung_status synchronize(rung_state *state, rung_error *error) {
+  (void)error;
+  for (int k = 0; k < state->queued; k++) {
+    order *next = &state->queue[k];
+    if (next->what == COPY) memcpy(next->to, next->from, next->bytes);
+    if (next->what == PACK) rung_view_copy(&next->to_view, &next->from_view);
+    if (next->what == LAUNCH) {
+      number_rows(&next->task, next->first);
+      memset(next->task.scratch, 0xee, 1000); /* the rung's own scratch is its own */
+    }
+  }
+  state->queued = 0;
+  return RUNG_OK;
+}
+
+static rung_status allocate(rung_state *state, size_t bytes, void **memory, rung_error *error) {
+  *memory = NULL;
+  if ((int64_t)bytes > state->available)
+    return rung_fail(error, RUNG_OUT_OF_MEMORY, "%zu bytes are more than there are", bytes);
+  *memory = aligned_alloc(256, (bytes + 256) / 256 * 256);
+  memset(*memory, 0xee, bytes);
+  state->available -= (int64_t)bytes;
+  state->allocated = bytes;
+  return RUNG_OK;
+}
+
+static void release(rung_state *state, void *memory) {
+  synchronize(state, NULL);
+  state->available += (int64_t)state->allocated;
+  state->allocated = 0;
+  free(memory);
+}
+
+static rung_status available(rung_state *state, int64_t *bytes, rung_error *error) {
+  (void)error;
+  *bytes = state->available;
+  return RUNG_OK;
+}
+
+static rung_status copy(rung_state *state, void *to, const void *from, size_t bytes, rung_copy way,
+                        rung_error *error) {
+  (void)error;
+  *(way == RUNG_TO_DEVICE ? &state->copies_in : &state->copies_out) += 1;
+  order *next = enqueue(state);
+  *next = (order){.what = COPY, .to = to, .from = from, .bytes = bytes};
+  return RUNG_OK;
+}
+
+static rung_status pack(rung_state *state, const rung_view *to, const rung_view *from,
+                        rung_error *error) {
+  (void)error;
+  state->packs++;
+  order *next = enqueue(state);
+  *next = (order){.what = PACK, .to_view = *to, .from_view = *from};
+  return RUNG_OK;
+}
+
+static const rung_backend backend = {.kind = RUNG_CUDA,
+                                     .name = "tiny",
+                                     .stream = stream,
+                                     .synchronize = synchronize,
+                                     .allocate = allocate,
+                                     .release = release,
+                                     .available = available,
+                                     .copy = copy,
+                                     .pack = pack};
+static rung_context context;
+
+/* ---- the operation --------------------------------------------------------------------------- */
+
+static size_t own_scratch(const rung_task *task) {
+  (void)task;
+  return 1000;
+}
+
+static const rung_row rows[] = {
+    {.name = "either",
+     .family = RUNG_ON_GPU,
+     .dtypes = RUNG_TYPE(RUNG_F32),
+     .in_place = true,
+     .scratch_bytes = own_scratch,
+     .launch = {launch}},
+    {.name = "apart",
+     .family = RUNG_ON_GPU,
+     .dtypes = RUNG_TYPE(RUNG_F32),
+     .scratch_bytes = own_scratch,
+     .launch = {launch}},
+};
+static const rung_operation operation = {.name = "number", .rows = rows, .count = 2};
+static const char *const names[] = {"in", "out", "sums"};
+
+static void slice(const void *problem, int64_t first, int64_t count, void *part) {
+  numbering *p = part;
+  *p = *(const numbering *)problem;
+  p->first += first;
+  p->rows = count;
+}
+
+static rung_status number(const char *rung, const rung_view *in, const rung_view *out,
+                          const rung_view *sums) {
+  const numbering problem = {.rows = out->shape[0], .columns = out->shape[1]};
+  rung_job job = {.operation = &operation,
+                  .task = {.problem = &problem, .arrays = {*in, *out}},
+                  .dtype = RUNG_F32,
+                  .inputs = 1,
+                  .arrays = 3,
+                  .names = names,
+                  .rows = problem.rows,
+                  .slice = slice};
+  if (sums != NULL) job.task.arrays[SUMS] = *sums;
+  rung_call call = {.rung = rung};
+  rung_error_clear(&context.error);
+  const rung_status status = rung_run(&context, &job, &call);
+  if (status == RUNG_OK) assert_string_equal(call.used, rung);
+  return status;
+}
+
+#endif
