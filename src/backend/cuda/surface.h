@@ -26,12 +26,16 @@ static inline rung_status rung_cuda_launched(const rung_task *task, const char *
 extern __shared__ unsigned char rung_dynamic_shared_[] __attribute__((aligned(16)));
 #define RUNG_DYNAMIC_SHARED(type, name) type *name = reinterpret_cast<type *>(rung_dynamic_shared_)
 
+/* A refused call also leaves its error behind: it is taken back, or the next launch would be blamed
+ * for it. */
 #define RUNG_CUDA_TRY(task, call)                                          \
   do {                                                                     \
     cudaError_t status_ = (call);                                          \
-    if (status_ != cudaSuccess)                                            \
+    if (status_ != cudaSuccess) {                                          \
+      cudaGetLastError();                                                  \
       return rung_fail((task)->error, RUNG_DEVICE_FAILED, "%s: %s", #call, \
                        cudaGetErrorString(status_));                       \
+    }                                                                      \
   } while (0)
 
 #define RUNG_ALLOW_SHARED(task, kernel, bytes)                                                    \

@@ -67,13 +67,13 @@ static bool array_supports(const rung_task *task, char why[RUNG_REASON]) {
 
 static bool onchip_supports(const rung_task *task, char why[RUNG_REASON]) {
   const stencil_problem *p = problem_of(task);
-  const int64_t most = stencil_onchip_columns(p, task->device);
+  int64_t most = 0;
   if (p->radius > STENCIL_ONCHIP_RADIUS) {
     snprintf(why, RUNG_REASON, "the radius is %d; it is made for 1 ... %d", p->radius,
              STENCIL_ONCHIP_RADIUS);
     return false;
   }
-  if (p->columns <= most) return true;
+  if (stencil_onchip_fits(p, task->device, &most)) return true;
   snprintf(why, RUNG_REASON,
            "a row of %lld %s does not fit in one multiprocessor; rows of at most %lld do",
            (long long)p->columns, rung_dtype_name(p->dtype), (long long)most);

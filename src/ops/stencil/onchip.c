@@ -1,15 +1,60 @@
-/* What the `onchip` rung can hold: host arithmetic, so that a build without CUDA can say it too. */
+/* What shape of block the `onchip` rung takes for a row: host arithmetic, so that a build without
+ * CUDA can say what would fit. */
+#include "core/sum.h"
 #include "ops/stencil/cuda/cuda.h"
 
-/* Its largest blocks: 1024 threads of 30 floats, 512 threads of 30 or 1024 of 16 doubles. */
-enum { FLOATS = 1024 * 30, DOUBLES = 1024 * 16 };
+/* Whether what stands outside the row must be looked up at every step. Not where fixed columns
+ * shield the left end and a constant, or columns that stay, stand beyond the right one. */
+bool stencil_onchip_moves(const stencil_problem *p) {
+  if (p->fixed < p->radius) return true;
+  return p->edge != RUNG_EDGE_CONSTANT && p->edge != RUNG_EDGE_WRAP;
+}
 
-int64_t stencil_onchip_columns(const stencil_problem *p, const rung_device *device) {
-  const int64_t element = (int64_t)rung_dtype_bytes(p->dtype);
-  const int64_t held = p->dtype == RUNG_F32 ? FLOATS : DOUBLES;
-  /* Beside the row: what warps and ends show each other, the lanes of the row's sum. */
-  const int64_t beside = 2 * 32 * 2 * p->radius + 4 * (p->radius + 1) + 2048;
-  const int64_t padding = 32 * 30; /* to whole warps */
-  const int64_t fits = device->shared_bytes / element - beside - padding;
-  return fits < 0 ? 0 : fits < held ? fits : held;
+/* Snug: the row fills the block's places exactly, and its ends are no trouble. */
+static bool snug(const stencil_problem *p, int columns) {
+  return p->columns % (32 * columns) == 0 && p->fixed <= p->radius && !stencil_onchip_moves(p);
+}
+
+/* Few columns a thread for short rows; many, so that halos and barriers cost little, for long
+ * ones. Measured on an H200: 60 floats by 256 threads, 30 doubles by 512 are the fastest. */
+stencil_onchip_shape stencil_onchip_shape_of(const stencil_problem *p) {
+  const bool wide = p->dtype == RUNG_F64;
+  const int64_t m = p->columns;
+  stencil_onchip_shape shape = {wide ? 16 : 30, 1024, 0, false};
+  if (m <= 8 * 256)
+    shape = (stencil_onchip_shape){8, 256, 0, false};
+  else if (wide && m <= 30 * 512 && snug(p, 30))
+    shape = (stencil_onchip_shape){30, 512, 0, true};
+  else if (!wide && m <= 60 * 256 && snug(p, 60))
+    shape = (stencil_onchip_shape){60, 256, 0, true};
+  else if (!wide && m <= 30 * 512)
+    shape = (stencil_onchip_shape){30, 512, 0, false};
+  const int64_t warps = (m + 32 * shape.columns - 1) / (32 * shape.columns);
+  shape.threads = 32 * warps <= shape.most_threads ? (int)(32 * warps) : 0;
+  return shape;
+}
+
+/* The row, two turns of what threads show each other (R columns at either end, and a place beyond
+ * the first and the last), the lanes of the row's sum. */
+size_t stencil_onchip_shared(const stencil_problem *p, int columns, int threads, bool means) {
+  const size_t shown = 2 * (size_t)(threads + 2) * 2 * (size_t)p->radius;
+  return ((size_t)threads * (size_t)columns + shown + (means ? RUNG_SUM_LANES : 0)) *
+         rung_dtype_bytes(p->dtype);
+}
+
+/* Beside that, statically: the ends of the row and where they stand. */
+enum { STATIC_BYTES = 256 };
+
+bool stencil_onchip_fits(const stencil_problem *p, const rung_device *device, int64_t *most) {
+  const stencil_onchip_shape shape = stencil_onchip_shape_of(p);
+  const int64_t room = device->shared_bytes - STATIC_BYTES;
+  if (shape.threads > 0 &&
+      (int64_t)stencil_onchip_shared(p, shape.columns, shape.threads, true) <= room)
+    return true;
+  const int columns = p->dtype == RUNG_F64 ? 16 : 30; /* of the longest rows */
+  int threads = 1024;
+  while (threads > 0 && (int64_t)stencil_onchip_shared(p, columns, threads, true) > room)
+    threads -= 32;
+  *most = (int64_t)threads * columns;
+  return false;
 }

@@ -81,7 +81,8 @@ extern const struct rung_trials stencil_trials;
  * the largest of them in a type of `bits` significant bits, each rounding's error carried into
  * the next. So every scaled weight is exact in the type, and their sum is the nearest multiple of
  * (the weights' sum, rounded to double) / divide: weights that sum to `divide` keep a constant row
- * constant for ever, where separately rounded ones drift. */
+ * within an ulp of itself for ever (the chain's roundings may move it once, then it stands), where
+ * separately rounded ones drift on with every step. */
 void stencil_grid_weights(const double *weights, int taps, double divide, int bits, double *scaled);
 
 /* The column that stands at index c of a row of m columns (any c, however far outside), or -1:

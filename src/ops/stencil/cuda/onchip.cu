@@ -45,14 +45,6 @@ struct onchip_ends {
   int places[2 * R];
 };
 
-/* Dynamic shared memory of a block, in bytes: the row; two turns of what threads show, with a place
- * beyond either end; the lanes of the row's sum, where its mean is wanted. */
-template <typename T, int R>
-static inline size_t onchip_shared_bytes(int threads, int C, bool means) {
-  return (size_t)threads * C * sizeof(T) + 2 * (size_t)(threads + 2) * sizeof(onchip_shown<T, R>) +
-         (means ? RUNG_SUM_LANES * sizeof(T) : 0);
-}
-
 /* A thread's columns. A step moves them by R registers, so that a new value goes where the oldest
  * one is no longer needed and nothing is ever copied: before an even step (Shift = R) column c is
  * in y[c + R] and the left halo goes below it, before an odd one (Shift = 0) it is in y[c] and the
@@ -268,22 +260,14 @@ __global__ void __launch_bounds__(Threads, Blocks) onchip_rows(const onchip_job<
   }
 }
 
-/* Whether what stands outside must be looked up at every step. Not where fixed columns shield the
- * left end and a constant, or columns that stay, stand beyond the right one. */
-static bool moves(const stencil_problem *p) {
-  if (p->fixed < p->radius) return true;
-  return p->edge != RUNG_EDGE_CONSTANT && p->edge != RUNG_EDGE_WRAP;
-}
-
-/* The shapes of a block: columns a thread, threads at most, blocks a multiprocessor to leave
- * registers for. Few columns for short rows; many, so that halos and barriers cost little, for
- * long ones. */
+/* A block of `Threads` threads at most, `Blocks` of which a multiprocessor is to have registers
+ * for. */
 template <typename T, int R, bool Snug, int C, int Threads, int Blocks>
 static rung_status launch_shape(const rung_task *task) {
   const stencil_problem *p = (const stencil_problem *)task->problem;
   const rung_view *in = &task->arrays[STENCIL_IN], *out = &task->arrays[STENCIL_OUT];
   const rung_view *means = &task->arrays[STENCIL_MEANS];
-  const int threads = (int)((p->columns + 32 * C - 1) / (32 * C) * 32);
+  const int threads = stencil_onchip_shape_of(p).threads;
   onchip_job<T> job = {};
   job.s = stencil_numbers_of<T>(p, true);
   job.start = p->start;
@@ -297,8 +281,8 @@ static rung_status launch_shape(const rung_task *task) {
   job.columns = (int)p->columns;
   job.fixed = (int)p->fixed;
   job.slack = threads * C - job.columns;
-  job.moving = moves(p);
-  const size_t shared = onchip_shared_bytes<T, R>(threads, C, means->count != 0);
+  job.moving = stencil_onchip_moves(p);
+  const size_t shared = stencil_onchip_shared(p, C, threads, means->count != 0);
   int resident = 0;
   RUNG_ALLOW_SHARED(task, (onchip_rows<T, R, Snug, C, Threads, Blocks>), shared);
   RUNG_RESIDENT_BLOCKS(task, (onchip_rows<T, R, Snug, C, Threads, Blocks>), threads, shared,
@@ -309,34 +293,26 @@ static rung_status launch_shape(const rung_task *task) {
   return RUNG_OK;
 }
 
-/* Snug: the row fills the block's places exactly, and its ends are no trouble. */
-static bool snug(const stencil_problem *p, int C) {
-  return p->columns % (32 * C) == 0 && p->fixed <= p->radius && !moves(p);
-}
-
 template <int R>
-static rung_status run_f32(const rung_task *task) {
-  const stencil_problem *p = (const stencil_problem *)task->problem;
-  const int64_t m = p->columns;
-  if (m <= 8 * 256) return launch_shape<float, R, false, 8, 256, 4>(task);
-  if (m <= 60 * 256 && snug(p, 60)) return launch_shape<float, R, true, 60, 256, 2>(task);
-  if (m <= 30 * 512) return launch_shape<float, R, false, 30, 512, 2>(task);
+static rung_status run_f32(const rung_task *task, stencil_onchip_shape shape) {
+  if (shape.columns == 8) return launch_shape<float, R, false, 8, 256, 4>(task);
+  if (shape.snug) return launch_shape<float, R, true, 60, 256, 2>(task);
+  if (shape.most_threads == 512) return launch_shape<float, R, false, 30, 512, 2>(task);
   return launch_shape<float, R, false, 30, 1024, 1>(task);
 }
 
 template <int R>
-static rung_status run_f64(const rung_task *task) {
-  const stencil_problem *p = (const stencil_problem *)task->problem;
-  const int64_t m = p->columns;
-  if (m <= 8 * 256) return launch_shape<double, R, false, 8, 256, 4>(task);
-  if (m <= 30 * 512 && snug(p, 30)) return launch_shape<double, R, true, 30, 512, 1>(task);
+static rung_status run_f64(const rung_task *task, stencil_onchip_shape shape) {
+  if (shape.columns == 8) return launch_shape<double, R, false, 8, 256, 4>(task);
+  if (shape.snug) return launch_shape<double, R, true, 30, 512, 1>(task);
   return launch_shape<double, R, false, 16, 1024, 1>(task);
 }
 
 template <int R>
 static rung_status run(const rung_task *task) {
-  return ((const stencil_problem *)task->problem)->dtype == RUNG_F32 ? run_f32<R>(task)
-                                                                     : run_f64<R>(task);
+  const stencil_problem *p = (const stencil_problem *)task->problem;
+  const stencil_onchip_shape shape = stencil_onchip_shape_of(p);
+  return p->dtype == RUNG_F32 ? run_f32<R>(task, shape) : run_f64<R>(task, shape);
 }
 
 extern "C" rung_status RUNG_ENTRY(stencil_onchip)(const rung_task *task) {
