@@ -43,7 +43,7 @@ extern __shared__ unsigned char rung_dynamic_shared_[] __attribute__((aligned(16
                                            (int)(bytes)))
 
 /* How many blocks of a kernel a multiprocessor holds at once. */
-#define RUNG_RESIDENT_BLOCKS(task, kernel, threads, shared_bytes, blocks)                      \
+#define RUNG_RESIDENT_BLOCKS(task, kernel, threads, shared_bytes, blocks)                        \
   RUNG_CUDA_TRY(task, cudaOccupancyMaxActiveBlocksPerMultiprocessor((blocks), kernel, (threads), \
                                                                     (shared_bytes)))
 

@@ -189,6 +189,12 @@ static void within_the_bound_on_every_edge(void **unused) {
   print_message("worst error: %.3f of the bound\n", worst);
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static const bool slow = true; /* a thousand steps would take minutes */
+#else
+static const bool slow = false;
+#endif
+
 /* Few steps and many, with the radiators' weights. */
 static void within_the_bound_for_presets(void **unused) {
   (void)unused;
@@ -203,7 +209,7 @@ static void within_the_bound_for_presets(void **unused) {
                              .divide = radiator.divide,
                              .steps = steps[s],
                              .fixed = radiator.fixed}};
-        if (s == 2 && i != 1) continue;
+        if (s == 2 && (i != 1 || slow)) continue;
         make(&job, s == 2 ? 1 : 3, columns[s], wide);
         const double worst = check_job(&job, 1);
         print_message("%s, %ld steps, %s: %.3f of the bound\n", rung_radiator_presets()[i],
