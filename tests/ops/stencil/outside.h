@@ -38,6 +38,13 @@ static inline double out_number(void) { /* -1 ... 1, exact in float */
   return (double)(out_random() >> 40) * 0x1p-23 - 1;
 }
 
+/* Sanitizers make every step tens of times slower: there every so-manieth shape is taken. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { OUT_EVERY = 16 };
+#else
+enum { OUT_EVERY = 1 };
+#endif
+
 /* ---- elements of either type ---------------------------------------------------------------- */
 
 static inline double out_get(const void *data, bool wide, int64_t at) {

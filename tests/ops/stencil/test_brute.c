@@ -118,6 +118,7 @@ static void every_shape(void **unused) {
               .edge = (rung_edge)edge,
               .edge_value = 0.3};
           draw_weights(&job);
+          if (out_below(OUT_EVERY) != 0) continue;
           make(&job);
           run_all(&job, 0);
           drop(&job);
@@ -139,6 +140,7 @@ static void longer_rows(void **unused) {
                                          .edge = (rung_edge)out_below(5),
                                          .edge_value = -0.7};
         draw_weights(&job);
+        if (out_below(OUT_EVERY) != 0) continue;
         make(&job);
         run_all(&job, 0);
         drop(&job);
@@ -155,6 +157,7 @@ static void every_preset(void **unused) {
         job job = {.n = 1 + out_below(33), .m = 4 + out_below(90), .wide = wide};
         job.model = out_model(&radiator, p);
         memcpy(job.weights, radiator.weights, sizeof radiator.weights);
+        if (out_below(OUT_EVERY) != 0) continue;
         make(&job);
         run_all(&job, 0);
         drop(&job);
@@ -164,7 +167,7 @@ static void every_preset(void **unused) {
 /* The same bits by any number of threads. */
 static void every_team(void **unused) {
   (void)unused;
-  for (int turn = 0; turn < 48; turn++) {
+  for (int turn = 0; turn < (OUT_EVERY > 1 ? 12 : 48); turn++) {
     job job = {.n = 1 + out_below(60), .m = 1 + out_below(turn % 4 ? 60 : 400), .wide = turn % 2};
     job.model = (rung_stencil_model){.radius = 1 + (int)out_below(8),
                                      .steps = out_below(9),
