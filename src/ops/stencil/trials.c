@@ -16,6 +16,7 @@ static const char *const edge_names[] = {"wrap", "constant", "nearest", "reflect
 static const char *const array_names[] = {"in", "out", "means"};
 
 static const char *const verify_lines[] = {
+    "n=9 m=2000 p=40", /* the first: a job that every rung can do */
     "n=1 m=4 p=1",
     "n=1 m=5 p=3 type=f64",
     "n=3 m=6 p=2",
@@ -56,7 +57,6 @@ static const char *const verify_lines[] = {
     "n=2 m=15361 p=7 type=f64",
     "n=2 m=15360 p=7 type=f64 means=1 rows=own",
     "n=2 m=40000 p=6 means=1",
-    "n=9 m=2000 p=40",
     "n=5 m=3000 p=100 type=f64 means=1",
     "n=7 m=1500 p=60 fixed=0 edge=mirror means=1",
     "n=3 m=2500 p=90 radius=3 fixed=20 edge=wrap type=f64",
