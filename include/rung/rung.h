@@ -81,7 +81,8 @@ typedef struct rung_options {
 /* Opens a context. *context receives a context even on failure (unless host memory itself is out:
  * then NULL), so that rung_last_error(*context) can say why; close it in every case.
  * options may be NULL: all defaults. Status: OK, NO_DEVICE, UNKNOWN_NAME, BAD_ARGUMENT,
- * OUT_OF_MEMORY, DEVICE_FAILED. */
+ * UNSUPPORTED (an instruction set this CPU lacks, a GPU below 7.5), OUT_OF_MEMORY,
+ * DEVICE_FAILED. */
 RUNG_API rung_status rung_open(rung_context **context, const rung_options *options);
 
 /* Waits for the work the context has under way, frees what it owns. NULL is allowed. */
@@ -102,7 +103,8 @@ typedef enum rung_math {
 
 typedef struct rung_call {
   const char *rung; /* a rung's name as `rung ladder` lists it; NULL or "auto": the best one */
-  int block;        /* threads per block, 1 ... 1024, for rungs that take it; 0: the rung's own */
+  int block;        /* threads per block, 1 ... 1024; 0: the rung's own. Rungs that choose their
+                       block themselves, and those of the CPU, take no notice of it. */
   rung_math math;
   const char *used; /* written: the name of the rung that ran (static storage) */
 } rung_call;
