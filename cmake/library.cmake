@@ -46,6 +46,18 @@ if(RUNG_WITH_CUDA AND cuda_sources)
   list(APPEND rung_objects $<TARGET_OBJECTS:rung_cuda>)
 endif()
 
+if(RUNG_WITH_SIM)
+  file(GLOB sim_sources CONFIGURE_DEPENDS src/backend/sim/*.c)
+  file(GLOB sim_kernels CONFIGURE_DEPENDS src/ops/*/cuda/*.cu)
+  add_library(rung_sim OBJECT ${sim_sources})
+  target_link_libraries(rung_sim PRIVATE rung_flags ${rung_sim_libraries})
+  target_compile_definitions(rung_sim PRIVATE ${rung_sim_definitions})
+  list(APPEND rung_objects $<TARGET_OBJECTS:rung_sim>)
+  list(APPEND rung_libraries ${rung_sim_libraries})
+  rung_sim_kernels(rung_sim_rungs ${sim_kernels})
+  list(APPEND rung_objects ${rung_sim_rungs_object})
+endif()
+
 add_library(rung_shared SHARED ${rung_objects})
 target_link_libraries(rung_shared PRIVATE rung_flags ${rung_libraries})
 # --exclude-libs keeps the CUDA runtime's names to ourselves.

@@ -7,6 +7,7 @@
 #ifndef RUNG_BACKEND_BACKEND_H
 #define RUNG_BACKEND_BACKEND_H
 
+#include "backend/profile.h"
 #include "core/error.h"
 #include "core/tensor.h"
 
@@ -106,6 +107,19 @@ typedef struct rung_backend {
   /* Pinned host memory; NULL members: ordinary memory will do. */
   rung_status (*allocate_pinned)(rung_state *state, size_t bytes, void **memory, rung_error *error);
   void (*release_pinned)(rung_state *state, void *memory);
+
+  /* -- seeing inside kernels -- NULL where a kind of device cannot. */
+  /* From now on, until it is called with `on` false, every launch takes its blocks and threads in
+   * an order drawn from `seed`, another one each time, and is watched: a race between two threads
+   * and an access to memory nobody gave it make the launch fail with a sentence that names the
+   * kernel, the threads and the lines. */
+  void (*examine)(rung_state *state, bool on, uint64_t seed);
+  /* `on`: no kernel may touch these bytes of the device's memory until they are given free. */
+  void (*guard)(rung_state *state, void *memory, size_t bytes, bool on);
+  /* Between the two, launches are counted. profile_end() writes *profile, to be freed by
+   * rung_profile_free(); on failure it is empty. */
+  rung_status (*profile_begin)(rung_state *state, rung_error *error);
+  rung_status (*profile_end)(rung_state *state, rung_profile *profile, rung_error *error);
 } rung_backend;
 
 #ifdef __cplusplus

@@ -6,11 +6,17 @@ extern const rung_backend rung_cpu_backend;
 #ifdef RUNG_WITH_CUDA
 extern const rung_backend rung_cuda_backend;
 #endif
+#ifdef RUNG_WITH_SIM
+extern const rung_backend rung_sim_backend;
+#endif
 
 const rung_backend *const rung_backends[RUNG_KINDS] = {
     [RUNG_CPU] = &rung_cpu_backend,
 #ifdef RUNG_WITH_CUDA
     [RUNG_CUDA] = &rung_cuda_backend,
+#endif
+#ifdef RUNG_WITH_SIM
+    [RUNG_SIM] = &rung_sim_backend,
 #endif
 };
 

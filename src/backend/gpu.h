@@ -1,6 +1,6 @@
 /* What a kernel file (.cu) may know of the machine: included by every rung under a cuda/ folder,
- * and the only header of its kind they include. nvcc takes it for the GPU; the simulator's own
- * surface stands behind the same names. */
+ * and the only header of its kind they include. nvcc takes it for the GPU, g++ for the simulator:
+ * the same names stand for both. */
 #ifndef RUNG_BACKEND_GPU_H
 #define RUNG_BACKEND_GPU_H
 
@@ -25,8 +25,14 @@
  *     how many blocks of a kernel a multiprocessor holds at once; returns on error.
  * rung_copy_async(shared, global), rung_copy_async_commit(), rung_copy_async_wait()
  *     inside a kernel: one element from global into shared memory without waiting for it.
- * RUNG_COPY_ON_DEVICE(task, to, from, bytes)
- *     queues a copy within the device's memory; returns on error.
+ * RUNG_COPY_ON_DEVICE(task, to, from, bytes), RUNG_CLEAR_ON_DEVICE(task, to, bytes)
+ *     queue a copy within the device's memory, and zeros; return on error.
+ * RUNG_COPY_TO_CONSTANT(task, symbol, from, bytes)
+ *     queues a copy of host memory into a __constant__ array; returns on error.
+ * rung_load_acquire(address), rung_store_release(address, value)
+ *     flags of 4 or 8 bytes between blocks; who waits for one looks again and again.
+ * rung_global_timer(), rung_processor()
+ *     nanoseconds on the device's clock; the multiprocessor a thread runs on.
  * and the CUDA C names themselves: __global__, __device__, __shared__, threadIdx, __syncthreads,
  * __shfl_up_sync, fmaf, float4 and so on. */
 

@@ -50,7 +50,7 @@ typedef struct rung_row {
   rung_launch *launch[RUNG_ISAS];
 } rung_row;
 
-/* A rung's functions by target: name_baseline, name_avx2, name_avx512; name_cuda. */
+/* A rung's functions by target: name_baseline, name_avx2, name_avx512; name_cuda, name_sim. */
 #if defined(__x86_64__)
 #define RUNG_CPU_ENTRIES(name) \
   { name##_baseline, name##_avx2, name##_avx512 }
@@ -61,13 +61,18 @@ typedef struct rung_row {
 #define RUNG_CPU_DECLARE(name) rung_launch name##_baseline
 #endif
 #ifdef RUNG_WITH_CUDA
-#define RUNG_GPU_ENTRIES(name) \
-  { name##_cuda, NULL, NULL }
+#define RUNG_CUDA_ENTRY(name) name##_cuda
 #else
-#define RUNG_GPU_ENTRIES(name) \
-  { NULL, NULL, NULL }
+#define RUNG_CUDA_ENTRY(name) NULL
 #endif
-#define RUNG_GPU_DECLARE(name) rung_launch name##_cuda
+#ifdef RUNG_WITH_SIM
+#define RUNG_SIM_ENTRY(name) name##_sim
+#else
+#define RUNG_SIM_ENTRY(name) NULL
+#endif
+#define RUNG_GPU_ENTRIES(name) \
+  { RUNG_CUDA_ENTRY(name), RUNG_SIM_ENTRY(name), NULL }
+#define RUNG_GPU_DECLARE(name) rung_launch name##_cuda, name##_sim
 
 struct rung_trials;
 

@@ -216,8 +216,25 @@ rung_status lab_rig_shot(lab_rig *rig, const rung_row *row, int block, lab_shot 
   return RUNG_OK;
 }
 
+/* Where a device can watch its kernels, whoever touches a canary is caught in the act. */
+static void guard(lab_rig *rig, bool on) {
+  const rung_backend *backend = rig->context->backend;
+  rung_state *state = rig->context->state;
+  for (int i = 0; i < LAB_ARENAS && backend->guard; ++i) {
+    const lab_arena *arena = &rig->arenas[i];
+    if (!arena->base) continue;
+    backend->guard(state, arena->base, LAB_ZONE, on);
+    backend->guard(state, arena->data + arena->bytes, arena->capacity - arena->bytes + LAB_ZONE,
+                   on);
+  }
+}
+
 rung_status lab_rig_launch(lab_rig *rig, const rung_row *row, int block, rung_error *error) {
   lab_shot shot;
   rung_status status = lab_rig_shot(rig, row, block, &shot, error);
-  return status == RUNG_OK ? shot.launch(&shot.task) : status;
+  if (status != RUNG_OK) return status;
+  guard(rig, true);
+  status = shot.launch(&shot.task);
+  guard(rig, false);
+  return status;
 }

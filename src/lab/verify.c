@@ -258,6 +258,12 @@ static void watch(lab_rig *rig, const rung_row *row, int block, lab_verdict *ver
              row->name);
 }
 
+/* Where the device can, kernels are examined while they are verified. */
+static void examine(lab_rig *rig, bool on) {
+  const rung_backend *backend = rig->context->backend;
+  if (backend->examine) backend->examine(rig->context->state, on, rig->trial->seed);
+}
+
 void lab_verify(lab_rig *rig, const rung_row *row, int block, lab_verdict *verdict) {
   *verdict = (lab_verdict){.finding = LAB_GOOD};
   rung_error error = {0};
@@ -267,7 +273,9 @@ void lab_verify(lab_rig *rig, const rung_row *row, int block, lab_verdict *verdi
     return;
   }
   if (status == RUNG_OK) status = lab_rig_poison(rig, &error);
+  examine(rig, true);
   if (status == RUNG_OK) status = lab_rig_launch(rig, row, block, &error);
+  examine(rig, false);
   if (status != RUNG_OK) {
     lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
     return;

@@ -30,7 +30,7 @@ static size_t hundred_bytes(const rung_task *task) {
 #define ON_GPU(id, row_name)                                                             \
   {                                                                                      \
     .name = row_name, .idea = "a cheat", .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, \
-    .dtypes = RUNG_TYPE(RUNG_F32), .launch = RUNG_GPU_ENTRIES(copycat_##id)              \
+    .dtypes = RUNG_TYPE(RUNG_F32), .launch = {RUNG_CUDA_ENTRY(copycat_##id)}             \
   }
 
 static const rung_row rows[] = {

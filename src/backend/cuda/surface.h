@@ -61,6 +61,48 @@ static __device__ inline void rung_copy_async_wait() {
   __pipeline_wait_prior(0);
 }
 
+/* Flags between blocks: what was written before the release is there after the acquire. */
+template <typename T>
+static __device__ inline T rung_load_acquire(const T *at) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "flags have 4 or 8 bytes");
+  if constexpr (sizeof(T) == 4) {
+    unsigned bits;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(bits) : "l"(at) : "memory");
+    return (T)bits;
+  } else {
+    unsigned long long bits;
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(bits) : "l"(at) : "memory");
+    return (T)bits;
+  }
+}
+template <typename T>
+static __device__ inline void rung_store_release(T *at, T value) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "flags have 4 or 8 bytes");
+  if constexpr (sizeof(T) == 4)
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(at), "r"((unsigned)value) : "memory");
+  else
+    asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(at), "l"((unsigned long long)value)
+                 : "memory");
+}
+
+/* Nanoseconds on a clock all multiprocessors share, and the multiprocessor a thread runs on. */
+static __device__ inline unsigned long long rung_global_timer() {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+static __device__ inline unsigned rung_processor() {
+  unsigned number;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+  return number;
+}
+
+#define RUNG_CLEAR_ON_DEVICE(task, to, bytes) \
+  RUNG_CUDA_TRY(task, cudaMemsetAsync((to), 0, (bytes), (cudaStream_t)(task)->stream))
+#define RUNG_COPY_TO_CONSTANT(task, symbol, from, bytes)                          \
+  RUNG_CUDA_TRY(task, cudaMemcpyToSymbolAsync(symbol, (from), (bytes), 0,         \
+                                              cudaMemcpyHostToDevice, (cudaStream_t)(task)->stream))
+
 #define RUNG_COPY_ON_DEVICE(task, to, from, bytes)                                     \
   RUNG_CUDA_TRY(task, cudaMemcpyAsync((to), (from), (bytes), cudaMemcpyDeviceToDevice, \
                                       (cudaStream_t)(task)->stream))

@@ -4,11 +4,9 @@
 RUNG_CPU_DECLARE(rowmeans_serial);
 RUNG_CPU_DECLARE(rowmeans_lanes);
 RUNG_CPU_DECLARE(rowmeans_threads);
-#ifdef RUNG_WITH_CUDA
 RUNG_GPU_DECLARE(rowmeans_row_per_thread);
 RUNG_GPU_DECLARE(rowmeans_warp_per_row);
 RUNG_GPU_DECLARE(rowmeans_block_per_row);
-#endif
 
 /* Tile sums of rows of several tiles: one array, row after row. */
 static size_t threads_scratch(const rung_task *task) {

@@ -1,0 +1,377 @@
+/* Counting what warps do. Every thread of a counted launch keeps a log of its basic blocks and its
+ * accesses; at a block barrier, and when the block ends, the logs of a warp's threads are played
+ * back in lockstep: of the places where threads stand, the one with the lowest address goes first,
+ * with all threads that stand there. As compilers lay code out in the order of the source, threads
+ * that parted meet again where their branch ends. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/sim/sim.h"
+
+enum { SECTOR = 32, BANKS = 32, BANK_BYTES = 4, MOST_EVENTS = 1 << 22 };
+
+/* The counts of one address in a kernel's code. */
+typedef struct place {
+  sim_pc pc; /* 0: free */
+  rung_counts counts;
+} place;
+
+typedef struct kernel {
+  const void *function;
+  rung_profile_kernel seen; /* without lines */
+  place *places;            /* a hash table of `room`, a power of two */
+  size_t used, room;
+} kernel;
+
+typedef struct sim_profile {
+  kernel *kernels;
+  int count;
+  kernel *now; /* the launch that runs; NULL: between launches */
+  bool no_memory, too_long;
+  bool no_flops;
+} sim_profile;
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static place *find_place(place *places, size_t room, sim_pc pc) {
+  size_t at = (size_t)(pc * 0x9e3779b97f4a7c15u >> 20) & (room - 1);
+  while (places[at].pc != 0 && places[at].pc != pc) at = (at + 1) & (room - 1);
+  return &places[at];
+}
+
+static bool grow(kernel *of) {
+  const size_t room = of->room ? of->room * 2 : 256;
+  place *more = calloc(room, sizeof *more);
+  if (more == NULL) return false;
+  for (size_t i = 0; i < of->room; i++)
+    if (of->places[i].pc != 0) *find_place(more, room, of->places[i].pc) = of->places[i];
+  free(of->places);
+  of->places = more;
+  of->room = room;
+  return true;
+}
+
+static int64_t *counts_at(sim_profile *profile, sim_pc pc) {
+  static _Thread_local rung_counts lost;
+  kernel *of = profile->now;
+  if (of->used * 2 >= of->room && !grow(of)) {
+    profile->no_memory = true;
+    return lost.at;
+  }
+  place *found = find_place(of->places, of->room, pc);
+  if (found->pc == 0) {
+    found->pc = pc;
+    of->used++;
+  }
+  return found->counts.at;
+}
+
+/* ---- one step of a warp --------------------------------------------------------------------- */
+
+/* The threads that take it, and what each of them does. */
+typedef struct step {
+  int lanes;
+  const sim_event *events[SIM_WARP];
+  int numbers[SIM_WARP]; /* the lanes' */
+} step;
+
+static int64_t sectors_of(const step *now) {
+  uintptr_t seen[SIM_WARP * 2];
+  int count = 0;
+  for (int i = 0; i < now->lanes; i++) {
+    const uintptr_t from = now->events[i]->address / SECTOR;
+    const uintptr_t to = (now->events[i]->address + now->events[i]->bytes - 1) / SECTOR;
+    for (uintptr_t sector = from; sector <= to; sector++) {
+      int k = count;
+      while (k > 0 && seen[k - 1] != sector) k--; /* mostly its neighbour's */
+      if (k == 0 && count < SIM_WARP * 2) seen[count++] = sector;
+    }
+  }
+  return count;
+}
+
+/* The words a group of lanes wants, and the passes over the banks that takes: as many as different
+ * words of one bank. */
+static int passes_of(const step *now, int from_lane, int to_lane) {
+  uintptr_t words[SIM_WARP * 4];
+  int in_bank[BANKS] = {0}, count = 0, most = 0;
+  for (int i = 0; i < now->lanes; i++) {
+    if (now->numbers[i] < from_lane || now->numbers[i] >= to_lane) continue;
+    const uintptr_t from = now->events[i]->address / BANK_BYTES;
+    const uintptr_t to = (now->events[i]->address + now->events[i]->bytes - 1) / BANK_BYTES;
+    for (uintptr_t word = from; word <= to; word++) {
+      int k = count;
+      while (k > 0 && words[k - 1] != word) k--;
+      if (k > 0 || count == SIM_WARP * 4) continue;
+      words[count++] = word;
+      const int here = ++in_bank[word % BANKS];
+      if (most < here) most = here;
+    }
+  }
+  return most;
+}
+
+/* Accesses of 8 and 16 bytes go by half and quarter warps. */
+static int64_t conflicts_of(const step *now) {
+  const int bytes = now->events[0]->bytes, group = bytes > 8 ? 8 : bytes > 4 ? 16 : 32;
+  int64_t conflicts = 0;
+  for (int from = 0; from < SIM_WARP; from += group) {
+    const int passes = passes_of(now, from, from + group);
+    conflicts += passes > 1 ? passes - 1 : 0;
+  }
+  return conflicts;
+}
+
+static int64_t depth_of(const step *now) {
+  int64_t most = 0;
+  for (int i = 0; i < now->lanes; i++) {
+    int64_t same = 0;
+    for (int k = 0; k < now->lanes; k++) same += now->events[k]->address == now->events[i]->address;
+    if (most < same) most = same;
+  }
+  return most;
+}
+
+static void count_access(const step *now, int64_t *counts) {
+  const sim_event *one = now->events[0];
+  const bool loads = one->kind == SIM_LOAD;
+  if (!one->shared) counts[RUNG_GLOBAL_ACCESSES] += now->lanes;
+  if (one->kind == SIM_ATOMIC) {
+    const int64_t depth = depth_of(now);
+    counts[one->shared ? RUNG_SHARED_ATOMICS : RUNG_GLOBAL_ATOMICS]++;
+    if (counts[RUNG_ATOMIC_DEPTH] < depth) counts[RUNG_ATOMIC_DEPTH] = depth;
+  } else if (one->shared) {
+    counts[loads ? RUNG_SHARED_LOADS : RUNG_SHARED_STORES]++;
+    counts[loads ? RUNG_SHARED_LOAD_CONFLICTS : RUNG_SHARED_STORE_CONFLICTS] += conflicts_of(now);
+  } else {
+    int64_t bytes = 0;
+    for (int i = 0; i < now->lanes; i++) bytes += now->events[i]->bytes;
+    counts[loads ? RUNG_GLOBAL_LOADS : RUNG_GLOBAL_STORES]++;
+    counts[loads ? RUNG_GLOBAL_LOAD_BYTES : RUNG_GLOBAL_STORE_BYTES] += bytes;
+    counts[loads ? RUNG_GLOBAL_LOAD_SECTORS : RUNG_GLOBAL_STORE_SECTORS] += sectors_of(now);
+  }
+}
+
+/* The basic block a thread goes to next; 0: its log ends first. */
+static sim_pc next_block(const sim_log *log, int64_t at) {
+  while (at < log->count && log->events[at].kind != SIM_STEP) at++;
+  return at < log->count ? log->events[at].pc : 0;
+}
+
+static bool part(const step *now, const sim_thread *warp, const int64_t *heads) {
+  sim_pc one = 0;
+  for (int i = 0; i < now->lanes; i++) {
+    const int lane = now->numbers[i];
+    const sim_pc to = next_block(&warp[lane].log, heads[lane]);
+    if (to == 0) continue;
+    if (one != 0 && to != one) return true;
+    one = to;
+  }
+  return false;
+}
+
+static void count_step(sim_profile *profile, const step *now, const sim_thread *warp,
+                       const int64_t *heads, int lanes) {
+  const sim_pc pc = now->events[0]->pc;
+  int64_t *counts = counts_at(profile, pc);
+  switch ((sim_event_kind)now->events[0]->kind) {
+    case SIM_STEP: {
+      const int flops = sim_flops_of(pc);
+      counts[RUNG_STEPS]++;
+      counts[RUNG_PARTIAL_STEPS] += now->lanes < lanes;
+      counts[RUNG_DIVERGENT_BRANCHES] += part(now, warp, heads);
+      if (flops < 0) profile->no_flops = true;
+      if (flops > 0) counts[RUNG_FLOPS] += (int64_t)flops * now->lanes;
+      break;
+    }
+    case SIM_BARRIER:
+      counts[RUNG_BARRIERS]++;
+      break;
+    case SIM_EXCHANGE:
+      counts[RUNG_EXCHANGES]++;
+      break;
+    case SIM_FMA:
+      counts[RUNG_FLOPS] += 2 * now->lanes;
+      break;
+    default:
+      count_access(now, counts);
+  }
+}
+
+/* ---- playing back --------------------------------------------------------------------------- */
+
+static void play_warp(sim_profile *profile, sim_thread *warp, int lanes) {
+  int64_t heads[SIM_WARP] = {0};
+  for (;;) {
+    step now = {0};
+    sim_pc lowest = UINTPTR_MAX;
+    for (int lane = 0; lane < lanes; lane++) {
+      const sim_log *log = &warp[lane].log;
+      if (heads[lane] < log->count && log->events[heads[lane]].pc < lowest)
+        lowest = log->events[heads[lane]].pc;
+    }
+    if (lowest == UINTPTR_MAX) break;
+    for (int lane = 0; lane < lanes; lane++) {
+      const sim_log *log = &warp[lane].log;
+      if (heads[lane] >= log->count || log->events[heads[lane]].pc != lowest) continue;
+      const sim_event *event = &log->events[heads[lane]];
+      /* The two sides of an asynchronous copy have one address. */
+      if (now.lanes > 0 &&
+          (event->kind != now.events[0]->kind || event->shared != now.events[0]->shared))
+        continue;
+      now.numbers[now.lanes] = lane;
+      now.events[now.lanes++] = event;
+      heads[lane]++;
+    }
+    count_step(profile, &now, warp, heads, lanes);
+  }
+  for (int lane = 0; lane < lanes; lane++) warp[lane].log.count = 0;
+}
+
+void sim_count_block(sim_block *block) {
+  sim_profile *profile = block->worker->state->profile;
+  const int threads = block->worker->run->threads;
+  if (profile == NULL) return;
+  for (int first = 0; first < threads; first += SIM_WARP)
+    play_warp(profile, &block->threads[first],
+              threads - first < SIM_WARP ? threads - first : SIM_WARP);
+}
+
+void sim_count_log(sim_thread *self, sim_event_kind kind, const void *address, size_t bytes,
+                   bool shared, sim_pc pc) {
+  sim_log *log = &self->log;
+  sim_profile *profile = self->block->worker->state->profile;
+  if (log->count == log->room) {
+    const int64_t room = log->room ? log->room * 2 : 256;
+    sim_event *more = NULL;
+    if (room <= MOST_EVENTS) more = realloc(log->events, (size_t)room * sizeof *more);
+    if (more == NULL) {
+      profile->no_memory = room <= MOST_EVENTS;
+      profile->too_long = room > MOST_EVENTS;
+      return;
+    }
+    log->events = more;
+    log->room = room;
+  }
+  log->events[log->count++] = (sim_event){.pc = pc,
+                                          .address = (uintptr_t)address,
+                                          .kind = (uint8_t)kind,
+                                          .bytes = (uint8_t)bytes,
+                                          .shared = shared};
+}
+
+/* ---- launches and profiles ------------------------------------------------------------------ */
+
+rung_status sim_count_begin(rung_state *state, const sim_run *run) {
+  sim_profile *profile = state->profile;
+  const rung_sim_launch *launch = run->launch;
+  if (profile == NULL) return RUNG_OK;
+  int i = 0;
+  while (i < profile->count && (profile->kernels[i].function != launch->function ||
+                                strcmp(profile->kernels[i].seen.name, run->kernel) != 0))
+    i++;
+  if (i == profile->count) {
+    kernel *more = realloc(profile->kernels, ((size_t)i + 1) * sizeof *more);
+    if (more == NULL)
+      return rung_fail(run->error, RUNG_OUT_OF_MEMORY, "no host memory for a kernel's counts");
+    profile->kernels = more;
+    memset(&more[i], 0, sizeof more[i]);
+    more[i].function = launch->function;
+    memcpy(more[i].seen.name, run->kernel, RUNG_KERNEL_NAME);
+    profile->count++;
+  }
+  kernel *of = profile->now = &profile->kernels[i];
+  of->seen.launches++;
+  of->seen.blocks += run->blocks;
+  of->seen.warps += run->blocks * ((run->threads + SIM_WARP - 1) / SIM_WARP);
+  of->seen.threads = run->threads;
+  of->seen.shared_bytes = (int64_t)launch->shared_bytes;
+  return RUNG_OK;
+}
+
+rung_status sim_count_end(rung_state *state, const sim_run *run) {
+  const sim_profile *profile = state->profile;
+  if (profile == NULL) return RUNG_OK;
+  if (profile->no_memory)
+    return rung_fail(run->error, RUNG_OUT_OF_MEMORY, "no host memory to count kernel %s in",
+                     run->kernel);
+  if (profile->too_long)
+    return rung_fail(run->error, RUNG_TOO_LARGE,
+                     "a thread of kernel %s does more than %d things between two barriers, too many "
+                     "to count: a smaller size would do",
+                     run->kernel, MOST_EVENTS);
+  return RUNG_OK;
+}
+
+rung_status sim_profile_begin(rung_state *state, rung_error *error) {
+  if (!sim_sees_accesses())
+    return rung_fail(error, RUNG_UNSUPPORTED,
+                     "this build's simulator cannot count: its kernels are compiled for another "
+                     "sanitizer; a build with RUNG_SANITIZE empty would do");
+  sim_profile_drop(state);
+  state->profile = calloc(1, sizeof *state->profile);
+  if (state->profile == NULL)
+    return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for a profile");
+  return RUNG_OK;
+}
+
+void sim_profile_drop(rung_state *state) {
+  sim_profile *profile = state->profile;
+  if (profile == NULL) return;
+  for (int i = 0; i < profile->count; i++) free(profile->kernels[i].places);
+  free(profile->kernels);
+  free(profile);
+  state->profile = NULL;
+}
+
+static int by_line(const void *a, const void *b) {
+  const rung_profile_line *x = a, *y = b;
+  if (x->file != y->file) {
+    if (x->file == NULL || y->file == NULL) return x->file == NULL ? 1 : -1;
+    const int order = strcmp(x->file, y->file);
+    if (order != 0) return order;
+  }
+  return (x->line > y->line) - (x->line < y->line);
+}
+
+/* The places' counts, gathered by line. */
+static bool gather_lines(const kernel *from, bool flops, rung_profile_kernel *to) {
+  *to = from->seen;
+  to->lines = calloc(from->used + 1, sizeof *to->lines);
+  if (to->lines == NULL) return false;
+  size_t count = 0;
+  for (size_t i = 0; i < from->room; i++) {
+    if (from->places[i].pc == 0) continue;
+    rung_profile_line *line = &to->lines[count++];
+    line->counts = from->places[i].counts;
+    if (!flops) line->counts.at[RUNG_FLOPS] = RUNG_NOT_COUNTED;
+    if (!sim_line_of(from->places[i].pc, &line->file, &line->line)) line->file = NULL;
+    rung_counts_add(&to->total, &line->counts);
+  }
+  qsort(to->lines, count, sizeof *to->lines, by_line);
+  for (size_t i = 0; i < count; i++) {
+    rung_profile_line *last = to->line_count > 0 ? &to->lines[to->line_count - 1] : NULL;
+    if (last != NULL && by_line(last, &to->lines[i]) == 0)
+      rung_counts_add(&last->counts, &to->lines[i].counts);
+    else
+      to->lines[to->line_count++] = to->lines[i];
+  }
+  return true;
+}
+
+rung_status sim_profile_end(rung_state *state, rung_profile *profile, rung_error *error) {
+  sim_profile *made = state->profile;
+  memset(profile, 0, sizeof *profile);
+  if (made == NULL)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "no profile was begun on the simulated GPU");
+  profile->kernels = calloc((size_t)made->count + 1, sizeof *profile->kernels);
+  bool good = profile->kernels != NULL;
+  for (int i = 0; good && i < made->count; i++) {
+    good = gather_lines(&made->kernels[i], !made->no_flops, &profile->kernels[i]);
+    profile->count = i + 1;
+  }
+  sim_profile_drop(state);
+  if (good) return RUNG_OK;
+  rung_profile_free(profile);
+  return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for a profile");
+}

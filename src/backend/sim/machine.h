@@ -1,0 +1,128 @@
+/* The simulated GPU as a kernel's code sees it: what backend/sim/surface.h builds CUDA's names
+ * from. Everything here is called by a thread of a kernel that runs, unless it says otherwise, and
+ * takes the place in the kernel's source from the address it returns to. */
+#ifndef RUNG_BACKEND_SIM_MACHINE_H
+#define RUNG_BACKEND_SIM_MACHINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/ladder.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rung_sim_index {
+  unsigned x, y, z;
+} rung_sim_index;
+
+/* ---- from the host -------------------------------------------------------------------------- */
+
+typedef struct rung_sim_launch {
+  const char *kernel;   /* its name as it stands in the source */
+  const void *function; /* tells kernels apart */
+  rung_sim_index grid, block;
+  size_t shared_bytes;           /* dynamic */
+  void (*call)(void *arguments); /* the kernel, for one thread */
+  void *arguments;
+} rung_sim_launch;
+
+/* Runs a whole launch; returns when it is done. What CUDA refuses is refused; what examination
+ * finds (backend.h) is a failure that names kernel, threads and lines. */
+rung_status rung_sim_run(const rung_task *task, const rung_sim_launch *launch);
+
+/* Lets a kernel ask for more than 48 KiB of dynamic shared memory. */
+rung_status rung_sim_allow_shared(const rung_task *task, const char *kernel, const void *function,
+                                  size_t bytes);
+/* How many blocks a multiprocessor holds at once; 0 where not even one fits. */
+rung_status rung_sim_resident_blocks(const rung_task *task, int threads, size_t shared_bytes,
+                                     int *blocks);
+rung_status rung_sim_copy_on_device(const rung_task *task, void *to, const void *from,
+                                    size_t bytes);
+
+/* ---- where a thread is: never changes while its kernel runs ---------------------------------- */
+
+#define RUNG_SIM_FIXED __attribute__((const, leaf, nothrow))
+RUNG_SIM_FIXED rung_sim_index rung_sim_thread_index(void);
+RUNG_SIM_FIXED rung_sim_index rung_sim_block_index(void);
+RUNG_SIM_FIXED rung_sim_index rung_sim_block_shape(void);
+RUNG_SIM_FIXED rung_sim_index rung_sim_grid_shape(void);
+RUNG_SIM_FIXED void *rung_sim_dynamic_shared(void);
+/* The multiprocessor; one per worker. */
+unsigned rung_sim_processor(void);
+/* Steps the worker has simulated so far: the clock. */
+uint64_t rung_sim_clock(void);
+
+/* Comes before the declarations of static shared memory: one block at a time has it. */
+void rung_sim_static_shared(void);
+
+/* ---- waiting for others --------------------------------------------------------------------- */
+
+typedef enum rung_sim_vote { RUNG_SIM_NO_VOTE, RUNG_SIM_COUNT, RUNG_SIM_ALL, RUNG_SIM_ANY } rung_sim_vote;
+/* __syncthreads() and its kin: the vote's outcome. */
+int rung_sim_barrier(rung_sim_vote vote, int predicate);
+
+typedef enum rung_sim_exchange {
+  RUNG_SIM_SYNC,
+  RUNG_SIM_SHUFFLE, /* the value of lane `from`, out of those in the mask */
+  RUNG_SIM_BALLOT,
+  RUNG_SIM_MATCH_ANY,
+  RUNG_SIM_MATCH_ALL, /* the mask where all are equal, else 0 */
+  RUNG_SIM_ADD,       /* of 32-bit values, all lanes' */
+  RUNG_SIM_MIN_UNSIGNED,
+  RUNG_SIM_MAX_UNSIGNED,
+  RUNG_SIM_MIN_SIGNED,
+  RUNG_SIM_MAX_SIGNED,
+  RUNG_SIM_AND,
+  RUNG_SIM_OR,
+  RUNG_SIM_XOR
+} rung_sim_exchange;
+/* What the lanes of a warp named in `mask` do together. */
+uint64_t rung_sim_exchange_values(rung_sim_exchange kind, unsigned mask, uint64_t value, int from);
+
+/* The thread looks again and again at something another thread will change: others get a turn. */
+void rung_sim_poll(void);
+/* What this thread wrote before is there for whoever sees what it writes after. */
+void rung_sim_fence(void);
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+typedef enum rung_sim_atomic {
+  RUNG_SIM_FETCH_ADD,
+  RUNG_SIM_FETCH_MIN,
+  RUNG_SIM_FETCH_MAX,
+  RUNG_SIM_FETCH_AND,
+  RUNG_SIM_FETCH_OR,
+  RUNG_SIM_FETCH_XOR,
+  RUNG_SIM_SWAP,
+  RUNG_SIM_COMPARE_SWAP,
+  RUNG_SIM_INCREMENT, /* atomicInc */
+  RUNG_SIM_DECREMENT, /* atomicDec */
+  RUNG_SIM_LOAD,      /* acquire */
+  RUNG_SIM_STORE      /* release */
+} rung_sim_atomic;
+
+typedef enum rung_sim_number {
+  RUNG_SIM_I32,
+  RUNG_SIM_U32,
+  RUNG_SIM_I64,
+  RUNG_SIM_U64,
+  RUNG_SIM_F32,
+  RUNG_SIM_F64
+} rung_sim_number;
+
+/* The value before. `value` and the result carry a number's bytes, low ones first. */
+uint64_t rung_sim_atomic_op(rung_sim_atomic op, rung_sim_number number, void *address,
+                            uint64_t value, uint64_t compare);
+/* One element from global into shared memory. */
+void rung_sim_copy_in(void *shared, const void *global, size_t bytes);
+
+/* A fused multiply-add, counted. */
+float rung_sim_fma32(float a, float b, float c);
+double rung_sim_fma64(double a, double b, double c);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,175 @@
+/* Races: two threads of a block touch the same bytes, one of them writes, and nothing put one
+ * before the other. A block barrier orders all its threads, an exchange the lanes it is for. Every
+ * word of shared and device memory remembers its last write and two readers since.
+ *
+ * Blocks of a launch have no order at all, unless one has seen the other's atomic: a block that
+ * has used none and meets another's write is a race, too. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/sim/sim.h"
+
+enum { WORD = 4 };
+
+typedef struct access_mark {
+  sim_pc pc; /* 0: none */
+  uint32_t barriers, clock;
+  uint16_t thread;
+  uint8_t bytes; /* of the word: a bit each */
+  bool atomic;
+} access_mark;
+
+typedef struct sim_cell {
+  uint32_t stamp; /* of the block whose marks these are */
+  access_mark write, read[2];
+} sim_cell;
+
+typedef struct sim_race {
+  sim_cell *shared, *fixed; /* of dynamic and static shared memory */
+  size_t shared_words, fixed_words;
+  /* seen[w][j][i]: what lane j of warp w knows of lane i's clock */
+  uint32_t seen[SIM_MOST_THREADS / SIM_WARP][SIM_WARP][SIM_WARP];
+} sim_race;
+
+bool sim_race_begin(sim_block *block) {
+  if (!block->worker->state->examined) return true;
+  const size_t words = (block->worker->run->launch->shared_bytes + WORD - 1) / WORD;
+  if (block->race == NULL) block->race = calloc(1, sizeof *block->race);
+  if (block->race == NULL) return false;
+  if (block->race->shared_words < words) {
+    free(block->race->shared);
+    block->race->shared = calloc(words, sizeof(sim_cell));
+    block->race->shared_words = block->race->shared != NULL ? words : 0;
+    if (block->race->shared == NULL) return false;
+  }
+  memset(block->race->seen, 0, sizeof block->race->seen);
+  block->stamp = ++block->worker->state->stamps;
+  return true;
+}
+
+void sim_race_drop(sim_block *block) {
+  if (block->race == NULL) return;
+  free(block->race->shared);
+  free(block->race->fixed);
+  free(block->race);
+  block->race = NULL;
+}
+
+void sim_race_exchange(sim_block *block, int warp, unsigned lanes) {
+  if (block->race == NULL) return;
+  uint32_t(*seen)[SIM_WARP] = block->race->seen[warp], joined[SIM_WARP] = {0};
+  for (int j = 0; j < SIM_WARP; j++) {
+    if ((lanes >> j & 1) == 0) continue;
+    seen[j][j] = block->threads[warp * SIM_WARP + j].clock++;
+    for (int i = 0; i < SIM_WARP; i++)
+      if (joined[i] < seen[j][i]) joined[i] = seen[j][i];
+  }
+  for (int j = 0; j < SIM_WARP; j++)
+    if ((lanes >> j & 1) != 0) memcpy(seen[j], joined, sizeof joined);
+}
+
+/* Whether what `mark` tells of comes before what `self` does now. */
+static bool ordered(const sim_thread *self, const access_mark *mark) {
+  const sim_block *block = self->block;
+  if (mark->thread == self->number || mark->barriers != block->barriers) return true;
+  const int warp = self->number / SIM_WARP;
+  if (mark->thread / SIM_WARP != warp) return false;
+  return block->race->seen[warp][self->number % SIM_WARP][mark->thread % SIM_WARP] >= mark->clock;
+}
+
+static void report(sim_thread *self, const access_mark *mark, bool mark_writes, sim_access access,
+                   bool other_block, const char *memory, sim_pc pc) {
+  char thread[96], here[160], there[160];
+  sim_thread_text(self, thread, sizeof thread);
+  sim_line_text(pc, here, sizeof here);
+  sim_line_text(mark->pc, there, sizeof there);
+  sim_fail(self->block->worker->run,
+           "a race in %s memory: %s %s at %s what thread %d%s %s at %s, and nothing orders the two",
+           memory, thread, access == SIM_READS ? "reads" : "writes", here, mark->thread,
+           other_block ? " of another block" : "", mark_writes ? "wrote" : "read", there);
+  sim_yield(self);
+}
+
+static bool conflicts(const access_mark *mark, uint8_t bytes, bool atomic) {
+  return mark->pc != 0 && (mark->bytes & bytes) != 0 && !(mark->atomic && atomic);
+}
+
+/* One word's marks, before this access is added to them; false: a race was reported. */
+static bool look(sim_thread *self, const sim_cell *cell, uint8_t bytes, sim_access access,
+                 bool atomic, const char *memory, sim_pc pc) {
+  const bool writes = (access & SIM_WRITES) != 0, other = cell->stamp != self->block->stamp;
+  if (other && self->block->synchronised) return true;
+  if (conflicts(&cell->write, bytes, atomic) && (other || !ordered(self, &cell->write))) {
+    report(self, &cell->write, true, access, other, memory, pc);
+    return false;
+  }
+  for (int k = 0; writes && k < 2; k++) {
+    const access_mark *read = &cell->read[k];
+    if (!conflicts(read, bytes, atomic) || (!other && ordered(self, read))) continue;
+    report(self, read, false, access, other, memory, pc);
+    return false;
+  }
+  return true;
+}
+
+static void add(sim_thread *self, sim_cell *cell, uint8_t bytes, sim_access access, bool atomic,
+                sim_pc pc) {
+  const access_mark mark = {.pc = pc,
+                            .barriers = self->block->barriers,
+                            .clock = self->clock,
+                            .thread = (uint16_t)self->number,
+                            .bytes = bytes,
+                            .atomic = atomic};
+  if ((access & SIM_WRITES) != 0) {
+    cell->write = mark;
+    return;
+  }
+  /* The first reader whose read is not ordered before this one stays: one of the two is another
+   * thread than any writer to come. */
+  access_mark *first = &cell->read[0];
+  if (first->pc == 0 || ordered(self, first))
+    *first = mark;
+  else
+    cell->read[1] = mark;
+}
+
+/* `first`: the cell of the word that holds byte 0 of the memory. */
+static bool touch(sim_thread *self, sim_cell *first, uint32_t launch, size_t offset, size_t bytes,
+                  sim_access access, bool atomic, const char *memory, sim_pc pc) {
+  for (size_t word = offset / WORD; word * WORD < offset + bytes; word++) {
+    sim_cell *cell = &first[word];
+    uint8_t mask = 0;
+    for (size_t b = 0; b < WORD; b++)
+      if (word * WORD + b >= offset && word * WORD + b < offset + bytes)
+        mask = (uint8_t)(mask | 1u << b);
+    /* Marks from before this launch, or of a block that had this shared memory before. */
+    if (cell->stamp < launch) memset(cell, 0, sizeof *cell);
+    if (!look(self, cell, mask, access, atomic, memory, pc)) return false;
+    if (cell->stamp != self->block->stamp) {
+      memset(cell, 0, sizeof *cell);
+      cell->stamp = self->block->stamp;
+    }
+    add(self, cell, mask, access, atomic, pc);
+  }
+  return true;
+}
+
+void sim_race_shared(sim_thread *self, size_t offset, bool is_static, size_t bytes,
+                     sim_access access, bool atomic, sim_pc pc) {
+  sim_race *race = self->block->race;
+  if (is_static && race->fixed == NULL) {
+    race->fixed_words = (size_t)(__stop_rung_shared - __start_rung_shared) / WORD + 1;
+    race->fixed = calloc(race->fixed_words, sizeof(sim_cell));
+    if (race->fixed == NULL) return; /* not watched, then */
+  }
+  touch(self, is_static ? race->fixed : race->shared, self->block->stamp, offset, bytes, access,
+        atomic, "shared", pc);
+}
+
+void sim_race_global(sim_thread *self, sim_allocation *in, const char *address, size_t bytes,
+                     sim_access access, bool atomic, sim_pc pc) {
+  if (in->cells == NULL) in->cells = calloc((size_t)(in->end - in->first) / WORD + 1, sizeof(sim_cell));
+  if (in->cells == NULL) return;
+  touch(self, in->cells, self->block->worker->run->first_stamp, (size_t)(address - in->first),
+        bytes, access, atomic, "device", pc);
+}

@@ -1,0 +1,213 @@
+/* The simulator's table: one simulated GPU, in the host's memory, run by the host's threads. It
+ * counts and checks; it does not time. */
+#include "backend/sim/sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static rung_status sim_count(int *devices, rung_error *error) {
+  (void)error;
+  *devices = 1;
+  return RUNG_OK;
+}
+
+/* Shared memory, threads and registers as those of capability 9.0; few multiprocessors, so that
+ * grids which fill the device stay small. */
+static rung_status sim_describe(int index, rung_device *device, rung_error *error) {
+  rung_device host;
+  rung_status status = rung_backends[RUNG_CPU]->describe(0, &host, error);
+  if (status != RUNG_OK) return status;
+  *device = (rung_device){.kind = RUNG_SIM,
+                          .index = index,
+                          .name = "simulated GPU",
+                          .identity = "simulated GPU",
+                          .capability = 90,
+                          .processors = 4,
+                          .threads = 2048,
+                          .memory_bytes = host.memory_bytes,
+                          .cache_bytes = host.cache_bytes,
+                          .shared_bytes = 227 << 10,
+                          .shared_processor_bytes = 228 << 10,
+                          .registers = 65536};
+  return RUNG_OK;
+}
+
+static rung_status sim_facts(int index, void (*emit)(void *to, const char *key, const char *value),
+                             void *to, rung_error *error) {
+  rung_device device;
+  char text[64];
+  rung_status status = sim_describe(index, &device, error);
+  if (status != RUNG_OK) return status;
+  emit(to, "name", device.name);
+  emit(to, "compute capability", "9.0, without tensor cores, TMA and inline PTX");
+  snprintf(text, sizeof text, "%d", device.processors);
+  emit(to, "multiprocessors", text);
+  snprintf(text, sizeof text, "%d", device.threads);
+  emit(to, "threads per multiprocessor", text);
+  snprintf(text, sizeof text, "%lld KiB", (long long)device.shared_bytes >> 10);
+  emit(to, "shared memory per block", text);
+  emit(to, "lines of source", sim_has_lines() ? "known" : "not known: built without libdw");
+  emit(to, "accesses", sim_sees_accesses() ? "watched" : "not watched in this build");
+  return RUNG_OK;
+}
+
+static rung_status sim_open(const rung_device *device, void *stream, rung_state **state,
+                            rung_error *error) {
+  (void)stream;
+  rung_device host;
+  rung_status status = rung_backends[RUNG_CPU]->describe(0, &host, error);
+  if (status != RUNG_OK) return status;
+  rung_state *made = calloc(1, sizeof *made);
+  if (made == NULL)
+    return rung_fail(error, RUNG_OUT_OF_MEMORY, "out of memory opening the simulated GPU");
+  made->device = *device;
+  made->host_threads = host.threads;
+  for (int i = 0; i < SIM_MOST_WORKERS; i++) {
+    made->workers[i].state = made;
+    made->workers[i].number = i;
+  }
+  *state = made;
+  return RUNG_OK;
+}
+
+static void sim_close(rung_state *state) {
+  for (int i = 0; i < SIM_MOST_WORKERS; i++) sim_drop_worker(&state->workers[i]);
+  while (state->allocations != NULL) sim_release(state, state->allocations->first);
+  sim_profile_drop(state);
+  free(state->permits);
+  free(state);
+}
+
+/* A task's stream is the opened device: that is how a launch finds it. */
+static void *sim_stream(rung_state *state) {
+  return state;
+}
+
+static rung_status sim_synchronize(rung_state *state, rung_error *error) {
+  (void)state;
+  (void)error;
+  return RUNG_OK; /* launches return when they are done, with what went wrong */
+}
+
+static rung_status sim_available(rung_state *state, int64_t *bytes, rung_error *error) {
+  (void)state;
+  return rung_backends[RUNG_CPU]->available(NULL, bytes, error);
+}
+
+static rung_status sim_copy(rung_state *state, void *to, const void *from, size_t bytes,
+                            rung_copy way, rung_error *error) {
+  (void)state;
+  (void)way;
+  (void)error;
+  if (bytes > 0) memmove(to, from, bytes);
+  return RUNG_OK;
+}
+
+static rung_status sim_fill(rung_state *state, void *memory, unsigned char byte, size_t bytes,
+                            rung_error *error) {
+  (void)state;
+  (void)error;
+  if (bytes > 0) memset(memory, byte, bytes);
+  return RUNG_OK;
+}
+
+static rung_status sim_pack(rung_state *state, const rung_view *to, const rung_view *from,
+                            rung_error *error) {
+  (void)state;
+  (void)error;
+  if (to->count > 0) rung_view_copy(to, from);
+  return RUNG_OK;
+}
+
+/* ---- measuring: the host's clock, for what shows progress; nothing of it is a GPU's time ------- */
+
+static rung_status sim_flush(rung_state *state, rung_error *error) {
+  (void)state;
+  (void)error;
+  return RUNG_OK;
+}
+
+static rung_status sim_mark(rung_state *state, int slot, rung_error *error) {
+  if (slot != 0 && slot != 1)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "slot is %d; 0 or 1 would do", slot);
+  state->marked[slot] = true;
+  clock_gettime(CLOCK_MONOTONIC, &state->marks[slot]);
+  return RUNG_OK;
+}
+
+static rung_status sim_elapsed(rung_state *state, double *milliseconds, rung_error *error) {
+  if (!state->marked[0] || !state->marked[1])
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "elapsed() needs both marks, and slot %d has none",
+                     state->marked[0]);
+  *milliseconds = (double)(state->marks[1].tv_sec - state->marks[0].tv_sec) * 1e3 +
+                  (double)(state->marks[1].tv_nsec - state->marks[0].tv_nsec) * 1e-6;
+  return RUNG_OK;
+}
+
+static rung_status sim_clock_mark(rung_state *state, rung_error *error) {
+  (void)state;
+  (void)error;
+  return RUNG_OK;
+}
+
+static rung_status no_times(rung_error *error) {
+  return rung_fail(error, RUNG_UNSUPPORTED,
+                   "device is \"sim\": the simulated GPU counts what kernels do and has no speed "
+                   "to measure; \"cpu\" or \"cuda\" would do");
+}
+
+static rung_status sim_clock_mhz(rung_state *state, double *mhz, rung_error *error) {
+  (void)state;
+  *mhz = 0;
+  return no_times(error);
+}
+
+static rung_status sim_probe(rung_state *state, rung_probe probe, double *amount,
+                             double *milliseconds, rung_error *error) {
+  (void)state;
+  (void)probe;
+  *amount = *milliseconds = 0;
+  return no_times(error);
+}
+
+/* ---- seeing inside kernels ------------------------------------------------------------------ */
+
+static void sim_examine(rung_state *state, bool on, uint64_t seed) {
+  state->examined = on;
+  state->seed = seed;
+}
+
+const rung_backend rung_sim_backend = {
+    .kind = RUNG_SIM,
+    .name = "sim",
+    .count = sim_count,
+    .describe = sim_describe,
+    .facts = sim_facts,
+    .open = sim_open,
+    .close = sim_close,
+    .stream = sim_stream,
+    .synchronize = sim_synchronize,
+    .allocate = sim_allocate,
+    .release = sim_release,
+    .available = sim_available,
+    .copy = sim_copy,
+    .fill = sim_fill,
+    .pack = sim_pack,
+    .flush = sim_flush,
+    .mark = sim_mark,
+    .elapsed = sim_elapsed,
+    .hold = NULL,
+    .release_hold = NULL,
+    .clock_begin = sim_clock_mark,
+    .clock_end = sim_clock_mark,
+    .clock_mhz = sim_clock_mhz,
+    .probe = sim_probe,
+    .allocate_pinned = NULL,
+    .release_pinned = NULL,
+    .examine = sim_examine,
+    .guard = sim_guard,
+    .profile_begin = sim_profile_begin,
+    .profile_end = sim_profile_end,
+};

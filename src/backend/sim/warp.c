@@ -1,0 +1,121 @@
+/* What the lanes of a warp do together. */
+#include "backend/sim/sim.h"
+
+/* The lanes of `mask` that are still there: one that has ended takes no part, as on a GPU. */
+static unsigned living(const sim_block *block, int warp, unsigned mask) {
+  const int threads = block->worker->run->threads;
+  unsigned lanes = 0;
+  for (int lane = 0; lane < SIM_WARP && warp * SIM_WARP + lane < threads; lane++)
+    if ((mask >> lane & 1) != 0 && block->threads[warp * SIM_WARP + lane].wait != SIM_ENDED)
+      lanes |= 1u << lane;
+  return lanes;
+}
+
+/* The lanes the exchange of `one` is for, if all of them have come; else 0. */
+static unsigned gathered(const sim_block *block, const sim_thread *one) {
+  const int warp = one->number / SIM_WARP;
+  const unsigned lanes = living(block, warp, one->mask);
+  for (int lane = 0; lane < SIM_WARP; lane++) {
+    if ((lanes >> lane & 1) == 0) continue;
+    const sim_thread *other = &block->threads[warp * SIM_WARP + lane];
+    if (other->wait != SIM_IN_EXCHANGE || other->mask != one->mask ||
+        other->exchange != one->exchange)
+      return 0;
+  }
+  return lanes;
+}
+
+static uint32_t combine(rung_sim_exchange kind, uint32_t a, uint32_t b) {
+  switch (kind) {
+    case RUNG_SIM_ADD:
+      return a + b;
+    case RUNG_SIM_MIN_UNSIGNED:
+      return a < b ? a : b;
+    case RUNG_SIM_MAX_UNSIGNED:
+      return a > b ? a : b;
+    case RUNG_SIM_MIN_SIGNED:
+      return (int32_t)a < (int32_t)b ? a : b;
+    case RUNG_SIM_MAX_SIGNED:
+      return (int32_t)a > (int32_t)b ? a : b;
+    case RUNG_SIM_AND:
+      return a & b;
+    case RUNG_SIM_OR:
+      return a | b;
+    default:
+      return a ^ b;
+  }
+}
+
+/* What lane `lane` gets. */
+static uint64_t got(const sim_thread *warp, unsigned lanes, int lane) {
+  const sim_thread *mine = &warp[lane];
+  const rung_sim_exchange kind = mine->exchange;
+  unsigned votes = 0, equal = 0;
+  uint32_t all = 0;
+  bool first = true;
+  if (kind == RUNG_SIM_SYNC) return 0;
+  if (kind == RUNG_SIM_SHUFFLE) {
+    if (mine->from == lane) return mine->value;
+    /* From a lane that takes no part: what comes is not defined. */
+    return (lanes >> mine->from & 1) != 0 ? warp[mine->from].value : UINT64_MAX;
+  }
+  for (int i = 0; i < SIM_WARP; i++) {
+    if ((lanes >> i & 1) == 0) continue;
+    votes |= (unsigned)(warp[i].value != 0) << i;
+    equal |= (unsigned)(warp[i].value == mine->value) << i;
+    all = first ? (uint32_t)warp[i].value : combine(kind, all, (uint32_t)warp[i].value);
+    first = false;
+  }
+  if (kind == RUNG_SIM_BALLOT) return votes;
+  if (kind == RUNG_SIM_MATCH_ANY) return equal;
+  if (kind == RUNG_SIM_MATCH_ALL) return equal == lanes ? lanes : 0;
+  return all;
+}
+
+/* Lets the lanes go, each with what it gets. */
+static void settle(sim_block *block, int warp, unsigned lanes) {
+  sim_thread *threads = &block->threads[warp * SIM_WARP];
+  uint64_t values[SIM_WARP];
+  for (int lane = 0; lane < SIM_WARP; lane++)
+    if ((lanes >> lane & 1) != 0) values[lane] = got(threads, lanes, lane);
+  sim_race_exchange(block, warp, lanes);
+  for (int lane = SIM_WARP - 1; lane >= 0; lane--) {
+    if ((lanes >> lane & 1) == 0) continue;
+    threads[lane].value = values[lane];
+    sim_wake(&threads[lane]);
+  }
+}
+
+void sim_settle_warp(sim_block *block, int warp) {
+  const int threads = block->worker->run->threads;
+  for (int lane = 0; lane < SIM_WARP && warp * SIM_WARP + lane < threads; lane++) {
+    const sim_thread *thread = &block->threads[warp * SIM_WARP + lane];
+    if (thread->wait != SIM_IN_EXCHANGE) continue;
+    const unsigned lanes = gathered(block, thread);
+    if (lanes != 0) settle(block, warp, lanes);
+  }
+}
+
+uint64_t rung_sim_exchange_values(rung_sim_exchange kind, unsigned mask, uint64_t value, int from) {
+  sim_thread *self = sim_self;
+  sim_block *block = self->block;
+  self->pc = (sim_pc)__builtin_return_address(0);
+  self->wait = SIM_IN_EXCHANGE;
+  self->exchange = kind;
+  self->mask = mask;
+  self->value = value;
+  self->from = from;
+  if (self->watched) sim_note(self, SIM_EXCHANGE, self->pc);
+  if ((mask >> (self->number % SIM_WARP) & 1) == 0) {
+    char thread[96], line[160];
+    sim_thread_text(self, thread, sizeof thread);
+    sim_line_text(self->pc, line, sizeof line);
+    sim_fail(block->worker->run, "%s is lane %d, which the mask 0x%08x at %s leaves out", thread,
+             self->number % SIM_WARP, mask, line);
+  } else {
+    const unsigned lanes = gathered(block, self);
+    if (lanes != 0) settle(block, self->number / SIM_WARP, lanes);
+  }
+  sim_yield(self);
+  return self->value;
+}
