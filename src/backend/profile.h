@@ -10,10 +10,10 @@
 
 /* "Warp-level": one for all threads of a warp that do it together. */
 typedef enum rung_counter {
-  RUNG_GLOBAL_LOADS,          /* warp-level loads from global memory ("requests") */
-  RUNG_GLOBAL_LOAD_BYTES,     /* bytes their threads asked for */
-  RUNG_GLOBAL_LOAD_SECTORS,   /* sectors of 32 bytes that had to move for it */
-  RUNG_GLOBAL_STORES,         /* the same for stores */
+  RUNG_GLOBAL_LOADS,        /* warp-level loads from global memory ("requests") */
+  RUNG_GLOBAL_LOAD_BYTES,   /* bytes their threads asked for */
+  RUNG_GLOBAL_LOAD_SECTORS, /* sectors of 32 bytes that had to move for it */
+  RUNG_GLOBAL_STORES,       /* the same for stores */
   RUNG_GLOBAL_STORE_BYTES,
   RUNG_GLOBAL_STORE_SECTORS,
   RUNG_GLOBAL_ACCESSES,       /* loads, stores and atomics on global memory, thread by thread */
@@ -21,15 +21,15 @@ typedef enum rung_counter {
   RUNG_SHARED_LOAD_CONFLICTS, /* passes more than they need: two words of one bank at a time */
   RUNG_SHARED_STORES,
   RUNG_SHARED_STORE_CONFLICTS,
-  RUNG_GLOBAL_ATOMICS,        /* warp-level */
-  RUNG_SHARED_ATOMICS,        /* warp-level */
-  RUNG_ATOMIC_DEPTH,          /* most threads of a warp that met at one address: the largest */
-  RUNG_BARRIERS,              /* block barriers, counted once a warp */
-  RUNG_EXCHANGES,             /* warp-level shuffles, votes, matches, reductions, __syncwarp */
-  RUNG_STEPS,                 /* basic blocks run by a warp */
-  RUNG_PARTIAL_STEPS,         /* of those, with some of the warp's threads only */
-  RUNG_DIVERGENT_BRANCHES,    /* branches at which the threads of a warp parted */
-  RUNG_FLOPS,                 /* additions, multiplications, divisions, roots; an FMA counts 2 */
+  RUNG_GLOBAL_ATOMICS,     /* warp-level */
+  RUNG_SHARED_ATOMICS,     /* warp-level */
+  RUNG_ATOMIC_DEPTH,       /* most threads of a warp that met at one address: the largest */
+  RUNG_BARRIERS,           /* block barriers, counted once a warp */
+  RUNG_EXCHANGES,          /* warp-level shuffles, votes, matches, reductions, __syncwarp */
+  RUNG_STEPS,              /* basic blocks run by a warp */
+  RUNG_PARTIAL_STEPS,      /* of those, with some of the warp's threads only */
+  RUNG_DIVERGENT_BRANCHES, /* branches at which the threads of a warp parted */
+  RUNG_FLOPS,              /* additions, multiplications, divisions, roots; an FMA counts 2 */
   RUNG_COUNTERS
 } rung_counter;
 

@@ -26,7 +26,7 @@ static const cli_usage usage = {
     .about = "Lists every device with all that is known of it.",
     .example = "rung devices --roofs",
     .common = CLI_DEVICE | CLI_THREADS | CLI_JSON | CLI_OUTPUT,
-    .device_help = "only this one: cpu, cuda or cuda:<index>; default: all that are here",
+    .device_help = "only this one: cpu, cuda, cuda:<index> or sim; default: all that are here",
     .options = options,
     .take = take};
 
@@ -88,7 +88,7 @@ static rung_status show(const cli_common *common, const char *name, bool measure
     fprintf(to, "%s%s: %s%s\n", cli_colour(to, CLI_BOLD), name, device.name,
             cli_colour(to, CLI_PLAIN));
   status = rung_backends[device.kind]->facts(device.index, emit, &s, error);
-  if (!status) status = show_roofs(common, name, measure, &s, error);
+  if (!status && device.kind != RUNG_SIM) status = show_roofs(common, name, measure, &s, error);
   if (!status && common->json)
     json_array_append_new(
         all, json_pack("{s:s, s:s, s:O}", "device", name, "name", device.name, "facts", s.object));
@@ -109,6 +109,8 @@ int verb_devices(int argc, char **argv) {
   if (!status) status = cli_results_begin(&out, &common, &error);
   for (int i = 0; !status && i < devices.count; i++)
     status = show(&common, devices.names[i], r.roofs, out.stream, all, &error);
+  if (!status && !common.device && rung_backends[RUNG_SIM])
+    status = show(&common, "sim", false, out.stream, all, &error);
   if (!status && devices.absent[0]) cli_note(&common, verb, "no GPU: %s", devices.absent);
   if (!status && common.json)
     status = cli_results_json(&out,

@@ -26,7 +26,7 @@ enum {
   COMMONS
 };
 static const cli_option commons[COMMONS] = {
-    {"device", 0, "NAME", "auto, cpu, cuda or cuda:<index>"},
+    {"device", 0, "NAME", "auto, cpu, cuda, cuda:<index> or sim"},
     {"rung", 0, "NAME", "a rung's name, as `rung ladder` lists them; default auto, the best"},
     {"block", 0, "B", "threads per block, 1 ... 1024; default: the rung's own choice"},
     {"type", 0, "TYPE", "f32 or f64"},

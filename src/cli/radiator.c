@@ -67,7 +67,7 @@ static const cli_usage usage = {
         "fastest), prints their times, and says whether they agree.",
     .example = "rung radiator -n 1000 -m 1000 -p 100 -a -t -o grid.npy",
     .common = CLI_DEVICE | CLI_RUNG | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_JSON | CLI_OUTPUT,
-    .device_help = "the GPU: auto, cuda or cuda:<index>; cpu: the CPU alone",
+    .device_help = "the GPU: auto, cuda, cuda:<index> or sim; cpu: the CPU alone",
     .output_help = "save the final grid there, as .npy; '-': to standard output, as the only thing",
     .options = options,
     .take = take};

@@ -32,6 +32,7 @@ typedef struct radiator_run {
 typedef struct radiator_result {
   char cpu_name[96], gpu_name[96];
   int threads;
+  bool simulated; /* the GPU: its times mean nothing */
   radiator_run cpu, naive, fast;
   grid cpu_grid, gpu_grid, cpu_means, gpu_means;
   grid_difference means_difference;

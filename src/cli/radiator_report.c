@@ -39,7 +39,7 @@ static void print_gain(FILE *to, const char *what, double slow, double fast) {
 }
 
 static void print_speed_ups(FILE *to, const radiator_result *x) {
-  if (!x->fast.row) return;
+  if (!x->fast.row || x->simulated) return;
   fprintf(to, "Speed-ups\n");
   if (x->cpu.row) {
     print_gain(to, "CPU to GPU naive", x->cpu.stages.kernel, x->naive.stages.kernel);
@@ -102,7 +102,8 @@ void radiator_print(FILE *to, const radiator_request *r, const radiator_result *
     print_run(to, r, "CPU", &x->cpu);
   }
   if (x->fast.row) {
-    fprintf(to, "GPU: %s\n", x->gpu_name);
+    fprintf(to, "GPU: %s%s\n", x->gpu_name,
+            x->simulated ? " (its times are the simulator's own, no GPU's)" : "");
     print_run(to, r, "naive", &x->naive);
     print_run(to, r, "fast", &x->fast);
   }
@@ -164,6 +165,7 @@ json_t *radiator_json(const cli_common *common, const radiator_request *r,
     json_object_set_new(json, "cpu_threads", json_integer(x->threads));
   }
   if (x->fast.row) json_object_set_new(json, "gpu_device", json_string(x->gpu_name));
+  json_object_set_new(json, "gpu_simulated", json_boolean(x->simulated));
   json_object_set_new(json, "cpu", run_json(&x->cpu));
   json_object_set_new(json, "gpu_naive", run_json(&x->naive));
   json_object_set_new(json, "gpu_fast", run_json(&x->fast));

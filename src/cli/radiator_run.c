@@ -180,6 +180,7 @@ static rung_status run_gpu(const cli_common *common, const radiator_request *r,
   rung_status status = cli_open(common, device, &context, error);
   if (status) return status;
   snprintf(result->gpu_name, sizeof result->gpu_name, "%s", context->device.name);
+  result->simulated = context->device.kind == RUNG_SIM;
   status = make_arrays(r, &result->gpu_grid, &result->gpu_means, error);
   if (!status)
     status = run_gpu_rung(context, common, r, "global", r->block ? r->block : REPORT_BLOCK, false,

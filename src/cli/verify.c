@@ -34,7 +34,7 @@ static const cli_usage usage = {
     .example = "rung verify stencil --device cpu",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_SEED |
               CLI_JSON | CLI_OUTPUT,
-    .device_help = "auto, cpu, cuda or cuda:<index>; default auto: every device that is here",
+    .device_help = "auto, cpu, cuda, cuda:<index> or sim; default auto: every device that is here",
     .options = options,
     .take = take,
     .most = 1};

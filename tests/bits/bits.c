@@ -1,7 +1,8 @@
 /* bits [EXPECTED]: the same bits everywhere. Runs jobs through the public interface on every
- * instruction set this CPU has, with one and with three threads, and prints a hash of each result;
- * all must be equal, and equal to those in EXPECTED, on x86-64 and on aarch64 alike. Uses nothing
- * but the library, so that it also runs where no test library does. Without EXPECTED the first
+ * instruction set this CPU has, with one and with three threads, on the simulated GPU and on a real
+ * one, and prints a hash of each result; all must be equal, and equal to those in EXPECTED, on
+ * x86-64 and on aarch64 alike. Uses nothing but the library, so that it also runs where no test
+ * library does. Without EXPECTED the first
  * run's lines are printed: what EXPECTED holds. */
 #include <inttypes.h>
 #include <rung/rung.h>
@@ -134,38 +135,54 @@ static int read_expected(const char *path, char lines[JOBS][LINE]) {
   return count;
 }
 
+/* What every job runs on. A set-up that is not here is passed over, the first one is always. */
+typedef struct set_up {
+  const char *device, *isa;
+  int threads;
+} set_up;
+
+static const set_up set_ups[] = {
+    {"cpu", "baseline", 1}, {"cpu", "baseline", 3}, {"cpu", "avx2", 1}, {"cpu", "avx2", 3},
+    {"cpu", "avx512", 1},   {"cpu", "avx512", 3},   {"sim", NULL, 0},   {"cuda", NULL, 0}};
+
+/* How many lines differ from those expected. */
+static int compare(const set_up *with, char lines[JOBS][LINE], int count, char expected[JOBS][LINE],
+                   int expected_count) {
+  int wrong = count != expected_count;
+  for (int k = 0; k < count; k++) {
+    if (strcmp(lines[k], expected[k]) == 0) continue;
+    printf("%s %s, %d threads: %s, expected %s\n", with->device, with->isa ? with->isa : "",
+           with->threads, lines[k], expected[k]);
+    wrong++;
+  }
+  return wrong;
+}
+
 int main(int argc, char **argv) {
-  static const char *const isas[] = {"baseline", "avx2", "avx512"};
   static char expected[JOBS][LINE], lines[JOBS][LINE];
-  int expected_count = argc > 1 ? read_expected(argv[1], expected) : 0, runs = 0, wrong = 0;
-  if (expected_count < 0) {
+  const int given = argc > 1 ? read_expected(argv[1], expected) : 0;
+  int runs = 0, wrong = 0, count = 0;
+  if (given < 0) {
     printf("bits: %s cannot be read\n", argv[1]);
     return 2;
   }
-  for (int i = 0; i < 3; i++) {
-    for (int threads = 1; threads <= 3; threads += 2) {
-      rung_options options = {.device = "cpu", .threads = threads, .isa = isas[i]};
-      rung_context *context = NULL;
-      rung_status status = rung_open(&context, &options);
-      if (status == RUNG_OK) {
-        int count = run_jobs(context, lines);
-        if (argc < 2 && runs == 0) memcpy(expected, lines, sizeof lines);
-        if (argc < 2 && runs == 0) expected_count = count;
-        if (count != expected_count) wrong++;
-        for (int k = 0; k < count; k++) {
-          if (argc < 2 && runs == 0) printf("%s\n", lines[k]);
-          if (strcmp(lines[k], expected[k]) == 0) continue;
-          printf("%s, %d threads: %s, expected %s\n", isas[i], threads, lines[k], expected[k]);
-          wrong++;
-        }
-        runs++;
-      } else if (i == 0) {
-        printf("bits: %s\n", rung_last_error(context));
-        wrong++;
-      }
-      rung_close(context);
+  for (size_t i = 0; i < sizeof set_ups / sizeof *set_ups; i++) {
+    const set_up *with = &set_ups[i];
+    rung_options options = {.device = with->device, .threads = with->threads, .isa = with->isa};
+    rung_context *context = NULL;
+    if (rung_open(&context, &options) == RUNG_OK) {
+      count = run_jobs(context, lines);
+      if (argc < 2 && runs == 0) memcpy(expected, lines, sizeof lines);
+      wrong += compare(with, lines, count, expected, argc < 2 ? count : given);
+      runs++;
+    } else {
+      fprintf(stderr, "bits: not on %s %s: %s\n", with->device, with->isa ? with->isa : "",
+              rung_last_error(context));
+      wrong += i == 0;
     }
+    rung_close(context);
   }
-  fprintf(stderr, "bits: %d jobs, %d runs, %d wrong\n", expected_count, runs, wrong);
+  for (int k = 0; argc < 2 && k < count; k++) printf("%s\n", expected[k]);
+  fprintf(stderr, "bits: %d jobs, %d set-ups, %d wrong\n", count, runs, wrong);
   return wrong != 0 || runs == 0;
 }

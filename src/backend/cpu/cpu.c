@@ -183,4 +183,8 @@ const rung_backend rung_cpu_backend = {
     .probe = rung_cpu_probe,
     .allocate_pinned = NULL,
     .release_pinned = NULL,
+    .examine = NULL,
+    .guard = NULL,
+    .profile_begin = NULL,
+    .profile_end = NULL,
 };

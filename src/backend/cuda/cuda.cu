@@ -215,4 +215,8 @@ const rung_backend rung_cuda_backend = {
     rung_cuda_probe,
     allocate_pinned,
     release_pinned,
+    NULL, /* examine, guard, profile_begin, profile_end: hardware does not look into kernels */
+    NULL,
+    NULL,
+    NULL,
 };

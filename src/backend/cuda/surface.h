@@ -99,9 +99,9 @@ static __device__ inline unsigned rung_processor() {
 
 #define RUNG_CLEAR_ON_DEVICE(task, to, bytes) \
   RUNG_CUDA_TRY(task, cudaMemsetAsync((to), 0, (bytes), (cudaStream_t)(task)->stream))
-#define RUNG_COPY_TO_CONSTANT(task, symbol, from, bytes)                          \
-  RUNG_CUDA_TRY(task, cudaMemcpyToSymbolAsync(symbol, (from), (bytes), 0,         \
-                                              cudaMemcpyHostToDevice, (cudaStream_t)(task)->stream))
+#define RUNG_COPY_TO_CONSTANT(task, symbol, from, bytes)                                          \
+  RUNG_CUDA_TRY(task, cudaMemcpyToSymbolAsync(symbol, (from), (bytes), 0, cudaMemcpyHostToDevice, \
+                                              (cudaStream_t)(task)->stream))
 
 #define RUNG_COPY_ON_DEVICE(task, to, from, bytes)                                     \
   RUNG_CUDA_TRY(task, cudaMemcpyAsync((to), (from), (bytes), cudaMemcpyDeviceToDevice, \

@@ -296,10 +296,11 @@ rung_status sim_count_end(rung_state *state, const sim_run *run) {
     return rung_fail(run->error, RUNG_OUT_OF_MEMORY, "no host memory to count kernel %s in",
                      run->kernel);
   if (profile->too_long)
-    return rung_fail(run->error, RUNG_TOO_LARGE,
-                     "a thread of kernel %s does more than %d things between two barriers, too many "
-                     "to count: a smaller size would do",
-                     run->kernel, MOST_EVENTS);
+    return rung_fail(
+        run->error, RUNG_TOO_LARGE,
+        "a thread of kernel %s does more than %d things between two barriers, too many "
+        "to count: a smaller size would do",
+        run->kernel, MOST_EVENTS);
   return RUNG_OK;
 }
 

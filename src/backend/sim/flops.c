@@ -43,7 +43,8 @@ static int count_from(csh handle, sim_pc pc) {
   if (instruction == NULL) return -1;
   while (cs_disasm_iter(handle, &code, &room, &address, instruction)) {
     if (instruction->id == X86_INS_RET || instruction->id == X86_INS_JMP) break;
-    if (instruction->id == X86_INS_CALL && instruction->detail->x86.operands[0].type == X86_OP_IMM &&
+    if (instruction->id == X86_INS_CALL &&
+        instruction->detail->x86.operands[0].type == X86_OP_IMM &&
         (uint64_t)instruction->detail->x86.operands[0].imm == step)
       break;
     flops += is_flop(instruction->id);

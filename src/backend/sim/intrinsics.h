@@ -14,23 +14,51 @@ RUNG_SIM_INLINE To rung_sim_bits(From from) {
   memcpy(&to, &from, sizeof from < sizeof to ? sizeof from : sizeof to);
   return to;
 }
-RUNG_SIM_INLINE int __float_as_int(float x) { return rung_sim_bits<int>(x); }
-RUNG_SIM_INLINE unsigned __float_as_uint(float x) { return rung_sim_bits<unsigned>(x); }
-RUNG_SIM_INLINE float __int_as_float(int x) { return rung_sim_bits<float>(x); }
-RUNG_SIM_INLINE float __uint_as_float(unsigned x) { return rung_sim_bits<float>(x); }
-RUNG_SIM_INLINE long long __double_as_longlong(double x) { return rung_sim_bits<long long>(x); }
-RUNG_SIM_INLINE double __longlong_as_double(long long x) { return rung_sim_bits<double>(x); }
+RUNG_SIM_INLINE int __float_as_int(float x) {
+  return rung_sim_bits<int>(x);
+}
+RUNG_SIM_INLINE unsigned __float_as_uint(float x) {
+  return rung_sim_bits<unsigned>(x);
+}
+RUNG_SIM_INLINE float __int_as_float(int x) {
+  return rung_sim_bits<float>(x);
+}
+RUNG_SIM_INLINE float __uint_as_float(unsigned x) {
+  return rung_sim_bits<float>(x);
+}
+RUNG_SIM_INLINE long long __double_as_longlong(double x) {
+  return rung_sim_bits<long long>(x);
+}
+RUNG_SIM_INLINE double __longlong_as_double(long long x) {
+  return rung_sim_bits<double>(x);
+}
 
 /* ---- barriers and fences -------------------------------------------------------------------- */
 
-RUNG_SIM_INLINE void __syncthreads() { rung_sim_barrier(RUNG_SIM_NO_VOTE, 0); }
-RUNG_SIM_INLINE int __syncthreads_count(int p) { return rung_sim_barrier(RUNG_SIM_COUNT, p); }
-RUNG_SIM_INLINE int __syncthreads_and(int p) { return rung_sim_barrier(RUNG_SIM_ALL, p); }
-RUNG_SIM_INLINE int __syncthreads_or(int p) { return rung_sim_barrier(RUNG_SIM_ANY, p); }
-RUNG_SIM_INLINE void __threadfence_block() { rung_sim_fence(); }
-RUNG_SIM_INLINE void __threadfence() { rung_sim_fence(); }
-RUNG_SIM_INLINE void __threadfence_system() { rung_sim_fence(); }
-RUNG_SIM_INLINE void __nanosleep(unsigned) { rung_sim_poll(); }
+RUNG_SIM_INLINE void __syncthreads() {
+  rung_sim_barrier(RUNG_SIM_NO_VOTE, 0);
+}
+RUNG_SIM_INLINE int __syncthreads_count(int p) {
+  return rung_sim_barrier(RUNG_SIM_COUNT, p);
+}
+RUNG_SIM_INLINE int __syncthreads_and(int p) {
+  return rung_sim_barrier(RUNG_SIM_ALL, p);
+}
+RUNG_SIM_INLINE int __syncthreads_or(int p) {
+  return rung_sim_barrier(RUNG_SIM_ANY, p);
+}
+RUNG_SIM_INLINE void __threadfence_block() {
+  rung_sim_fence();
+}
+RUNG_SIM_INLINE void __threadfence() {
+  rung_sim_fence();
+}
+RUNG_SIM_INLINE void __threadfence_system() {
+  rung_sim_fence();
+}
+RUNG_SIM_INLINE void __nanosleep(unsigned) {
+  rung_sim_poll();
+}
 
 /* ---- warp exchanges ------------------------------------------------------------------------- */
 
@@ -73,10 +101,16 @@ RUNG_SIM_INLINE T __shfl_xor_sync(unsigned mask, T value, int with, int width = 
 RUNG_SIM_INLINE unsigned __ballot_sync(unsigned mask, int p) {
   return (unsigned)rung_sim_exchange_values(RUNG_SIM_BALLOT, mask, p != 0, 0);
 }
-RUNG_SIM_INLINE int __any_sync(unsigned mask, int p) { return __ballot_sync(mask, p) != 0; }
-RUNG_SIM_INLINE int __all_sync(unsigned mask, int p) { return __ballot_sync(mask, !p) == 0; }
+RUNG_SIM_INLINE int __any_sync(unsigned mask, int p) {
+  return __ballot_sync(mask, p) != 0;
+}
+RUNG_SIM_INLINE int __all_sync(unsigned mask, int p) {
+  return __ballot_sync(mask, !p) == 0;
+}
 /* Which other lanes run along is nobody's promise: the caller does. */
-RUNG_SIM_INLINE unsigned __activemask() { return 1u << rung_sim_lane(); }
+RUNG_SIM_INLINE unsigned __activemask() {
+  return 1u << rung_sim_lane();
+}
 template <typename T>
 RUNG_SIM_INLINE unsigned __match_any_sync(unsigned mask, T value) {
   return (unsigned)rung_sim_exchange_values(RUNG_SIM_MATCH_ANY, mask,
@@ -89,8 +123,8 @@ RUNG_SIM_INLINE unsigned __match_all_sync(unsigned mask, T value, int *all) {
   *all = found != 0;
   return found;
 }
-#define RUNG_SIM_REDUCE(name, type, kind)                                       \
-  RUNG_SIM_INLINE type name(unsigned mask, type value) {                        \
+#define RUNG_SIM_REDUCE(name, type, kind)                                            \
+  RUNG_SIM_INLINE type name(unsigned mask, type value) {                             \
     return (type)(uint32_t)rung_sim_exchange_values(kind, mask, (uint32_t)value, 0); \
   }
 RUNG_SIM_REDUCE(__reduce_add_sync, unsigned, RUNG_SIM_ADD)
@@ -107,10 +141,10 @@ RUNG_SIM_REDUCE(__reduce_xor_sync, unsigned, RUNG_SIM_XOR)
 
 template <typename T>
 struct rung_sim_number_of;
-#define RUNG_SIM_NUMBER(type, number)              \
-  template <>                                      \
-  struct rung_sim_number_of<type> {                \
-    static constexpr rung_sim_number is = number;  \
+#define RUNG_SIM_NUMBER(type, number)             \
+  template <>                                     \
+  struct rung_sim_number_of<type> {               \
+    static constexpr rung_sim_number is = number; \
   };
 RUNG_SIM_NUMBER(int, RUNG_SIM_I32)
 RUNG_SIM_NUMBER(unsigned, RUNG_SIM_U32)
@@ -132,18 +166,18 @@ template <typename T>
 struct rung_sim_same {
   typedef T type;
 };
-#define RUNG_SIM_ATOMIC(name, op)                                                      \
-  template <typename T>                                                                \
-  RUNG_SIM_INLINE T name(T *at, typename rung_sim_same<T>::type value) {               \
-    return rung_sim_atomic_on<T>(op, at, value, T(0));                                 \
-  }                                                                                    \
-  template <typename T>                                                                \
-  RUNG_SIM_INLINE T name##_block(T *at, typename rung_sim_same<T>::type value) {       \
-    return rung_sim_atomic_on<T>(op, at, value, T(0));                                 \
-  }                                                                                    \
-  template <typename T>                                                                \
-  RUNG_SIM_INLINE T name##_system(T *at, typename rung_sim_same<T>::type value) {      \
-    return rung_sim_atomic_on<T>(op, at, value, T(0));                                 \
+#define RUNG_SIM_ATOMIC(name, op)                                                 \
+  template <typename T>                                                           \
+  RUNG_SIM_INLINE T name(T *at, typename rung_sim_same<T>::type value) {          \
+    return rung_sim_atomic_on<T>(op, at, value, T(0));                            \
+  }                                                                               \
+  template <typename T>                                                           \
+  RUNG_SIM_INLINE T name##_block(T *at, typename rung_sim_same<T>::type value) {  \
+    return rung_sim_atomic_on<T>(op, at, value, T(0));                            \
+  }                                                                               \
+  template <typename T>                                                           \
+  RUNG_SIM_INLINE T name##_system(T *at, typename rung_sim_same<T>::type value) { \
+    return rung_sim_atomic_on<T>(op, at, value, T(0));                            \
   }
 RUNG_SIM_ATOMIC(atomicAdd, RUNG_SIM_FETCH_ADD)
 RUNG_SIM_ATOMIC(atomicMin, RUNG_SIM_FETCH_MIN)
@@ -175,15 +209,15 @@ RUNG_SIM_INLINE void rung_store_release(T *at, typename rung_sim_same<T>::type v
 
 /* ---- loads and stores with a word about caches ----------------------------------------------- */
 
-#define RUNG_SIM_LOAD_AS(name)               \
-  template <typename T>                      \
-  RUNG_SIM_INLINE T name(const T *from) {    \
-    return *from;                            \
+#define RUNG_SIM_LOAD_AS(name)            \
+  template <typename T>                   \
+  RUNG_SIM_INLINE T name(const T *from) { \
+    return *from;                         \
   }
-#define RUNG_SIM_STORE_AS(name)                                                  \
-  template <typename T>                                                          \
-  RUNG_SIM_INLINE void name(T *to, typename rung_sim_same<T>::type value) {      \
-    *to = value;                                                                 \
+#define RUNG_SIM_STORE_AS(name)                                             \
+  template <typename T>                                                     \
+  RUNG_SIM_INLINE void name(T *to, typename rung_sim_same<T>::type value) { \
+    *to = value;                                                            \
   }
 RUNG_SIM_LOAD_AS(__ldg)
 RUNG_SIM_LOAD_AS(__ldcg)
@@ -205,53 +239,103 @@ RUNG_SIM_INLINE void rung_copy_async_wait() {}
 
 /* ---- time and place ------------------------------------------------------------------------- */
 
-RUNG_SIM_INLINE long long clock64() { return (long long)rung_sim_clock(); }
-RUNG_SIM_INLINE long clock() { return (long)rung_sim_clock(); }
-RUNG_SIM_INLINE unsigned long long rung_global_timer() { return rung_sim_clock(); }
-RUNG_SIM_INLINE unsigned rung_processor() { return rung_sim_processor(); }
+RUNG_SIM_INLINE long long clock64() {
+  return (long long)rung_sim_clock();
+}
+RUNG_SIM_INLINE long clock() {
+  return (long)rung_sim_clock();
+}
+RUNG_SIM_INLINE unsigned long long rung_global_timer() {
+  return rung_sim_clock();
+}
+RUNG_SIM_INLINE unsigned rung_processor() {
+  return rung_sim_processor();
+}
 
 /* ---- arithmetic ----------------------------------------------------------------------------- */
 
-RUNG_SIM_INLINE float rung_sim_fma(float a, float b, float c) { return rung_sim_fma32(a, b, c); }
+RUNG_SIM_INLINE float rung_sim_fma(float a, float b, float c) {
+  return rung_sim_fma32(a, b, c);
+}
 RUNG_SIM_INLINE double rung_sim_fma(double a, double b, double c) {
   return rung_sim_fma64(a, b, c);
 }
 #define fmaf(a, b, c) rung_sim_fma32(a, b, c)
 #define fma(a, b, c) rung_sim_fma(a, b, c)
-RUNG_SIM_INLINE float __fmaf_rn(float a, float b, float c) { return rung_sim_fma32(a, b, c); }
-RUNG_SIM_INLINE double __fma_rn(double a, double b, double c) { return rung_sim_fma64(a, b, c); }
-RUNG_SIM_INLINE float __fadd_rn(float a, float b) { return a + b; }
-RUNG_SIM_INLINE float __fsub_rn(float a, float b) { return a - b; }
-RUNG_SIM_INLINE float __fmul_rn(float a, float b) { return a * b; }
-RUNG_SIM_INLINE float __fdiv_rn(float a, float b) { return a / b; }
-RUNG_SIM_INLINE float __fsqrt_rn(float a) { return sqrtf(a); }
-RUNG_SIM_INLINE float __frcp_rn(float a) { return 1.0f / a; }
-RUNG_SIM_INLINE double __dadd_rn(double a, double b) { return a + b; }
-RUNG_SIM_INLINE double __dsub_rn(double a, double b) { return a - b; }
-RUNG_SIM_INLINE double __dmul_rn(double a, double b) { return a * b; }
-RUNG_SIM_INLINE double __ddiv_rn(double a, double b) { return a / b; }
-RUNG_SIM_INLINE double __dsqrt_rn(double a) { return sqrt(a); }
-RUNG_SIM_INLINE double __drcp_rn(double a) { return 1.0 / a; }
+RUNG_SIM_INLINE float __fmaf_rn(float a, float b, float c) {
+  return rung_sim_fma32(a, b, c);
+}
+RUNG_SIM_INLINE double __fma_rn(double a, double b, double c) {
+  return rung_sim_fma64(a, b, c);
+}
+RUNG_SIM_INLINE float __fadd_rn(float a, float b) {
+  return a + b;
+}
+RUNG_SIM_INLINE float __fsub_rn(float a, float b) {
+  return a - b;
+}
+RUNG_SIM_INLINE float __fmul_rn(float a, float b) {
+  return a * b;
+}
+RUNG_SIM_INLINE float __fdiv_rn(float a, float b) {
+  return a / b;
+}
+RUNG_SIM_INLINE float __fsqrt_rn(float a) {
+  return sqrtf(a);
+}
+RUNG_SIM_INLINE float __frcp_rn(float a) {
+  return 1.0f / a;
+}
+RUNG_SIM_INLINE double __dadd_rn(double a, double b) {
+  return a + b;
+}
+RUNG_SIM_INLINE double __dsub_rn(double a, double b) {
+  return a - b;
+}
+RUNG_SIM_INLINE double __dmul_rn(double a, double b) {
+  return a * b;
+}
+RUNG_SIM_INLINE double __ddiv_rn(double a, double b) {
+  return a / b;
+}
+RUNG_SIM_INLINE double __dsqrt_rn(double a) {
+  return sqrt(a);
+}
+RUNG_SIM_INLINE double __drcp_rn(double a) {
+  return 1.0 / a;
+}
 
-#define RUNG_SIM_LEAST_AND_MOST(type)                                  \
-  RUNG_SIM_INLINE type min(type a, type b) { return b < a ? b : a; }   \
-  RUNG_SIM_INLINE type max(type a, type b) { return a < b ? b : a; }
+#define RUNG_SIM_LEAST_AND_MOST(type)        \
+  RUNG_SIM_INLINE type min(type a, type b) { \
+    return b < a ? b : a;                    \
+  }                                          \
+  RUNG_SIM_INLINE type max(type a, type b) { \
+    return a < b ? b : a;                    \
+  }
 RUNG_SIM_LEAST_AND_MOST(int)
 RUNG_SIM_LEAST_AND_MOST(unsigned)
 RUNG_SIM_LEAST_AND_MOST(long)
 RUNG_SIM_LEAST_AND_MOST(unsigned long)
 RUNG_SIM_LEAST_AND_MOST(long long)
 RUNG_SIM_LEAST_AND_MOST(unsigned long long)
-RUNG_SIM_INLINE float min(float a, float b) { return fminf(a, b); }
-RUNG_SIM_INLINE float max(float a, float b) { return fmaxf(a, b); }
-RUNG_SIM_INLINE double min(double a, double b) { return fmin(a, b); }
-RUNG_SIM_INLINE double max(double a, double b) { return fmax(a, b); }
+RUNG_SIM_INLINE float min(float a, float b) {
+  return fminf(a, b);
+}
+RUNG_SIM_INLINE float max(float a, float b) {
+  return fmaxf(a, b);
+}
+RUNG_SIM_INLINE double min(double a, double b) {
+  return fmin(a, b);
+}
+RUNG_SIM_INLINE double max(double a, double b) {
+  return fmax(a, b);
+}
 
 /* Conversions: a value outside the range goes to its end, a NaN to 0. */
-#define RUNG_SIM_CONVERT(name, from, to, round, low, high)              \
-  RUNG_SIM_INLINE to name(from x) {                                     \
-    const from whole = round(x);                                        \
-    if (whole != whole) return 0;                                       \
+#define RUNG_SIM_CONVERT(name, from, to, round, low, high)                            \
+  RUNG_SIM_INLINE to name(from x) {                                                   \
+    const from whole = round(x);                                                      \
+    if (whole != whole) return 0;                                                     \
     return whole <= (from)(low) ? (low) : whole >= (from)(high) ? (high) : (to)whole; \
   }
 RUNG_SIM_CONVERT(__float2int_rz, float, int, truncf, INT32_MIN, INT32_MAX)
@@ -265,26 +349,48 @@ RUNG_SIM_CONVERT(__double2int_rn, double, int, rint, INT32_MIN, INT32_MAX)
 RUNG_SIM_CONVERT(__double2int_rd, double, int, floor, INT32_MIN, INT32_MAX)
 RUNG_SIM_CONVERT(__double2ll_rz, double, long long, trunc, INT64_MIN, INT64_MAX)
 RUNG_SIM_CONVERT(__double2ll_rn, double, long long, rint, INT64_MIN, INT64_MAX)
-RUNG_SIM_INLINE float __int2float_rn(int x) { return (float)x; }
-RUNG_SIM_INLINE float __uint2float_rn(unsigned x) { return (float)x; }
-RUNG_SIM_INLINE double __int2double_rn(int x) { return x; }
-RUNG_SIM_INLINE double __ll2double_rn(long long x) { return (double)x; }
-RUNG_SIM_INLINE float __double2float_rn(double x) { return (float)x; }
+RUNG_SIM_INLINE float __int2float_rn(int x) {
+  return (float)x;
+}
+RUNG_SIM_INLINE float __uint2float_rn(unsigned x) {
+  return (float)x;
+}
+RUNG_SIM_INLINE double __int2double_rn(int x) {
+  return x;
+}
+RUNG_SIM_INLINE double __ll2double_rn(long long x) {
+  return (double)x;
+}
+RUNG_SIM_INLINE float __double2float_rn(double x) {
+  return (float)x;
+}
 
-RUNG_SIM_INLINE int __popc(unsigned x) { return __builtin_popcount(x); }
-RUNG_SIM_INLINE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-RUNG_SIM_INLINE int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
+RUNG_SIM_INLINE int __popc(unsigned x) {
+  return __builtin_popcount(x);
+}
+RUNG_SIM_INLINE int __popcll(unsigned long long x) {
+  return __builtin_popcountll(x);
+}
+RUNG_SIM_INLINE int __clz(int x) {
+  return x == 0 ? 32 : __builtin_clz((unsigned)x);
+}
 RUNG_SIM_INLINE int __clzll(long long x) {
   return x == 0 ? 64 : __builtin_clzll((unsigned long long)x);
 }
-RUNG_SIM_INLINE int __ffs(int x) { return __builtin_ffs(x); }
-RUNG_SIM_INLINE int __ffsll(long long x) { return __builtin_ffsll(x); }
+RUNG_SIM_INLINE int __ffs(int x) {
+  return __builtin_ffs(x);
+}
+RUNG_SIM_INLINE int __ffsll(long long x) {
+  return __builtin_ffsll(x);
+}
 RUNG_SIM_INLINE unsigned __brev(unsigned x) {
   unsigned turned = 0;
   for (int i = 0; i < 32; i++) turned |= (x >> i & 1) << (31 - i);
   return turned;
 }
-RUNG_SIM_INLINE int __mulhi(int a, int b) { return (int)((long long)a * b >> 32); }
+RUNG_SIM_INLINE int __mulhi(int a, int b) {
+  return (int)((long long)a * b >> 32);
+}
 RUNG_SIM_INLINE unsigned __umulhi(unsigned a, unsigned b) {
   return (unsigned)((unsigned long long)a * b >> 32);
 }

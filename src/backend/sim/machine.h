@@ -59,7 +59,12 @@ void rung_sim_static_shared(void);
 
 /* ---- waiting for others --------------------------------------------------------------------- */
 
-typedef enum rung_sim_vote { RUNG_SIM_NO_VOTE, RUNG_SIM_COUNT, RUNG_SIM_ALL, RUNG_SIM_ANY } rung_sim_vote;
+typedef enum rung_sim_vote {
+  RUNG_SIM_NO_VOTE,
+  RUNG_SIM_COUNT,
+  RUNG_SIM_ALL,
+  RUNG_SIM_ANY
+} rung_sim_vote;
 /* __syncthreads() and its kin: the vote's outcome. */
 int rung_sim_barrier(rung_sim_vote vote, int predicate);
 

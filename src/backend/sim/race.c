@@ -168,7 +168,8 @@ void sim_race_shared(sim_thread *self, size_t offset, bool is_static, size_t byt
 
 void sim_race_global(sim_thread *self, sim_allocation *in, const char *address, size_t bytes,
                      sim_access access, bool atomic, sim_pc pc) {
-  if (in->cells == NULL) in->cells = calloc((size_t)(in->end - in->first) / WORD + 1, sizeof(sim_cell));
+  if (in->cells == NULL)
+    in->cells = calloc((size_t)(in->end - in->first) / WORD + 1, sizeof(sim_cell));
   if (in->cells == NULL) return;
   touch(self, in->cells, self->block->worker->run->first_stamp, (size_t)(address - in->first),
         bytes, access, atomic, "device", pc);

@@ -3,8 +3,8 @@
  * A worker runs one block until all its threads ended, and starts another only where every thread
  * of those it has polls for something: so that a block may wait for another as it may on a GPU. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,6 @@
 #define ALLOW(from, bytes) ((void)(from), (void)(bytes))
 #endif
 
-/* Polling that nothing answers for so long is taken for a hang. */
-enum { PATIENCE_SECONDS = 20 };
-
 __thread sim_thread *sim_self __attribute__((tls_model("initial-exec")));
 
 /* ---- failures ------------------------------------------------------------------------------- */
@@ -36,8 +33,7 @@ void sim_fail(sim_run *run, const char *format, ...) {
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
   pthread_mutex_lock(&run->lock);
-  if (!run->failed)
-    rung_fail(run->error, RUNG_DEVICE_FAILED, "kernel %s: %s", run->kernel, text);
+  if (!run->failed) rung_fail(run->error, RUNG_DEVICE_FAILED, "kernel %s: %s", run->kernel, text);
   run->failed = true;
   pthread_mutex_unlock(&run->lock);
 }
@@ -171,9 +167,9 @@ static bool make_shared(sim_block *block, size_t bytes) {
   if (block->shared_room < bytes || block->shared_memory == NULL) {
     free(block->shared_memory);
     block->shared_room = (bytes + 1023) / 1024 * 1024;
-    block->shared_memory = aligned_alloc(SIM_MARGIN, (block->shared_room + SIM_MARGIN - 1) /
-                                                             SIM_MARGIN * SIM_MARGIN +
-                                                         2 * (size_t)SIM_MARGIN);
+    block->shared_memory =
+        aligned_alloc(SIM_MARGIN, (block->shared_room + SIM_MARGIN - 1) / SIM_MARGIN * SIM_MARGIN +
+                                      2 * (size_t)SIM_MARGIN);
     if (block->shared_memory == NULL) return false;
   }
   block->shared = block->shared_memory + SIM_MARGIN;
@@ -194,9 +190,10 @@ static sim_block *begin_block(sim_worker *worker, int64_t turn) {
     block = calloc(1, sizeof *block);
   if (block == NULL) return NULL;
   block->worker = worker;
-  block->number = run->shuffled ? (int64_t)(((__uint128_t)turn * run->stride + run->start) %
-                                            (uint64_t)run->blocks)
-                                : turn;
+  block->number =
+      run->shuffled
+          ? (int64_t)(((__uint128_t)turn * run->stride + run->start) % (uint64_t)run->blocks)
+          : turn;
   block->index.x = (unsigned)(block->number % grid->x);
   block->index.y = (unsigned)(block->number / grid->x % grid->y);
   block->index.z = (unsigned)(block->number / grid->x / grid->y);
@@ -261,13 +258,13 @@ static void report_stuck(sim_block *block) {
   size_t used = 0;
   text[0] = '\0';
   for (int k = 0; k < count && used < sizeof text; k++)
-    used += (size_t)snprintf(
-        text + used, sizeof text - used, "%s%d (the first is thread %d) %s%s", k > 0 ? "; " : "",
-        places[k].count, places[k].first,
-        places[k].wait == SIM_ENDED        ? "have ended"
-        : places[k].wait == SIM_AT_BARRIER ? "wait at the barrier at "
-                                           : "wait for other lanes of their warp at ",
-        places[k].line);
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s%d (the first is thread %d) %s%s",
+                             k > 0 ? "; " : "", places[k].count, places[k].first,
+                             places[k].wait == SIM_ENDED ? "have ended"
+                             : places[k].wait == SIM_AT_BARRIER
+                                 ? "wait at the barrier at "
+                                 : "wait for other lanes of their warp at ",
+                             places[k].line);
   const rung_sim_index *at = &block->index;
   sim_fail(run, "not all of the %d threads of block (%u, %u, %u) come together: %s", run->threads,
            at->x, at->y, at->z, text);
@@ -327,12 +324,12 @@ static void wait_for_others(sim_worker *worker, patience *waited) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   const int64_t moves = run->moves;
   if (waited->since == 0 || waited->moves != moves) *waited = (patience){moves, now.tv_sec};
-  if (now.tv_sec - waited->since >= PATIENCE_SECONDS) {
+  if (now.tv_sec - waited->since >= run->state->patience) {
     char text[160];
     const sim_block *block = worker->resident;
     sim_line_text(block->threads[block->ready[0]].pc, text, sizeof text);
     sim_fail(run, "block (%u, %u, %u) has polled for %d s at %s, and nothing changes",
-             block->index.x, block->index.y, block->index.z, PATIENCE_SECONDS, text);
+             block->index.x, block->index.y, block->index.z, run->state->patience, text);
   }
   sched_yield();
 }
@@ -432,25 +429,33 @@ static rung_status check(const rung_task *task, const rung_sim_launch *launch) {
   const rung_sim_index *g = &launch->grid, *b = &launch->block;
   char why[RUNG_REASON];
   if (g->x == 0 || g->y == 0 || g->z == 0 || b->x == 0 || b->y == 0 || b->z == 0) {
-    snprintf(why, sizeof why, "invalid configuration argument: a grid of (%u, %u, %u) blocks of "
-             "(%u, %u, %u) threads", g->x, g->y, g->z, b->x, b->y, b->z);
+    snprintf(why, sizeof why,
+             "invalid configuration argument: a grid of (%u, %u, %u) blocks of "
+             "(%u, %u, %u) threads",
+             g->x, g->y, g->z, b->x, b->y, b->z);
     return refuse(task, launch, why);
   }
   if (g->x > INT32_MAX || g->y > 65535 || g->z > 65535) {
-    snprintf(why, sizeof why, "invalid argument: a grid of (%u, %u, %u) blocks; at most (%d, "
-             "65535, 65535) would do", g->x, g->y, g->z, INT32_MAX);
+    snprintf(why, sizeof why,
+             "invalid argument: a grid of (%u, %u, %u) blocks; at most (%d, "
+             "65535, 65535) would do",
+             g->x, g->y, g->z, INT32_MAX);
     return refuse(task, launch, why);
   }
   const uint64_t threads = (uint64_t)b->x * b->y * b->z;
   if (b->x > 1024 || b->y > 1024 || b->z > 64 || threads > SIM_MOST_THREADS) {
-    snprintf(why, sizeof why, "invalid configuration argument: a block of %" PRIu64 " threads (%u, "
-             "%u, %u); at most 1024 (1024, 1024, 64) would do", threads, b->x, b->y, b->z);
+    snprintf(why, sizeof why,
+             "invalid configuration argument: a block of %" PRIu64
+             " threads (%u, "
+             "%u, %u); at most 1024 (1024, 1024, 64) would do",
+             threads, b->x, b->y, b->z);
     return refuse(task, launch, why);
   }
   if (launch->shared_bytes > permitted_shared(state, launch->function)) {
-    snprintf(why, sizeof why, "invalid argument: %zu bytes of dynamic shared memory; up to %zu "
-             "are allowed to this kernel", launch->shared_bytes,
-             permitted_shared(state, launch->function));
+    snprintf(why, sizeof why,
+             "invalid argument: %zu bytes of dynamic shared memory; up to %zu "
+             "are allowed to this kernel",
+             launch->shared_bytes, permitted_shared(state, launch->function));
     return refuse(task, launch, why);
   }
   return RUNG_OK;

@@ -64,6 +64,7 @@ static rung_status sim_open(const rung_device *device, void *stream, rung_state 
     return rung_fail(error, RUNG_OUT_OF_MEMORY, "out of memory opening the simulated GPU");
   made->device = *device;
   made->host_threads = host.threads;
+  made->patience = 20;
   for (int i = 0; i < SIM_MOST_WORKERS; i++) {
     made->workers[i].state = made;
     made->workers[i].number = i;
@@ -121,7 +122,8 @@ static rung_status sim_pack(rung_state *state, const rung_view *to, const rung_v
   return RUNG_OK;
 }
 
-/* ---- measuring: the host's clock, for what shows progress; nothing of it is a GPU's time ------- */
+/* ---- measuring: the host's clock, for what shows progress; nothing of it is a GPU's time -------
+ */
 
 static rung_status sim_flush(rung_state *state, rung_error *error) {
   (void)state;

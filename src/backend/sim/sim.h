@@ -31,7 +31,13 @@ typedef uintptr_t sim_pc; /* an address in a kernel's code */
 
 /* ---- threads, blocks, workers: run.c -------------------------------------------------------- */
 
-typedef enum sim_wait { SIM_READY, SIM_AT_BARRIER, SIM_IN_EXCHANGE, SIM_POLLING, SIM_ENDED } sim_wait;
+typedef enum sim_wait {
+  SIM_READY,
+  SIM_AT_BARRIER,
+  SIM_IN_EXCHANGE,
+  SIM_POLLING,
+  SIM_ENDED
+} sim_wait;
 
 /* What a thread did, in order: kept while launches are counted. */
 typedef enum sim_event_kind {
@@ -98,7 +104,7 @@ struct sim_block {
   char *shared, *shared_memory;
   size_t shared_room;
   rung_random random;
-  struct sim_race *race;   /* NULL: not examined */
+  struct sim_race *race; /* NULL: not examined */
 };
 
 /* A launch as its workers share it. */
@@ -110,14 +116,14 @@ typedef struct sim_run {
   int64_t blocks;
   int workers, most_resident; /* resident: of one worker */
   uint64_t seed;
-  uint32_t first_stamp;    /* of this launch's blocks; race.c */
-  bool shuffled;           /* blocks in random order: block k is (k * stride + start) mod blocks */
+  uint32_t first_stamp; /* of this launch's blocks; race.c */
+  bool shuffled;        /* blocks in random order: block k is (k * stride + start) mod blocks */
   uint64_t stride, start;
-  _Atomic int64_t next;    /* block to hand out */
-  _Atomic int64_t done;    /* blocks that ended: progress, seen from a stalled worker */
-  _Atomic int64_t moves;   /* anything that may end another worker's polling */
-  _Atomic bool failed;     /* *error is written */
-  pthread_mutex_t lock;    /* of error */
+  _Atomic int64_t next;  /* block to hand out */
+  _Atomic int64_t done;  /* blocks that ended: progress, seen from a stalled worker */
+  _Atomic int64_t moves; /* anything that may end another worker's polling */
+  _Atomic bool failed;   /* *error is written */
+  pthread_mutex_t lock;  /* of error */
   rung_error *error;
 } sim_run;
 
@@ -152,9 +158,9 @@ void sim_settle_warp(sim_block *block, int warp);
 
 typedef struct sim_allocation {
   struct sim_allocation *next;
-  char *memory; /* as malloc gave it; what may be used begins a margin later */
-  char *first, *end;   /* what may be used */
-  char *open, *closed; /* between these: not guarded */
+  char *memory;           /* as malloc gave it; what may be used begins a margin later */
+  char *first, *end;      /* what may be used */
+  char *open, *closed;    /* between these: not guarded */
   struct sim_cell *cells; /* race.c: one a 4-byte word; NULL until it is needed */
 } sim_allocation;
 
@@ -225,8 +231,9 @@ struct rung_state {
   sim_permit *permits; /* kernels that may ask for more shared memory */
   int permit_count;
   bool examined;
-  uint64_t seed;   /* of the next launch */
-  uint32_t stamps; /* given out to blocks; one worker when examined */
+  int patience; /* seconds that blocks may poll and nothing changes, before it counts as a hang */
+  uint64_t seed;               /* of the next launch */
+  uint32_t stamps;             /* given out to blocks; one worker when examined */
   struct sim_profile *profile; /* NULL: launches are not counted */
   struct timespec marks[2];
   bool marked[2];

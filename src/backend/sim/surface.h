@@ -10,8 +10,8 @@
 
 #include <tuple>
 
-#include "backend/sim/machine.h"
 #include "backend/sim/callbacks.h"
+#include "backend/sim/machine.h"
 
 /* ---- how functions and variables are declared ------------------------------------------------ */
 
@@ -26,14 +26,14 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 /* A block asks for static shared memory before it declares it; the linker gathers what is declared
  * (backend/sim/shared.ld). */
-#define __shared__       \
+#define __shared__          \
   rung_sim_static_shared(); \
   static
 #define __constant__ __attribute__((section("rung_constant")))
 
-#include "backend/sim/types.h"
 #include "backend/sim/intrinsics.h"
 #include "backend/sim/texture.h"
+#include "backend/sim/types.h"
 
 /* ---- where a thread is ---------------------------------------------------------------------- */
 
@@ -47,8 +47,7 @@ static inline uint3 rung_sim_place_of(rung_sim_index index) {
   return {index.x, index.y, index.z};
 }
 
-#define RUNG_DYNAMIC_SHARED(type, name) \
-  type *name = static_cast<type *>(rung_sim_dynamic_shared())
+#define RUNG_DYNAMIC_SHARED(type, name) type *name = static_cast<type *>(rung_sim_dynamic_shared())
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
@@ -79,22 +78,22 @@ static inline rung_status rung_sim_launch_kernel(const rung_task *task, const ch
   return rung_sim_run(task, &launch);
 }
 
-#define RUNG_LAUNCH(task, kernel, grid, block, shared_bytes, ...)                               \
-  do {                                                                                          \
-    rung_status launched_ = rung_sim_launch_kernel((task), #kernel, (kernel), (grid), (block),  \
-                                                   (shared_bytes)__VA_OPT__(, ) __VA_ARGS__);   \
-    if (launched_ != RUNG_OK) return launched_;                                                 \
+#define RUNG_LAUNCH(task, kernel, grid, block, shared_bytes, ...)                              \
+  do {                                                                                         \
+    rung_status launched_ = rung_sim_launch_kernel((task), #kernel, (kernel), (grid), (block), \
+                                                   (shared_bytes)__VA_OPT__(, ) __VA_ARGS__);  \
+    if (launched_ != RUNG_OK) return launched_;                                                \
   } while (0)
 
-#define RUNG_SIM_TRY(call)                         \
-  do {                                             \
-    rung_status status_ = (call);                  \
-    if (status_ != RUNG_OK) return status_;        \
+#define RUNG_SIM_TRY(call)                  \
+  do {                                      \
+    rung_status status_ = (call);           \
+    if (status_ != RUNG_OK) return status_; \
   } while (0)
 
-#define RUNG_ALLOW_SHARED(task, kernel, bytes)                                         \
-  RUNG_SIM_TRY(rung_sim_allow_shared((task), #kernel,                                  \
-                                     reinterpret_cast<const void *>(kernel), (bytes)))
+#define RUNG_ALLOW_SHARED(task, kernel, bytes) \
+  RUNG_SIM_TRY(                                \
+      rung_sim_allow_shared((task), #kernel, reinterpret_cast<const void *>(kernel), (bytes)))
 #define RUNG_RESIDENT_BLOCKS(task, kernel, threads, shared_bytes, blocks) \
   RUNG_SIM_TRY(rung_sim_resident_blocks((task), (threads), (shared_bytes), (blocks)))
 #define RUNG_COPY_ON_DEVICE(task, to, from, bytes) \

@@ -63,7 +63,7 @@ struct rung_sim_texture {
 
 template <typename T>
 static inline cudaChannelFormatDesc cudaCreateChannelDesc() {
-  const cudaChannelFormatKind kind = T(0.5) != T(0)   ? cudaChannelFormatKindFloat
+  const cudaChannelFormatKind kind = T(0.5) != T(0) ? cudaChannelFormatKindFloat
                                      : T(-1) < T(0) ? cudaChannelFormatKindSigned
                                                     : cudaChannelFormatKindUnsigned;
   return {(int)sizeof(T) * 8, 0, 0, 0, kind};

@@ -2,21 +2,27 @@
 #ifndef RUNG_BACKEND_SIM_TYPES_H
 #define RUNG_BACKEND_SIM_TYPES_H
 
-#define RUNG_SIM_VECTOR2(name, type, alignment)                       \
-  struct __attribute__((aligned(alignment))) name {                   \
-    type x, y;                                                        \
-  };                                                                  \
-  static inline name make_##name(type x, type y) { return {x, y}; }
-#define RUNG_SIM_VECTOR3(name, type)                                  \
-  struct name {                                                       \
-    type x, y, z;                                                     \
-  };                                                                  \
-  static inline name make_##name(type x, type y, type z) { return {x, y, z}; }
-#define RUNG_SIM_VECTOR4(name, type, alignment)                       \
-  struct __attribute__((aligned(alignment))) name {                   \
-    type x, y, z, w;                                                  \
-  };                                                                  \
-  static inline name make_##name(type x, type y, type z, type w) { return {x, y, z, w}; }
+#define RUNG_SIM_VECTOR2(name, type, alignment)     \
+  struct __attribute__((aligned(alignment))) name { \
+    type x, y;                                      \
+  };                                                \
+  static inline name make_##name(type x, type y) {  \
+    return {x, y};                                  \
+  }
+#define RUNG_SIM_VECTOR3(name, type)                       \
+  struct name {                                            \
+    type x, y, z;                                          \
+  };                                                       \
+  static inline name make_##name(type x, type y, type z) { \
+    return {x, y, z};                                      \
+  }
+#define RUNG_SIM_VECTOR4(name, type, alignment)                    \
+  struct __attribute__((aligned(alignment))) name {                \
+    type x, y, z, w;                                               \
+  };                                                               \
+  static inline name make_##name(type x, type y, type z, type w) { \
+    return {x, y, z, w};                                           \
+  }
 #define RUNG_SIM_VECTORS(name, type, alignment2, alignment4) \
   struct name##1 {                                           \
     type x;                                                  \

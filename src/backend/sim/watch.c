@@ -23,8 +23,7 @@ static void report_stray(sim_thread *self, const char *what, const char *address
   sim_thread_text(self, thread, sizeof thread);
   sim_line_text(pc, line, sizeof line);
   const bool before = address < from;
-  const long long far = before ? (long long)(from - address)
-                               : (long long)(address + bytes - to);
+  const long long far = before ? (long long)(from - address) : (long long)(address + bytes - to);
   sim_fail(self->block->worker->run, "%s %s %zu bytes at %s, %lld byte%s %s %s it may use", thread,
            access == SIM_READS ? "reads" : "writes", bytes, line, far, far == 1 ? "" : "s",
            before ? "before the start of" : "past the end of", what);
@@ -50,8 +49,7 @@ static void touch_global(sim_thread *self, sim_allocation *in, const char *addre
     report_stray(self, "the memory", address, bytes, in->open, in->closed, access, pc);
     return;
   }
-  if (self->block->race != NULL)
-    sim_race_global(self, in, address, bytes, access, atomic, pc);
+  if (self->block->race != NULL) sim_race_global(self, in, address, bytes, access, atomic, pc);
   if (atomic) self->block->synchronised = true;
 }
 
@@ -76,8 +74,11 @@ void sim_touch(sim_thread *self, const void *where, size_t bytes, sim_access acc
     shared = false;
   }
   if (state->profile != NULL)
-    sim_count_log(self, atomic ? SIM_ATOMIC : access == SIM_READS ? SIM_LOAD : SIM_STORE, address,
-                  bytes, shared, pc);
+    sim_count_log(self,
+                  atomic                ? SIM_ATOMIC
+                  : access == SIM_READS ? SIM_LOAD
+                                        : SIM_STORE,
+                  address, bytes, shared, pc);
 }
 
 void sim_note(sim_thread *self, sim_event_kind kind, sim_pc pc) {
@@ -98,26 +99,25 @@ void rung_sim_copy_in(void *shared, const void *global, size_t bytes) {
 
 float rung_sim_fma32(float a, float b, float c) {
   sim_thread *self = sim_self;
-  if (self != NULL && self->watched)
-    sim_note(self, SIM_FMA, (sim_pc)__builtin_return_address(0));
+  if (self != NULL && self->watched) sim_note(self, SIM_FMA, (sim_pc)__builtin_return_address(0));
   return __builtin_fmaf(a, b, c);
 }
 
 double rung_sim_fma64(double a, double b, double c) {
   sim_thread *self = sim_self;
-  if (self != NULL && self->watched)
-    sim_note(self, SIM_FMA, (sim_pc)__builtin_return_address(0));
+  if (self != NULL && self->watched) sim_note(self, SIM_FMA, (sim_pc)__builtin_return_address(0));
   return __builtin_fma(a, b, c);
 }
 
-/* ---- what the compiler calls ------------------------------------------------------------------ */
+/* ---- what the compiler calls ------------------------------------------------------------------
+ */
 
-#define CALLED_BACK(name, bytes, access)                                                       \
-  void name(const void *address);                                                              \
-  void name(const void *address) {                                                             \
-    sim_thread *self = sim_self;                                                               \
-    if (self != NULL && self->watched)                                                         \
-      sim_touch(self, address, bytes, access, false, (sim_pc)__builtin_return_address(0));     \
+#define CALLED_BACK(name, bytes, access)                                                   \
+  void name(const void *address);                                                          \
+  void name(const void *address) {                                                         \
+    sim_thread *self = sim_self;                                                           \
+    if (self != NULL && self->watched)                                                     \
+      sim_touch(self, address, bytes, access, false, (sim_pc)__builtin_return_address(0)); \
   }
 
 CALLED_BACK(rung_sim_read1, 1, SIM_READS)
@@ -146,16 +146,16 @@ void rung_sim_write_range(const void *address, size_t bytes) {
 }
 
 /* A volatile read is how a thread waits for another: that one gets its turn. */
-#define CALLED_BACK_VOLATILE(name, bytes)                                                      \
-  void name(const void *address);                                                              \
-  void name(const void *address) {                                                             \
-    sim_thread *self = sim_self;                                                               \
-    if (self == NULL) return;                                                                  \
-    const sim_pc pc = (sim_pc)__builtin_return_address(0);                                     \
-    if (self->watched) sim_touch(self, address, bytes, SIM_READS, false, pc);                  \
-    self->pc = pc;                                                                             \
-    self->wait = SIM_POLLING;                                                                  \
-    sim_yield(self);                                                                           \
+#define CALLED_BACK_VOLATILE(name, bytes)                                     \
+  void name(const void *address);                                             \
+  void name(const void *address) {                                            \
+    sim_thread *self = sim_self;                                              \
+    if (self == NULL) return;                                                 \
+    const sim_pc pc = (sim_pc)__builtin_return_address(0);                    \
+    if (self->watched) sim_touch(self, address, bytes, SIM_READS, false, pc); \
+    self->pc = pc;                                                            \
+    self->wait = SIM_POLLING;                                                 \
+    sim_yield(self);                                                          \
   }
 
 CALLED_BACK_VOLATILE(rung_sim_volatile_read1, 1)
