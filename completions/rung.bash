@@ -14,11 +14,11 @@ _rung() {
       --math) words="strict fast" ;;
       --edge) words="wrap nearest reflect mirror constant:0" ;;
       --preset) words="2016 2019 2021 2023 2025" ;;
-      --rung)
+      --rung | --against)
         words="auto $("$command" ladder 2>/dev/null |
           awk '{ sub(/^ *[*]? */, "") } $2 == "cpu" || $2 == "gpu" { print $1 }')"
         ;;
-      --block | --blocks | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights) return ;;
+      --block | --blocks | --size | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights) return ;;
       -o | --output | --means) ;;
       *)
         if [[ $word == -* ]]; then
@@ -28,7 +28,7 @@ _rung() {
                  on && match($0, /^  -[a-z]/) { print $1 }')
         else
           case $verb in
-            ladder | verify | bench)
+            ladder | verify | bench | explain)
               words=$("$command" ladder 2>/dev/null | awk -F: '/^[a-z]+:/ { print $1 }')
               ;;
           esac

@@ -12,6 +12,7 @@ static const cli_verb verbs[] = {
     {"ladder", "the rungs of each operation, their ideas, what each needs", verb_ladder},
     {"verify", "every rung against the reference", verb_verify},
     {"bench", "how long each rung takes, and what it gained", verb_bench},
+    {"explain", "what the GPU rungs' kernels do, counted line by line", verb_explain},
     {"devices", "what is here, and what it can do", verb_devices}};
 
 static void print_help(FILE *to) {

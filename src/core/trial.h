@@ -52,6 +52,9 @@ typedef struct rung_trials {
   const char *const *verify; /* small jobs that between them reach every path */
   const char *const *bench;  /* jobs worth timing, the first is the default */
   const char *const *tour;   /* a few, seconds in all on a laptop */
+  /* Jobs small enough to be counted thread by thread, the first is the default. NULL: the first of
+   * `verify` has to do. */
+  const char *const *explain;
   /* Makes a trial from a line: unknown keys and values out of range are refused by a sentence.
    * On failure *trial needs no drop(). */
   rung_status (*make)(const char *line, uint64_t seed, rung_trial *trial, rung_error *error);

@@ -156,6 +156,21 @@ typedef struct lab_stage_times {
 rung_status lab_stages_of(rung_context *context, const rung_trial *trial, const rung_row *row,
                           int block, bool pinned, lab_stage_times *times, rung_error *error);
 
+/* ---- explain.c: what kernels did ------------------------------------------------------------- */
+
+/* Runs the rung once while the device counts, and checks that run's result like any other: counts
+ * of a rung that computes something else explain nothing. A rung that does not support the job or
+ * fails is a finding, not an error, and leaves *profile empty; else it is to be freed by
+ * rung_profile_free(). An error is: a device that cannot count, memory. The trial's expect() must
+ * have run. */
+rung_status lab_explain(rung_context *context, const rung_trial *trial, const rung_row *row,
+                        int block, rung_profile *profile, lab_verdict *verdict, rung_error *error);
+/* The same run, not counted: what a device's own counters look at from outside. */
+rung_status lab_try(rung_context *context, const rung_trial *trial, const rung_row *row, int block,
+                    lab_verdict *verdict, rung_error *error);
+/* The sum over a profile's kernels. */
+void lab_profile_total(const rung_profile *profile, rung_counts *total);
+
 /* ---- record.c: what was measured, as versioned JSON ---------------------------------------- */
 
 #define LAB_RECORD_VERSION 1

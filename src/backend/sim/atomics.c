@@ -80,12 +80,18 @@ static uint64_t made(rung_sim_atomic op, rung_sim_number number, uint64_t old, u
   }
 }
 
+static uint64_t fresh_of(rung_sim_atomic op, rung_sim_number number, uint64_t old, uint64_t value,
+                         uint64_t compare) {
+  const uint64_t fresh = made(op, number, old, value, compare);
+  return bytes_of(number) == 4 ? (uint32_t)fresh : fresh;
+}
+
 static uint64_t apply32(rung_sim_atomic op, rung_sim_number number, void *address, uint64_t value,
                         uint64_t compare) {
   uint32_t *at = address;
   uint32_t old = __atomic_load_n(at, __ATOMIC_ACQUIRE), fresh;
   do {
-    fresh = (uint32_t)made(op, number, old, value, compare);
+    fresh = (uint32_t)fresh_of(op, number, old, value, compare);
   } while (op != RUNG_SIM_LOAD && !__atomic_compare_exchange_n(at, &old, fresh, false,
                                                                __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE));
   return old;
@@ -96,7 +102,7 @@ static uint64_t apply64(rung_sim_atomic op, rung_sim_number number, void *addres
   uint64_t *at = address;
   uint64_t old = __atomic_load_n(at, __ATOMIC_ACQUIRE), fresh;
   do {
-    fresh = made(op, number, old, value, compare);
+    fresh = fresh_of(op, number, old, value, compare);
   } while (op != RUNG_SIM_LOAD && !__atomic_compare_exchange_n(at, &old, fresh, false,
                                                                __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE));
   return old;
@@ -117,9 +123,8 @@ uint64_t rung_sim_atomic_op(rung_sim_atomic op, rung_sim_number number, void *ad
   }
   const uint64_t old = bytes == 4 ? apply32(op, number, address, value, compare)
                                   : apply64(op, number, address, value, compare);
-  /* What found nothing to change may be looking for a change. */
-  const bool idle = op == RUNG_SIM_LOAD || (op == RUNG_SIM_COMPARE_SWAP && old != compare) ||
-                    (op == RUNG_SIM_FETCH_ADD && value == 0);
+  /* What changed nothing may be waiting for a change: a lock is asked for by a swap, too. */
+  const bool idle = op != RUNG_SIM_STORE && fresh_of(op, number, old, value, compare) == old;
   if (idle) {
     self->wait = SIM_POLLING;
     sim_yield(self);

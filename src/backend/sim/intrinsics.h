@@ -69,13 +69,13 @@ RUNG_SIM_INLINE int rung_sim_lane() {
 RUNG_SIM_INLINE void __syncwarp(unsigned mask = 0xffffffffu) {
   rung_sim_exchange_values(RUNG_SIM_SYNC, mask, 0, 0);
 }
-/* From lane `from` of the caller's segment of `width` lanes, or its own value where that lies
- * outside. */
+/* From lane `from`, or its own value where that lies outside the caller's segment: said without a
+ * branch, which would be counted as one of the kernel's. */
 template <typename T>
 RUNG_SIM_INLINE T rung_sim_shuffle(unsigned mask, T value, int from, bool inside) {
   static_assert(sizeof(T) <= 8, "a shuffle moves 4 or 8 bytes");
   const uint64_t got = rung_sim_exchange_values(
-      RUNG_SIM_SHUFFLE, mask, rung_sim_bits<uint64_t>(value), inside ? from : rung_sim_lane());
+      RUNG_SIM_SHUFFLE, mask, rung_sim_bits<uint64_t>(value), from | -(int)!inside);
   return rung_sim_bits<T>(got);
 }
 template <typename T>
@@ -85,17 +85,18 @@ RUNG_SIM_INLINE T __shfl_sync(unsigned mask, T value, int from, int width = 32) 
 }
 template <typename T>
 RUNG_SIM_INLINE T __shfl_up_sync(unsigned mask, T value, unsigned by, int width = 32) {
-  const int lane = rung_sim_lane(), base = lane & ~(width - 1);
-  return rung_sim_shuffle(mask, value, lane - (int)by, lane - (int)by >= base);
+  const int lane = rung_sim_lane(), base = lane & ~(width - 1), from = lane - (int)(by & 31);
+  return rung_sim_shuffle(mask, value, from, from >= base);
 }
 template <typename T>
 RUNG_SIM_INLINE T __shfl_down_sync(unsigned mask, T value, unsigned by, int width = 32) {
   const int lane = rung_sim_lane(), end = (lane & ~(width - 1)) + width;
-  return rung_sim_shuffle(mask, value, lane + (int)by, lane + (int)by < end);
+  const int from = lane + (int)(by & 31);
+  return rung_sim_shuffle(mask, value, from, from < end);
 }
 template <typename T>
 RUNG_SIM_INLINE T __shfl_xor_sync(unsigned mask, T value, int with, int width = 32) {
-  const int lane = rung_sim_lane(), from = lane ^ with, end = (lane & ~(width - 1)) + width;
+  const int lane = rung_sim_lane(), from = lane ^ (with & 31), end = (lane & ~(width - 1)) + width;
   return rung_sim_shuffle(mask, value, from, from < end);
 }
 RUNG_SIM_INLINE unsigned __ballot_sync(unsigned mask, int p) {
@@ -331,11 +332,12 @@ RUNG_SIM_INLINE double max(double a, double b) {
   return fmax(a, b);
 }
 
-/* Conversions: a value outside the range goes to its end, a NaN to 0. */
+/* Conversions: a value outside the range goes to its end; a NaN to 0 from a float, to the least
+ * value from a double, as PTX has it. */
 #define RUNG_SIM_CONVERT(name, from, to, round, low, high)                            \
   RUNG_SIM_INLINE to name(from x) {                                                   \
     const from whole = round(x);                                                      \
-    if (whole != whole) return 0;                                                     \
+    if (whole != whole) return sizeof(from) == 8 ? (low) : 0;                         \
     return whole <= (from)(low) ? (low) : whole >= (from)(high) ? (high) : (to)whole; \
   }
 RUNG_SIM_CONVERT(__float2int_rz, float, int, truncf, INT32_MIN, INT32_MAX)

@@ -2,6 +2,7 @@
  * libdw). Without it, or in a stripped program, lines are not known and addresses are given. */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,8 @@
 #define CALL_OF(pc) ((pc)-1)
 
 #ifdef RUNG_WITH_LIBDW
+#include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -32,18 +35,71 @@ static Dwfl *symbols(void) {
   return opened;
 }
 
+/* The scopes that an address lies in, as they lie in one another, the innermost first; to be freed.
+ * dwarf_getscopes() itself goes on from a function in line to where that function stands. */
+static int scopes_at(Dwarf_Die *unit, Dwarf_Addr at, Dwarf_Die **scopes) {
+  Dwarf_Die *innermost = NULL;
+  *scopes = NULL;
+  if (dwarf_getscopes(unit, at, &innermost) <= 0) return 0;
+  const int count = dwarf_getscopes_die(&innermost[0], scopes);
+  free(innermost);
+  return count;
+}
+
+/* What a kernel calls of ours is in line everywhere: its own source is where it was called from. */
+static const char *called_from(Dwfl_Module *module, sim_pc pc, const char *file, int *line) {
+  Dwarf_Addr bias;
+  Dwarf_Die *unit = dwfl_module_addrdie(module, pc, &bias), *scopes;
+  Dwarf_Files *files;
+  size_t file_count;
+  if (unit == NULL || dwarf_getsrcfiles(unit, &files, &file_count) != 0) return file;
+  const int count = scopes_at(unit, pc - bias, &scopes);
+  for (int i = 0; i < count && strstr(file, "/backend/sim/") != NULL; i++) {
+    Dwarf_Attribute from, at;
+    Dwarf_Word number, where;
+    if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine ||
+        dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_file, &from), &number) != 0 ||
+        dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_line, &at), &where) != 0)
+      continue;
+    const char *caller = dwarf_filesrc(files, number, NULL, NULL);
+    if (caller == NULL) continue;
+    file = caller;
+    *line = (int)where;
+  }
+  free(scopes);
+  return file;
+}
+
 bool sim_has_lines(void) {
   return true;
 }
 
-bool sim_line_of(sim_pc pc, const char **file, int *line) {
-  pthread_mutex_lock(&lock);
+static const char *look_up(sim_pc pc, int *line) {
   Dwfl *dwfl = symbols();
   Dwfl_Line *found = NULL;
   Dwfl_Module *module = dwfl != NULL ? dwfl_addrmodule(dwfl, CALL_OF(pc)) : NULL;
   if (module != NULL) found = dwfl_module_getsrc(module, CALL_OF(pc));
   *line = 0;
-  *file = found != NULL ? dwfl_lineinfo(found, NULL, line, NULL, NULL, NULL) : NULL;
+  const char *file = found != NULL ? dwfl_lineinfo(found, NULL, line, NULL, NULL, NULL) : NULL;
+  return file != NULL ? called_from(module, CALL_OF(pc), file, line) : NULL;
+}
+
+/* Looking up is slow, and barriers ask again and again. */
+bool sim_line_of(sim_pc pc, const char **file, int *line) {
+  enum { KNOWN = 1 << 10 };
+  static struct {
+    sim_pc pc;
+    const char *file;
+    int line;
+  } known[KNOWN];
+  const size_t at = (pc * 0x9e3779b97f4a7c15u >> 40) % KNOWN;
+  pthread_mutex_lock(&lock);
+  if (known[at].pc != pc) {
+    known[at].file = look_up(pc, &known[at].line);
+    known[at].pc = pc;
+  }
+  *file = known[at].file;
+  *line = known[at].line;
   pthread_mutex_unlock(&lock);
   return *file != NULL && *line > 0;
 }

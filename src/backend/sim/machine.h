@@ -70,7 +70,7 @@ int rung_sim_barrier(rung_sim_vote vote, int predicate);
 
 typedef enum rung_sim_exchange {
   RUNG_SIM_SYNC,
-  RUNG_SIM_SHUFFLE, /* the value of lane `from`, out of those in the mask */
+  RUNG_SIM_SHUFFLE, /* the value of lane `from`, out of those in the mask; -1: the own one */
   RUNG_SIM_BALLOT,
   RUNG_SIM_MATCH_ANY,
   RUNG_SIM_MATCH_ALL, /* the mask where all are equal, else 0 */

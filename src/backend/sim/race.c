@@ -31,8 +31,19 @@ typedef struct sim_race {
   uint32_t seen[SIM_MOST_THREADS / SIM_WARP][SIM_WARP][SIM_WARP];
 } sim_race;
 
+void sim_race_drop(sim_block *block) {
+  if (block->race == NULL) return;
+  free(block->race->shared);
+  free(block->race->fixed);
+  free(block->race);
+  block->race = NULL;
+}
+
 bool sim_race_begin(sim_block *block) {
-  if (!block->worker->state->examined) return true;
+  if (!block->worker->state->examined) {
+    sim_race_drop(block); /* of a launch that was */
+    return true;
+  }
   const size_t words = (block->worker->run->launch->shared_bytes + WORD - 1) / WORD;
   if (block->race == NULL) block->race = calloc(1, sizeof *block->race);
   if (block->race == NULL) return false;
@@ -45,14 +56,6 @@ bool sim_race_begin(sim_block *block) {
   memset(block->race->seen, 0, sizeof block->race->seen);
   block->stamp = ++block->worker->state->stamps;
   return true;
-}
-
-void sim_race_drop(sim_block *block) {
-  if (block->race == NULL) return;
-  free(block->race->shared);
-  free(block->race->fixed);
-  free(block->race);
-  block->race = NULL;
 }
 
 void sim_race_exchange(sim_block *block, int warp, unsigned lanes) {

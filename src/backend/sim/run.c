@@ -317,14 +317,16 @@ typedef struct patience {
   time_t since;
 } patience;
 
-/* Nothing here can go on: perhaps another worker will change what is polled for. */
+/* Nothing here can go on: perhaps another worker will change what is polled for. Where all wait
+ * and nothing moves, nobody will. */
 static void wait_for_others(sim_worker *worker, patience *waited) {
   sim_run *run = worker->run;
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   const int64_t moves = run->moves;
   if (waited->since == 0 || waited->moves != moves) *waited = (patience){moves, now.tv_sec};
-  if (now.tv_sec - waited->since >= run->state->patience) {
+  run->waiting++;
+  if (now.tv_sec - waited->since >= run->state->patience && run->waiting == run->working) {
     char text[160];
     const sim_block *block = worker->resident;
     sim_line_text(block->threads[block->ready[0]].pc, text, sizeof text);
@@ -332,6 +334,7 @@ static void wait_for_others(sim_worker *worker, patience *waited) {
              block->index.x, block->index.y, block->index.z, run->state->patience, text);
   }
   sched_yield();
+  run->waiting--;
 }
 
 static bool start_another(sim_worker *worker, int resident) {
@@ -356,6 +359,7 @@ static void work(void *arg, int64_t chunk, int thread) {
   worker->run = run;
   patience waited = {0};
   int resident = 0;
+  run->working++;
   while (!run->failed) {
     bool ended = false;
     for (sim_block **at = &worker->resident; *at != NULL && !run->failed;) {
@@ -377,6 +381,7 @@ static void work(void *arg, int64_t chunk, int thread) {
     else
       wait_for_others(worker, &waited);
   }
+  run->working--;
   while (worker->resident != NULL) { /* the launch failed */
     sim_block *block = worker->resident;
     worker->resident = block->next;
@@ -497,7 +502,7 @@ rung_status rung_sim_run(const rung_task *task, const rung_sim_launch *launch) {
   run.workers = sim_is_watched(state) ? 1 : state->host_threads;
   if (run.workers > SIM_MOST_WORKERS) run.workers = SIM_MOST_WORKERS;
   if (run.workers > run.blocks) run.workers = (int)run.blocks;
-  run.most_resident = resident * state->device.processors / run.workers;
+  run.most_resident = (resident * state->device.processors + run.workers - 1) / run.workers;
   if (run.most_resident < 1) run.most_resident = 1;
   run.first_stamp = state->stamps + 1;
   draw_order(&run, state);

@@ -119,11 +119,12 @@ typedef struct sim_run {
   uint32_t first_stamp; /* of this launch's blocks; race.c */
   bool shuffled;        /* blocks in random order: block k is (k * stride + start) mod blocks */
   uint64_t stride, start;
-  _Atomic int64_t next;  /* block to hand out */
-  _Atomic int64_t done;  /* blocks that ended: progress, seen from a stalled worker */
-  _Atomic int64_t moves; /* anything that may end another worker's polling */
-  _Atomic bool failed;   /* *error is written */
-  pthread_mutex_t lock;  /* of error */
+  _Atomic int64_t next;         /* block to hand out */
+  _Atomic int64_t done;         /* blocks that ended: progress, seen from a stalled worker */
+  _Atomic int64_t moves;        /* anything that may end another worker's polling */
+  _Atomic int working, waiting; /* workers that have begun; of those, now waiting for another */
+  _Atomic bool failed;          /* *error is written */
+  pthread_mutex_t lock;         /* of error */
   rung_error *error;
 } sim_run;
 
@@ -231,8 +232,8 @@ struct rung_state {
   sim_permit *permits; /* kernels that may ask for more shared memory */
   int permit_count;
   bool examined;
-  int patience; /* seconds that blocks may poll and nothing changes, before it counts as a hang */
-  uint64_t seed;               /* of the next launch */
+  int patience;  /* seconds that blocks may poll and nothing changes, before it counts as a hang */
+  uint64_t seed; /* of the next launch */
   uint32_t stamps;             /* given out to blocks; one worker when examined */
   struct sim_profile *profile; /* NULL: launches are not counted */
   struct timespec marks[2];

@@ -55,7 +55,7 @@ static uint64_t got(const sim_thread *warp, unsigned lanes, int lane) {
   bool first = true;
   if (kind == RUNG_SIM_SYNC) return 0;
   if (kind == RUNG_SIM_SHUFFLE) {
-    if (mine->from == lane) return mine->value;
+    if (mine->from < 0 || mine->from == lane) return mine->value;
     /* From a lane that takes no part: what comes is not defined. */
     return (lanes >> mine->from & 1) != 0 ? warp[mine->from].value : UINT64_MAX;
   }

@@ -109,8 +109,7 @@ double rung_sim_fma64(double a, double b, double c) {
   return __builtin_fma(a, b, c);
 }
 
-/* ---- what the compiler calls ------------------------------------------------------------------
- */
+/* ---- what the compiler calls ---------------------------------------------------------------- */
 
 #define CALLED_BACK(name, bytes, access)                                                   \
   void name(const void *address);                                                          \
@@ -145,24 +144,40 @@ void rung_sim_write_range(const void *address, size_t bytes) {
     sim_touch(self, address, bytes, SIM_WRITES, false, (sim_pc)__builtin_return_address(0));
 }
 
-/* A volatile read is how a thread waits for another: that one gets its turn. */
-#define CALLED_BACK_VOLATILE(name, bytes)                                     \
-  void name(const void *address);                                             \
-  void name(const void *address) {                                            \
-    sim_thread *self = sim_self;                                              \
-    if (self == NULL) return;                                                 \
-    const sim_pc pc = (sim_pc)__builtin_return_address(0);                    \
-    if (self->watched) sim_touch(self, address, bytes, SIM_READS, false, pc); \
-    self->pc = pc;                                                            \
-    self->wait = SIM_POLLING;                                                 \
-    sim_yield(self);                                                          \
+/* Blocks may tell one another by volatile accesses, as by atomics; a read of that kind is how a
+ * thread waits for another, which gets its turn. */
+static void touch_volatile(sim_thread *self, const void *address, size_t bytes, sim_access access,
+                           sim_pc pc) {
+  self->block->synchronised = true;
+  sim_touch(self, address, bytes, access, false, pc);
+}
+
+#define CALLED_BACK_VOLATILE(bytes)                                                          \
+  void rung_sim_volatile_read##bytes(const void *address);                                   \
+  void rung_sim_volatile_read##bytes(const void *address) {                                  \
+    sim_thread *self = sim_self;                                                             \
+    if (self == NULL) return;                                                                \
+    const sim_pc pc = (sim_pc)__builtin_return_address(0);                                   \
+    if (self->watched) touch_volatile(self, address, bytes, SIM_READS, pc);                  \
+    self->pc = pc;                                                                           \
+    self->wait = SIM_POLLING;                                                                \
+    sim_yield(self);                                                                         \
+  }                                                                                          \
+  void rung_sim_volatile_write##bytes(const void *address);                                  \
+  void rung_sim_volatile_write##bytes(const void *address) {                                 \
+    sim_thread *self = sim_self;                                                             \
+    if (self == NULL) return;                                                                \
+    self->block->moved = true;                                                               \
+    self->block->worker->run->moves++;                                                       \
+    if (self->watched)                                                                       \
+      touch_volatile(self, address, bytes, SIM_WRITES, (sim_pc)__builtin_return_address(0)); \
   }
 
-CALLED_BACK_VOLATILE(rung_sim_volatile_read1, 1)
-CALLED_BACK_VOLATILE(rung_sim_volatile_read2, 2)
-CALLED_BACK_VOLATILE(rung_sim_volatile_read4, 4)
-CALLED_BACK_VOLATILE(rung_sim_volatile_read8, 8)
-CALLED_BACK_VOLATILE(rung_sim_volatile_read16, 16)
+CALLED_BACK_VOLATILE(1)
+CALLED_BACK_VOLATILE(2)
+CALLED_BACK_VOLATILE(4)
+CALLED_BACK_VOLATILE(8)
+CALLED_BACK_VOLATILE(16)
 
 void rung_sim_step(void);
 void rung_sim_step(void) {

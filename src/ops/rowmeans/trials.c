@@ -322,11 +322,13 @@ static const char *const verify[] = {WIDTHS("n=1", "f32"),
                                      NULL};
 static const char *const bench[] = {"n=15360 m=15360 type=f32", "n=15360 m=15360 type=f64",
                                     "n=64 m=4194304 type=f32", "n=1048576 m=64 type=f32", NULL};
+static const char *const explain_lines[] = {"n=64 m=4096 type=f32", "n=64 m=4096 type=f64", NULL};
 static const char *const tour[] = {"n=4096 m=4096 type=f32", "n=4096 m=4096 type=f64", NULL};
 
 const rung_trials rowmeans_trials = {.verify = verify,
                                      .bench = bench,
                                      .tour = tour,
+                                     .explain = explain_lines,
                                      .make = make,
                                      .drop = drop,
                                      .expect = expect,

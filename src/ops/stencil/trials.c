@@ -78,6 +78,13 @@ static const char *const tour_lines[] = {
     NULL,
 };
 
+/* Rows as long as those that are benched, so that rungs take the paths they take there. */
+static const char *const explain_lines[] = {
+    "n=8 m=15360 p=4",
+    "n=8 m=15360 p=4 type=f64",
+    NULL,
+};
+
 /* ---- making --------------------------------------------------------------------------------- */
 
 /* What a line asks for. */
@@ -275,6 +282,7 @@ const struct rung_trials stencil_trials = {
     .verify = verify_lines,
     .bench = bench_lines,
     .tour = tour_lines,
+    .explain = explain_lines,
     .make = make,
     .drop = drop,
     .expect = stencil_expect,

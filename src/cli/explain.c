@@ -1,0 +1,302 @@
+/* rung explain: what a device saw kernels do, and where in their source. */
+#include "cli/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char verb[] = "explain";
+
+enum { PATIENCE = 60 }; /* seconds that counting may take */
+
+typedef struct request {
+  const char *against, *size;
+} request;
+
+enum { AGAINST, SIZE };
+static const cli_option options[] = {
+    {"against", 0, "NAME", "set a second rung beside --rung"},
+    {"size", 0, "LINE", "the job: \"n=64 m=4096\"; default: a small one of the operation's own"},
+    {0}};
+
+static rung_status take(void *to, int index, const char *value, rung_error *error) {
+  (void)error;
+  *(index == AGAINST ? &((request *)to)->against : &((request *)to)->size) = value;
+  return RUNG_OK;
+}
+
+static const cli_usage usage = {
+    .verb = verb,
+    .synopsis = "OPERATION [OPTION]...",
+    .about =
+        "Counts what the GPU rungs' kernels do, access by access: sectors a request, bank\n"
+        "conflicts, divergence, barriers, arithmetic. With --rung, line by line of the source.",
+    .example = "rung explain rowmeans --rung row-per-thread --against warp-per-row",
+    .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_SEED | CLI_JSON | CLI_OUTPUT,
+    .device_help = "sim, the simulated GPU (the default), cuda or cuda:<index>",
+    .rung_help = "kernel by kernel and line by line; default: a table of all GPU rungs",
+    .options = options,
+    .take = take,
+    .least = 1,
+    .most = 1};
+
+/* One explanation under way. */
+typedef struct explanation {
+  const cli_common *common;
+  const request *request;
+  const rung_operation *operation;
+  const char *device;
+  rung_context *context;
+  rung_trial trial;
+  bool made;        /* the trial is to be dropped */
+  explained *rungs; /* one a rung that was asked for */
+  int count;
+  file_replace out;
+} explanation;
+
+/* ---- which rungs ---------------------------------------------------------------------------- */
+
+static bool asked(const char *name) {
+  return name && strcmp(name, "auto") != 0;
+}
+
+static rung_status add_rung(explanation *e, const char *name, rung_error *error) {
+  const rung_operation *one[] = {e->operation, NULL};
+  rung_status status = cli_check_rung(name, one, error);
+  if (status) return status;
+  for (int i = 0; i < e->operation->count; i++) {
+    const rung_row *row = &e->operation->rows[i];
+    if (row->family != RUNG_ON_GPU || strcmp(row->name, name) != 0) continue;
+    e->rungs[e->count++] = (explained){.row = row, .block = e->common->block};
+    return RUNG_OK;
+  }
+  return rung_fail(error, RUNG_UNSUPPORTED,
+                   "rung '%.40s' runs on the CPU, and explain looks at GPU rungs: those that "
+                   "`rung ladder %s` marks gpu would do",
+                   name, e->operation->name);
+}
+
+static rung_status choose_rungs(explanation *e, rung_error *error) {
+  e->rungs = calloc((size_t)e->operation->count + 2, sizeof *e->rungs);
+  if (!e->rungs) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the rungs");
+  if (e->request->against && !asked(e->common->rung))
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "--against '%.40s' has nothing to stand against: with --rung NAME it would do",
+                     e->request->against);
+  if (asked(e->common->rung)) {
+    rung_status status = add_rung(e, e->common->rung, error);
+    return status || !e->request->against ? status : add_rung(e, e->request->against, error);
+  }
+  for (int i = 0; i < e->operation->count; i++)
+    if (e->operation->rows[i].family == RUNG_ON_GPU)
+      e->rungs[e->count++] = (explained){.row = &e->operation->rows[i], .block = e->common->block};
+  if (e->count > 0) return RUNG_OK;
+  return rung_fail(error, RUNG_UNSUPPORTED, "%s has no GPU rungs to look at", e->operation->name);
+}
+
+static rung_status choose_device(explanation *e, rung_error *error) {
+  rung_device device;
+  e->device = asked(e->common->device) ? e->common->device : "sim";
+  rung_status status = rung_find_device(e->device, &device, error);
+  if (status) return status;
+  if (device.kind == RUNG_CPU)
+    return rung_fail(error, RUNG_UNSUPPORTED,
+                     "--device '%.40s' runs no GPU rungs, and explain looks at those: sim or cuda "
+                     "would do",
+                     e->device);
+  return cli_open(e->common, e->device, &e->context, error);
+}
+
+/* ---- which job ------------------------------------------------------------------------------ */
+
+/* Where the value of `key` stands in a line of key=value pairs; NULL: nowhere. */
+static const char *value_in(const char *line, const char *key) {
+  const size_t length = strlen(key);
+  for (const char *at = line; (at = strstr(at, key)); at++)
+    if ((at == line || at[-1] == ' ') && at[length] == '=') return at + length + 1;
+  return NULL;
+}
+
+/* The trial of a line; of --type where the line says nothing of it. */
+static rung_status make_trial(const explanation *e, const char *line, rung_trial *trial,
+                              rung_error *error) {
+  char typed[1024];
+  const cli_common *common = e->common;
+  const rung_trials *trials = e->operation->trials;
+  const bool adds = common->typed && !value_in(line, "type");
+  snprintf(typed, sizeof typed, "%s%s%s", line, adds ? " type=" : "",
+           adds ? rung_dtype_name(common->type) : "");
+  if (strlen(line) >= RUNG_SENTENCE)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "--size is a line of %zu characters: fewer than %d "
+                     "would do",
+                     strlen(line), RUNG_SENTENCE);
+  rung_status status = trials->make(typed, common->seed, trial, error);
+  if (status || !common->typed || trial->dtype == common->type) return status;
+  const rung_dtype found = trial->dtype;
+  trials->drop(trial);
+  return rung_fail(error, RUNG_BAD_ARGUMENT,
+                   "--type is %s where the job '%.60s' is of %s: one of them would do",
+                   rung_dtype_name(common->type), line, rung_dtype_name(found));
+}
+
+/* The operation's own small job: the first of --type, where that is given. */
+static rung_status make_default(const explanation *e, rung_trial *trial, rung_error *error) {
+  const rung_trials *trials = e->operation->trials;
+  const char *const *lines = trials->explain ? trials->explain : trials->verify;
+  rung_error ignored = {0};
+  for (int i = 1; e->common->typed && lines[i]; i++)
+    if (make_trial(e, lines[i], trial, &ignored) == RUNG_OK) return RUNG_OK;
+  return make_trial(e, lines[0], trial, error);
+}
+
+/* ---- how long it will take ------------------------------------------------------------------ */
+
+static double work_of(const rung_trial *trial) {
+  return trial->bytes + trial->flops;
+}
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* How long the rungs take for a trial; what is counted is thrown away. */
+static rung_status time_rungs(const explanation *e, rung_trial *trial, double *taken,
+                              rung_error *error) {
+  rung_status status = e->operation->trials->expect(trial, error);
+  const double begun = seconds();
+  for (int i = 0; i < e->count && !status; i++) {
+    rung_profile profile = {0};
+    lab_verdict verdict;
+    status = lab_explain(e->context, trial, e->rungs[i].row, e->rungs[i].block, &profile, &verdict,
+                         error);
+    rung_profile_free(&profile);
+  }
+  *taken = seconds() - begun;
+  return status;
+}
+
+/* The line with its n made smaller by `factor`, to two digits. */
+static void shrink(const char *line, const char *label, double factor, char *text, size_t size) {
+  const char *value = value_in(line, "n");
+  if (!value) {
+    line = label;
+    value = value_in(label, "n");
+  }
+  if (!value) {
+    snprintf(text, size, "%s", "one of the operation's own");
+    return;
+  }
+  char *end;
+  long long n = (long long)((double)strtoll(value, &end, 10) * factor), unit = 1;
+  while (n / unit >= 100) unit *= 10;
+  n = n > unit ? n / unit * unit : 1;
+  snprintf(text, size, "\"%.*s%lld%s\"", (int)(value - line), line, n, end);
+}
+
+/* Work is what time goes with; the operation's own job is measured. */
+static rung_status check_patience(const explanation *e, rung_error *error) {
+  rung_trial small;
+  double taken = 0;
+  rung_status status = make_default(e, &small, error);
+  if (status) return status;
+  const double times = work_of(&e->trial) / work_of(&small);
+  if (times > 1) status = time_rungs(e, &small, &taken, error);
+  e->operation->trials->drop(&small);
+  const double wanted = taken * times;
+  if (status || !(wanted > PATIENCE)) return status;
+  char smaller[RUNG_SENTENCE], time[32];
+  shrink(e->request->size, e->trial.label, .8 * PATIENCE / wanted, smaller, sizeof smaller);
+  return rung_fail(
+      error, RUNG_BAD_ARGUMENT,
+      "--size '%.80s' would take about %s to count, and at most %d s are taken for it: "
+      "%.160s would do",
+      e->request->size, cli_time(1000 * wanted, time), PATIENCE, smaller);
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+static rung_status make_job(explanation *e, rung_error *error) {
+  rung_status status = e->request->size ? make_trial(e, e->request->size, &e->trial, error)
+                                        : make_default(e, &e->trial, error);
+  e->made = status == RUNG_OK;
+  if (!status && e->request->size) status = check_patience(e, error);
+  if (!status) status = e->operation->trials->expect(&e->trial, error);
+  return status;
+}
+
+static rung_status count_rungs(explanation *e, rung_error *error) {
+  cli_progress progress;
+  rung_status status = RUNG_OK;
+  cli_progress_begin(&progress, e->common);
+  cli_progress_part(&progress, 0, 1, e->operation->name);
+  for (int i = 0; i < e->count && !status; i++) {
+    explained *the = &e->rungs[i];
+    cli_progress_show(&progress, (double)i / e->count, the->row->name);
+    status = lab_explain(e->context, &e->trial, the->row, the->block, &the->profile, &the->verdict,
+                         error);
+    lab_profile_total(&the->profile, &the->total);
+  }
+  cli_progress_end(&progress);
+  return status;
+}
+
+static void print(const explanation *e) {
+  FILE *to = e->out.stream;
+  fprintf(to, "%s on %s: %s\n\n", e->operation->name, e->context->device.name, e->trial.label);
+  if (e->request->against)
+    explain_print_pair(to, e->rungs, &e->trial);
+  else if (asked(e->common->rung))
+    explain_print_rung(to, e->rungs, &e->trial);
+  else
+    explain_print_rungs(to, e->rungs, e->count, &e->trial);
+}
+
+static rung_status deliver(explanation *e, rung_error *error) {
+  rung_status status = cli_results_begin(&e->out, e->common, error);
+  if (status) return status;
+  if (e->common->json)
+    status =
+        cli_results_json(&e->out, explain_json(e->rungs, e->count, &e->trial, e->device), error);
+  else
+    print(e);
+  if (!status) status = file_replace_commit(&e->out, error);
+  int wrong = 0;
+  for (int i = 0; i < e->count; i++)
+    wrong +=
+        e->rungs[i].verdict.finding != LAB_GOOD && e->rungs[i].verdict.finding != LAB_UNSUPPORTED;
+  if (!status && wrong > 0)
+    status = rung_fail(error, RUNG_CHECK_FAILED,
+                       "%d of %d rungs failed their check: what they do "
+                       "is not explained",
+                       wrong, e->count);
+  return status;
+}
+
+int verb_explain(int argc, char **argv) {
+  request r = {0};
+  cli_common common;
+  int first, code;
+  if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
+  rung_error error = {0};
+  const rung_operation *one[2], *const *operations = NULL;
+  explanation e = {.common = &common, .request = &r};
+  rung_status status = cli_operations_of(argv[first], one, &operations, &error);
+  if (!status) {
+    e.operation = operations[0];
+    status = choose_rungs(&e, &error);
+  }
+  if (!status && common.output) status = file_replace_possible(common.output, &error);
+  if (!status) status = choose_device(&e, &error);
+  if (!status) status = make_job(&e, &error);
+  if (!status) status = count_rungs(&e, &error);
+  if (!status) deliver(&e, &error);
+  file_replace_abandon(&e.out);
+  for (int i = 0; i < e.count; i++) rung_profile_free(&e.rungs[i].profile);
+  free(e.rungs);
+  if (e.made) e.operation->trials->drop(&e.trial);
+  rung_close(e.context);
+  return cli_end(verb, &error);
+}

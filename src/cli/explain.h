@@ -1,0 +1,79 @@
+/* What the files of `rung explain` share: a rung with what was counted of it, and the figures that
+ * follow from counts. */
+#ifndef RUNG_CLI_EXPLAIN_H
+#define RUNG_CLI_EXPLAIN_H
+
+#include "cli/cli.h"
+#include "lab/lab.h"
+
+typedef struct explained {
+  const rung_row *row;
+  int block;
+  lab_verdict verdict;
+  rung_profile profile; /* empty unless the verdict is good */
+  rung_counts total;    /* of all its kernels */
+} explained;
+
+/* ---- figures: explain_figures.c ------------------------------------------------------------- */
+
+typedef enum explain_figure {
+  FIGURE_LAUNCHES,
+  FIGURE_LOADS,
+  FIGURE_STORES,
+  FIGURE_SECTORS,             /* of loads and stores */
+  FIGURE_SECTORS_PER_REQUEST, /* a request: a warp's load or store */
+  FIGURE_IDEAL_SECTORS,       /* bytes asked for / 32, a request */
+  FIGURE_EFFICIENCY, /* bytes asked for / bytes of the sectors; above 1 where threads share */
+  FIGURE_ACCESSES,   /* thread by thread */
+  FIGURE_SHARED,     /* warp-level loads and stores */
+  FIGURE_CONFLICTS,
+  FIGURE_ATOMICS,
+  FIGURE_ATOMIC_DEPTH,
+  FIGURE_DIVERGENCE, /* the part of a warp's steps with some of its threads only */
+  FIGURE_BRANCHES,
+  FIGURE_BARRIERS,
+  FIGURE_SHUFFLES,
+  FIGURE_FLOPS,
+  FIGURE_FLOPS_PER_ACCESS, /* the textbooks' arithmetic intensity: a global access of a thread */
+  FIGURE_FLOPS_PER_BYTE,   /* the roofline's: a byte of the sectors */
+  FIGURES
+} explain_figure;
+
+typedef struct explain_figures {
+  double at[FIGURES]; /* NaN: not counted, or nothing to divide by */
+} explain_figures;
+
+const char *explain_figure_name(explain_figure figure); /* "sectors_per_request": in JSON */
+
+/* `least_flops` stands in where flops were not counted; NaN: nothing does. */
+explain_figures explain_figures_of(const rung_counts *counts, int64_t launches, double least_flops);
+explain_figures explain_rung_figures(const explained *the, const rung_trial *trial);
+
+/* "123456", "1.23 M"; "-" for what is not there. */
+const char *explain_count(double count, char text[32]);
+const char *explain_figure_text(const explain_figures *figures, explain_figure figure,
+                                char text[32]);
+
+/* What the counts mean, in the one or two sentences that matter most. */
+enum { EXPLAIN_SAYINGS = 2 };
+int explain_say(const explained *the, const rung_trial *trial,
+                char sayings[EXPLAIN_SAYINGS][RUNG_SENTENCE]);
+
+/* ---- showing: explain_table.c, explain_source.c, explain_json.c ------------------------------ */
+
+/* One row a rung. */
+void explain_print_rungs(FILE *to, const explained *list, int count, const rung_trial *trial);
+/* One rung: what its counts mean, one row a kernel, then its source. */
+void explain_print_rung(FILE *to, const explained *the, const rung_trial *trial);
+/* Two rungs, one line a figure. */
+void explain_print_pair(FILE *to, const explained pair[2], const rung_trial *trial);
+/* The lines of a kernel that did something, with their source where it can be read. */
+void explain_print_source(FILE *to, const rung_profile_kernel *kernel);
+/* A path from the project's root on; NULL: it is none of the project's kernels, but what the device
+ * lends them. */
+const char *explain_path(const char *file);
+
+/* NULL: no memory. */
+json_t *explain_json(const explained *list, int count, const rung_trial *trial, const char *device);
+
+#endif

@@ -1,0 +1,50 @@
+/* Explaining on a GPU: its counters are read from outside, so the command runs itself again under
+ * ncu, for one rung, and takes what that saw. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/explain.h"
+#include "lab/counters.h"
+
+/* Set for the run that is counted. */
+static const char counted[] = "RUNG_EXPLAIN_COUNTED";
+
+bool explain_is_counted(void) {
+  return getenv(counted) != NULL;
+}
+
+rung_status explain_on_gpu(rung_context *context, const rung_trial *trial, const char *device,
+                           explained *the, rung_error *error) {
+  rung_status status = lab_try(context, trial, the->row, the->block, &the->verdict, error);
+  if (status != RUNG_OK || the->verdict.finding != LAB_GOOD || explain_is_counted()) return status;
+  char self[4096], block[16], seed[32];
+  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (length < 0)
+    return rung_fail(error, RUNG_UNSUPPORTED, "this program cannot find itself to be counted");
+  self[length] = '\0';
+  snprintf(block, sizeof block, "%d", the->block);
+  snprintf(seed, sizeof seed, "%llu", (unsigned long long)trial->seed);
+  const char *program[] = {self,
+                           "explain",
+                           trial->operation->name,
+                           "--rung",
+                           the->row->name,
+                           "--size",
+                           trial->label,
+                           "--device",
+                           device,
+                           "--seed",
+                           seed,
+                           NULL,
+                           NULL,
+                           NULL};
+  if (the->block > 0) {
+    program[11] = "--block";
+    program[12] = block;
+  }
+  setenv(counted, "1", 1);
+  status = lab_counters(program, &the->profile, error);
+  unsetenv(counted);
+  return status;
+}

@@ -1,0 +1,53 @@
+#!/bin/bash
+# rung explain: counts of the GPU rungs on the simulated GPU, and what it refuses.
+. "$(dirname "$0")/common.bash"
+
+expect 2 "an argument is missing" "$RUNG" explain
+expect 2 "there is no operation 'nope'" "$RUNG" explain nope
+expect 2 "there is no rung 'nope'" "$RUNG" explain rowmeans --rung nope
+expect 2 "looks at GPU rungs" "$RUNG" explain rowmeans --rung serial
+expect 2 "looks at those: sim or cuda" "$RUNG" explain rowmeans --device cpu
+expect 2 "with --rung NAME" "$RUNG" explain rowmeans --against warp-per-row
+
+"$RUNG" explain rowmeans --size "n=1 m=1" >found 2>why
+case $? in
+  0) ;;
+  2) grep -qE "cannot count|cannot be asked" why && exit 77 ;;
+  *) grep -qF '"sim"' why && exit 77 ;;
+esac
+rm -f found why
+
+# 2 warps, 1024 loads each, every thread of a load in a sector of its own.
+expect 0 - "$RUNG" explain rowmeans
+for word in "a request (ideal)" row-per-thread warp-per-row block-per-row "n=64 m=4096"; do
+  prints "$word"
+done
+grep -qE '^row-per-thread +1 +2048 +2 +65544 +31\.97 \(15\.99\) +50\.0 %' stdout ||
+  fail "row-per-thread's figures are others: $(cat stdout)"
+
+expect 0 - "$RUNG" explain rowmeans --rung row-per-thread
+prints "Each load request moves 32.0 sectors where 16.0 would do"
+if ! grep -qF "cannot tell lines" stdout; then
+  prints "src/ops/rowmeans/cuda/row-per-thread.cu"
+  grep -qE '^S +[0-9]+ +2048 +65536 .*rowmeans_chunk' stdout || fail "the worst line is not marked"
+  grep -qF "for (int64_t i = (int64_t)blockIdx.x" stdout || fail "the loop around it is not shown"
+  grep -qE ' $' stdout && fail "lines end in blanks"
+fi
+
+expect 0 - "$RUNG" explain rowmeans --rung row-per-thread --against warp-per-row
+grep -qE '^sectors of 32 bytes +65544 +32832 +0\.501$' stdout || fail "the pair's sectors differ"
+
+expect 0 - "$RUNG" explain rowmeans --type f64 --block 32 --json -o explained.json
+for word in '"operation": "rowmeans"' type=f64 '"global_load_sectors": ' '"barriers": 192' \
+  '"block": 32' '"finding": "good"' '"meaning": ['; do
+  grep -qF -- "$word" explained.json || fail "the JSON has no $word"
+done
+
+# What a rung cannot do is said, and is no failure; what would take long is refused before it starts.
+expect 0 - "$RUNG" explain stencil --size "n=2 m=40000 p=1"
+prints "not supported: rung \"onchip\" cannot do this"
+expect 2 "would do" "$RUNG" explain stencil --rung window --size "n=1000 m=9000 p=1000" -o no
+expect 2 "is no key here" "$RUNG" explain stencil --size "rows=3 k=4"
+expect 2 "one of them would do" "$RUNG" explain rowmeans --type f64 --size "n=3 m=4 type=f32"
+only explained.json
+finish
