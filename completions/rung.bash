@@ -13,12 +13,17 @@ _rung() {
       --type) words="f32 f64" ;;
       --math) words="strict fast" ;;
       --edge) words="wrap nearest reflect mirror constant:0" ;;
+      --op) words="sum min max mean" ;;
       --preset) words="2016 2019 2021 2023 2025" ;;
       --rung | --against)
         words="auto $("$command" ladder 2>/dev/null |
           awk '{ sub(/^ *[*]? */, "") } $2 == "cpu" || $2 == "gpu" { print $1 }')"
         ;;
+<<<<<<< HEAD
       --block | --blocks | --size | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights) return ;;
+=======
+      --block | --blocks | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights | --axis) return ;;
+>>>>>>> 0ad1c83 (The room reduce: sums, minima, maxima and means of arrays, eight rungs on the GPU and three on the CPU)
       -o | --output | --means) ;;
       *)
         if [[ $word == -* ]]; then

@@ -182,6 +182,33 @@ RUNG_API rung_status rung_radiator(rung_context *context, const rung_radiator_mo
 RUNG_API rung_status rung_rowmeans(rung_context *context, const DLTensor *in, DLTensor *means,
                                    rung_call *call);
 
+/* ---- reduce: sum, minimum, maximum, mean ------------------------------------------------------
+ *
+ * Sum of floats: the canonical order (docs/NUMERICS.md) over the elements in row-major order of
+ *   their indices, whatever the strides; along an axis, over each line's elements in the order of
+ *   their indices. Of integers: in 64 bits, modulo 2^64. The sum of nothing is +0.
+ * Minimum, maximum: IEEE 754-2019 minimum and maximum: a NaN wins, -0 is below +0. Those of nothing
+ *   are refused (RUNG_BAD_SHAPE) wherever there is a result to write.
+ * Mean of n: the sum, to double, over n in double, rounded to out's type. Of nothing: a NaN. */
+typedef enum rung_reduction {
+  RUNG_SUM = 0,
+  RUNG_MIN = 1,
+  RUNG_MAX = 2,
+  RUNG_MEAN = 3
+} rung_reduction;
+
+/* For `axis`: everything to one number. */
+#define RUNG_ALL (-2147483647 - 1)
+
+/* in:   u8, i32, u32, i64, u64, f32 or f64; 0 to 8 dimensions, at most 2^40 elements to a result.
+ * axis: 0 ... ndim - 1, or -1 ... -ndim counted from the last, or RUNG_ALL.
+ * out:  the shape of `in` without the axis; where that leaves no dimension, 0 dimensions or shape
+ *       (1). Its dtype is that of `in` for minimum and maximum, and for sum and mean of floats; i64
+ *       or u64 for the sum of signed or unsigned integers, f64 for their mean. Zero strides
+ *       refused. Shares no memory with `in`. */
+RUNG_API rung_status rung_reduce(rung_context *context, rung_reduction what, const DLTensor *in,
+                                 int axis, DLTensor *out, rung_call *call);
+
 #ifdef __cplusplus
 }
 #endif

@@ -25,8 +25,8 @@
  *     how many blocks of a kernel a multiprocessor holds at once; returns on error.
  * rung_copy_async(shared, global), rung_copy_async_commit(), rung_copy_async_wait()
  *     inside a kernel: one element from global into shared memory without waiting for it.
- * RUNG_COPY_ON_DEVICE(task, to, from, bytes), RUNG_CLEAR_ON_DEVICE(task, to, bytes)
- *     queue a copy within the device's memory, and zeros; return on error.
+ * RUNG_COPY_ON_DEVICE(task, to, from, bytes), RUNG_FILL_ON_DEVICE(task, to, byte, bytes)
+ *     queue a copy within the device's memory, and its filling with a byte; return on error.
  * RUNG_COPY_TO_CONSTANT(task, symbol, from, bytes)
  *     queues a copy of host memory into a __constant__ array; returns on error.
  * rung_load_acquire(address), rung_store_release(address, value)

@@ -35,6 +35,7 @@ int verb_devices(int argc, char **argv);
 int verb_explain(int argc, char **argv);
 int verb_ladder(int argc, char **argv);
 int verb_radiator(int argc, char **argv);
+int verb_reduce(int argc, char **argv);
 int verb_stencil(int argc, char **argv);
 int verb_tour(int argc, char **argv);
 int verb_verify(int argc, char **argv);

@@ -51,7 +51,18 @@ static rung_view rows_of(const rung_view *view, int64_t first, int64_t rows) {
   return part;
 }
 
-static bool strides_fit(const rung_view *view) {
+static bool is_compact(const rung_view *view) {
+  int64_t expected = 1;
+  for (int d = view->ndim - 1; d >= 0; d--) {
+    if (view->shape[d] > 1 && view->stride[d] != expected) return false;
+    expected *= view->shape[d];
+  }
+  return true;
+}
+
+static bool strides_fit(const rung_job *job, int a) {
+  const rung_view *view = &job->task.arrays[a];
+  if (job->compact >> a & 1) return is_compact(view);
   return view->ndim < 2 || rung_view_compact_rows(view);
 }
 
@@ -62,7 +73,7 @@ static rung_status choose_ways(plan *plan) {
     const rung_view *view = &job->task.arrays[a];
     if (view->count == 0) continue;
     if (rung_is_local(context, view))
-      plan->ways[a] = strides_fit(view) ? DIRECT : PACKED;
+      plan->ways[a] = strides_fit(job, a) ? DIRECT : PACKED;
     else if (view->place == RUNG_HOST)
       plan->ways[a] = STAGED;
     else
@@ -98,7 +109,7 @@ static size_t lay_out(plan *plan, int64_t first, int64_t rows, size_t *own) {
   plan->task.error = &plan->context->error;
   for (int a = 0; a < job->arrays; a++) {
     rung_view *inner = &plan->task.arrays[a];
-    plan->outer[a] = rows_of(&job->task.arrays[a], first, rows);
+    plan->outer[a] = job->whole ? job->task.arrays[a] : rows_of(&job->task.arrays[a], first, rows);
     *inner = plan->outer[a];
     if (inner->count == 0 || plan->ways[a] == DIRECT) continue;
     *inner = rung_view_compact((void *)bytes, inner->dtype, inner->ndim, inner->shape);
@@ -121,15 +132,6 @@ static rung_status settle(plan *plan, size_t bytes, size_t own) {
   plan->task.scratch = (char *)scratch + own;
   plan->task.stream = plan->context->backend->stream(plan->context->state);
   return RUNG_OK;
-}
-
-static bool is_compact(const rung_view *view) {
-  int64_t expected = 1;
-  for (int d = view->ndim - 1; d >= 0; d--) {
-    if (view->shape[d] > 1 && view->stride[d] != expected) return false;
-    expected *= view->shape[d];
-  }
-  return true;
 }
 
 /* Between a host view and compact device memory, by way of host memory of our own where the view
@@ -163,12 +165,42 @@ static rung_status stage(plan *plan, int a, rung_copy way) {
   return status;
 }
 
+/* Leaves dimension `d` out: what is left has the index 0 there. */
+static void drop_dimension(rung_view *view, int d) {
+  view->count /= view->shape[d];
+  view->ndim--;
+  for (; d < view->ndim; d++) {
+    view->shape[d] = view->shape[d + 1];
+    view->stride[d] = view->stride[d + 1];
+  }
+}
+
+/* Backends pack two dimensions at a time: of more, the two longest, for every index of the
+ * others. Neither view is empty. */
+static rung_status pack(plan *plan, const rung_view *to, const rung_view *from) {
+  if (to->ndim <= 2)
+    return plan->context->backend->pack(plan->context->state, to, from, &plan->context->error);
+  int shortest = 0;
+  for (int d = 1; d < to->ndim; d++)
+    if (to->shape[d] < to->shape[shortest]) shortest = d;
+  const int64_t element = (int64_t)rung_dtype_bytes(to->dtype);
+  rung_view to_part = *to, from_part = *from;
+  drop_dimension(&to_part, shortest);
+  drop_dimension(&from_part, shortest);
+  rung_status status = RUNG_OK;
+  for (int64_t i = 0; i < to->shape[shortest] && status == RUNG_OK; i++) {
+    status = pack(plan, &to_part, &from_part);
+    to_part.data += to->stride[shortest] * element;
+    from_part.data += from->stride[shortest] * element;
+  }
+  return status;
+}
+
 static rung_status bring(plan *plan, int a, bool in) {
   rung_view *inner = &plan->task.arrays[a], *outer = &plan->outer[a];
   if (inner->count == 0 || plan->ways[a] == DIRECT) return RUNG_OK;
   if (plan->ways[a] == STAGED) return stage(plan, a, in ? RUNG_TO_DEVICE : RUNG_TO_HOST);
-  return plan->context->backend->pack(plan->context->state, in ? inner : outer, in ? outer : inner,
-                                      &plan->context->error);
+  return pack(plan, in ? inner : outer, in ? outer : inner);
 }
 
 static rung_status run_slice(plan *plan) {

@@ -4,8 +4,8 @@
  * Rungs take arrays in the device's own memory whose last dimension, where there are two, is
  * contiguous. Arrays with other strides are packed into scratch and unpacked; host arrays given to
  * a GPU context are staged through its memory. Either goes a slice of rows at a time, so that no
- * call takes more memory than keeps the device busy, or than there is.
- */
+ * call takes more memory than keeps the device busy, or than there is. An operation may ask for
+ * arrays without gaps; those may have any number of dimensions. */
 #ifndef RUNG_CORE_DOOR_H
 #define RUNG_CORE_DOOR_H
 
@@ -21,6 +21,9 @@ typedef struct rung_job {
   rung_dtype dtype;
   int inputs, arrays;       /* arrays[0 ... inputs) are read, arrays[inputs ... arrays) written */
   const char *const *names; /* of the arrays, for sentences */
+  unsigned compact; /* a bit for every array that rungs take without gaps and in row-major order
+                       only, whatever its number of dimensions */
+  bool whole;       /* no slices: the job is of one row, and dimension 0 is like any other */
   /* Dimension 0 of every array counts the same independent rows. Makes in *part the problem of
    * rows [first, first + rows); at most RUNG_PROBLEM_BYTES long. */
   int64_t rows;

@@ -6,6 +6,7 @@
  * run's lines are printed: what EXPECTED holds. */
 #include <inttypes.h>
 #include <rung/rung.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,35 @@ static void rowmeans(rung_context *context, int bits, char *line) {
   free(means.tensor.data);
 }
 
+/* All four reductions of floats and of their bits as integers, of everything and along both
+ * axes. */
+static void reduce(rung_context *context, int bits, char *line) {
+  matrix in, out;
+  uint64_t h = 14695981039346656037u;
+  make(&in, 2, LONG_ROWS, LONG, bits);
+  fill(&in);
+  for (int code = kDLInt; code <= kDLFloat; code++)
+    for (int what = RUNG_SUM; what <= RUNG_MEAN; what++)
+      for (int axis = -1; axis <= 1; axis++) {
+        const bool keeps = what == RUNG_MIN || what == RUNG_MAX || code == kDLFloat;
+        make(&out, axis < 0 ? 0 : 1,
+             axis < 0    ? 1
+             : axis == 0 ? LONG
+                         : LONG_ROWS,
+             1, keeps ? bits : 64);
+        out.tensor.dtype.code = (uint8_t)(!keeps && what == RUNG_MEAN ? kDLFloat : code);
+        in.tensor.dtype.code = (uint8_t)code;
+        check(context,
+              rung_reduce(context, (rung_reduction)what, &in.tensor, axis < 0 ? RUNG_ALL : axis,
+                          &out.tensor, NULL),
+              "reduce");
+        h = hash(h, &out);
+        free(out.tensor.data);
+      }
+  say(line, "reduce", bits, h);
+  free(in.tensor.data);
+}
+
 static int run_jobs(rung_context *context, char lines[JOBS][LINE]) {
   static const int radii[] = {1, 2, 3, 5, 8};
   int count = 0;
@@ -118,6 +148,7 @@ static int run_jobs(rung_context *context, char lines[JOBS][LINE]) {
       stencil(context, radii[edge], (rung_edge)edge, bits, lines[count++]);
     stencil(context, 2, RUNG_EDGE_WRAP, bits, lines[count++]);
     rowmeans(context, bits, lines[count++]);
+    reduce(context, bits, lines[count++]);
   }
   return count;
 }

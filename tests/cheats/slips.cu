@@ -31,7 +31,7 @@ static job job_of(const rung_task *task) {
 #define ENTRY(entry, kernel)                                                                       \
   extern "C" rung_status RUNG_ENTRY(entry)(const rung_task *task) {                                \
     const job job = job_of(task);                                                                  \
-    RUNG_CLEAR_ON_DEVICE(task, job.scratch, SLIPS_SCRATCH);                                        \
+    RUNG_FILL_ON_DEVICE(task, job.scratch, 0, SLIPS_SCRATCH);                                      \
     RUNG_LAUNCH(task, kernel, job.blocks, SLIPS_BLOCK, SLIPS_BLOCK * sizeof(float), job.n, job.in, \
                 job.out, job.scratch);                                                             \
     return RUNG_OK;                                                                                \
@@ -43,7 +43,7 @@ static job job_of(const rung_task *task) {
 #define ENTRY_THEN(entry, kernel, then)                                                            \
   extern "C" rung_status RUNG_ENTRY(entry)(const rung_task *task) {                                \
     const job job = job_of(task);                                                                  \
-    RUNG_CLEAR_ON_DEVICE(task, job.scratch, SLIPS_SCRATCH);                                        \
+    RUNG_FILL_ON_DEVICE(task, job.scratch, 0, SLIPS_SCRATCH);                                      \
     RUNG_LAUNCH(task, kernel, job.blocks, SLIPS_BLOCK, SLIPS_BLOCK * sizeof(float), job.n, job.in, \
                 job.out, job.scratch);                                                             \
     RUNG_LAUNCH(task, then, job.blocks, SLIPS_BLOCK, 0, job.n, job.in, job.out, job.scratch);      \

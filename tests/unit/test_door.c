@@ -176,6 +176,75 @@ static void packs_in_slices(void **unused) {
   assert_true(device_state.launches >= 4);
 }
 
+/* ---- arrays without gaps ----------------------------------------------------------------------
+ *
+ * (N, 4, M / 4) in memory in another order, with gaps, backwards: what reaches the rung is compact.
+ */
+
+enum { FOUR = 4, REST = M / FOUR };
+
+static rung_view cube(float *room, rung_place place, const int64_t stride[3]) {
+  const int64_t shape[3] = {N, FOUR, REST};
+  rung_view v = rung_view_compact(room + ROOM / 2, RUNG_F32, 3, shape);
+  v.place = place;
+  memcpy(v.stride, stride, 3 * sizeof *stride);
+  return v;
+}
+
+static float *cell(const rung_view *v, int64_t i, int64_t j) {
+  return (float *)v->data + i * v->stride[0] + j / REST * v->stride[1] + j % REST * v->stride[2];
+}
+
+static void run_cube(const rung_view *in, const rung_view *out, bool whole) {
+  const numbering problem = {.rows = N, .columns = M};
+  rung_job job = {.operation = &operation,
+                  .task = {.problem = &problem, .arrays = {*in, *out}},
+                  .dtype = RUNG_F32,
+                  .inputs = 1,
+                  .arrays = 2,
+                  .names = names,
+                  .compact = 1u << IN | 1u << OUT,
+                  .whole = whole,
+                  .rows = whole ? 1 : N,
+                  .slice = slice};
+  for (int64_t k = 0; k < ROOM; k++) source[k] = target[k] = -1;
+  for (int64_t i = 0; i < N; i++)
+    for (int64_t j = 0; j < M; j++) *cell(in, i, j) = (float)(i * M + j);
+  OK(rung_run(&context, &job, NULL));
+  synchronize(&device_state, NULL);
+  int64_t used = 0;
+  for (int64_t i = 0; i < N; i++)
+    for (int64_t j = 0; j < M; j++)
+      if (*cell(out, i, j) != 10 * (float)(i * M + j) + (float)i)
+        fail_msg("(%ld, %ld) is %g", (long)i, (long)j, (double)*cell(out, i, j));
+  for (int64_t k = 0; k < ROOM; k++) used += target[k] != -1;
+  assert_int_equal(used, N * M);
+}
+
+static void closes_gaps_in_any_dimension(void **unused) {
+  (void)unused;
+  static const int64_t orders[][3] = {{M, REST, 1},        {1, N, FOUR * N},     {-1, -N * REST, N},
+                                      {FOUR, 1, FOUR * N}, {2 * M, 2 * REST, 2}, {M + 5, REST, 1}};
+  for (int a = 0; a < 6; a++)
+    for (int b = 0; b < 6; b++)
+      for (int host = 0; host < 2; host++) {
+        const rung_place place = host ? RUNG_HOST : RUNG_DEVICE;
+        const rung_view in = cube(source, place, orders[a]), out = cube(target, place, orders[b]);
+        reset(1 << 20);
+        run_cube(&in, &out, false);
+        assert_int_equal(device_state.launches, 1);
+        /* A pack for every index of the shortest dimension; none where there are no gaps. */
+        assert_int_equal(device_state.packs, host ? 0 : FOUR * ((a > 0) + (b > 0)));
+        reset(9000);
+        run_cube(&in, &out, false);
+        const int moved = host ? 2 : (a > 0) + (b > 0); /* arrays that must go in slices */
+        assert_true(device_state.launches >= (moved == 0 ? 1 : 2 * moved));
+        reset(1 << 20);
+        run_cube(&in, &out, true); /* not to be cut */
+        assert_int_equal(device_state.launches, 1);
+      }
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 static void refuses_what_it_cannot_reach(void **unused) {
@@ -231,6 +300,7 @@ int main(void) {
       cmocka_unit_test(takes_device_arrays_as_they_are),
       cmocka_unit_test(works_in_place),
       cmocka_unit_test(packs_in_slices),
+      cmocka_unit_test(closes_gaps_in_any_dimension),
       cmocka_unit_test(refuses_what_it_cannot_reach),
       cmocka_unit_test(refuses_mixed_sides),
       cmocka_unit_test(refuses_overlap),

@@ -97,8 +97,6 @@ static __device__ inline unsigned rung_processor() {
   return number;
 }
 
-#define RUNG_CLEAR_ON_DEVICE(task, to, bytes) \
-  RUNG_CUDA_TRY(task, cudaMemsetAsync((to), 0, (bytes), (cudaStream_t)(task)->stream))
 #define RUNG_COPY_TO_CONSTANT(task, symbol, from, bytes)                                          \
   RUNG_CUDA_TRY(task, cudaMemcpyToSymbolAsync(symbol, (from), (bytes), 0, cudaMemcpyHostToDevice, \
                                               (cudaStream_t)(task)->stream))
@@ -106,5 +104,8 @@ static __device__ inline unsigned rung_processor() {
 #define RUNG_COPY_ON_DEVICE(task, to, from, bytes)                                     \
   RUNG_CUDA_TRY(task, cudaMemcpyAsync((to), (from), (bytes), cudaMemcpyDeviceToDevice, \
                                       (cudaStream_t)(task)->stream))
+
+#define RUNG_FILL_ON_DEVICE(task, to, byte, bytes) \
+  RUNG_CUDA_TRY(task, cudaMemsetAsync((to), (byte), (bytes), (cudaStream_t)(task)->stream))
 
 #endif

@@ -98,7 +98,7 @@ static inline rung_status rung_sim_launch_kernel(const rung_task *task, const ch
   RUNG_SIM_TRY(rung_sim_resident_blocks((task), (threads), (shared_bytes), (blocks)))
 #define RUNG_COPY_ON_DEVICE(task, to, from, bytes) \
   RUNG_SIM_TRY(rung_sim_copy_on_device((task), (to), (from), (bytes)))
-#define RUNG_CLEAR_ON_DEVICE(task, to, bytes) memset((to), 0, (bytes))
+#define RUNG_FILL_ON_DEVICE(task, to, byte, bytes) memset((to), (byte), (bytes))
 #define RUNG_COPY_TO_CONSTANT(task, symbol, from, bytes) memcpy(&(symbol), (from), (bytes))
 
 #endif

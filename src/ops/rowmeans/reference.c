@@ -34,10 +34,14 @@ static double number(const rowmeans_problem *problem, const void *row, int level
   return lane[0];
 }
 
-void rowmeans_reference_strict(const rowmeans_problem *problem, const void *row, void *mean) {
+double rowmeans_reference_sum(const rowmeans_problem *problem, const void *row) {
   int level = 0;
   while (length(problem->columns, level) > 1) ++level;
-  const double quotient = number(problem, row, level, 0) / (double)problem->columns;
+  return number(problem, row, level, 0);
+}
+
+void rowmeans_reference_strict(const rowmeans_problem *problem, const void *row, void *mean) {
+  const double quotient = rowmeans_reference_sum(problem, row) / (double)problem->columns;
   if (problem->dtype == RUNG_F32)
     *(float *)mean = (float)quotient;
   else

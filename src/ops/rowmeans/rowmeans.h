@@ -64,7 +64,9 @@ static inline int64_t rowmeans_pitch(int64_t tiles) {
 }
 
 /* The references, naive (reference.c). `strict` is the contract, mean of one row to the bit;
- * `wide` the same mean by compensated double sums; `magnitude` the mean of |x|, likewise. */
+ * `wide` the same mean by compensated double sums; `magnitude` the mean of |x|, likewise; `sum`
+ * the contract's sum of one row, for rooms that sum. */
+double rowmeans_reference_sum(const rowmeans_problem *problem, const void *row);
 void rowmeans_reference_strict(const rowmeans_problem *problem, const void *row, void *mean);
 double rowmeans_reference_wide(const rowmeans_problem *problem, const void *row, double *magnitude);
 

@@ -1,0 +1,207 @@
+/* What must come out of a trial of reduce, and whether it did. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/reduce/trials.h"
+
+/* Every line's result by the contract, and of floats' sums and means wide, with the magnitudes'. */
+typedef struct reduce_expected {
+  char *strict; /* in the result's type */
+  double *wide, *magnitude;
+} reduce_expected;
+
+static bool is_float(rung_dtype dtype) {
+  return (RUNG_FLOATS & RUNG_TYPE(dtype)) != 0;
+}
+
+/* Sums and means of floats: what a textbook order may stray in, unless there is nothing to sum. */
+static bool may_stray(const reduce_problem *problem) {
+  return problem->columns > 0 && is_float(problem->dtype) &&
+         (problem->what == RUNG_SUM || problem->what == RUNG_MEAN);
+}
+
+static double value_of(rung_dtype dtype, const char *data, int64_t at) {
+  switch (dtype) {
+    case RUNG_U8:
+      return ((const uint8_t *)data)[at];
+    case RUNG_I32:
+      return ((const int32_t *)data)[at];
+    case RUNG_U32:
+      return ((const uint32_t *)data)[at];
+    case RUNG_I64:
+      return (double)((const int64_t *)data)[at];
+    case RUNG_U64:
+      return (double)((const uint64_t *)data)[at];
+    case RUNG_F32:
+      return (double)((const float *)data)[at];
+    default:
+      return ((const double *)data)[at];
+  }
+}
+
+/* As it would be written down, to the last digit. */
+static const char *text_of(rung_dtype dtype, const char *data, int64_t at, char text[32]) {
+  if (dtype == RUNG_I64)
+    snprintf(text, 32, "%" PRId64, ((const int64_t *)data)[at]);
+  else if (dtype == RUNG_U64)
+    snprintf(text, 32, "%" PRIu64, ((const uint64_t *)data)[at]);
+  else
+    snprintf(text, 32, "%.*g", dtype == RUNG_F32 ? 9 : 17, value_of(dtype, data, at));
+  return text;
+}
+
+/* ---- what must come out -----------------------------------------------------------------------
+ */
+
+static void expect_line(const rung_trial *trial, reduce_expected *expected, int64_t j) {
+  const reduce_problem *p = (const reduce_problem *)trial->problem;
+  const size_t size = rung_dtype_bytes(p->result);
+  if (j >= REDUCE_BASE) {
+    const int64_t base = j % REDUCE_BASE;
+    memcpy(expected->strict + (size_t)j * size, expected->strict + (size_t)base * size, size);
+    expected->wide[j] = expected->wide[base];
+    expected->magnitude[j] = expected->magnitude[base];
+    return;
+  }
+  const int64_t at = j / p->inner * p->columns * p->inner + j % p->inner;
+  const char *line = trial->arrays[REDUCE_IN].data;
+  if (p->columns > 0) line += at * (int64_t)rung_dtype_bytes(p->dtype);
+  reduce_reference_strict(p, line, p->inner, expected->strict + (size_t)j * size);
+  expected->wide[j] = value_of(p->result, expected->strict, j);
+  expected->magnitude[j] = fabs(expected->wide[j]);
+  if (may_stray(p))
+    expected->wide[j] = reduce_reference_wide(p, line, p->inner, &expected->magnitude[j]);
+}
+
+rung_status reduce_expect(rung_trial *trial, rung_error *error) {
+  if (trial->expected != NULL) return RUNG_OK;
+  const reduce_problem *problem = (const reduce_problem *)trial->problem;
+  const int64_t lines = problem->outer * problem->inner;
+  reduce_expected *expected = (reduce_expected *)calloc(1, sizeof *expected);
+  trial->expected = expected;
+  if (expected != NULL) {
+    expected->strict = (char *)malloc((size_t)lines * rung_dtype_bytes(problem->result));
+    expected->wide = (double *)malloc((size_t)lines * sizeof(double));
+    expected->magnitude = (double *)malloc((size_t)lines * sizeof(double));
+  }
+  if (expected == NULL || expected->strict == NULL || expected->wide == NULL ||
+      expected->magnitude == NULL)
+    return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s: no host memory for the references",
+                     trial->label);
+  for (int64_t j = 0; j < lines; ++j) expect_line(trial, expected, j);
+  return RUNG_OK;
+}
+
+void reduce_forget(rung_trial *trial) {
+  reduce_expected *expected = (reduce_expected *)trial->expected;
+  if (expected != NULL) {
+    free(expected->strict);
+    free(expected->wide);
+    free(expected->magnitude);
+  }
+  free(expected);
+  trial->expected = NULL;
+}
+
+/* ---- judging ----------------------------------------------------------------------------------
+ */
+
+/* The contract's bounds (reduce.h), as a multiple of a line's magnitudes. */
+static double bound_of(const reduce_problem *problem, rung_order order) {
+  if (!may_stray(problem)) return 0;
+  const double eps = problem->dtype == RUNG_F32 ? 0x1p-23 : 0x1p-52;
+  if (order != RUNG_CANONICAL) return ((double)problem->columns + 1) * eps;
+  int levels = 1;
+  for (int64_t left = reduce_tiles(problem->columns); left > 1; left = reduce_tiles(left)) ++levels;
+  return (26 * levels + 1) * eps;
+}
+
+/* Every bit, but that a NaN is a NaN. */
+static bool same_bits(rung_dtype dtype, const char *a, const char *b, int64_t at) {
+  const size_t size = rung_dtype_bytes(dtype);
+  if (is_float(dtype) && isnan(value_of(dtype, a, at)) && isnan(value_of(dtype, b, at)))
+    return true;
+  return memcmp(a + (size_t)at * size, b + (size_t)at * size, size) == 0;
+}
+
+/* One result: its error in units of the line's magnitudes in *error; whether it may stand. */
+static bool judge_line(const rung_trial *trial, rung_order order, const char *found, int64_t j,
+                       double *error) {
+  const reduce_problem *problem = (const reduce_problem *)trial->problem;
+  const reduce_expected *expected = (const reduce_expected *)trial->expected;
+  const double wide = expected->wide[j], magnitude = expected->magnitude[j];
+  const double value = value_of(problem->result, found, j);
+  const bool narrow = problem->result == RUNG_F32;
+  const double least = narrow ? 0x1p-149 : 0x1p-1074;
+  const double most = narrow ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+  const double distance = fabs(value - wide);
+  *error = distance > least && magnitude > 0 ? distance / magnitude : 0;
+  if (same_bits(problem->result, found, expected->strict, j)) return true;
+  if (order == RUNG_CANONICAL || !may_stray(problem)) return false;
+  if (!isfinite(wide)) return isnan(wide) ? isnan(value) : value == wide;
+  /* Where the magnitudes' sum overflows, the contract leaves textbook orders free. */
+  const double n = problem->what == RUNG_MEAN ? (double)problem->columns : 1;
+  if (!(magnitude <= most / n)) return true;
+  return distance <= bound_of(problem, order) * magnitude + least;
+}
+
+/* Integers have no poison: every one of their values is a number. */
+static bool is_poison(rung_dtype dtype, const char *data, int64_t at) {
+  const size_t size = rung_dtype_bytes(dtype);
+  for (size_t b = 0; b < size; ++b)
+    if ((unsigned char)data[(size_t)at * size + b] != RUNG_POISON_BYTE) return false;
+  return is_float(dtype);
+}
+
+static void explain(const rung_trial *trial, rung_order order, const char *data,
+                    rung_judgement *judgement) {
+  const reduce_problem *problem = (const reduce_problem *)trial->problem;
+  const reduce_expected *expected = (const reduce_expected *)trial->expected;
+  const int64_t lines = problem->outer * problem->inner, first = judgement->first;
+  const bool strict = order == RUNG_CANONICAL || !may_stray(problem);
+  char found[32], wanted[32];
+  text_of(problem->result, data, first, found);
+  if (strict)
+    text_of(problem->result, expected->strict, first, wanted);
+  else
+    text_of(RUNG_F64, (const char *)expected->wide, first, wanted);
+  if (judgement->unwritten > 0)
+    snprintf(judgement->sentence, sizeof judgement->sentence,
+             "%" PRId64 " of %" PRId64
+             " results were not written; the first wrong one is that of line %" PRId64,
+             judgement->unwritten, lines, first);
+  else
+    snprintf(judgement->sentence, sizeof judgement->sentence,
+             "%" PRId64 " of %" PRId64 " results are wrong; that of line %" PRId64
+             " is %s where %s is the %s",
+             judgement->wrong, lines, first, found, wanted,
+             strict ? "contract's" : "wide reference's");
+}
+
+void reduce_judge(const rung_trial *trial, rung_order order, const rung_view *outputs,
+                  rung_judgement *judgement) {
+  const reduce_problem *problem = (const reduce_problem *)trial->problem;
+  const reduce_expected *expected = (const reduce_expected *)trial->expected;
+  const char *data = outputs[0].data;
+  *judgement = (rung_judgement){.first = -1, .bound = bound_of(problem, order)};
+  for (int64_t j = 0; j < problem->outer * problem->inner; ++j) {
+    const bool unwritten = is_poison(problem->result, data, j);
+    double error = 0;
+    const bool good = judge_line(trial, order, data, j, &error) && !unwritten;
+    if (error > judgement->worst) judgement->worst = error;
+    if (good) continue;
+    judgement->wrong += 1;
+    judgement->unwritten += unwritten;
+    const double found = value_of(problem->result, data, j);
+    judgement->nans += !unwritten && isnan(found) && !isnan(expected->wide[j]);
+    if (judgement->first >= 0) continue;
+    judgement->first = j;
+    judgement->found = found;
+    judgement->wanted = expected->wide[j];
+  }
+  judgement->pass = judgement->wrong == 0;
+  if (!judgement->pass) explain(trial, order, data, judgement);
+}

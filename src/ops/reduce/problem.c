@@ -1,0 +1,105 @@
+/* What a reduction is, in numbers: types, sizes, work, and how its elements are taken. */
+#include <inttypes.h>
+
+#include "ops/reduce/reduce.h"
+
+static bool is_float(rung_dtype dtype) {
+  return (RUNG_FLOATS & RUNG_TYPE(dtype)) != 0;
+}
+
+static bool is_signed(rung_dtype dtype) {
+  return dtype == RUNG_I32 || dtype == RUNG_I64;
+}
+
+static bool is_sum(rung_reduction what) {
+  return what == RUNG_SUM || what == RUNG_MEAN;
+}
+
+rung_dtype reduce_result_of(rung_reduction what, rung_dtype dtype) {
+  if (!is_sum(what) || is_float(dtype)) return dtype;
+  if (what == RUNG_MEAN) return RUNG_F64;
+  return is_signed(dtype) ? RUNG_I64 : RUNG_U64;
+}
+
+rung_status reduce_problem_of(rung_error *error, rung_reduction what, rung_dtype dtype,
+                              reduce_form form, int64_t outer, int64_t columns, int64_t inner,
+                              reduce_problem *problem) {
+  if (columns > REDUCE_MOST)
+    return rung_fail(error, RUNG_TOO_LARGE,
+                     "in has %" PRId64 " elements to a result: at most 2^40 are accepted", columns);
+  int64_t results = 0, count = 0, bytes = 0;
+  if (!rung_multiply(outer, inner, &results) || !rung_multiply(results, columns, &count) ||
+      !rung_multiply(count > results ? count : results, 16, &bytes))
+    return rung_fail(error, RUNG_TOO_LARGE,
+                     "in has %" PRId64 " times %" PRId64 " times %" PRId64
+                     " elements: their bytes do not fit in 64 bits",
+                     outer, columns, inner);
+  if (!is_sum(what) && columns == 0 && results > 0)
+    return rung_fail(error, RUNG_BAD_SHAPE,
+                     "in has 0 elements to a result: at least 1 is accepted, as nothing has no %s",
+                     what == RUNG_MIN ? "minimum" : "maximum");
+  *problem = (reduce_problem){.what = what,
+                              .dtype = dtype,
+                              .result = reduce_result_of(what, dtype),
+                              .form = form,
+                              .outer = outer,
+                              .columns = columns,
+                              .inner = inner,
+                              .outer_per_row = 1};
+  problem->bytes = (double)count * (double)rung_dtype_bytes(dtype) +
+                   (double)results * (double)rung_dtype_bytes(problem->result);
+  problem->flops = (double)count;
+  return RUNG_OK;
+}
+
+reduce_source reduce_source_of(const reduce_problem *problem) {
+  static const reduce_source sums[RUNG_DTYPES] = {
+      [RUNG_U8] = REDUCE_ADD_U8,   [RUNG_I32] = REDUCE_ADD_I32, [RUNG_U32] = REDUCE_ADD_U32,
+      [RUNG_I64] = REDUCE_ADD_64,  [RUNG_U64] = REDUCE_ADD_64,  [RUNG_F32] = REDUCE_ADD_F32,
+      [RUNG_F64] = REDUCE_ADD_F64,
+  };
+  static const reduce_source leasts[RUNG_DTYPES] = {
+      [RUNG_U8] = REDUCE_LEAST_U8,   [RUNG_I32] = REDUCE_LEAST_32, [RUNG_U32] = REDUCE_LEAST_32,
+      [RUNG_I64] = REDUCE_LEAST_64,  [RUNG_U64] = REDUCE_LEAST_64, [RUNG_F32] = REDUCE_LEAST_F32,
+      [RUNG_F64] = REDUCE_LEAST_F64,
+  };
+  return (is_sum(problem->what) ? sums : leasts)[problem->dtype];
+}
+
+reduce_source reduce_source_next(reduce_source source) {
+  static const reduce_source next[REDUCE_SOURCES] = {
+      [REDUCE_ADD_F32] = REDUCE_ADD_F32,    [REDUCE_ADD_F64] = REDUCE_ADD_F64,
+      [REDUCE_ADD_U8] = REDUCE_ADD_64,      [REDUCE_ADD_I32] = REDUCE_ADD_64,
+      [REDUCE_ADD_U32] = REDUCE_ADD_64,     [REDUCE_ADD_64] = REDUCE_ADD_64,
+      [REDUCE_LEAST_U8] = REDUCE_LEAST_32,  [REDUCE_LEAST_32] = REDUCE_LEAST_32,
+      [REDUCE_LEAST_F32] = REDUCE_LEAST_32, [REDUCE_LEAST_64] = REDUCE_LEAST_64,
+      [REDUCE_LEAST_F64] = REDUCE_LEAST_64,
+  };
+  return next[source];
+}
+
+size_t reduce_partial_bytes(reduce_source source) {
+  const reduce_source next = reduce_source_next(source);
+  return next == REDUCE_ADD_F32 || next == REDUCE_LEAST_32 ? 4 : 8;
+}
+
+int64_t reduce_turn_of(const reduce_problem *problem) {
+  if (is_sum(problem->what)) return 0;
+  const int64_t turn = problem->what == RUNG_MAX ? -1 : 0;
+  /* Unsigned numbers fall in order as signed ones once their highest bit is turned over. Those of
+   * 8 bits are all positive in 32. */
+  if (problem->dtype == RUNG_U32) return turn ^ INT64_C(0x80000000);
+  if (problem->dtype == RUNG_U64) return turn ^ INT64_MIN;
+  return turn;
+}
+
+reduce_layout reduce_layout_of(const rung_task *task) {
+  const reduce_problem *problem = (const reduce_problem *)task->problem;
+  const rung_view *in = &task->arrays[REDUCE_IN], *out = &task->arrays[REDUCE_OUT];
+  reduce_layout layout = {.in_outer = problem->columns, .in_column = 1, .out_outer = 1};
+  if (problem->form == REDUCE_PACKED) return layout;
+  layout.in_outer = in->stride[0];
+  layout.out_outer = out->stride[0];
+  if (problem->form == REDUCE_ACROSS) layout.in_column = in->stride[1];
+  return layout;
+}

@@ -1,0 +1,268 @@
+/* The door of reduce: looks at the arrays once, brings them into a form that rungs take, and
+ * hands over. */
+#include "ops/reduce/reduce.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "core/door.h"
+
+static const char *const array_names[] = {"in", "out"};
+
+/* A dimension of `in` that is not reduced, and its counterpart in `out`; strides in elements. Where
+ * everything is reduced `out` plays no part. */
+typedef struct dimension {
+  int64_t extent, in, out;
+} dimension;
+
+typedef struct dimensions {
+  int count;
+  dimension at[RUNG_MAX_DIMS];
+} dimensions;
+
+/* ---- looking at the arguments -----------------------------------------------------------------
+ */
+
+static rung_status check_what(rung_error *error, rung_reduction what) {
+  if (what == RUNG_SUM || what == RUNG_MIN || what == RUNG_MAX || what == RUNG_MEAN) return RUNG_OK;
+  return rung_fail(error, RUNG_BAD_ARGUMENT,
+                   "what is %d; RUNG_SUM (0), RUNG_MIN (1), RUNG_MAX (2) or RUNG_MEAN (3) would do",
+                   (int)what);
+}
+
+static rung_status view_in(rung_error *error, const DLTensor *in, rung_view *view) {
+  if (in != NULL && (in->ndim < 0 || in->ndim > RUNG_MAX_DIMS))
+    return rung_fail(error, RUNG_BAD_SHAPE, "in has %d dimensions; 0 ... %d would do", in->ndim,
+                     RUNG_MAX_DIMS);
+  return rung_view_of(error, "in", in, REDUCE_DTYPES, in != NULL ? in->ndim : 0, view);
+}
+
+/* *axis from 0 on; RUNG_ALL stays. */
+static rung_status check_axis(rung_error *error, const rung_view *in, int *axis) {
+  if (*axis == RUNG_ALL) return RUNG_OK;
+  if (in->ndim == 0)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "axis is %d, and in has no dimension; RUNG_ALL would do", *axis);
+  if (*axis < -in->ndim || *axis >= in->ndim)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "axis is %d, and in has %d dimensions; %d ... %d, or RUNG_ALL, would do",
+                     *axis, in->ndim, -in->ndim, in->ndim - 1);
+  if (*axis < 0) *axis += in->ndim;
+  return RUNG_OK;
+}
+
+static rung_status view_out(rung_error *error, rung_reduction what, const rung_view *in, int axis,
+                            const DLTensor *out, rung_view *view) {
+  const int ndim = axis == RUNG_ALL ? 0 : in->ndim - 1;
+  const unsigned dtype = RUNG_TYPE(reduce_result_of(what, in->dtype));
+  if (ndim == 0 && out != NULL && out->ndim == 1) {
+    rung_status status = rung_view_of(error, "out", out, dtype, 1, view);
+    if (status == RUNG_OK && view->shape[0] != 1)
+      status =
+          rung_fail(error, RUNG_BAD_SHAPE,
+                    "out has %" PRId64 " elements; 1, or no dimension, would do", view->shape[0]);
+    return status;
+  }
+  rung_status status = rung_view_of(error, "out", out, dtype, ndim, view);
+  for (int d = 0; d < ndim && status == RUNG_OK; d++) {
+    const int64_t wanted = in->shape[d < axis ? d : d + 1];
+    if (view->shape[d] != wanted)
+      status = rung_fail(error, RUNG_BAD_SHAPE,
+                         "out has extent %" PRId64 " in dimension %d; %" PRId64
+                         ", in's without its axis %d, would do",
+                         view->shape[d], d, wanted, axis);
+  }
+  return status;
+}
+
+/* ---- dimensions -------------------------------------------------------------------------------
+ */
+
+/* Those that are kept, or where everything is reduced, all; without those of one element. */
+static dimensions dimensions_of(const rung_view *in, int axis, const rung_view *out) {
+  dimensions found = {0};
+  for (int d = 0; d < in->ndim; d++) {
+    if (d == axis || in->shape[d] == 1) continue;
+    dimension *at = &found.at[found.count++];
+    *at = (dimension){.extent = in->shape[d], .in = in->stride[d]};
+    if (axis != RUNG_ALL) at->out = out->stride[d < axis ? d : d - 1];
+  }
+  return found;
+}
+
+static uint64_t magnitude(int64_t stride) {
+  return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+}
+
+/* The widest stride first: as the elements lie in memory. */
+static int by_stride(const void *a, const void *b) {
+  const uint64_t x = magnitude(((const dimension *)a)->in);
+  const uint64_t y = magnitude(((const dimension *)b)->in);
+  return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static int by_extent(const void *a, const void *b) {
+  const int64_t x = ((const dimension *)a)->extent, y = ((const dimension *)b)->extent;
+  return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static void sort(dimensions *d, int (*order)(const void *a, const void *b)) {
+  qsort(d->at, (size_t)d->count, sizeof d->at[0], order);
+}
+
+/* Whether `wide` steps over just what `extent` steps of `narrow` do. Strides of a view without
+ * elements may be anything. */
+static bool goes_on(int64_t wide, int64_t narrow, int64_t extent) {
+  int64_t span;
+  return !__builtin_mul_overflow(narrow, extent, &span) && span == wide;
+}
+
+/* Neighbours become one where both arrays go on in even steps. */
+static void merge(dimensions *d) {
+  int count = 0;
+  for (int i = 0; i < d->count; i++) {
+    dimension *last = count > 0 ? &d->at[count - 1] : NULL;
+    const dimension *next = &d->at[i];
+    if (last != NULL && goes_on(last->in, next->in, next->extent) &&
+        goes_on(last->out, next->out, next->extent))
+      *last = (dimension){last->extent * next->extent, next->in, next->out};
+    else
+      d->at[count++] = *next;
+  }
+  d->count = count;
+}
+
+/* Where the order of elements does not matter: backwards is forwards. */
+static void turn_forwards(dimensions *d, rung_view *in) {
+  for (int i = 0; i < d->count; i++) {
+    if (d->at[i].in >= 0) continue;
+    in->data += (d->at[i].extent - 1) * d->at[i].in * (int64_t)rung_dtype_bytes(in->dtype);
+    d->at[i].in = -d->at[i].in;
+  }
+}
+
+/* ---- the forms of a job -----------------------------------------------------------------------
+ */
+
+typedef struct plan {
+  reduce_form form;
+  rung_view in, out; /* as the form wants them, but for gaps */
+  int64_t outer, columns, inner;
+} plan;
+
+static void reshape(rung_view *view, int ndim, const int64_t *shape, const int64_t *stride) {
+  view->ndim = ndim;
+  for (int d = 0; d < ndim; d++) {
+    view->shape[d] = shape[d];
+    view->stride[d] = stride[d];
+  }
+}
+
+/* Everything to one number. */
+static plan plan_whole(const rung_view *in, const rung_view *out, bool any_order) {
+  plan plan = {REDUCE_PACKED, *in, *out, 1, in->count, 1};
+  dimensions all = dimensions_of(in, RUNG_ALL, out);
+  if (any_order && in->count > 0) {
+    turn_forwards(&all, &plan.in);
+    sort(&all, by_stride);
+  }
+  if (in->count > 0) merge(&all);
+  plan.in.ndim = all.count;
+  for (int d = 0; d < all.count; d++) {
+    plan.in.shape[d] = all.at[d].extent;
+    plan.in.stride[d] = all.at[d].in;
+  }
+  reshape(&plan.out, 1, (int64_t[]){1}, (int64_t[]){1});
+  return plan;
+}
+
+/* Every line to one number. Lines are independent, so their order is free. */
+static plan plan_lines(const rung_view *in, int axis, const rung_view *out) {
+  const int64_t columns = in->shape[axis], step = in->stride[axis];
+  plan plan = {REDUCE_LINES, *in, *out, 1, columns, 1};
+  dimensions kept = dimensions_of(in, axis, out);
+  if (out->count == 0) kept.count = 0;
+  plan.outer = out->count;
+  sort(&kept, by_stride);
+  merge(&kept);
+  const int last = kept.count - 1;
+  if (kept.count <= 1 && (kept.count == 0 || kept.at[0].in != 1 || step == 1 || columns <= 1)) {
+    const dimension line = kept.count > 0 ? kept.at[0] : (dimension){plan.outer, 0, 1};
+    reshape(&plan.in, 2, (int64_t[]){plan.outer, columns}, (int64_t[]){line.in, step});
+    reshape(&plan.out, 1, (int64_t[]){plan.outer}, (int64_t[]){line.out});
+  } else if (kept.count <= 2 && kept.at[last].in == 1 && step != 1 && columns > 1) {
+    const dimension near = kept.at[last];
+    const dimension far = kept.count > 1 ? kept.at[0] : (dimension){1, 0, 0};
+    plan.form = REDUCE_ACROSS;
+    plan.outer = far.extent;
+    plan.inner = near.extent;
+    reshape(&plan.in, 3, (int64_t[]){far.extent, columns, near.extent},
+            (int64_t[]){far.in, step, 1});
+    reshape(&plan.out, 2, (int64_t[]){far.extent, near.extent}, (int64_t[]){far.out, near.out});
+  } else {
+    /* The longest first, for slices are cut there. */
+    sort(&kept, by_extent);
+    plan.form = REDUCE_PACKED;
+    plan.in.ndim = kept.count + 1;
+    plan.out.ndim = kept.count;
+    for (int d = 0; d < kept.count; d++) {
+      plan.in.shape[d] = plan.out.shape[d] = kept.at[d].extent;
+      plan.in.stride[d] = kept.at[d].in;
+      plan.out.stride[d] = kept.at[d].out;
+    }
+    plan.in.shape[kept.count] = columns;
+    plan.in.stride[kept.count] = step;
+  }
+  return plan;
+}
+
+static void slice(const void *problem, int64_t first, int64_t rows, void *part) {
+  _Static_assert(sizeof(reduce_problem) <= RUNG_PROBLEM_BYTES, "a problem fits a slice");
+  reduce_problem *p = part;
+  (void)first;
+  *p = *(const reduce_problem *)problem;
+  p->outer = rows * p->outer_per_row;
+}
+
+static rung_status run(rung_context *context, rung_reduction what, const plan *plan, bool whole,
+                       rung_call *call) {
+  reduce_problem problem;
+  rung_status status = reduce_problem_of(&context->error, what, plan->in.dtype, plan->form,
+                                         plan->outer, plan->columns, plan->inner, &problem);
+  if (status != RUNG_OK) return status;
+  rung_job job = {
+      .operation = &reduce_operation,
+      .task = {.problem = &problem, .arrays = {plan->in, plan->out}},
+      .dtype = problem.dtype,
+      .inputs = 1,
+      .arrays = 2,
+      .names = array_names,
+      .compact = plan->form == REDUCE_PACKED ? 1u << REDUCE_IN | 1u << REDUCE_OUT : 0,
+      .whole = whole,
+      .rows = whole ? 1 : plan->out.shape[0],
+      .slice = slice,
+  };
+  if (job.rows > 0) problem.outer_per_row = plan->outer / job.rows;
+  return rung_run(context, &job, call);
+}
+
+rung_status rung_reduce(rung_context *context, rung_reduction what, const DLTensor *in, int axis,
+                        DLTensor *out, rung_call *call) {
+  rung_status status = rung_begin(context);
+  if (status != RUNG_OK) return status;
+  rung_error *error = &context->error;
+  rung_view from, to;
+  if ((status = check_what(error, what)) != RUNG_OK ||
+      (status = view_in(error, in, &from)) != RUNG_OK ||
+      (status = check_axis(error, &from, &axis)) != RUNG_OK ||
+      (status = view_out(error, what, &from, axis, out, &to)) != RUNG_OK ||
+      (status = rung_view_writable(error, "out", &to)) != RUNG_OK ||
+      (status = rung_refuse_sides(error, "out", &to, "in", &from)) != RUNG_OK ||
+      (status = rung_refuse_overlap(error, "out", &to, "in", &from, false)) != RUNG_OK)
+    return status;
+  const bool floats = (RUNG_FLOATS & RUNG_TYPE(from.dtype)) != 0;
+  const bool any_order = !floats || what == RUNG_MIN || what == RUNG_MAX;
+  const plan plan =
+      axis == RUNG_ALL ? plan_whole(&from, &to, any_order) : plan_lines(&from, axis, &to);
+  return run(context, what, &plan, axis == RUNG_ALL, call);
+}

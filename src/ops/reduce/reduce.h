@@ -1,0 +1,160 @@
+/* reduce: sum, minimum, maximum or mean of many elements at once.
+ *
+ * An array is seen as (outer, columns, inner), and out[o, i] is the reduction over k of
+ * in[o, k, i]. Three forms of it reach the rungs; the door brings every other into one of them:
+ *
+ *   REDUCE_LINES   in (outer, columns): stride 1 along a line, any from line to line; out (outer),
+ *                  any stride; inner is 1
+ *   REDUCE_ACROSS  in (outer, columns, inner): stride 1 along the last, any along the others; out
+ *                  (outer, inner), stride 1 along the last
+ *   REDUCE_PACKED  in and out without gaps, of any number of dimensions: `outer` lines of
+ *                  `columns`, one after the other; inner is 1
+ *
+ * in   u8 | i32 | u32 | i64 | u64 | f32 | f64    arrays[REDUCE_IN]
+ * out                                            arrays[REDUCE_OUT]:
+ *        minimum, maximum: in's type. Sum: in's type where that is a float, else u64 of unsigned
+ *        and i64 of signed integers. Mean: in's type where that is a float, else f64.
+ * outer, inner >= 1 where a rung is launched; 0 <= columns <= REDUCE_MOST, and at least 1 for
+ * minimum and maximum. Data are aligned to their element, no more.
+ *
+ * Order of arithmetic:
+ *   sum of floats      core/sum.h, over the line's elements in the order of their indices; the sum
+ *                      of nothing is +0
+ *   sum of integers    modulo 2^64, in any order
+ *   minimum, maximum   IEEE 754-2019 minimum and maximum: a NaN wins, -0 is below +0. Any order
+ *                      gives the same
+ *   mean               (type)((double)sum / (double)columns); the mean of nothing is a NaN
+ *
+ * Error of a sum of floats, eps = 2^-23 (f32) or 2^-52 (f64):
+ *   canonical  |sum - exact| <= 26 * levels * eps * sum|x|, levels = 1 up to 2^15 elements, 2 up to
+ *              2^30, 3 beyond
+ *   textbook   |sum - exact| <= columns * eps * sum|x|
+ * as long as the sum of the magnitudes does not overflow; a mean strays by an eps and the smallest
+ * subnormal more.
+ *
+ * Least work: bytes = every element of in and of out once, flops = an addition or comparison for
+ * every element of in. */
+#ifndef RUNG_REDUCE_H
+#define RUNG_REDUCE_H
+
+#include "core/ladder.h"
+#include "core/sum.h"
+#include "core/trial.h"
+
+enum { REDUCE_IN, REDUCE_OUT };
+
+#define REDUCE_MOST ((int64_t)1 << 40)
+
+#define REDUCE_DTYPES                                                             \
+  (RUNG_FLOATS | RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | \
+   RUNG_TYPE(RUNG_I64) | RUNG_TYPE(RUNG_U64))
+
+typedef enum reduce_form { REDUCE_LINES, REDUCE_ACROSS, REDUCE_PACKED } reduce_form;
+
+typedef struct reduce_problem {
+  rung_reduction what;
+  rung_dtype dtype, result;
+  reduce_form form;
+  int64_t outer, columns, inner;
+  int64_t outer_per_row; /* lines that one step along dimension 0 of the arrays stands for */
+  double bytes, flops;
+} reduce_problem;
+
+/* What rungs compute with. Minimum and maximum of all types are the minimum of signed integers,
+ * their keys: a float's bits in an order of their own, a maximum's with all bits turned over. So
+ * a ladder that can add floats and integers and find the least of two integers can do all. */
+typedef enum reduce_source {
+  REDUCE_ADD_F32,
+  REDUCE_ADD_F64,
+  REDUCE_ADD_U8, /* integers: in 64 bits, modulo 2^64 */
+  REDUCE_ADD_I32,
+  REDUCE_ADD_U32,
+  REDUCE_ADD_64,
+  REDUCE_LEAST_U8, /* keys of 32 bits */
+  REDUCE_LEAST_32,
+  REDUCE_LEAST_F32,
+  REDUCE_LEAST_64, /* keys of 64 bits */
+  REDUCE_LEAST_F64,
+  REDUCE_SOURCES
+} reduce_source;
+
+/* Where elements lie: strides in elements. */
+typedef struct reduce_layout {
+  int64_t in_outer, in_column; /* in's last dimension has stride 1 */
+  int64_t out_outer;           /* out's last has, where the form is REDUCE_ACROSS */
+} reduce_layout;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const rung_operation reduce_operation;
+extern const struct rung_trials reduce_trials;
+
+rung_dtype reduce_result_of(rung_reduction what, rung_dtype dtype);
+
+/* Fills *problem; refuses sizes out of range, and the minimum or maximum of nothing. */
+rung_status reduce_problem_of(rung_error *error, rung_reduction what, rung_dtype dtype,
+                              reduce_form form, int64_t outer, int64_t columns, int64_t inner,
+                              reduce_problem *problem);
+
+/* Which of the computations above a problem's elements need, and which the partial results of
+ * one: they are of type float, double, uint64_t, int32_t or int64_t. */
+reduce_source reduce_source_of(const reduce_problem *problem);
+reduce_source reduce_source_next(reduce_source source);
+size_t reduce_partial_bytes(reduce_source source);
+
+/* What is done to a key's bits: key = bits ^ turn for integers, (bits in float's order) ^ turn for
+ * floats; it also leads back. 0 for sums. Keys of 32 bits use the low half. */
+int64_t reduce_turn_of(const reduce_problem *problem);
+
+reduce_layout reduce_layout_of(const rung_task *task);
+
+/* For what the host works out and kernels too. */
+#ifdef __CUDACC__
+#define REDUCE_ANYWHERE static inline __host__ __device__
+#else
+#define REDUCE_ANYWHERE static inline
+#endif
+
+/* Tiles in a line of so many elements; a line of none has one, empty. */
+REDUCE_ANYWHERE int64_t reduce_tiles(int64_t columns) {
+  return columns > RUNG_SUM_TILE ? (columns + RUNG_SUM_TILE - 1) / RUNG_SUM_TILE : 1;
+}
+
+/* Room for a line's partial results of a level on a GPU: every line's begin where 16 bytes do. */
+REDUCE_ANYWHERE int64_t reduce_pitch(int64_t tiles) {
+  return (tiles + 3) / 4 * 4;
+}
+
+/* Threads a block of the GPU rungs that fold blocks, where the caller does not say. */
+enum { REDUCE_BLOCK = 256 };
+
+/* How many lines side by side a GPU's block takes: the power of two that holds all of them, at most
+ * a warp. */
+static inline int reduce_group(int64_t inner) {
+  int group = 1;
+  while (group < inner && group < 32) group *= 2;
+  return group;
+}
+
+/* Counters of finished tiles, one for the lines that a block takes together; 16 bytes on, what
+ * follows them is aligned again. */
+static inline size_t reduce_counter_bytes(const reduce_problem *problem) {
+  const int64_t group = reduce_group(problem->inner);
+  const int64_t counters = problem->outer * ((problem->inner + group - 1) / group);
+  return (size_t)(counters + 3) / 4 * 16;
+}
+
+/* One line's references (reference.c), naive; the line's elements lie `stride` apart. `strict` is
+ * the contract, in the result's type. `wide` is a float's sum or mean in long double, and the same
+ * of the magnitudes; of anything else it has nothing to add to `strict`. */
+void reduce_reference_strict(const reduce_problem *problem, const void *line, int64_t stride,
+                             void *result);
+double reduce_reference_wide(const reduce_problem *problem, const void *line, int64_t stride,
+                             double *magnitude);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,309 @@
+/* Trials of reduce: lines such as "n=1000 op=sum type=f32 outer=1 inner=1 data=random".
+ *
+ *   n       elements to a result (1000)
+ *   op      sum (default), min, max or mean
+ *   type    f32 (default), f64, u8, i32, u32, i64 or u64
+ *   outer   lines, one after the other in memory (1)
+ *   inner   lines side by side (1): above 1 the reduction goes across, along the middle axis of
+ *           (outer, n, inner)
+ *   data    random (default): floats of both signs over eight binades, integers of any bits
+ *           special: NaNs, infinities, zeros of both signs, subnormals, cancellation, overflow;
+ *           of integers the least and the largest
+ *           equal, alternating (in sign), permutation (of 0 ... n - 1) */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/line.h"
+#include "core/random.h"
+#include "ops/reduce/trials.h"
+
+static const char *const keys[] = {"n", "op", "type", "outer", "inner", "data", NULL};
+static const char *const ops[] = {"sum", "min", "max", "mean", NULL};
+static const char *const types[] = {"f32", "f64", "u8", "i32", "u32", "i64", "u64", NULL};
+static const char *const kinds[] = {"random",      "special",     "equal",
+                                    "alternating", "permutation", NULL};
+enum { RANDOM, SPECIAL, EQUAL, ALTERNATING, PERMUTATION };
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+/* A line of the input: where it begins, and how far apart its elements lie. */
+typedef struct line {
+  rung_dtype dtype;
+  char *data;
+  int64_t stride, n;
+} line;
+
+static void put_integer(const line *to, int64_t k, uint64_t value) {
+  char *at = to->data + k * to->stride * (int64_t)rung_dtype_bytes(to->dtype);
+  if (to->dtype == RUNG_U8)
+    *(uint8_t *)at = (uint8_t)value;
+  else if (to->dtype == RUNG_I32 || to->dtype == RUNG_U32)
+    *(uint32_t *)at = (uint32_t)value;
+  else if (to->dtype == RUNG_F32)
+    *(float *)at = (float)(int64_t)value;
+  else if (to->dtype == RUNG_F64)
+    *(double *)at = (double)(int64_t)value;
+  else
+    *(uint64_t *)at = value;
+}
+
+static void put_float(const line *to, int64_t k, double value) {
+  if (to->dtype == RUNG_F32)
+    ((float *)to->data)[k * to->stride] = (float)value;
+  else
+    ((double *)to->data)[k * to->stride] = value;
+}
+
+/* Both signs, magnitudes in [1/128, 2): digits enough that sums in another order differ. */
+static double draw(rung_random *random) {
+  const uint64_t bits = rung_random_next(random);
+  const double value = ldexp(1.0 + rung_random_double(random), -(int)(bits & 7));
+  return bits & 8 ? -value : value;
+}
+
+static int64_t draw_index(rung_random *random, int64_t n) {
+  return (int64_t)(rung_random_double(random) * (double)n);
+}
+
+/* One line after the other, each with another thing that goes wrong easily. */
+static void fill_special_float(const line *to, int kind, rung_random *random) {
+  const bool narrow = to->dtype == RUNG_F32;
+  const double least = narrow ? 0x1p-149 : 0x1p-1074,
+               most = narrow ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+  for (int64_t k = 0; k < to->n; ++k) {
+    double value = draw(random);
+    if (kind == 3) value = -0.0;
+    if (kind == 4) value = value < 0 ? -0.0 : 0.0;
+    if (kind == 5) value = least * floor(value * 1000);
+    if (kind == 6) value *= k % 2 ? ldexp(1.0, narrow ? 60 : 500) : 1;
+    if (kind == 7) value = most;
+    if (kind == 8) value = k % 2 ? least : -least;
+    if (kind == 10) value = fabs(value) * (k % 3 ? 1 : -0.0);
+    put_float(to, k, value);
+  }
+  const int64_t a = draw_index(random, to->n), b = draw_index(random, to->n);
+  if (kind == 0) put_float(to, a, a % 2 ? NAN : -NAN);
+  if (kind == 1) put_float(to, a, a % 2 ? INFINITY : -INFINITY);
+  if (kind == 2) {
+    put_float(to, a, INFINITY);
+    put_float(to, b, -INFINITY);
+  }
+  if (kind == 9) put_float(to, to->n - 1, NAN);
+}
+
+static void fill_special_integer(const line *to, int kind, rung_random *random) {
+  static const uint64_t values[] = {0,
+                                    1,
+                                    UINT64_MAX,
+                                    (uint64_t)INT64_MAX,
+                                    (uint64_t)INT64_MIN,
+                                    0x7fffffff,
+                                    0x80000000,
+                                    0xffffffff,
+                                    127,
+                                    128,
+                                    255};
+  enum { VALUES = sizeof values / sizeof values[0] };
+  for (int64_t k = 0; k < to->n; ++k)
+    put_integer(to, k, kind == VALUES ? values[draw_index(random, VALUES)] : values[kind]);
+  if (kind < VALUES) put_integer(to, draw_index(random, to->n), values[(kind + 1) % VALUES]);
+}
+
+static void fill_permutation(const line *to, rung_random *random) {
+  uint64_t *order = (uint64_t *)malloc((size_t)to->n * sizeof *order);
+  for (int64_t k = 0; k < to->n; ++k) {
+    if (order == NULL) { /* as good a job */
+      put_integer(to, k, (uint64_t)k);
+      continue;
+    }
+    const int64_t other = draw_index(random, k + 1);
+    order[k] = order[other];
+    order[other] = (uint64_t)k;
+  }
+  for (int64_t k = 0; k < to->n && order != NULL; ++k) put_integer(to, k, order[k]);
+  free(order);
+}
+
+static void fill(const line *to, int kind, int64_t index, rung_random *random) {
+  const bool floats = (RUNG_FLOATS & RUNG_TYPE(to->dtype)) != 0;
+  if (to->n == 0) return;
+  if (kind == PERMUTATION) {
+    fill_permutation(to, random);
+  } else if (kind == SPECIAL && floats) {
+    fill_special_float(to, (int)(index % 11), random);
+  } else if (kind == SPECIAL) {
+    fill_special_integer(to, (int)(index % 12), random);
+  } else {
+    for (int64_t k = 0; k < to->n; ++k) {
+      const double sign = kind == ALTERNATING && k % 2 ? -1 : 1;
+      const double size = kind == RANDOM ? draw(random) : 0.7 * (double)(1 + index);
+      if (floats)
+        put_float(to, k, sign * size);
+      else
+        put_integer(
+            to, k,
+            kind == RANDOM ? rung_random_next(random) : (uint64_t)((int64_t)sign * (77 + index)));
+    }
+  }
+}
+
+static void copy(const line *to, const line *from) {
+  const int64_t bytes = (int64_t)rung_dtype_bytes(to->dtype);
+  for (int64_t k = 0; k < to->n; ++k)
+    memcpy(to->data + k * to->stride * bytes, from->data + k * from->stride * bytes, (size_t)bytes);
+}
+
+static line line_of(const rung_trial *trial, int64_t j) {
+  const reduce_problem *p = (const reduce_problem *)trial->problem;
+  const int64_t at = j / p->inner * p->columns * p->inner + j % p->inner;
+  char *data = trial->arrays[REDUCE_IN].data;
+  if (p->columns > 0) data += at * (int64_t)rung_dtype_bytes(p->dtype);
+  return (line){p->dtype, data, p->inner, p->columns};
+}
+
+static void fill_all(const rung_trial *trial, int kind) {
+  const reduce_problem *p = (const reduce_problem *)trial->problem;
+  rung_random random = {trial->seed};
+  for (int64_t j = 0; j < p->outer * p->inner; ++j) {
+    const line to = line_of(trial, j), from = line_of(trial, j % REDUCE_BASE);
+    if (j < REDUCE_BASE)
+      fill(&to, kind, j, &random);
+    else
+      copy(&to, &from);
+  }
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+typedef struct request {
+  int64_t n, outer, inner;
+  int op, type, kind;
+} request;
+
+static rung_status read_line(const char *text, request *r, rung_error *error) {
+  rung_line line;
+  rung_status status = rung_line_parse(error, text, keys, &line);
+  if (status == RUNG_OK) status = rung_line_int(error, &line, "n", 1000, 0, REDUCE_MOST, &r->n);
+  if (status == RUNG_OK)
+    status = rung_line_int(error, &line, "outer", 1, 1, REDUCE_MOST, &r->outer);
+  if (status == RUNG_OK)
+    status = rung_line_int(error, &line, "inner", 1, 1, REDUCE_MOST, &r->inner);
+  if (status == RUNG_OK) status = rung_line_choice(error, &line, "op", ops, RUNG_SUM, &r->op);
+  if (status == RUNG_OK) status = rung_line_choice(error, &line, "type", types, 0, &r->type);
+  if (status == RUNG_OK) status = rung_line_choice(error, &line, "data", kinds, RANDOM, &r->kind);
+  return status;
+}
+
+static rung_status make_arrays(rung_trial *trial, rung_error *error) {
+  const reduce_problem *p = (const reduce_problem *)trial->problem;
+  const int64_t count = p->outer * p->columns * p->inner;
+  const size_t bytes = (size_t)count * rung_dtype_bytes(p->dtype);
+  void *data = count > 0 ? malloc(bytes) : NULL;
+  if (data == NULL && count > 0)
+    return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s needs %zu bytes for its input", trial->label,
+                     bytes);
+  const int64_t shape[3] = {p->outer, p->columns, p->inner}, kept[2] = {p->outer, p->inner};
+  const bool across = p->form == REDUCE_ACROSS;
+  trial->arrays[REDUCE_IN] = rung_view_compact(data, p->dtype, across ? 3 : 2, shape);
+  trial->arrays[REDUCE_OUT] = rung_view_compact(NULL, p->result, across ? 2 : 1, kept);
+  return RUNG_OK;
+}
+
+static rung_status make(const char *text, uint64_t seed, rung_trial *trial, rung_error *error) {
+  request r;
+  rung_dtype dtype = RUNG_F32;
+  rung_status status = read_line(text, &r, error);
+  if (status != RUNG_OK) return status;
+  rung_dtype_named(types[r.type], &dtype);
+  *trial = (rung_trial){.operation = &reduce_operation,
+                        .seed = seed,
+                        .dtype = dtype,
+                        .inputs = 1,
+                        .outputs = 1,
+                        .array_names = {"in", "out"}};
+  snprintf(trial->label, sizeof trial->label,
+           "n=%" PRId64 " op=%s type=%s outer=%" PRId64 " inner=%" PRId64 " data=%s", r.n,
+           ops[r.op], types[r.type], r.outer, r.inner, kinds[r.kind]);
+  reduce_problem *problem = (reduce_problem *)malloc(sizeof *problem);
+  if (problem == NULL) return rung_fail(error, RUNG_OUT_OF_MEMORY, "host memory ran out");
+  trial->problem = problem;
+  status =
+      reduce_problem_of(error, (rung_reduction)r.op, dtype,
+                        r.inner > 1 ? REDUCE_ACROSS : REDUCE_LINES, r.outer, r.n, r.inner, problem);
+  if (status == RUNG_OK) status = make_arrays(trial, error);
+  if (status != RUNG_OK) {
+    free(problem);
+    return status;
+  }
+  trial->bytes = problem->bytes;
+  trial->flops = problem->flops;
+  fill_all(trial, r.kind);
+  return RUNG_OK;
+}
+
+static void drop(rung_trial *trial) {
+  reduce_forget(trial);
+  free(trial->arrays[REDUCE_IN].data);
+  free(trial->problem);
+  memset(trial, 0, sizeof *trial);
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+#define LENGTHS(rest)                                                                    \
+  "n=1 " rest, "n=2 " rest, "n=31 " rest, "n=32 " rest, "n=33 " rest, "n=2047 " rest,    \
+      "n=2049 " rest, "n=5003 " rest, "n=32767 " rest, "n=32768 " rest, "n=32769 " rest, \
+      "n=65541 " rest
+#define SHORTER(rest) "n=1 " rest, "n=33 " rest, "n=1021 " rest, "n=32769 " rest, "n=65541 " rest
+#define SHAPES(rest)                                                                         \
+  "n=777 outer=5 " rest, "n=65541 outer=3 " rest, "n=3 outer=70 " rest, "n=5 inner=2 " rest, \
+      "n=100 inner=300 " rest, "n=2050 outer=3 inner=7 " rest, "n=32769 inner=5 " rest
+#define KINDS(rest)                                                                      \
+  "n=1 outer=12 data=special " rest, "n=7 outer=33 data=special " rest,                  \
+      "n=2050 outer=12 data=special " rest, "n=40000 outer=12 data=special " rest,       \
+      "n=90 outer=2 inner=33 data=special " rest, "n=33000 inner=12 data=special " rest, \
+      "n=4099 data=equal " rest, "n=40009 data=alternating " rest, "n=3000 data=permutation " rest
+#define INTEGERS(type)                                                                             \
+  SHORTER("op=sum type=" type), SHAPES("op=sum type=" type), SHORTER("op=min type=" type),         \
+      "n=777 outer=5 op=max type=" type, "n=300 inner=70 op=max type=" type,                       \
+      "n=40000 outer=12 data=special op=min type=" type,                                           \
+      "n=40000 outer=12 data=special op=max type=" type,                                           \
+      "n=2050 outer=12 data=special op=sum type=" type, "n=99 outer=3 inner=5 op=mean type=" type, \
+      "n=32769 data=permutation op=mean type=" type, "n=0 outer=3 op=sum type=" type,              \
+      "n=0 inner=3 op=mean type=" type
+#define FLOATS(type)                                                                        \
+  LENGTHS("op=sum type=" type), SHAPES("op=sum type=" type), KINDS("op=sum type=" type),    \
+      KINDS("op=min type=" type), KINDS("op=max type=" type), SHORTER("op=min type=" type), \
+      SHAPES("op=max type=" type), KINDS("op=mean type=" type),                             \
+      "n=777 outer=5 op=mean type=" type, "n=0 outer=2 op=sum type=" type,                  \
+      "n=0 inner=3 op=sum type=" type, "n=0 outer=3 op=mean type=" type
+
+static const char *const verify[] = {"n=1000 op=sum type=f32",
+                                     "n=4099 op=max type=i32",
+                                     FLOATS("f32"),
+                                     FLOATS("f64"),
+                                     INTEGERS("u8"),
+                                     INTEGERS("i32"),
+                                     INTEGERS("u32"),
+                                     INTEGERS("i64"),
+                                     INTEGERS("u64"),
+                                     NULL};
+static const char *const bench[] = {
+    "n=268435456 op=sum type=f32",         "n=16777216 op=sum type=f32",
+    "n=1048576 op=sum type=f32",           "n=1024 op=sum type=f32",
+    "n=134217728 op=sum type=f64",         "n=268435456 op=sum type=u32",
+    "n=268435456 op=max type=f32",         "n=16384 op=sum type=f32 outer=16384",
+    "n=16384 op=sum type=f32 inner=16384", NULL};
+static const char *const tour[] = {"n=16777216 op=sum type=f32", "n=16777216 op=min type=f32",
+                                   "n=4096 op=sum type=f32 inner=4096", NULL};
+
+const rung_trials reduce_trials = {.verify = verify,
+                                   .bench = bench,
+                                   .tour = tour,
+                                   .make = make,
+                                   .drop = drop,
+                                   .expect = reduce_expect,
+                                   .judge = reduce_judge};

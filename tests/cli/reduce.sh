@@ -1,0 +1,97 @@
+#!/bin/bash
+# rung reduce on arrays whose result is known by hand.
+. "$(dirname "$0")/common.bash"
+
+# 1 2 4 8 / 16 32 64 128, f4
+one='\0\0\x80\x3f' two='\0\0\0\x40' four='\0\0\x80\x40' eight='\0\0\0\x41'
+high='\0\0\x80\x41\0\0\0\x42\0\0\x80\x42\0\0\0\x43'
+npy '<f4' '(2, 4)' "$one$two$four$eight$high" >in.npy
+npy '|u1' '(2, 3)' '\x01\x02\x03\xff\xff\xfa' >bytes.npy
+npy '<i4' '(3,)' '\xff\xff\xff\xff\x05\0\0\0\xfe\xff\xff\xff' >small.npy
+npy '<u8' '(1,)' '\xff\xff\xff\xff\xff\xff\xff\xff' >large.npy
+npy '<f4' '(0,)' '' >empty.npy
+npy '<u2' '(2,)' '\x01\0\x02\0' >short.npy
+
+reduce=("$RUNG" reduce --device cpu --quiet)
+# values EXPECTED: standard output of the last expect(), on one line.
+values() {
+  [ "$(tr '\n' ' ' <stdout)" = "$1 " ] || fail "printed $(tr '\n' ' ' <stdout), not $1"
+}
+expect 0 - "${reduce[@]}" in.npy --op sum
+values 255
+[ -s stderr ] && fail "--quiet was not quiet"
+expect 0 - "${reduce[@]}" in.npy --op min
+values 1
+expect 0 - "${reduce[@]}" in.npy --op max
+values 128
+expect 0 - "${reduce[@]}" in.npy --op mean
+values 31.875
+expect 0 - "${reduce[@]}" in.npy --op sum --axis 0
+values "17 34 68 136"
+expect 0 - "${reduce[@]}" in.npy --op sum --axis 1
+values "15 240"
+expect 0 - "${reduce[@]}" in.npy --op max --axis -2
+values "16 32 64 128"
+for rung in serial lanes threads auto; do
+  expect 0 - "${reduce[@]}" in.npy --op mean --axis=-1 --rung $rung --threads 2 --math strict --block 64
+  values "3.75 60"
+done
+expect 0 - "${reduce[@]}" bytes.npy --op sum
+values 766
+expect 0 - "${reduce[@]}" bytes.npy --op mean --axis 1
+values "2 253.33333333333334"
+expect 0 - "${reduce[@]}" bytes.npy --op min --axis 0
+values "1 2 3"
+expect 0 - "${reduce[@]}" small.npy --op sum
+values 2
+expect 0 - "${reduce[@]}" small.npy --op min
+values -2
+expect 0 - "${reduce[@]}" small.npy --op mean --type f32
+values 0.666666687
+expect 0 - "${reduce[@]}" large.npy --op sum
+values 18446744073709551615
+expect 0 - "${reduce[@]}" empty.npy --op sum
+values 0
+expect 0 - "${reduce[@]}" empty.npy --op mean
+grep -qi nan stdout || fail "the mean of nothing is $(cat stdout)"
+expect 0 "rung serial on" "$RUNG" reduce in.npy --op sum --device cpu --rung serial
+
+# Into files, as a filter, and as JSON.
+expect 0 - "${reduce[@]}" in.npy --op sum --axis 0 -o out.npy
+[ "$(floats out.npy)" = "17 34 68 136" ] || fail "out.npy holds $(floats out.npy)"
+grep -qaF "'shape': (4,)" out.npy || fail "the axis was not left out"
+[ -s stdout ] && fail "printed what went into a file"
+expect 0 - "${reduce[@]}" in.npy --op mean -o out.npy
+grep -qaF "'shape': ()" out.npy || fail "one number has dimensions"
+[ "$(floats out.npy)" = 31.875 ] || fail "out.npy holds $(floats out.npy)"
+expect 0 - "${reduce[@]}" bytes.npy --op sum -o out.npy
+grep -qaF "'descr': '<u8'" out.npy || fail "the sum of bytes is no u64"
+"${reduce[@]}" - --op sum --axis 1 -o - <in.npy >piped.npy || fail "a pipe was refused"
+[ "$(floats piped.npy)" = "15 240" ] || fail "piped.npy holds $(floats piped.npy)"
+expect 0 - "${reduce[@]}" in.npy --op max --axis 0 --json
+for word in '"op": "max"' '"type": "f32"' '"rung": "threads"' '128.0'; do prints "$word"; done
+expect 0 - "${reduce[@]}" large.npy --op sum --json -o out.json
+grep -qF '"18446744073709551615"' out.json || fail "JSON lost digits: $(cat out.json)"
+expect 0 - "${reduce[@]}" empty.npy --op mean --json
+prints null
+rm out.npy out.json piped.npy
+
+# What is refused, and leaves no file.
+expect 2 "--op is not given" "${reduce[@]}" in.npy -o out.npy
+expect 2 "--op 'median' is not known" "${reduce[@]}" in.npy --op median -o out.npy
+expect 2 "axis is 2" "${reduce[@]}" in.npy --op sum --axis 2 -o out.npy
+expect 2 "axis is -3" "${reduce[@]}" in.npy --op sum --axis -3 -o out.npy
+expect 2 "--axis '8'" "${reduce[@]}" in.npy --op sum --axis 8 -o out.npy
+expect 2 "--axis 'x' is no integer" "${reduce[@]}" in.npy --op sum --axis x -o out.npy
+expect 2 "magic" "${reduce[@]}" in.npy --op sum --rung magic -o out.npy
+expect 2 "GPUs only" "${reduce[@]}" in.npy --op sum --rung vector -o out.npy
+expect 2 "argument is missing" "${reduce[@]}" --op sum
+expect 3 "minimum" "${reduce[@]}" empty.npy --op min -o out.npy
+expect 3 "--type f32" "${reduce[@]}" short.npy --op sum -o out.npy
+expect 3 "No such file" "${reduce[@]}" absent.npy --op sum -o out.npy
+expect 3 "/nowhere" "${reduce[@]}" absent.npy --op sum -o /nowhere/out.npy # before anything is read
+head -c 140 in.npy >bad.npy
+expect 3 "bad.npy: truncated" "${reduce[@]}" bad.npy --op sum -o out.npy
+expect 4 cuda "${reduce[@]}" in.npy --op sum --device cuda:99 -o out.npy
+only in.npy bytes.npy small.npy large.npy empty.npy short.npy bad.npy
+finish

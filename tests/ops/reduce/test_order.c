@@ -1,0 +1,115 @@
+/* The CPU's folds against the reference, with tiles so small that lines have up to four levels:
+ * along a line, and of lines side by side in strips of every width. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* In place of core/sum.h: tiles of 64. */
+#define RUNG_CORE_SUM_H
+#define RUNG_SUM_LANES 32
+#define RUNG_SUM_ROWS 2
+#define RUNG_SUM_TILE (RUNG_SUM_LANES * RUNG_SUM_ROWS)
+
+#include "core/random.h"
+#include "ops/reduce/cpu/fold.h"
+#include "ops/rowmeans/reference.c"
+
+static const int64_t lengths[] = {1,    2,    31,   32,   33,   63,   64,   65,     127,    128,
+                                  2047, 2049, 4095, 4096, 4097, 4161, 9999, 262144, 262145, 300000};
+
+static double draw(rung_random *random) {
+  return ldexp(rung_random_double(random) - 0.5, (int)(rung_random_next(random) % 20));
+}
+
+/* (n, width) numbers; every column against its gathered self. */
+static void check(rung_dtype dtype, int64_t n, int width) {
+  const int64_t step = width + 3;
+  double *x = (double *)malloc((size_t)(n * step) * sizeof *x);
+  double *line = (double *)malloc((size_t)n * sizeof *line);
+  rung_random random = {(uint64_t)n};
+  for (int64_t i = 0; i < n * step; ++i) {
+    const double value = draw(&random);
+    if (dtype == RUNG_F32)
+      ((float *)x)[i] = (float)value;
+    else
+      x[i] = value;
+  }
+  reduce_partials across, along;
+  const reduce_source source = dtype == RUNG_F32 ? REDUCE_ADD_F32 : REDUCE_ADD_F64;
+  const rowmeans_problem problem = {.rows = 1, .columns = n, .dtype = dtype};
+  reduce_folds[source].across(x, step, n, width, 0, &across);
+  for (int w = 0; w < width; ++w) {
+    for (int64_t k = 0; k < n; ++k) {
+      if (dtype == RUNG_F32)
+        ((float *)line)[k] = ((float *)x)[k * step + w];
+      else
+        line[k] = x[k * step + w];
+    }
+    const double wanted = rowmeans_reference_sum(&problem, line);
+    reduce_folds[source].line(line, n, 0, &along);
+    const double side = dtype == RUNG_F32 ? (double)across.f32[w] : across.f64[w];
+    const double alone = dtype == RUNG_F32 ? (double)along.f32[0] : along.f64[0];
+    if (!(side == wanted)) fail_msg("n=%ld, across: %a, not %a", (long)n, side, wanted);
+    if (!(alone == wanted)) fail_msg("n=%ld, along: %a, not %a", (long)n, alone, wanted);
+  }
+  free(x);
+  free(line);
+}
+
+static void keeps_the_order_of_floats(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof lengths / sizeof *lengths; ++k)
+    check(RUNG_F32, lengths[k], lengths[k] > 10000 ? 2 : 1 + (int)(lengths[k] % 37));
+  check(RUNG_F32, 70, REDUCE_STRIP);
+}
+
+static void keeps_the_order_of_doubles(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof lengths / sizeof *lengths; ++k)
+    check(RUNG_F64, lengths[k], lengths[k] > 10000 ? 2 : 1 + (int)(lengths[k] % 29));
+  check(RUNG_F64, 70, REDUCE_STRIP);
+}
+
+/* A tile of bytes is summed in 32 bits: no sum of one wraps. */
+static void tiles_of_bytes_do_not_wrap(void **state) {
+  (void)state;
+  assert_true((uint64_t)RUNG_SUM_TILE * UINT8_MAX <= UINT32_MAX);
+  assert_true(UINT64_C(2048) * 16 * UINT8_MAX <= UINT32_MAX);
+}
+
+/* Keys fall in the order of the floats they stand for, and lead back. */
+static void keys_are_in_order(void **state) {
+  (void)state;
+  static const float rising[] = {
+      -INFINITY, -0x1.fffffep127f, -1.5f, -1,       -0x1p-149f, -0.0f,
+      0.0f,      0x1p-149f,        1,     0x1.8p0f, 0x1p127f,   INFINITY};
+  for (size_t k = 0; k < sizeof rising / sizeof *rising; ++k)
+    for (int largest = 0; largest < 2; ++largest) {
+      const int32_t turn = largest ? -1 : 0;
+      int32_t bits, before = 0;
+      memcpy(&bits, &rising[k], sizeof bits);
+      const int32_t key = reduce_key_f32(bits, turn);
+      assert_true(reduce_ordered_32(key ^ turn) == bits);
+      assert_true(key > reduce_key_f32(0x7fc00000, turn) && key > reduce_key_f32(-1, turn));
+      if (k == 0) continue;
+      memcpy(&before, &rising[k - 1], sizeof before);
+      assert_true(largest ? key < reduce_key_f32(before, turn)
+                          : key > reduce_key_f32(before, turn));
+    }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(keeps_the_order_of_floats),
+      cmocka_unit_test(keeps_the_order_of_doubles),
+      cmocka_unit_test(tiles_of_bytes_do_not_wrap),
+      cmocka_unit_test(keys_are_in_order),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

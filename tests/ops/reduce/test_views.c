@@ -1,0 +1,173 @@
+/* rung_reduce() of views of every kind: each result has the bits that its own line has, gathered
+ * and reduced alone. */
+#include "ops/reduce/outside.h"
+
+static rung_context *context;
+
+enum { ROOM = 400000, DIMS = 8 };
+static double numbers[ROOM], gathered[ROOM], results[ROOM + 100];
+
+/* A view of `numbers`, from its middle. */
+typedef struct view {
+  int ndim;
+  int64_t shape[DIMS], stride[DIMS];
+} view;
+
+static int64_t count_of(const view *v) {
+  int64_t count = 1;
+  for (int d = 0; d < v->ndim; ++d) count *= v->shape[d];
+  return count;
+}
+
+/* Where the element of row-major number `i` lies, dimension `axis` held at `k` (axis < 0: none). */
+static int64_t place(const view *v, int64_t i, int axis, int64_t k) {
+  int64_t at = ROOM / 2;
+  for (int d = v->ndim - 1; d >= 0; --d) {
+    if (d == axis) {
+      at += k * v->stride[d];
+      continue;
+    }
+    at += i % v->shape[d] * v->stride[d];
+    i /= v->shape[d];
+  }
+  return at;
+}
+
+static void check(const view *v, rung_reduction what, int axis) {
+  view copy = *v;
+  int64_t kept[DIMS], stride[DIMS], step = 2;
+  int ndim = 0;
+  for (int d = 0; d < v->ndim && axis >= 0; ++d)
+    if (d != axis) kept[ndim++] = v->shape[d];
+  for (int d = ndim - 1; d >= 0; --d) { /* every second place of `results` */
+    stride[d] = step;
+    step *= kept[d];
+  }
+  const int64_t columns = axis < 0 ? count_of(v) : v->shape[axis];
+  const int64_t lines = columns > 0 ? count_of(v) / columns : 0;
+  const int64_t looked_at = 2 * lines + 100;
+  for (int64_t i = 0; i < looked_at; ++i) results[i] = 12345;
+  DLTensor in = tensor(numbers + ROOM / 2, f64, v->ndim, copy.shape, copy.stride);
+  DLTensor out = tensor(results, f64, ndim, kept, stride);
+  if (rung_reduce(context, what, &in, axis < 0 ? RUNG_ALL : axis, &out, NULL) != RUNG_OK)
+    fail_msg("%s", rung_last_error(context));
+  for (int64_t i = 0; i < lines; ++i) {
+    double wanted;
+    for (int64_t k = 0; k < columns; ++k)
+      gathered[k] = axis < 0 ? numbers[place(v, k, -1, 0)] : numbers[place(v, i, axis, k)];
+    reduce_line(context, what, f64, gathered, columns, &wanted, "lanes");
+    if (memcmp(&results[2 * i], &wanted, sizeof wanted) != 0)
+      fail_msg("ndim %d, axis %d, what %d, result %ld: %a, not %a", v->ndim, axis, (int)what,
+               (long)i, results[2 * i], wanted);
+    if (lines > 1 || axis >= 0) assert_true(results[2 * i + 1] == 12345);
+  }
+  for (int64_t i = 2 * lines; i < looked_at; ++i) assert_true(results[i] == 12345);
+}
+
+static void check_all(const view *v) {
+  for (int what = RUNG_SUM; what <= RUNG_MEAN; ++what)
+    for (int axis = -1; axis < v->ndim; ++axis) check(v, (rung_reduction)what, axis);
+}
+
+/* All orders of three axes, each forwards and backwards, with gaps and without. */
+static void takes_three_dimensions_in_any_order(void **state) {
+  (void)state;
+  static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                   {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  for (int o = 0; o < 6; ++o)
+    for (int backwards = 0; backwards < 8; ++backwards)
+      for (int gap = 0; gap < 4; ++gap) {
+        view v = {.ndim = 3, .shape = {5, 7, 11}};
+        int64_t step = gap == 1 ? 2 : 1;
+        for (int k = 2; k >= 0; --k) {
+          const int d = orders[o][k];
+          v.stride[d] = backwards >> d & 1 ? -step : step;
+          step = step * v.shape[d] + (gap == 2 && k == 2) + (gap == 3 && k == 1);
+        }
+        check_all(&v);
+      }
+}
+
+static void takes_views_that_repeat(void **state) {
+  (void)state;
+  static const view views[] = {
+      {1, {5000}, {0}},          {2, {70, 90}, {0, 1}},      {2, {70, 90}, {1, 0}},
+      {2, {70, 90}, {0, 0}},     {3, {3, 50, 4}, {1, 1, 1}}, /* a sliding window */
+      {3, {6, 5, 4}, {0, 1, 0}},
+  };
+  for (size_t k = 0; k < sizeof views / sizeof *views; ++k) check_all(&views[k]);
+}
+
+static void takes_up_to_eight_dimensions(void **state) {
+  (void)state;
+  static const view views[] = {
+      {4, {3, 1, 4, 5}, {20, 99, 5, 1}},
+      {4, {4, 3, 5, 6}, {1, 200, 31, 5}},
+      {5, {2, 3, 2, 3, 2}, {1, 300, 7, 50, 20}},
+      {8, {2, 2, 3, 2, 2, 2, 3, 2}, {1, 3, 7, 30, 70, 200, 500, 2000}},
+      {8, {2, 2, 3, 2, 2, 2, 3, 2}, {-2000, 500, -200, 70, 31, -15, 4, 1}},
+      {8, {2, 1, 3, 1, 2, 1, 3, 1}, {18, 5, 6, 77, 3, -9, 1, 0}},
+  };
+  for (size_t k = 0; k < sizeof views / sizeof *views; ++k) check_all(&views[k]);
+}
+
+/* Lines of several tiles, lying along, across and askew. */
+static void takes_long_lines(void **state) {
+  (void)state;
+  static const view views[] = {{2, {2, 70001}, {70001, 1}},   {2, {70001, 2}, {2, 1}},
+                               {2, {70001, 2}, {-2, 1}},      {2, {2, 70001}, {1, 2}},
+                               {3, {2, 33000, 2}, {1, 5, 2}}, {2, {33000, 5}, {5, -1}},
+                               {1, {150000}, {-1}},           {3, {300, 2, 200}, {400, 1, 2}}};
+  for (size_t k = 0; k < sizeof views / sizeof *views; ++k) {
+    check(&views[k], RUNG_SUM, -1);
+    for (int axis = 0; axis < views[k].ndim; ++axis) check(&views[k], RUNG_SUM, axis);
+  }
+}
+
+/* More packed lines than one slice of the door holds: 64 MiB. */
+static void packs_slice_by_slice(void **state) {
+  (void)state;
+  enum { ROWS = 5, COLUMNS = 3 << 20 };
+  double *x = (double *)malloc(sizeof(double) * 2 * ROWS * COLUMNS), sums[ROWS];
+  double *line = (double *)malloc(sizeof(double) * COLUMNS);
+  for (int64_t i = 0; i < 2 * ROWS * COLUMNS; ++i) x[i] = (double)(i % 1001) / 7;
+  int64_t shape[2] = {ROWS, COLUMNS}, strides[2] = {1, 2 * ROWS}, kept[1] = {ROWS};
+  strides[0] = 2;
+  DLTensor in = tensor(x, f64, 2, shape, strides), out = tensor(sums, f64, 1, kept, NULL);
+  assert_int_equal(rung_reduce(context, RUNG_SUM, &in, 1, &out, NULL), RUNG_OK);
+  for (int i = 0; i < ROWS; ++i) {
+    double wanted;
+    for (int64_t j = 0; j < COLUMNS; ++j) line[j] = x[2 * i + j * 2 * ROWS];
+    reduce_line(context, RUNG_SUM, f64, line, COLUMNS, &wanted, NULL);
+    assert_true(sums[i] == wanted);
+  }
+  free(x);
+  free(line);
+}
+
+static int open_context(void **state) {
+  (void)state;
+  uint32_t x = 1;
+  for (int64_t i = 0; i < ROOM; ++i) {
+    x = x * 1664525u + 1013904223u;
+    numbers[i] = (int32_t)x / 4096.0 / 3;
+  }
+  return rung_open(&context, &(rung_options){.device = "cpu", .threads = 2}) == RUNG_OK ? 0 : -1;
+}
+
+static int close_context(void **state) {
+  (void)state;
+  rung_close(context);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(takes_three_dimensions_in_any_order),
+      cmocka_unit_test(takes_views_that_repeat),
+      cmocka_unit_test(takes_up_to_eight_dimensions),
+      cmocka_unit_test(takes_long_lines),
+      cmocka_unit_test(packs_slice_by_slice),
+  };
+  return cmocka_run_group_tests(tests, open_context, close_context);
+}
