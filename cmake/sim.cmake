@@ -30,7 +30,7 @@ endif()
 set(rung_sim_options -O1 -g1 -fno-tree-sra -fno-tree-vectorize -fno-reorder-blocks
     -fno-guess-branch-probability -fno-exceptions -fno-rtti -fno-threadsafe-statics
     -fno-gnu-unique -fno-math-errno -fno-trapping-math -fvisibility=hidden -ffp-contract=off
-    -Wall -Werror -Wno-unknown-pragmas)
+    -Wall -Werror -Wno-unknown-pragmas -Wno-sign-compare)
 set(rung_sim_definitions "")
 if(RUNG_SANITIZE STREQUAL "address")
   list(APPEND rung_sim_options -fsanitize=address,undefined -fsanitize-sections=rung_shared

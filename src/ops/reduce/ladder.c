@@ -6,7 +6,6 @@
 RUNG_CPU_DECLARE(reduce_serial);
 RUNG_CPU_DECLARE(reduce_lanes);
 RUNG_CPU_DECLARE(reduce_threads);
-#ifdef RUNG_WITH_CUDA
 RUNG_GPU_DECLARE(reduce_modulo);
 RUNG_GPU_DECLARE(reduce_strided);
 RUNG_GPU_DECLARE(reduce_sequential);
@@ -15,7 +14,6 @@ RUNG_GPU_DECLARE(reduce_unrolled);
 RUNG_GPU_DECLARE(reduce_shuffle);
 RUNG_GPU_DECLARE(reduce_vector);
 RUNG_GPU_DECLARE(reduce_single_pass);
-#endif
 
 /* ---- scratch ----------------------------------------------------------------------------------
  */
