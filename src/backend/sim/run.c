@@ -160,7 +160,7 @@ static void fill_threads(sim_block *block, const sim_run *run) {
     block->ready[run->threads - 1 - i] = i;
   }
   block->ready_count = run->threads;
-  block->polling_count = block->at_barrier = block->ended = 0;
+  block->polling_count = block->at_barrier = block->ended = block->votes = block->places = 0;
 }
 
 static bool make_shared(sim_block *block, size_t bytes) {
@@ -197,7 +197,7 @@ static sim_block *begin_block(sim_worker *worker, int64_t turn) {
   block->index.x = (unsigned)(block->number % grid->x);
   block->index.y = (unsigned)(block->number / grid->x % grid->y);
   block->index.z = (unsigned)(block->number / grid->x / grid->y);
-  block->random.state = run->seed ^ ((uint64_t)block->number * 0x9e3779b97f4a7c15u);
+  block->draw = run->seed ^ ((uint64_t)block->number * 0x9e3779b97f4a7c15u);
   block->barriers = 0;
   block->synchronised = false;
   block->moved = true;
@@ -275,8 +275,11 @@ typedef enum outcome { ENDED, STALLED, FAILED } outcome;
 static int pick(sim_block *block) {
   const int last = block->ready_count - 1;
   int at = last;
-  if (block->worker->run->state->examined)
-    at = (int)(rung_random_next(&block->random) % (uint64_t)block->ready_count);
+  if (block->worker->run->state->examined) {
+    /* Drawn once a switch: Knuth's MMIX generator, of which the high half is good enough. */
+    block->draw = block->draw * 6364136223846793005u + 1442695040888963407u;
+    at = (int)((block->draw >> 32) * (uint64_t)block->ready_count >> 32);
+  }
   const int number = block->ready[at];
   block->ready[at] = block->ready[last];
   block->ready_count = last;
@@ -600,28 +603,22 @@ static bool one_place(sim_block *block, const sim_thread *self) {
 }
 
 static int outcome_of(const sim_block *block) {
-  const int threads = block->worker->run->threads;
-  int votes = 0;
-  for (int i = 0; i < threads; i++) votes += block->threads[i].vote != 0;
-  if (block->vote == RUNG_SIM_ALL) return votes == threads;
-  if (block->vote == RUNG_SIM_ANY) return votes > 0;
-  return votes;
+  if (block->vote == RUNG_SIM_ALL) return block->votes == block->worker->run->threads;
+  if (block->vote == RUNG_SIM_ANY) return block->votes > 0;
+  return block->votes;
 }
 
 static void pass_barrier(sim_block *block, sim_thread *self) {
   const int threads = block->worker->run->threads;
-  if (!one_place(block, self)) {
+  if (block->places > 1 && !one_place(block, self)) {
     report_stuck(block);
     return;
   }
   sim_count_block(block);
-  const int votes = outcome_of(block);
-  block->at_barrier = 0;
+  block->outcome = outcome_of(block);
+  block->at_barrier = block->votes = block->places = 0;
   block->barriers++;
-  for (int i = threads - 1; i >= 0; i--) {
-    block->threads[i].vote = votes;
-    sim_wake(&block->threads[i]);
-  }
+  for (int i = threads - 1; i >= 0; i--) sim_wake(&block->threads[i]);
 }
 
 int rung_sim_barrier(rung_sim_vote vote, int predicate) {
@@ -629,12 +626,14 @@ int rung_sim_barrier(rung_sim_vote vote, int predicate) {
   sim_block *block = self->block;
   self->pc = (sim_pc)__builtin_return_address(0);
   self->wait = SIM_AT_BARRIER;
-  self->vote = predicate;
   block->vote = vote;
+  block->votes += predicate != 0;
+  block->places += block->at_barrier == 0 || self->pc != block->place;
+  block->place = self->pc;
   if (self->watched) sim_note(self, SIM_BARRIER, self->pc);
   if (++block->at_barrier == block->worker->run->threads) pass_barrier(block, self);
   sim_yield(self);
-  return self->vote;
+  return block->outcome;
 }
 
 void rung_sim_poll(void) {

@@ -76,7 +76,6 @@ typedef struct sim_thread {
   unsigned mask;
   int from;
   uint64_t value; /* what it brought, then what it got */
-  int vote;       /* at a barrier */
   bool watched;   /* accesses are looked at */
   uint32_t clock; /* race.c: its own count of exchanges */
   sim_log log;    /* count.c */
@@ -93,17 +92,20 @@ struct sim_block {
   int ready[SIM_MOST_THREADS], ready_count;
   int polling[SIM_MOST_THREADS], polling_count;
   int at_barrier, ended;
-  rung_sim_vote vote;
-  uint32_t barriers;      /* passed: race.c's time */
-  uint32_t stamp;         /* tells blocks apart in race.c's cells */
-  bool synchronised;      /* it has used an atomic on global memory */
-  bool moved;             /* something else than polling happened since it was looked at */
-  bool has_static_shared; /* the process's static shared memory holds this block's */
+  rung_sim_vote
+      vote; /* of this barrier: how many threads voted for, at how many places they wait */
+  int votes, places, outcome; /* outcome: of the barrier before */
+  sim_pc place;               /* the last thread's to come */
+  uint32_t barriers;          /* passed: race.c's time */
+  uint32_t stamp;             /* tells blocks apart in race.c's cells */
+  bool synchronised;          /* it has used an atomic on global memory */
+  bool moved;                 /* something else than polling happened since it was looked at */
+  bool has_static_shared;     /* the process's static shared memory holds this block's */
   bool wants_static_shared;
   char *static_saved; /* while it has not */
   char *shared, *shared_memory;
   size_t shared_room;
-  rung_random random;
+  uint64_t draw;         /* the state of the order's random numbers */
   struct sim_race *race; /* NULL: not examined */
 };
 
