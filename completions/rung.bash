@@ -19,11 +19,7 @@ _rung() {
         words="auto $("$command" ladder 2>/dev/null |
           awk '{ sub(/^ *[*]? */, "") } $2 == "cpu" || $2 == "gpu" { print $1 }')"
         ;;
-<<<<<<< HEAD
-      --block | --blocks | --size | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights) return ;;
-=======
-      --block | --blocks | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights | --axis) return ;;
->>>>>>> 0ad1c83 (The room reduce: sums, minima, maxima and means of arrays, eight rungs on the GPU and three on the CPU)
+      --block | --blocks | --size | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights | --axis) return ;;
       -o | --output | --means) ;;
       *)
         if [[ $word == -* ]]; then

@@ -14,6 +14,14 @@ typedef struct explained {
   rung_counts total;    /* of all its kernels */
 } explained;
 
+/* ---- on a GPU: explain_gpu.c ---------------------------------------------------------------- */
+
+/* Checks the rung as any other, then counts it through ncu: the->verdict and the->profile. */
+rung_status explain_on_gpu(rung_context *context, const rung_trial *trial, const char *device,
+                           explained *the, rung_error *error);
+/* Whether this very run is the one that is counted: then it checks, and tells nothing. */
+bool explain_is_counted(void);
+
 /* ---- figures: explain_figures.c ------------------------------------------------------------- */
 
 typedef enum explain_figure {

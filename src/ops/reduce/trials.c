@@ -297,11 +297,14 @@ static const char *const bench[] = {
     "n=134217728 op=sum type=f64",         "n=268435456 op=sum type=u32",
     "n=268435456 op=max type=f32",         "n=16384 op=sum type=f32 outer=16384",
     "n=16384 op=sum type=f32 inner=16384", NULL};
+static const char *const explain[] = {"n=131072 op=sum type=f32", "n=131072 op=sum type=f64",
+                                      "n=131072 op=max type=u32", NULL};
 static const char *const tour[] = {"n=16777216 op=sum type=f32", "n=16777216 op=min type=f32",
                                    "n=4096 op=sum type=f32 inner=4096", NULL};
 
 const rung_trials reduce_trials = {.verify = verify,
                                    .bench = bench,
+                                   .explain = explain,
                                    .tour = tour,
                                    .make = make,
                                    .drop = drop,
