@@ -25,9 +25,9 @@ if(NOT RUNG_WITH_SIM)
 endif()
 
 # Accesses stay as the source has them: no vectors, no structs taken apart, no loop turned inside
-# out; code stays in the order of the source. Exceptions, RTTI and guarded statics are left out so
-# that a C program can link the library.
-set(rung_sim_options -O1 -g1 -fno-tree-sra -fno-tree-vectorize -fno-reorder-blocks
+# out; code stays in the order of the source, which threaded jumps would leave. Exceptions, RTTI and
+# guarded statics are left out so that a C program can link the library.
+set(rung_sim_options -O1 -g1 -fno-tree-sra -fno-tree-vectorize -fno-reorder-blocks -fno-thread-jumps
     -fno-guess-branch-probability -fno-exceptions -fno-rtti -fno-threadsafe-statics
     -fno-gnu-unique -fno-math-errno -fno-trapping-math -fvisibility=hidden -ffp-contract=off
     -Wall -Werror -Wno-unknown-pragmas -Wno-sign-compare)

@@ -13,7 +13,7 @@
 
 extern char **environ;
 
-enum { COLUMNS = 96, ARGUMENTS = 64 };
+enum { COLUMNS = 512, ARGUMENTS = 64 };
 
 /* What each count is on a GPU: a sum of metrics, each times a weight. All but the bank conflicts
  * are counted instruction by instruction, so that nothing else that runs disturbs them. */

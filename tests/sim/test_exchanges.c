@@ -16,6 +16,7 @@ static int source(int kind, int width, int argument, int lane) {
 }
 
 static void check_shuffle(rung_launch *const *entries, const void *values, size_t bytes) {
+  if (!here.state) skip();
   const size_t row_bytes = THREADS * bytes;
   char *in = calloc(1, row_bytes + sizeof trial_arguments), *out = calloc(ROWS, row_bytes);
   memcpy(in, values, row_bytes);

@@ -161,6 +161,11 @@ static void passes_once_mended(const char *device, const slip *the) {
 }
 
 static void passes_on_the_simulator(void **state) {
+  if (*state == &volatile_flag && !sim_sees_accesses()) {
+    /* A read is a turn for others only where it is seen: this one would wait for ever. */
+    print_message("volatile_flag is not tried: this build's simulator does not watch\n");
+    skip();
+  }
   passes_once_mended("sim", *state);
 }
 

@@ -74,6 +74,24 @@ static void the_clock_never_goes_back(void **unused) {
   for (int t = 0; t < 96; t++) assert_int_equal(out[t], 1);
 }
 
+/* What was examined leaves no marks for a launch that is only counted. */
+static void launches_leave_no_marks_behind(void **unused) {
+  (void)unused;
+  if (!here.state || !here.backend->examine || !sim_sees_accesses()) skip();
+  for (int by = 0; by < 4; by++) {
+    int out[64] = {0};
+    char none[1] = {0};
+    rung_profile profile;
+    here.backend->examine(here.state, by % 2 == 0, 5);
+    if (by % 2 == 1) must(here.backend->profile_begin(here.state, &here.error));
+    must(launch_once(ENTRIES_OF(trial_own_place), &by, none, 1, out, sizeof out));
+    for (int t = 0; t < 64; t++) assert_int_equal(out[t], by);
+    if (by % 2 == 0) continue;
+    must(here.backend->profile_end(here.state, &profile, &here.error));
+    rung_profile_free(&profile);
+  }
+}
+
 /* ---- launches that no GPU takes -------------------------------------------------------------- */
 
 static rung_status try_shape(const shape_trial *shape) {
@@ -135,6 +153,7 @@ int main(void) {
       EACH(the_largest_block_passes_a_thousand_barriers),
       EACH(large_local_arrays_live_across_barriers),
       EACH(the_clock_never_goes_back),
+      EACH(launches_leave_no_marks_behind),
       EACH(launches_are_refused_as_on_a_gpu),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

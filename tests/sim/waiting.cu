@@ -14,7 +14,9 @@ static __global__ void locked(unsigned *lock, int *out) {
   else
     while (atomicCAS(lock, 0u, 1u) != 0) continue;
   __threadfence();
-  out[0] = out[0] + 1;
+  const int before = out[0];
+  __nanosleep(20); /* the others shall come and find it locked */
+  out[0] = before + 1;
   __threadfence();
   atomicExch(lock, 0u);
 }

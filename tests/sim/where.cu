@@ -79,6 +79,14 @@ static __global__ void clocks(int *out) {
   out[threadIdx.x] = good;
 }
 
+/* Every thread keeps to a place of its own, another one in another launch. */
+static __global__ void own_place(int by, int *out) {
+  RUNG_DYNAMIC_SHARED(int, row);
+  const int at = (int)(threadIdx.x + (unsigned)by) % 64;
+  row[at] = by;
+  out[threadIdx.x] = row[at];
+}
+
 static __global__ void nothing() {}
 
 extern "C" {
@@ -121,6 +129,11 @@ rung_status RUNG_ENTRY(trial_local)(const rung_task *task) {
 
 rung_status RUNG_ENTRY(trial_clock)(const rung_task *task) {
   RUNG_LAUNCH(task, clocks, 1, 96, 0, OUT(int));
+  return RUNG_OK;
+}
+
+rung_status RUNG_ENTRY(trial_own_place)(const rung_task *task) {
+  RUNG_LAUNCH(task, own_place, 1, 64, 64 * sizeof(int), *(const int *)task->problem, OUT(int));
   return RUNG_OK;
 }
 

@@ -30,7 +30,7 @@ typedef struct counted_case {
 
 static const counted_case cases[] = {
     /* 64 threads are 2 warps; 4096 columns are 1024 loads of 16 bytes, each lane's in another row
-     * and so in a sector of its own. 4096 additions, less none, 3 to join four sums, a division. */
+     * and so in a sector of its own. 4096 additions, 3 to join four sums, a division. */
     {"rowmeans",
      "n=64 m=4096",
      "row-per-thread",
@@ -105,6 +105,8 @@ static const counted_case cases[] = {
      {{RUNG_GLOBAL_LOADS, 32 * (47 * 6 + 2)},
       {RUNG_GLOBAL_LOAD_BYTES, 32 * (1500 + 5 * 1498) * 4},
       {RUNG_GLOBAL_LOAD_SECTORS, 16 * (188 + 1126) + 16 * (234 + 1171)},
+      {RUNG_GLOBAL_STORES, 32 * 47},
+      {RUNG_GLOBAL_STORE_SECTORS, 16 * (188 + 234)},
       {RUNG_GLOBAL_STORE_BYTES, 32 * 1500 * 4},
       {RUNG_GLOBAL_ACCESSES, 32 * (1500 + 5 * 1498 + 1500)},
       {RUNG_BARRIERS, 0},
@@ -119,8 +121,20 @@ static const counted_case cases[] = {
      {{RUNG_GLOBAL_LOADS, 32 * (6 * 12 + 4)},
       {RUNG_GLOBAL_LOAD_BYTES, 32 * (188 * 12 - 4) * 4},
       {RUNG_GLOBAL_LOAD_SECTORS, 32 * (188 * 12 - 4)},
+      {RUNG_GLOBAL_STORES, 32 * 6 * 8},
       {RUNG_GLOBAL_STORE_SECTORS, 32 * 1500},
       {RUNG_GLOBAL_STORE_BYTES, 32 * 1500 * 4},
+      {RUNG_FLOPS, 32 * 1498 * 10},
+      END}},
+    /* By pairs: half of the loads and stores, of which one at either end is two that go apart. */
+    {"stencil",
+     "n=8 m=1500 p=4",
+     "pairs",
+     64,
+     {{RUNG_GLOBAL_LOADS, 32 * (6 * 6 + 2 + 2)},
+      {RUNG_GLOBAL_LOAD_SECTORS, 32 * (188 * 6 - 2 + 1 + 1)},
+      {RUNG_GLOBAL_STORES, 32 * 6 * 4},
+      {RUNG_GLOBAL_STORE_SECTORS, 32 * (188 * 4 - 2)},
       {RUNG_FLOPS, 32 * 1498 * 10},
       END}},
     {"stencil",
@@ -141,6 +155,8 @@ static const counted_case cases[] = {
      {{RUNG_GLOBAL_LOADS, 32 * (6 * 6 + 1 + 3 + 2 + 1)},
       {RUNG_GLOBAL_LOAD_BYTES, 32 * (187 * 6 * 8 + (4 + 2 * 5) * 4)},
       {RUNG_GLOBAL_LOAD_SECTORS, 32 * (187 * 6 + 2 + 3 + 2 + 1)},
+      {RUNG_GLOBAL_STORES, 32 * (6 * 4 + 1)},
+      {RUNG_GLOBAL_STORE_SECTORS, 32 * (187 * 4 + 2)},
       {RUNG_GLOBAL_STORE_BYTES, 32 * 1500 * 4},
       {RUNG_FLOPS, 32 * 1498 * 10},
       END}},
