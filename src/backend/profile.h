@@ -11,7 +11,7 @@
 /* "Warp-level": one for all threads of a warp that do it together. */
 typedef enum rung_counter {
   RUNG_GLOBAL_LOADS,        /* warp-level loads from global memory ("requests") */
-  RUNG_GLOBAL_LOAD_BYTES,   /* bytes their threads asked for */
+  RUNG_GLOBAL_LOAD_BYTES,   /* bytes of it that any thread asked for, each counted once */
   RUNG_GLOBAL_LOAD_SECTORS, /* sectors of 32 bytes that had to move for it */
   RUNG_GLOBAL_STORES,       /* the same for stores */
   RUNG_GLOBAL_STORE_BYTES,

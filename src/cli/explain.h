@@ -31,9 +31,9 @@ typedef enum explain_figure {
   FIGURE_SECTORS,             /* of loads and stores */
   FIGURE_SECTORS_PER_REQUEST, /* a request: a warp's load or store */
   FIGURE_IDEAL_SECTORS,       /* bytes asked for / 32, a request */
-  FIGURE_EFFICIENCY, /* bytes asked for / bytes of the sectors; above 1 where threads share */
-  FIGURE_ACCESSES,   /* thread by thread */
-  FIGURE_SHARED,     /* warp-level loads and stores */
+  FIGURE_EFFICIENCY,          /* bytes asked for / bytes of the sectors */
+  FIGURE_ACCESSES,            /* thread by thread */
+  FIGURE_SHARED,              /* warp-level loads and stores */
   FIGURE_CONFLICTS,
   FIGURE_ATOMICS,
   FIGURE_ATOMIC_DEPTH,

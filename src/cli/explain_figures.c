@@ -188,15 +188,7 @@ int explain_say(const explained *the, const rung_trial *trial,
                counted(counts, RUNG_GLOBAL_STORE_BYTES),
                counted(counts, RUNG_GLOBAL_STORE_SECTORS));
   const double moved = SECTOR_BYTES * figures.at[FIGURE_SECTORS];
-  const double times = over(moved, trial->bytes), asked = times * figures.at[FIGURE_EFFICIENCY];
-  if (asked >= 1.5 && times < 1.5) {
-    snprintf(
-        text, sizeof text,
-        "Threads ask for %.1f times the bytes the job has to move: neighbours ask for the same "
-        "ones in one request, and get them at once.",
-        asked);
-    say(&all, asked, text);
-  }
+  const double times = over(moved, trial->bytes);
   if (times >= 1.5) {
     snprintf(text, sizeof text,
              "All requests together move %.1f times the bytes the job has to: what comes more than "

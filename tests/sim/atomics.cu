@@ -45,7 +45,8 @@ static __global__ void sums(T *out) {
   __syncthreads();
   atomicAdd(&own, (T)i / 4);
   atomicAdd(&out[0], (T)i / 4);
-  const T old = atomicExch(&out[1], (T)(i + 1));
+  T old = (T)(i + 1);
+  if constexpr (sizeof(T) == 4) old = atomicExch(&out[1], old); /* CUDA has no double's */
   atomicAdd(&out[2], old);
   __syncthreads();
   if (at == 0) out[3 + blockIdx.x] = own;

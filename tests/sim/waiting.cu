@@ -5,6 +5,11 @@
 #define OUT(type) ((type *)task->arrays[1].data)
 #define IN(type) ((const type *)task->arrays[0].data)
 
+/* Long enough for other blocks to begin and to wait. */
+static __device__ void linger() {
+  for (int k = 0; k < 8; k++) __nanosleep(20);
+}
+
 /* scratch: a lock. out[0]: one more for every block. */
 template <bool ByExchange>
 static __global__ void locked(unsigned *lock, int *out) {
@@ -15,7 +20,7 @@ static __global__ void locked(unsigned *lock, int *out) {
     while (atomicCAS(lock, 0u, 1u) != 0) continue;
   __threadfence();
   const int before = out[0];
-  __nanosleep(20); /* the others shall come and find it locked */
+  linger(); /* the others shall come and find it locked */
   out[0] = before + 1;
   __threadfence();
   atomicExch(lock, 0u);
@@ -38,6 +43,7 @@ static __global__ void look_back(unsigned *scratch, const int *in, int *out) {
   if (at == 0) {
     int sum = 0;
     for (int k = 0; k < 64; k++) sum += values[k];
+    linger();
     if (block > 0)
       while (rung_load_acquire(&flags[block - 1]) == 0) continue;
     before = block > 0 ? sums[block - 1] : 0;

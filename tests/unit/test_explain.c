@@ -62,13 +62,13 @@ static const counted_case cases[] = {
       END}},
     /* A warp a row: 3 times 16 loads of 4 elements a thread. Of the third time 904 elements are
      * left: 7 loads of 16 sectors; one whose first two threads have a sector and the others the
-     * row's first; 8 of that one only. 4 numbers go through 5 shuffles. */
+     * row's first 16 bytes; 8 of those only. 4 numbers go through 5 shuffles. */
     {"rowmeans",
      "n=3 m=5000",
      "warp-per-row",
      128,
      {{RUNG_GLOBAL_LOADS, 3 * 48},
-      {RUNG_GLOBAL_LOAD_BYTES, 3 * 48 * 512},
+      {RUNG_GLOBAL_LOAD_BYTES, 3 * ((32 + 7) * 512 + 32 + 16 + 8 * 16)},
       {RUNG_GLOBAL_LOAD_SECTORS, 3 * (32 * 16 + 7 * 16 + 2 + 8)},
       {RUNG_GLOBAL_STORES, 3},
       {RUNG_GLOBAL_STORE_SECTORS, 3},

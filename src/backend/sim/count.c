@@ -75,19 +75,41 @@ typedef struct step {
   int numbers[SIM_WARP]; /* the lanes' */
 } step;
 
-static int64_t sectors_of(const step *now) {
-  uintptr_t seen[SIM_WARP * 2];
-  int count = 0;
+/* The sectors a warp-level access touches, and how many of their bytes are asked for: what several
+ * threads ask for moves once. */
+typedef struct touched {
+  int64_t sectors, bytes;
+} touched;
+
+static uint32_t bytes_within(uintptr_t sector, const sim_event *event) {
+  const uintptr_t begin = sector * SECTOR, end = event->address + event->bytes;
+  const unsigned first = event->address > begin ? (unsigned)(event->address - begin) : 0;
+  const unsigned last = end - begin < SECTOR ? (unsigned)(end - begin) : SECTOR;
+  const uint32_t below = last == SECTOR ? UINT32_MAX : (1u << last) - 1;
+  return below & ~((1u << first) - 1);
+}
+
+static touched touched_by(const step *now) {
+  uintptr_t sectors[SIM_WARP * 2];
+  uint32_t bytes[SIM_WARP * 2]; /* of each sector, a bit a byte */
+  touched found = {0};
   for (int i = 0; i < now->lanes; i++) {
-    const uintptr_t from = now->events[i]->address / SECTOR;
-    const uintptr_t to = (now->events[i]->address + now->events[i]->bytes - 1) / SECTOR;
-    for (uintptr_t sector = from; sector <= to; sector++) {
-      int k = count;
-      while (k > 0 && seen[k - 1] != sector) k--; /* mostly its neighbour's */
-      if (k == 0 && count < SIM_WARP * 2) seen[count++] = sector;
+    const sim_event *event = now->events[i];
+    const uintptr_t to = (event->address + event->bytes - 1) / SECTOR;
+    for (uintptr_t sector = event->address / SECTOR; sector <= to; sector++) {
+      int k = (int)found.sectors;
+      while (k > 0 && sectors[k - 1] != sector) k--; /* mostly its neighbour's */
+      if (k == 0) {
+        if (found.sectors == SIM_WARP * 2) continue; /* a range longer than any load */
+        k = (int)++found.sectors;
+        sectors[k - 1] = sector;
+        bytes[k - 1] = 0;
+      }
+      bytes[k - 1] |= bytes_within(sector, event);
     }
   }
-  return count;
+  for (int k = 0; k < found.sectors; k++) found.bytes += __builtin_popcount(bytes[k]);
+  return found;
 }
 
 /* The words a group of lanes wants, and the passes over the banks that takes: as many as different
@@ -144,11 +166,10 @@ static void count_access(const step *now, int64_t *counts) {
     counts[loads ? RUNG_SHARED_LOADS : RUNG_SHARED_STORES]++;
     counts[loads ? RUNG_SHARED_LOAD_CONFLICTS : RUNG_SHARED_STORE_CONFLICTS] += conflicts_of(now);
   } else {
-    int64_t bytes = 0;
-    for (int i = 0; i < now->lanes; i++) bytes += now->events[i]->bytes;
+    const touched found = touched_by(now);
     counts[loads ? RUNG_GLOBAL_LOADS : RUNG_GLOBAL_STORES]++;
-    counts[loads ? RUNG_GLOBAL_LOAD_BYTES : RUNG_GLOBAL_STORE_BYTES] += bytes;
-    counts[loads ? RUNG_GLOBAL_LOAD_SECTORS : RUNG_GLOBAL_STORE_SECTORS] += sectors_of(now);
+    counts[loads ? RUNG_GLOBAL_LOAD_BYTES : RUNG_GLOBAL_STORE_BYTES] += found.bytes;
+    counts[loads ? RUNG_GLOBAL_LOAD_SECTORS : RUNG_GLOBAL_STORE_SECTORS] += found.sectors;
   }
 }
 
