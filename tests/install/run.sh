@@ -30,11 +30,11 @@ if [ -x "$build/rung" ]; then
   "$prefix/bin/rung" --version >/dev/null || fail "the installed rung --version fails"
 fi
 
-others=$(nm -D --defined-only "$library" | awk '$3 !~ /^rung_/ { print $3 }')
+others=$(nm -D --defined-only --extern-only "$library" | awk '$3 !~ /^rung_/ { print $3 }')
 [ -z "$others" ] || fail "librung.so shows names that are not rung_*: ${others//$'\n'/ }"
 # Every function of the header, and nothing else, is there.
 sed -n 's/^RUNG_API .*[ *]\(rung_[a-z_]*\)(.*/\1/p' "$prefix/include/rung/rung.h" | sort >"$work/header"
-nm -D --defined-only "$library" | awk '{ print $3 }' | sort >"$work/library"
+nm -D --defined-only --extern-only "$library" | awk '{ print $3 }' | sort >"$work/library"
 diff "$work/header" "$work/library" || fail "header (<) and librung.so (>) show different names"
 readelf -d "$library" | grep -q 'SONAME.*\[librung\.so\.0\]' || fail "soname is not librung.so.0"
 
