@@ -14,7 +14,8 @@ static const cli_usage usage = {
         "needs, and whether it can run here. A * marks what auto takes.",
     .example = "rung ladder stencil",
     .common = CLI_DEVICE | CLI_JSON | CLI_OUTPUT,
-    .device_help = "judge by this device: auto, cpu, cuda, cuda:<index> or sim; default: those here",
+    .device_help =
+        "judge by this device: auto, cpu, cuda, cuda:<index> or sim; default: those here",
     .most = 1};
 
 /* The devices to judge by: the CPU and the first GPU, where there. */

@@ -30,7 +30,9 @@ static size_t hundred_bytes(const rung_task *task) {
 #define ON_GPU(id, row_name)                                                             \
   {                                                                                      \
     .name = row_name, .idea = "a cheat", .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, \
-    .dtypes = RUNG_TYPE(RUNG_F32), .launch = {RUNG_CUDA_ENTRY(copycat_##id)}             \
+    .dtypes = RUNG_TYPE(RUNG_F32), .launch = {                                           \
+      RUNG_CUDA_ENTRY(copycat_##id)                                                      \
+    }                                                                                    \
   }
 
 static const rung_row rows[] = {
