@@ -13,14 +13,28 @@ enum { ODD_LINES = 2 };
 
 typedef struct request {
   bool exhaustive;
+  int64_t part, parts; /* the jobs part, part + parts ...; from 1 on */
 } request;
 
-static const cli_option options[] = {{"exhaustive", 0, NULL, "every block size on every job"}, {0}};
+enum { EXHAUSTIVE, PART };
+static const cli_option options[] = {
+    {"exhaustive", 0, NULL, "every block size on every job"},
+    {"part", 0, "I/N", "only jobs I, I + N, I + 2N ... of every operation: a part of the work"},
+    {0}};
+
+static rung_status take_part(request *r, const char *value, rung_error *error) {
+  char text[64];
+  snprintf(text, sizeof text, "%s", value);
+  char *parts = strchr(text, '/');
+  if (!parts)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "--part '%.40s' has no '/': 1/4 would do", value);
+  *parts++ = '\0';
+  rung_status status = cli_int("--part", parts, 1, 1000, &r->parts, error);
+  return status ? status : cli_int("--part", text, 1, r->parts, &r->part, error);
+}
 
 static rung_status take(void *to, int index, const char *value, rung_error *error) {
-  (void)index;
-  (void)value;
-  (void)error;
+  if (index == PART) return take_part(to, value, error);
   ((request *)to)->exhaustive = true;
   return RUNG_OK;
 }
@@ -49,7 +63,7 @@ typedef struct tally {
 
 typedef struct verification {
   const cli_common *common;
-  bool exhaustive;
+  const request *request;
   file_replace out;
   json_t *json; /* an array of rungs */
   int checks, failures, unsupported;
@@ -82,8 +96,9 @@ static void check_blocks(const verification *v, lab_rig *rig, const rung_trial *
     check(rig, trial, own ? v->common->block : 0, t);
     return;
   }
-  for (int i = 0; own[i] != 0 && (i == 0 || v->exhaustive); i++) check(rig, trial, own[i], t);
-  for (int i = 0; odd_blocks[i] != 0 && (line < ODD_LINES || v->exhaustive); i++)
+  for (int i = 0; own[i] != 0 && (i == 0 || v->request->exhaustive); i++)
+    check(rig, trial, own[i], t);
+  for (int i = 0; odd_blocks[i] != 0 && (line < ODD_LINES || v->request->exhaustive); i++)
     check(rig, trial, odd_blocks[i], t);
 }
 
@@ -166,7 +181,8 @@ static rung_status verify_operation(verification *v, rung_context *context, cons
   cli_progress progress;
   cli_progress_begin(&progress, v->common);
   cli_progress_part(&progress, 0, 1, operation->name);
-  for (int line = 0; line < lines && rows > 0 && !status; line++) {
+  const int first = (int)v->request->part - 1, step = (int)v->request->parts;
+  for (int line = first; line < lines && rows > 0 && !status; line += step) {
     cli_progress_show(&progress, (double)line / lines, operation->trials->verify[line]);
     status = check_line(v, context, operation, line, tallies, error);
   }
@@ -213,14 +229,14 @@ static rung_status finish(verification *v, rung_error *error) {
 }
 
 int verb_verify(int argc, char **argv) {
-  request r = {0};
+  request r = {.part = 1, .parts = 1};
   cli_common common;
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
   const rung_operation *one[2], *const *operations = NULL;
   cli_devices devices = {0};
-  verification v = {.common = &common, .exhaustive = r.exhaustive, .json = json_array()};
+  verification v = {.common = &common, .request = &r, .json = json_array()};
   rung_status status = cli_operations_of(argv[first], one, &operations, &error);
   if (!status && common.rung && strcmp(common.rung, "auto") != 0)
     status = cli_check_rung(common.rung, operations, &error);

@@ -1,0 +1,16 @@
+#!/bin/bash
+# verify.sh OPERATION PART: every CUDA rung of an operation runs, right and without a slip, on the
+# simulated GPU. PART is of `rung verify --part`.
+. "$(dirname "$0")/../cli/common.bash"
+
+if ! "$RUNG" devices --device sim >/dev/null 2>&1; then
+  echo "skipped: the simulator is not in this build"
+  exit 77
+fi
+
+expect 0 - "$RUNG" verify "$1" --device sim --seed 11 --part "$2"
+prints " 0 failed"
+grep -qE '^[1-9][0-9]* checks' stdout || fail "nothing was verified: $(cat stdout)"
+rungs=$("$RUNG" ladder "$1" --device sim --json | grep -c '"family": "gpu"')
+passed=$(grep -cE '^  [a-z0-9-]+ +ok +[1-9][0-9]* passed' stdout)
+[ "$rungs" -eq "$passed" ] || fail "$passed of $rungs rungs passed: $(cat stdout)"
