@@ -10,18 +10,19 @@ enum { SAMPLES_MOST = 100000, COMMAND = 1024 };
 
 typedef struct request {
   const char *sizes, *blocks, *rungs;
-  bool hot;
+  bool hot, peers;
   int64_t samples; /* 0: the lab's rules */
   double seconds;  /* 0: the lab's rules */
   char command[COMMAND];
 } request;
 
-enum { SIZES, BLOCKS, RUNGS, HOT, SAMPLES, TIME_OUT };
+enum { SIZES, BLOCKS, RUNGS, HOT, PEERS, SAMPLES, TIME_OUT };
 static const cli_option options[] = {
     {"sizes", 0, "LINE", "the job: \"n=1024 m=1024 p=100\"; several parted by ';'"},
     {"blocks", 0, "LIST", "threads per block: 32,64 or all that a rung sweeps; default its own"},
     {"rung", 0, "LIST", "only these rungs: global,onchip"},
     {"hot", 0, NULL, "leave the caches as the run before left them"},
+    {"peers", 0, NULL, "other libraries too, where this build has them (RUNG_PEERS)"},
     {"samples", 0, "N", "take N samples of each; default 11 to 101, until they agree"},
     {"time-out", 0, "S", "seconds for each candidate; default 10"},
     {0}};
@@ -41,6 +42,9 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
       break;
     case HOT:
       r->hot = true;
+      break;
+    case PEERS:
+      r->peers = true;
       break;
     case SAMPLES:
       return cli_int("--samples", value, 1, SAMPLES_MOST, &r->samples, error);
@@ -82,6 +86,7 @@ static rung_status check_rungs(const request *r, const rung_operation *const *op
 static rung_status choose(const cli_common *common, const request *r, measure_choice *choice,
                           rung_error *error) {
   *choice = (measure_choice){.rungs = r->rungs,
+                             .peers = r->peers,
                              .strict = common->mathed && common->math == RUNG_MATH_STRICT};
   if (!r->blocks) return RUNG_OK;
   choice->own_blocks = strcmp(r->blocks, "all") == 0;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "peers/peers.h"
+
 /* ---- choosing ----------------------------------------------------------------------------- */
 
 /* Whether `name` stands in "a,b,c". */
@@ -19,7 +21,7 @@ static bool listed(const char *list, const char *name) {
 bool measure_chosen(const measure_choice *choice, const rung_row *row, const rung_device *device) {
   if (!cli_on_device(row, device)) return false;
   if (choice->strict && row->order == RUNG_LOOSE) return false;
-  return !choice->rungs || listed(choice->rungs, row->name);
+  return !choice->rungs || row->peer || listed(choice->rungs, row->name);
 }
 
 /* The block sizes of a row under a choice, ended by 0. One that takes none gets its own. */
@@ -29,10 +31,9 @@ static const int *blocks_of(const measure_choice *choice, const rung_row *row) {
   return choice->own_blocks ? row->blocks : choice->blocks;
 }
 
-/* Adds every candidate to `list` (NULL: only counts them). */
-static int add_candidates(const measure_choice *choice, const rung_operation *operation,
-                          const rung_device *device, lab_candidate *list) {
-  int count = 0;
+/* Adds every candidate to `list` (NULL: only counts them), from number `count` on. */
+static int add_rows(const measure_choice *choice, const rung_operation *operation,
+                    const rung_device *device, lab_candidate *list, int count) {
   for (int i = 0; i < operation->count; i++) {
     const rung_row *row = &operation->rows[i];
     if (!measure_chosen(choice, row, device)) continue;
@@ -44,6 +45,14 @@ static int add_candidates(const measure_choice *choice, const rung_operation *op
     } while (*blocks != 0 && *++blocks != 0);
   }
   return count < MEASURE_CANDIDATES ? count : MEASURE_CANDIDATES;
+}
+
+/* The rungs, and after them the peers. */
+static int add_candidates(const measure_choice *choice, const rung_operation *operation,
+                          const rung_device *device, lab_candidate *list) {
+  const int count = add_rows(choice, operation, device, list, 0);
+  if (!choice->peers || count == 0) return count;
+  return add_rows(choice, rung_peers_of(operation), device, list, count);
 }
 
 int measure_count(const measure_choice *choice, const rung_operation *operation,
@@ -157,7 +166,7 @@ const lab_candidate *measure_fastest(const measure *m) {
   const lab_candidate *best = NULL;
   for (int i = 0; i < m->count; i++) {
     const lab_candidate *c = &m->candidates[i];
-    if (good(c) && (!best || c->time.median < best->time.median)) best = c;
+    if (good(c) && !c->row->peer && (!best || c->time.median < best->time.median)) best = c;
   }
   return best;
 }
@@ -166,6 +175,7 @@ const lab_candidate *measure_fastest(const measure *m) {
 static double below(const measure *m, const lab_candidate *candidate) {
   const rung_row *lower = NULL;
   double best = NAN;
+  if (candidate->row->peer) return best;
   for (const lab_candidate *c = m->candidates; c < candidate; c++) {
     if (c->row == candidate->row || !good(c)) continue;
     if (c->row != lower || c->time.median < best) best = c->time.median;
@@ -200,6 +210,22 @@ static void print_heading(FILE *to, const measure *m) {
           m->rules.hot ? "hot" : "cold");
 }
 
+/* The best canonical rung against every peer, the same samples. */
+static void print_peers(FILE *to, const measure *m) {
+  const lab_candidate *best = NULL;
+  for (int i = 0; i < m->count; i++) {
+    const lab_candidate *c = &m->candidates[i];
+    if (!good(c) || c->row->peer || c->row->order != RUNG_CANONICAL) continue;
+    if (!best || c->time.median < best->time.median) best = c;
+  }
+  for (int i = 0; i < m->count && best; i++) {
+    const lab_candidate *c = &m->candidates[i];
+    if (c->row->peer && good(c))
+      fprintf(to, "%s against %s (%s): %.3g times as fast\n", best->row->name, c->row->name,
+              c->row->peer, c->time.median / best->time.median);
+  }
+}
+
 void measure_print(FILE *to, const measure *m) {
   print_heading(to, m);
   fprintf(to, "%-14s %5s %12s %25s %8s %7s %6s %7s %-12s %s\n", "rung", "block", "median",
@@ -223,6 +249,7 @@ void measure_print(FILE *to, const measure *m) {
             lab_finding_name(verdict->finding), cli_colour(to, CLI_PLAIN),
             verdict->sentence[0] ? ": " : "", verdict->sentence);
   }
+  print_peers(to, m);
 }
 
 void measure_bars(FILE *to, const measure *m) {

@@ -14,6 +14,7 @@ typedef struct measure_choice {
   int blocks[MEASURE_BLOCKS]; /* ended by 0; none: the rung's own choice */
   bool own_blocks;            /* those of the rung's row instead */
   bool strict;                /* leave loose rungs out */
+  bool peers;                 /* other libraries too */
 } measure_choice;
 
 typedef struct measure {
@@ -56,7 +57,7 @@ void measure_free(measure *result);
 /* How many candidates were found wrong; those that do not support the job are not. */
 int measure_failures(const measure *result);
 const lab_verdict *measure_verdict(const lab_candidate *candidate);
-/* The fastest good candidate; NULL: none. */
+/* The fastest good candidate that is no peer; NULL: none. */
 const lab_candidate *measure_fastest(const measure *result);
 
 /* The table: rung, block, median, [min, q3], gain over the rung below, part of the roof, clock,

@@ -38,6 +38,7 @@ typedef struct rung_row {
   rung_order order;
   unsigned dtypes;
   int capability;       /* least compute capability, 75 for 7.5; 0 on the CPU */
+  const char *peer;     /* NULL; of a peer (peers/peers.h), the library and its version */
   const char *hardware; /* NULL, or what it needs that the simulator lacks ("wgmma") */
   const int *blocks;    /* block sizes worth sweeping, ended by 0; NULL: takes no block size */
   bool in_place;        /* the output may be the very view of the input */

@@ -163,6 +163,7 @@ static json_t *candidate_json(const lab_candidate *candidate) {
   writer to = begin();
   put_text(&to, "rung", candidate->row->name);
   put_text(&to, "idea", candidate->row->idea);
+  if (candidate->row->peer) put_text(&to, "peer", candidate->row->peer);
   put_text(&to, "order", orders[candidate->row->order]);
   put(&to, "block", json_integer(candidate->block));
   put(&to, "before", verdict_json(&candidate->before));

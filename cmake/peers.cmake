@@ -1,0 +1,60 @@
+# Peers: other libraries in the harness of `rung bench --peers`. Sets rung_peers, a library that the
+# command links; without RUNG_PEERS, or where none is found, it is an empty table.
+option(RUNG_PEERS "`rung bench --peers`: CUB, TBB and OpenCV, where they are found" OFF)
+add_library(rung_peers STATIC ${PROJECT_SOURCE_DIR}/peers/peers.c)
+target_include_directories(rung_peers PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(rung_peers PUBLIC rung_static)
+set_target_properties(rung_peers PROPERTIES LINKER_LANGUAGE C)
+set(rung_command_language C)
+if(NOT RUNG_PEERS)
+  return()
+endif()
+
+# peer(MACRO "NAME VERSION"): its sources and its text.
+function(rung_peer macro text)
+  message(STATUS "peer: ${text}")
+  target_sources(rung_peers PRIVATE ${ARGN})
+  target_compile_definitions(rung_peers PRIVATE "RUNG_PEER_${macro}=\"${text}\"")
+endfunction()
+
+if(RUNG_WITH_CUDA)
+  find_file(RUNG_CUB_VERSION_HEADER cub/version.cuh
+            HINTS ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES} PATH_SUFFIXES cccl NO_DEFAULT_PATH)
+  mark_as_advanced(RUNG_CUB_VERSION_HEADER)
+  if(RUNG_CUB_VERSION_HEADER)
+    file(STRINGS ${RUNG_CUB_VERSION_HEADER} line REGEX "#define CUB_VERSION ")
+    string(REGEX MATCH "[0-9]+" number "${line}")
+    math(EXPR major "${number} / 100000")
+    math(EXPR minor "${number} / 100 % 1000")
+    math(EXPR patch "${number} % 100")
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/peers/cub/*.cu)
+    rung_peer(CUB "CUB ${major}.${minor}.${patch}" ${sources})
+  endif()
+endif()
+
+if(CMAKE_CXX_COMPILER)
+  find_package(TBB QUIET CONFIG)
+  if(TBB_FOUND)
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/peers/tbb/*.cpp)
+    rung_peer(TBB "TBB ${TBB_VERSION}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} -O3"
+              ${sources})
+    target_link_libraries(rung_peers PUBLIC TBB::tbb)
+    set(rung_command_language CXX)
+  endif()
+  find_package(OpenCV QUIET CONFIG COMPONENTS core imgproc)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/peers/opencv/*.cpp)
+  if(OpenCV_FOUND AND sources)
+    rung_peer(OPENCV "OpenCV ${OpenCV_VERSION}" ${sources})
+    target_include_directories(rung_peers SYSTEM PRIVATE ${OpenCV_INCLUDE_DIRS})
+    target_link_libraries(rung_peers PUBLIC opencv_core opencv_imgproc)
+    set(rung_command_language CXX)
+  endif()
+endif()
+
+# As their own users would build them: full optimisation, exceptions, the machine's own
+# instructions where they are compiled from templates.
+target_compile_options(rung_peers PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-std=c++17;-O3>")
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR AND NOT CMAKE_CROSSCOMPILING)
+  target_compile_options(rung_peers PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-march=native>")
+endif()
+target_compile_options(rung_peers PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fvisibility=hidden>")

@@ -1,0 +1,65 @@
+/* The table of peers. */
+#include "peers/peers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ops/reduce/reduce.h"
+#include "peers/versions.h"
+
+/* Rows of a library that was not found stay, without an entry: a bench says so. A CPU's peer picks
+ * its instructions itself. */
+#ifdef RUNG_PEER_CUB
+#define CUB(entry)                                                                     \
+  .name = "cub", .peer = RUNG_PEER_CUB, .order = RUNG_TEXTBOOK, .family = RUNG_ON_GPU, \
+  .capability = 75, .scratch_bytes = entry##_scratch, .launch = {entry}
+#else
+#define CUB(entry) .name = "cub", .peer = "CUB, not found", .family = RUNG_ON_GPU
+#endif
+#ifdef RUNG_PEER_TBB
+#define TBB(entry)                                                                     \
+  .name = "tbb", .peer = RUNG_PEER_TBB, .order = RUNG_TEXTBOOK, .family = RUNG_ON_CPU, \
+  .launch = {entry, entry, entry}
+#else
+#define TBB(entry) .name = "tbb", .peer = "TBB, not found", .family = RUNG_ON_CPU
+#endif
+
+/* ---- reduce -----------------------------------------------------------------------------------
+ */
+
+/* The peers here reduce one array without gaps. */
+static bool one_array(const rung_task *task, char why[RUNG_REASON]) {
+  const reduce_problem *problem = (const reduce_problem *)task->problem;
+  const bool exact = problem->what == RUNG_SUM || problem->what == RUNG_MIN;
+  if (exact && problem->form != REDUCE_ACROSS && problem->outer == 1 && problem->columns > 0 &&
+      problem->columns <= UINT32_MAX)
+    return true;
+  snprintf(why, RUNG_REASON,
+           "as a peer it takes the sum or the minimum of one array without gaps, of 1 ... 2^32 - 1 "
+           "elements");
+  return false;
+}
+
+#define REDUCED          \
+  .supports = one_array, \
+  .dtypes = RUNG_FLOATS | RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U32) | RUNG_TYPE(RUNG_I64)
+
+static const rung_row reduce_peers[] = {
+    {CUB(peer_reduce_cub), REDUCED, .idea = "cub::DeviceReduce::Sum, Min"},
+    {TBB(peer_reduce_tbb), REDUCED, .idea = "std::reduce, par_unseq"},
+};
+
+/* ---- the table ----------------------------------------------------------------------------------
+ */
+
+#define PEERS(of) \
+  { .name = #of, .rows = of##_peers, .count = sizeof of##_peers / sizeof *of##_peers }
+
+static const rung_operation peers[] = {PEERS(reduce)};
+
+const rung_operation *rung_peers_of(const rung_operation *operation) {
+  static const rung_operation none = {.name = "none"};
+  for (size_t i = 0; i < sizeof peers / sizeof peers[0]; ++i)
+    if (strcmp(peers[i].name, operation->name) == 0) return &peers[i];
+  return &none;
+}

@@ -1,0 +1,17 @@
+/* Which libraries the build found, their versions as text, and their peers' entries. */
+#ifndef RUNG_PEERS_VERSIONS_H
+#define RUNG_PEERS_VERSIONS_H
+
+#include "core/ladder.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+rung_launch peer_reduce_cub, peer_reduce_tbb;
+size_t peer_reduce_cub_scratch(const rung_task *task);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
