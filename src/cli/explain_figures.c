@@ -49,7 +49,7 @@ static double over(double part, double whole) {
 
 explain_figures explain_figures_of(const rung_counts *counts, int64_t launches,
                                    double least_flops) {
-  explain_figures figures;
+  explain_figures figures = {0};
   double *at = figures.at;
   const double bytes =
       counted(counts, RUNG_GLOBAL_LOAD_BYTES) + counted(counts, RUNG_GLOBAL_STORE_BYTES);

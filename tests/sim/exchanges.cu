@@ -42,6 +42,7 @@ static __global__ void vote(const unsigned *in, unsigned *out) {
   to[5] = (unsigned)all;
   to[6] = __match_all_sync(mask, (double)value, &all);
   to[7] = (unsigned)all;
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800 /* before, the hardware has none */
   to[8] = __reduce_add_sync(mask, value);
   to[9] = (unsigned)__reduce_min_sync(mask, (int)value - 100);
   to[10] = __reduce_min_sync(mask, value - 100);
@@ -50,6 +51,7 @@ static __global__ void vote(const unsigned *in, unsigned *out) {
   to[13] = __reduce_and_sync(mask, value | 8u);
   to[14] = __reduce_or_sync(mask, value);
   to[15] = __reduce_xor_sync(mask, value);
+#endif
 }
 
 /* Two halves of a warp at different things; then lanes that ended early. */

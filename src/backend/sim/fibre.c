@@ -107,6 +107,7 @@ sim_fibre *sim_fibre_make(sim_fibre_body *body, sim_shore *shore) {
   sim_fibre *fibre = calloc(1, sizeof *fibre);
   if (fibre == NULL) return NULL;
   char *memory = mmap(NULL, STACK_BYTES + page, PROT_READ | PROT_WRITE,
+                      /* cppcheck-suppress invalidFunctionArg ; an anonymous mapping has no file */
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED || mprotect(memory, page, PROT_NONE) != 0) {
     if (memory != MAP_FAILED) munmap(memory, STACK_BYTES + page);

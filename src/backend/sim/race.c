@@ -161,7 +161,7 @@ void sim_race_shared(sim_thread *self, size_t offset, bool is_static, size_t byt
                      sim_access access, bool atomic, sim_pc pc) {
   sim_race *race = self->block->race;
   if (is_static && race->fixed == NULL) {
-    race->fixed_words = (size_t)(__stop_rung_shared - __start_rung_shared) / WORD + 1;
+    race->fixed_words = sim_static_bytes() / WORD + 1;
     race->fixed = calloc(race->fixed_words, sizeof(sim_cell));
     if (race->fixed == NULL) return; /* not watched, then */
   }

@@ -114,13 +114,9 @@ move_bytes(char *to, const char *from, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) to[i] = from != NULL ? from[i] : (char)SIM_POISON;
 }
 
-static size_t static_bytes(void) {
-  return (size_t)(__stop_rung_shared - __start_rung_shared);
-}
-
 static bool take_static(sim_block *block) {
   if (atomic_flag_test_and_set(&static_taken)) return false;
-  move_bytes(__start_rung_shared, block->static_saved, static_bytes());
+  move_bytes(__start_rung_shared, block->static_saved, sim_static_bytes());
   free(block->static_saved);
   block->static_saved = NULL;
   block->has_static_shared = true;
@@ -130,9 +126,9 @@ static bool take_static(sim_block *block) {
 static void give_static(sim_block *block, bool keep) {
   if (!block->has_static_shared) return;
   if (keep) {
-    block->static_saved = malloc(static_bytes() + 1);
+    block->static_saved = malloc(sim_static_bytes() + 1);
     if (block->static_saved == NULL) return; /* it stays the block's */
-    move_bytes(block->static_saved, __start_rung_shared, static_bytes());
+    move_bytes(block->static_saved, __start_rung_shared, sim_static_bytes());
   }
   block->has_static_shared = false;
   atomic_flag_clear(&static_taken);

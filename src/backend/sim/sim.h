@@ -207,6 +207,9 @@ void sim_profile_drop(rung_state *state);
 /* The process's static shared memory: what kernels declare, gathered by the linker (shared.ld). */
 extern char __start_rung_shared[] __attribute__((weak, visibility("hidden")));
 extern char __stop_rung_shared[] __attribute__((weak, visibility("hidden")));
+static inline size_t sim_static_bytes(void) {
+  return (size_t)((uintptr_t)__stop_rung_shared - (uintptr_t)__start_rung_shared);
+}
 
 /* ---- lines of source: lines.c --------------------------------------------------------------- */
 
