@@ -63,6 +63,8 @@ else()
 endif()
 
 # rung_sim_kernels(NAME SOURCE...): one object file, ${NAME}_object, of kernels for the simulator.
+# Of its names only the entries (RUNG_ENTRY) are seen outside: templates' functions have the same
+# names in the object files that nvcc makes of the same sources.
 function(rung_sim_kernels name)
   string(JOIN "\n" text
     "set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX)"
@@ -81,6 +83,7 @@ function(rung_sim_kernels name)
   add_custom_command(OUTPUT ${object}
     COMMAND ${CMAKE_LINKER} -r --force-group-allocation -T ${script} -o ${object}
             $<TARGET_OBJECTS:${name}>
+    COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=*_sim ${object}
     DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${script}
     COMMAND_EXPAND_LISTS VERBATIM)
   set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
