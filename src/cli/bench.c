@@ -18,7 +18,8 @@ typedef struct request {
 
 enum { SIZES, BLOCKS, RUNGS, HOT, PEERS, SAMPLES, TIME_OUT };
 static const cli_option options[] = {
-    {"sizes", 0, "LINE", "the job: \"n=1024 m=1024 p=100\"; several parted by ';'"},
+    {"sizes", 0, "LINE",
+     "the job: \"n=1024 m=1024 p=100\"; several parted by ';', or n=2^10..2^20, doubling"},
     {"blocks", 0, "LIST", "threads per block: 32,64 or all that a rung sweeps; default its own"},
     {"rung", 0, "LIST", "only these rungs: global,onchip"},
     {"hot", 0, NULL, "leave the caches as the run before left them"},
@@ -130,12 +131,14 @@ typedef struct bench {
   const request *request;
   measure_set_up set_up;
   cli_progress progress;
+  const rung_operation *operation; /* the one under way */
   json_t *records;
   int timed, failures;
 } bench;
 
-static rung_status bench_line(bench *b, const rung_operation *operation, const char *line,
-                              rung_error *error) {
+static rung_status bench_line(void *to, const char *line, rung_error *error) {
+  bench *b = to;
+  const rung_operation *operation = b->operation;
   measure m;
   cli_progress_begin(&b->progress, b->common);
   cli_progress_part(&b->progress, 0, 1, operation->name);
@@ -157,12 +160,13 @@ static rung_status bench_line(bench *b, const rung_operation *operation, const c
 /* The lines of --sizes, or the first that the operation wants benched. */
 static rung_status bench_operation(bench *b, const rung_operation *operation, rung_error *error) {
   if (measure_count(&b->set_up.choice, operation, &b->set_up.context->device) == 0) return RUNG_OK;
-  if (!b->request->sizes) return bench_line(b, operation, operation->trials->bench[0], error);
+  b->operation = operation;
+  if (!b->request->sizes) return bench_line(b, operation->trials->bench[0], error);
   char *lines = strdup(b->request->sizes), *rest = NULL;
   if (!lines) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for --sizes");
   rung_status status = RUNG_OK;
   for (char *line = strtok_r(lines, ";", &rest); line && !status; line = strtok_r(NULL, ";", &rest))
-    status = bench_line(b, operation, line, error);
+    status = cli_sweep(line, bench_line, b, error);
   free(lines);
   return status;
 }

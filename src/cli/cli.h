@@ -137,6 +137,15 @@ rung_status cli_operations_of(const char *name, const rung_operation *one[2],
 rung_status cli_check_rung(const char *rung, const rung_operation *const *operations,
                            rung_error *error);
 
+/* ---- sweeps: sweep.c --------------------------------------------------------------------------
+ */
+
+/* Calls `each` with the line; or, where a value of it is FIRST..LAST ("n=2^10..2^20 type=f32"),
+ * once for FIRST, twice that ... as long as LAST is not passed. Stops at the first failure. */
+rung_status cli_sweep(const char *line,
+                      rung_status (*each)(void *to, const char *line, rung_error *error), void *to,
+                      rung_error *error);
+
 /* ---- results: results.c ------------------------------------------------------------------- */
 
 /* Results go to -o FILE or standard output. */

@@ -31,5 +31,8 @@ grep -qF '"rung-records"' record.json || fail "no record was written"
 grep -qF 'rung bench stencil' record.json || fail "the record does not hold the command"
 expect 0 - "$RUNG" bench rowmeans --device cpu --rung serial --sizes "n=40 m=50" --samples 3 --json --hot
 prints '"rung-records"'
+expect 0 - "$RUNG" bench rowmeans --device cpu --rung serial --sizes "n=2..8 m=3;n=2^4..2^4 m=2" --samples 3
+[ "$(grep -c '^rowmeans on' stdout)" -eq 4 ] || fail "a sweep of four jobs: $(cat stdout)"
+prints "n=8 m=3"
 only record.json
 finish
