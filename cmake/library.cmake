@@ -64,10 +64,16 @@ target_link_libraries(rung_shared PRIVATE rung_flags ${rung_libraries})
 # --exclude-libs keeps the CUDA runtime's names to ourselves.
 target_link_options(rung_shared PRIVATE -Wl,--exclude-libs,ALL -Wl,--as-needed
                     $<$<NOT:$<BOOL:${RUNG_SANITIZE}>>:-Wl,-z,defs>)
+if(RUNG_WITH_SIM) # one object file for both libraries, made once
+  add_dependencies(rung_shared rung_sim_rungs_gathered)
+endif()
 set_target_properties(rung_shared PROPERTIES OUTPUT_NAME rung LINKER_LANGUAGE C
                       VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 
 # The static library keeps its hidden symbols in reach: the lab, the command and the tests use it.
 add_library(rung_static STATIC ${rung_objects})
 target_link_libraries(rung_static PUBLIC ${rung_libraries} INTERFACE rung_flags)
+if(RUNG_WITH_SIM)
+  add_dependencies(rung_static rung_sim_rungs_gathered)
+endif()
 set_target_properties(rung_static PROPERTIES OUTPUT_NAME rung LINKER_LANGUAGE C)

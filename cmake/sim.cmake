@@ -62,7 +62,8 @@ else()
   message(STATUS "simulator: capstone not found, floating-point operations are not counted")
 endif()
 
-# rung_sim_kernels(NAME SOURCE...): one object file, ${NAME}_object, of kernels for the simulator.
+# rung_sim_kernels(NAME SOURCE...): one object file, ${NAME}_object, of kernels for the simulator,
+# made by the target ${NAME}_gathered.
 # Of its names only the entries (RUNG_ENTRY) are seen outside: templates' functions have the same
 # names in the object files that nvcc makes of the same sources.
 function(rung_sim_kernels name)
@@ -81,11 +82,12 @@ function(rung_sim_kernels name)
   set(script ${PROJECT_SOURCE_DIR}/src/backend/sim/shared.ld)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
   add_custom_command(OUTPUT ${object}
-    COMMAND ${CMAKE_LINKER} -r --force-group-allocation -T ${script} -o ${object}
+    COMMAND ${CMAKE_LINKER} -r --force-group-allocation -T ${script} -o ${object}.all
             $<TARGET_OBJECTS:${name}>
-    COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=*_sim ${object}
+    COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=*_sim ${object}.all ${object}
     DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${script}
     COMMAND_EXPAND_LISTS VERBATIM)
+  add_custom_target(${name}_gathered DEPENDS ${object})
   set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
   set(${name}_object ${object} PARENT_SCOPE)
 endfunction()
