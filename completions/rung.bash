@@ -29,7 +29,7 @@ _rung() {
                  on && match($0, /^  -[a-z]/) { print $1 }')
         else
           case $verb in
-            ladder | verify | bench | explain)
+            ladder | verify | bench | explain | timeline)
               words=$("$command" ladder 2>/dev/null | awk -F: '/^[a-z]+:/ { print $1 }')
               ;;
           esac

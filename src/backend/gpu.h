@@ -27,6 +27,11 @@
  *     inside a kernel: one element from global into shared memory without waiting for it.
  * RUNG_COPY_ON_DEVICE(task, to, from, bytes), RUNG_FILL_ON_DEVICE(task, to, byte, bytes)
  *     queue a copy within the device's memory, and its filling with a byte; return on error.
+ * RUNG_COPY_TO_HOST(task, to, from, bytes), RUNG_COPY_TO_DEVICE(task, to, from, bytes)
+ *     queue copies between the device's memory and the task's host_scratch; return on error.
+ * RUNG_CALL_ON_HOST(task, function, argument)
+ *     queues a call of a function of the host, void (*)(void *), which may not touch the device;
+ *     returns on error.
  * RUNG_COPY_TO_CONSTANT(task, symbol, from, bytes)
  *     queues a copy of host memory into a __constant__ array; returns on error.
  * rung_load_acquire(address), rung_store_release(address, value)

@@ -109,7 +109,7 @@ static json_t *row_json(const rung_row *row, bool taken, const char *why) {
 static void print_row(FILE *to, const judges *j, const rung_row *row, bool taken, const char *why) {
   char needs[96];
   needs_text(row, needs, sizeof needs);
-  fprintf(to, "  %c %-14s %-10s %-9s %-30s %s\n", taken ? '*' : ' ', row->name,
+  fprintf(to, "  %c %-17s %-10s %-9s %-30s %s\n", taken ? '*' : ' ', row->name,
           row->family == RUNG_ON_CPU ? "cpu" : "gpu", order_text(row->order), needs,
           why[0] ? "no" : "yes");
   fprintf(to, "      %s\n", row->idea);
@@ -126,7 +126,7 @@ static rung_status show(FILE *to, const judges *j, const rung_operation *operati
   if (!as_json) {
     fprintf(to, "%s%s%s: %s\n", cli_colour(to, CLI_BOLD), operation->name,
             cli_colour(to, CLI_PLAIN), operation->summary);
-    fprintf(to, "    %-14s %-10s %-9s %-30s %s\n", "rung", "family", "order", "takes, needs",
+    fprintf(to, "    %-17s %-10s %-9s %-30s %s\n", "rung", "family", "order", "takes, needs",
             "runs here");
   }
   for (int i = 0; i < operation->count; i++) {

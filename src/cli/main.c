@@ -14,6 +14,7 @@ static const cli_verb verbs[] = {
     {"verify", "every rung against the reference", verb_verify},
     {"bench", "how long each rung takes, and what it gained", verb_bench},
     {"explain", "what the GPU rungs' kernels do, counted line by line", verb_explain},
+    {"timeline", "when each block ran, and on which multiprocessor", verb_timeline},
     {"devices", "what is here, and what it can do", verb_devices}};
 
 static void print_help(FILE *to) {

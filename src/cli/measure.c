@@ -228,13 +228,13 @@ static void print_peers(FILE *to, const measure *m) {
 
 void measure_print(FILE *to, const measure *m) {
   print_heading(to, m);
-  fprintf(to, "%-14s %5s %12s %25s %8s %7s %6s %7s %-12s %s\n", "rung", "block", "median",
+  fprintf(to, "%-17s %5s %12s %25s %8s %7s %6s %7s %-12s %s\n", "rung", "block", "median",
           "[min, q3]", "gain", "% roof", "MHz", "samples", "stopped", "verdict");
   for (int i = 0; i < m->count; i++) {
     const lab_candidate *c = &m->candidates[i];
     const lab_verdict *verdict = measure_verdict(c);
     char block[16], median[32], least[32], q3[32], gain[16], range[80], clock[16] = "-";
-    fprintf(to, "%-14s %5s ", c->row->name, block_text(c->block, block));
+    fprintf(to, "%-17s %5s ", c->row->name, block_text(c->block, block));
     if (c->count == 0) {
       fprintf(to, "%s%s%s: %s\n", colour_of(to, verdict->finding),
               lab_finding_name(verdict->finding), cli_colour(to, CLI_PLAIN), verdict->sentence);
@@ -255,20 +255,20 @@ void measure_print(FILE *to, const measure *m) {
 void measure_bars(FILE *to, const measure *m) {
   enum { BAR = 24 };
   print_heading(to, m);
-  fprintf(to, "  %-14s %12s %9s %7s\n", "rung", "median", "gain", "% roof");
+  fprintf(to, "  %-17s %12s %9s %7s\n", "rung", "median", "gain", "% roof");
   for (int i = 0; i < m->count; i++) {
     const lab_candidate *c = &m->candidates[i];
     const lab_verdict *verdict = measure_verdict(c);
     char median[32], gain[16], bar[BAR + 1] = "";
     if (!good(c)) {
-      fprintf(to, "  %-14s %s%s%s: %s\n", c->row->name, colour_of(to, verdict->finding),
+      fprintf(to, "  %-17s %s%s%s: %s\n", c->row->name, colour_of(to, verdict->finding),
               lab_finding_name(verdict->finding), cli_colour(to, CLI_PLAIN), verdict->sentence);
       continue;
     }
     double part = m->roof_ms / c->time.median;
     int full = (int)lrint(BAR * (part < 1 ? part : 1));
     for (int k = 0; k < full; k++) bar[k] = '#';
-    fprintf(to, "  %-14s %12s %9s %6.1f%% %s\n", c->row->name, cli_time(c->time.median, median),
+    fprintf(to, "  %-17s %12s %9s %6.1f%% %s\n", c->row->name, cli_time(c->time.median, median),
             gain_text(below(m, c) / c->time.median, gain), 100 * part, bar);
   }
 }

@@ -127,7 +127,7 @@ static rung_status check_line(verification *v, rung_context *context,
 
 static void print_tally(FILE *to, const tally *t) {
   const char *plain = cli_colour(to, CLI_PLAIN);
-  fprintf(to, "  %-14s %s%s%s  %d passed", t->row->name,
+  fprintf(to, "  %-17s %s%s%s  %d passed", t->row->name,
           cli_colour(to, t->failed ? CLI_RED : CLI_GREEN),
           t->failed   ? "FAILED"
           : t->passed ? "ok    "

@@ -189,10 +189,24 @@ rung_status rung_open(rung_context **context, const rung_options *options) {
   return find(options->device, open_device, &open, &made->error);
 }
 
+/* Copies on the stream may still be at it. */
+static void release_host_scratch(rung_context *context) {
+  const rung_backend *backend = context->backend;
+  backend->synchronize(context->state, NULL);
+  if (backend->release_pinned != NULL)
+    backend->release_pinned(context->state, context->host_scratch);
+  else
+    free(context->host_scratch);
+  context->host_scratch = NULL;
+  context->host_scratch_bytes = 0;
+}
+
 void rung_close(rung_context *context) {
   if (context == NULL) return;
   if (context->backend != NULL) {
     if (context->scratch != NULL) context->backend->release(context->state, context->scratch);
+    if (context->zeros != NULL) context->backend->release(context->state, context->zeros);
+    if (context->host_scratch != NULL) release_host_scratch(context);
     context->backend->close(context->state);
   }
   free(context);
@@ -231,6 +245,46 @@ rung_status rung_scratch(rung_context *context, size_t bytes, void **memory) {
     context->scratch_bytes = bytes;
   }
   *memory = context->scratch;
+  return RUNG_OK;
+}
+
+rung_status rung_zeros(rung_context *context, size_t bytes, void **memory) {
+  const rung_backend *backend = context->backend;
+  *memory = NULL;
+  if (bytes > context->zeroed_bytes) {
+    if (context->zeros != NULL) backend->release(context->state, context->zeros);
+    context->zeros = NULL;
+    context->zeroed_bytes = 0;
+    rung_status status = backend->allocate(context->state, bytes, &context->zeros, &context->error);
+    if (status == RUNG_OK)
+      status = backend->fill(context->state, context->zeros, 0, bytes, &context->error);
+    if (status != RUNG_OK) return status;
+    context->zeroed_bytes = bytes;
+  }
+  *memory = context->zeros;
+  return RUNG_OK;
+}
+
+void rung_zeros_spoilt(rung_context *context) {
+  context->zeroed_bytes = 0;
+}
+
+rung_status rung_host_scratch(rung_context *context, size_t bytes, void **memory) {
+  const rung_backend *backend = context->backend;
+  *memory = NULL;
+  if (bytes > context->host_scratch_bytes) {
+    rung_status status = RUNG_OK;
+    if (context->host_scratch != NULL) release_host_scratch(context);
+    if (backend->allocate_pinned != NULL)
+      status =
+          backend->allocate_pinned(context->state, bytes, &context->host_scratch, &context->error);
+    else if ((context->host_scratch = malloc(bytes)) == NULL)
+      status = rung_fail(&context->error, RUNG_OUT_OF_MEMORY,
+                         "%zu bytes of host memory cannot be had", bytes);
+    if (status != RUNG_OK) return status;
+    context->host_scratch_bytes = bytes;
+  }
+  *memory = context->host_scratch;
   return RUNG_OK;
 }
 

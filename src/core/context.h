@@ -8,8 +8,8 @@ struct rung_context {
   const rung_backend *backend; /* NULL where opening failed */
   rung_state *state;
   rung_device device;
-  void *scratch;
-  size_t scratch_bytes;
+  void *scratch, *zeros, *host_scratch;
+  size_t scratch_bytes, zeroed_bytes, host_scratch_bytes;
   rung_error error;
 };
 
@@ -23,6 +23,14 @@ rung_status rung_begin(rung_context *context);
 /* At least `bytes` of the device's memory, aligned to 256, valid until the next call of this
  * function on the context; contents undefined. Grows by freeing first: never holds both. */
 rung_status rung_scratch(rung_context *context, size_t bytes, void **memory);
+
+/* The same of memory that is zero, as long as every launch that was given it left it so. After one
+ * that failed, rung_zeros_spoilt() says that it must be cleared before it is given again. */
+rung_status rung_zeros(rung_context *context, size_t bytes, void **memory);
+void rung_zeros_spoilt(rung_context *context);
+
+/* The same of host memory, pinned where the backend has such, aligned to 16 bytes. */
+rung_status rung_host_scratch(rung_context *context, size_t bytes, void **memory);
 
 /* Resolves "auto", "cpu", "cuda", "cuda:1" and fills *device: no state is opened. */
 rung_status rung_find_device(const char *name, rung_device *device, rung_error *error);

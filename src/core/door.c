@@ -118,13 +118,16 @@ static size_t lay_out(plan *plan, int64_t first, int64_t rows, size_t *own) {
     bytes += whole(rung_view_bytes(inner));
   }
   *own = bytes;
-  if (plan->row->scratch_bytes != NULL) bytes += whole(plan->row->scratch_bytes(&plan->task));
-  return bytes;
+  return bytes + whole(rung_row_needs(plan->row, &plan->task).scratch);
 }
 
 static rung_status settle(plan *plan, size_t bytes, size_t own) {
   void *scratch = NULL;
-  const rung_status status = rung_scratch(plan->context, bytes, &scratch);
+  const rung_needs needs = rung_row_needs(plan->row, &plan->task);
+  rung_status status = rung_scratch(plan->context, bytes, &scratch);
+  if (status == RUNG_OK) status = rung_zeros(plan->context, needs.zeros, &plan->task.zeros);
+  if (status == RUNG_OK)
+    status = rung_host_scratch(plan->context, needs.host_scratch, &plan->task.host_scratch);
   if (status != RUNG_OK) return status;
   for (int a = 0; a < plan->job->arrays; a++)
     if (plan->task.arrays[a].count > 0 && plan->ways[a] != DIRECT)
@@ -207,7 +210,10 @@ static rung_status run_slice(plan *plan) {
   const rung_job *job = plan->job;
   rung_status status = RUNG_OK;
   for (int a = 0; a < job->inputs && status == RUNG_OK; a++) status = bring(plan, a, true);
-  if (status == RUNG_OK) status = rung_row_launch(plan->row, &plan->context->device)(&plan->task);
+  if (status == RUNG_OK) {
+    status = rung_row_launch(plan->row, &plan->context->device)(&plan->task);
+    if (status != RUNG_OK) rung_zeros_spoilt(plan->context);
+  }
   for (int a = job->inputs; a < job->arrays && status == RUNG_OK; a++)
     status = bring(plan, a, false);
   return status;

@@ -33,6 +33,13 @@ rung_launch *rung_row_launch(const rung_row *row, const rung_device *device) {
   }
 }
 
+rung_needs rung_row_needs(const rung_row *row, const rung_task *task) {
+  return (rung_needs){
+      .scratch = row->scratch_bytes != NULL ? row->scratch_bytes(task) : 0,
+      .zeros = row->zeroed_bytes != NULL ? row->zeroed_bytes(task) : 0,
+      .host_scratch = row->host_scratch_bytes != NULL ? row->host_scratch_bytes(task) : 0};
+}
+
 static rung_status refuse(const rung_row *row, rung_error *error, const char *reason) {
   return rung_fail(error, RUNG_UNSUPPORTED, "rung \"%s\" cannot do this: %s", row->name, reason);
 }

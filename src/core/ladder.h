@@ -12,8 +12,10 @@ typedef struct rung_task {
   const void *problem;                /* the operation's own struct */
   rung_view arrays[RUNG_TASK_ARRAYS]; /* the operation's order: inputs, then outputs */
   void *scratch;                      /* scratch_bytes() of it, aligned to 256 bytes */
-  int block;                          /* threads per block; 0: the rung's own choice */
-  void *stream;                       /* cudaStream_t; NULL on the CPU */
+  void *zeros;        /* zeroed_bytes() of it, aligned to 256: all zero, and to be left so */
+  void *host_scratch; /* host_scratch_bytes() of it, aligned to 16, pinned where there is such */
+  int block;          /* threads per block; 0: the rung's own choice */
+  void *stream;       /* cudaStream_t; NULL on the CPU */
   const rung_device *device;
   rung_error *error;
 } rung_task;
@@ -21,6 +23,11 @@ typedef struct rung_task {
 /* Queues the work on the task's stream (on the CPU: does it). No allocation, no waiting, no
  * printing. Returns RUNG_OK, or what rung_fail(task->error, ...) returned. */
 typedef rung_status rung_launch(const rung_task *task);
+
+/* When one block ran, and on which multiprocessor: rung_global_timer() and rung_processor(). */
+typedef struct rung_block_time {
+  uint64_t start, end, processor;
+} rung_block_time;
 
 /* How a rung's result relates to the operation's contract. */
 typedef enum rung_order {
@@ -46,6 +53,15 @@ typedef struct rung_row {
    * problem, arrays (shapes, strides; data may be NULL), block and device of the task are set. */
   bool (*supports)(const rung_task *task, char why[RUNG_REASON]);
   size_t (*scratch_bytes)(const rung_task *task); /* NULL: none */
+  /* Memory of the device that is zero when the launch begins, and that the rung leaves zero: for
+   * counters that nobody need clear. NULL: none. */
+  size_t (*zeroed_bytes)(const rung_task *task);
+  /* Memory of the host that the launch's copies and host functions use in their turn on the stream;
+   * launch() itself leaves it alone, for an earlier launch may still be at it. NULL: none. */
+  size_t (*host_scratch_bytes)(const rung_task *task);
+  /* How many rung_block_time the scratch begins with, one a block, written by the rung. NULL: it
+   * writes none. */
+  int64_t (*block_times)(const rung_task *task);
   /* On the CPU one entry per instruction set; on the GPU [0] is cuda and [1] the simulator. NULL:
    * this build lacks it. Use RUNG_CPU_ENTRIES / RUNG_GPU_ENTRIES. */
   rung_launch *launch[RUNG_ISAS];
@@ -94,6 +110,12 @@ extern "C" {
 extern const rung_operation *const rung_operations[];
 
 const rung_operation *rung_operation_named(const char *name); /* NULL: none */
+
+/* What a launch of `row` must be given besides its arrays, in bytes. Shapes are all it looks at. */
+typedef struct rung_needs {
+  size_t scratch, zeros, host_scratch;
+} rung_needs;
+rung_needs rung_row_needs(const rung_row *row, const rung_task *task);
 
 /* The function that runs `row` on `device`; NULL: not in this build, or not of this family. */
 rung_launch *rung_row_launch(const rung_row *row, const rung_device *device);

@@ -55,6 +55,9 @@ typedef struct rung_trials {
   /* Jobs small enough to be counted thread by thread, the first is the default. NULL: the first of
    * `verify` has to do. */
   const char *const *explain;
+  /* Jobs whose blocks are worth looking at one by one, the first is the default. NULL: the first of
+   * `verify` has to do. */
+  const char *const *timeline;
   /* Makes a trial from a line: unknown keys and values out of range are refused by a sentence.
    * On failure *trial needs no drop(). */
   rung_status (*make)(const char *line, uint64_t seed, rung_trial *trial, rung_error *error);

@@ -34,7 +34,7 @@ typedef enum lab_finding {
   LAB_LAUNCH_FAILED, /* launch or execution reported an error */
   LAB_UNWRITTEN,     /* elements of the output still hold the poison */
   LAB_NAN,           /* NaN where the reference has none */
-  LAB_OVERRUN,       /* a canary beside an array died, or an input changed */
+  LAB_OVERRUN,       /* a canary beside an array died, an input or what is to be zero changed */
   LAB_WRONG,         /* values outside the bound, or not the contract's bits */
   LAB_WRONG_LATER,   /* right at first, not after timing */
   LAB_OTHER_STREAM,  /* work ran although its stream was held */
@@ -170,6 +170,37 @@ rung_status lab_try(rung_context *context, const rung_trial *trial, const rung_r
                     lab_verdict *verdict, rung_error *error);
 /* The sum over a profile's kernels. */
 void lab_profile_total(const rung_profile *profile, rung_counts *total);
+
+/* ---- timeline.c: when each block ran ----------------------------------------------------------
+ */
+
+typedef struct lab_timeline {
+  rung_block_time *blocks; /* in the order of their numbers; owned */
+  int64_t count;
+} lab_timeline;
+/* Verifies the rung, which also warms it up, runs it once more, checks that run's result like any
+ * other, and fetches what its blocks wrote down. A rung that does not support the job, fails or
+ * leaves times that cannot be is a finding, not an error, and leaves *timeline empty; else it is to
+ * be freed by lab_timeline_free(). An error is: a row without block_times(), memory. The trial's
+ * expect() must have run. */
+rung_status lab_timeline_of(rung_context *context, const rung_trial *trial, const rung_row *row,
+                            int block, lab_timeline *timeline, lab_verdict *verdict,
+                            rung_error *error);
+void lab_timeline_free(lab_timeline *timeline);
+
+/* What can be said of a timeline of at least one block. Times are the device's: nanoseconds of a
+ * GPU, steps of the simulator. */
+typedef struct lab_timeline_figures {
+  uint64_t first, span; /* the first start; from there to the last end */
+  uint64_t tick;        /* the largest step of which all times are multiples; 0: all are equal */
+  int64_t at_once;      /* blocks that ran at one time, at most */
+  int64_t processors;   /* that ran a block */
+  int64_t least, most;  /* blocks a processor, of those */
+  lab_stats lasted;     /* end - start, over the blocks */
+} lab_timeline_figures;
+/* RUNG_OUT_OF_MEMORY is all that can go wrong. */
+rung_status lab_timeline_look(const lab_timeline *timeline, lab_timeline_figures *figures,
+                              rung_error *error);
 
 /* ---- record.c: what was measured, as versioned JSON ---------------------------------------- */
 

@@ -151,7 +151,8 @@ static rung_status poison_arena(lab_rig *rig, int index, rung_error *error) {
   if (!arena->base) return RUNG_OK;
   rung_status status = RUNG_OK;
   if (index >= rig->trial->inputs && arena->bytes)
-    status = backend->fill(state, arena->data, RUNG_POISON_BYTE, arena->bytes, error);
+    status = backend->fill(state, arena->data, index == LAB_ZEROS ? 0 : RUNG_POISON_BYTE,
+                           arena->bytes, error);
   if (status == RUNG_OK)
     status = backend->copy(state, arena->base, rig->canary + lab_zone_offset(index, 0), LAB_ZONE,
                            RUNG_TO_DEVICE, error);
@@ -165,6 +166,9 @@ static rung_status poison_arena(lab_rig *rig, int index, rung_error *error) {
 rung_status lab_rig_poison(lab_rig *rig, rung_error *error) {
   rung_status status = RUNG_OK;
   for (int i = 0; i < LAB_ARENAS && status == RUNG_OK; ++i) status = poison_arena(rig, i, error);
+  if (status == RUNG_OK && rig->host_scratch_bytes > 0)
+    status = rig->context->backend->fill(rig->context->state, rig->task.host_scratch,
+                                         RUNG_POISON_BYTE, rig->host_scratch_bytes, error);
   return status;
 }
 
@@ -178,17 +182,13 @@ static rung_task question_of(const lab_rig *rig, int block, rung_error *error) {
   return task;
 }
 
-rung_status lab_rig_prepare(lab_rig *rig, const rung_row *row, int block, rung_error *error) {
-  const rung_task task = question_of(rig, block, error);
-  rung_status status = rung_row_supports(row, &task, rig->trial->dtype, error);
-  if (status != RUNG_OK) return status;
-  const size_t bytes = row->scratch_bytes ? row->scratch_bytes(&task) : 0;
-  lab_arena *arena = &rig->arenas[LAB_SCRATCH];
+static rung_status grow_arena(lab_rig *rig, int index, size_t bytes, rung_error *error) {
+  lab_arena *arena = &rig->arenas[index];
+  const rung_backend *backend = rig->context->backend;
   if (bytes > arena->capacity) {
-    const rung_backend *backend = rig->context->backend;
-    status = backend->synchronize(rig->context->state, error);
+    rung_status status = backend->synchronize(rig->context->state, error);
     if (status != RUNG_OK) return status;
-    backend->release(rig->context->state, arena->base);
+    if (arena->base) backend->release(rig->context->state, arena->base);
     *arena = (lab_arena){0};
     status = take_arena(rig->context, bytes, arena, error);
     if (status != RUNG_OK) return status;
@@ -197,20 +197,41 @@ rung_status lab_rig_prepare(lab_rig *rig, const rung_row *row, int block, rung_e
   return RUNG_OK;
 }
 
+static rung_status take_host_scratch(lab_rig *rig, size_t bytes, rung_error *error) {
+  rung_context *context = rig->context;
+  const rung_status status = rung_host_scratch(context, bytes, &rig->task.host_scratch);
+  rig->host_scratch_bytes = status == RUNG_OK ? bytes : 0;
+  return status == RUNG_OK ? status : rung_fail(error, status, "%s", context->error.sentence);
+}
+
+rung_status lab_rig_prepare(lab_rig *rig, const rung_row *row, int block, rung_error *error) {
+  const rung_task task = question_of(rig, block, error);
+  rung_status status = rung_row_supports(row, &task, rig->trial->dtype, error);
+  if (status != RUNG_OK) return status;
+  const rung_needs needs = rung_row_needs(row, &task);
+  status = grow_arena(rig, LAB_SCRATCH, needs.scratch, error);
+  if (status == RUNG_OK) status = grow_arena(rig, LAB_ZEROS, needs.zeros, error);
+  if (status == RUNG_OK) status = take_host_scratch(rig, needs.host_scratch, error);
+  return status;
+}
+
 rung_status lab_rig_shot(lab_rig *rig, const rung_row *row, int block, lab_shot *shot,
                          rung_error *error) {
   const rung_task question = question_of(rig, block, error);
-  const size_t bytes = row->scratch_bytes ? row->scratch_bytes(&question) : 0;
-  if (bytes > rig->arenas[LAB_SCRATCH].bytes)
+  const rung_needs needs = rung_row_needs(row, &question);
+  const size_t given = rig->arenas[LAB_SCRATCH].bytes;
+  if (needs.scratch > given || needs.zeros > rig->arenas[LAB_ZEROS].bytes ||
+      needs.host_scratch > rig->host_scratch_bytes)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "%s needs %zu bytes of scratch where %zu are prepared: prepare it first",
-                     row->name, bytes, rig->arenas[LAB_SCRATCH].bytes);
+                     row->name, needs.scratch, given);
   shot->launch = rung_row_launch(row, &rig->context->device);
   if (!shot->launch)
     return rung_fail(error, RUNG_UNSUPPORTED, "rung %s is not in this build for %s", row->name,
                      rig->context->device.name);
   shot->task = rig->task;
   shot->task.scratch = rig->arenas[LAB_SCRATCH].data;
+  shot->task.zeros = rig->arenas[LAB_ZEROS].data;
   shot->task.block = block;
   shot->task.error = error;
   return RUNG_OK;

@@ -5,9 +5,11 @@
 #include "lab/lab.h"
 
 enum {
-  LAB_ZONE = 16384,                  /* bytes of canary on either side of an array */
-  LAB_ARENAS = RUNG_TASK_ARRAYS + 1, /* the task's arrays, then its scratch */
+  LAB_ZONE = 16384, /* bytes of canary on either side of an array */
+  LAB_ARENAS =
+      RUNG_TASK_ARRAYS + 2, /* the task's arrays, its scratch, its zeros once a rung wants some */
   LAB_SCRATCH = RUNG_TASK_ARRAYS,
+  LAB_ZEROS = RUNG_TASK_ARRAYS + 1,
   LAB_CANARIES = LAB_ARENAS * 2 * LAB_ZONE,
   LAB_PIECE = 4096, /* what is looked at of an output while its stream is held: so many bytes, */
   LAB_PIECES = 8    /* in so many places from its first byte to its last */
@@ -32,10 +34,11 @@ struct lab_rig {
   const rung_trial *trial;
   bool on_host; /* the device's memory is the host's: compare and judge in place */
   lab_arena arenas[LAB_ARENAS];
-  rung_task task; /* arrays as a rung gets them; scratch, block per launch */
-  char *canary;   /* what all zones must hold: never changed once made, so
-                     copies of it may be under way at any time */
-  lab_host seen;  /* what was fetched to be compared */
+  rung_task task;            /* arrays as a rung gets them; scratch, zeros, block per launch */
+  size_t host_scratch_bytes; /* of task.host_scratch, which is the context's */
+  char *canary;              /* what all zones must hold: never changed once made, so
+                                copies of it may be under way at any time */
+  lab_host seen;             /* what was fetched to be compared */
   size_t seen_bytes;
   lab_host outputs[RUNG_TASK_ARRAYS]; /* fetched to be judged; unused on the host */
   rung_state *watcher;                /* a second stream; NULL where no stream can be held */

@@ -44,11 +44,20 @@ static rung_status allocate(stages *job, rung_error *error) {
     status = context->backend->allocate(context->state, bytes_of(job, i), &job->device[i], error);
     job->task.arrays[i].data = job->device[i];
   }
-  const size_t scratch = job->row->scratch_bytes ? job->row->scratch_bytes(&job->task) : 0;
-  if (status == RUNG_OK && scratch)
-    status = context->backend->allocate(context->state, scratch, &job->device[LAB_SCRATCH], error);
+  const rung_needs needs = rung_row_needs(job->row, &job->task);
+  if (status == RUNG_OK && needs.scratch)
+    status =
+        context->backend->allocate(context->state, needs.scratch, &job->device[LAB_SCRATCH], error);
+  if (status == RUNG_OK && needs.zeros)
+    status =
+        context->backend->allocate(context->state, needs.zeros, &job->device[LAB_ZEROS], error);
   job->task.scratch = job->device[LAB_SCRATCH];
-  return status;
+  job->task.zeros = job->device[LAB_ZEROS];
+  if (status == RUNG_OK && needs.zeros)
+    status = context->backend->fill(context->state, job->task.zeros, 0, needs.zeros, error);
+  if (status != RUNG_OK) return status;
+  status = rung_host_scratch(context, needs.host_scratch, &job->task.host_scratch);
+  return status == RUNG_OK ? status : rung_fail(error, status, "%s", context->error.sentence);
 }
 
 static rung_status copy_in(stages *job, rung_error *error) {

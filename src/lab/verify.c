@@ -33,12 +33,13 @@ void lab_find(lab_verdict *verdict, lab_finding finding, const char *format, ...
 /* ---- canaries and inputs ------------------------------------------------------------------ */
 
 static size_t first_difference(const char *a, const char *b, size_t bytes) {
-  size_t i = 0;
+  size_t i = memcmp(a, b, bytes) == 0 ? bytes : 0;
   while (i < bytes && a[i] == b[i]) ++i;
   return i;
 }
 
 static const char *arena_name(const lab_rig *rig, int index) {
+  if (index == LAB_ZEROS) return "its zeros";
   return index == LAB_SCRATCH ? "scratch" : rig->trial->array_names[index];
 }
 
@@ -79,12 +80,17 @@ bool lab_rig_zones_live(lab_rig *rig, lab_verdict *verdict) {
   return true;
 }
 
-/* Compares input `index` with the trial's own; *byte: the first that differs. A failed fetch is
- * an error. */
-static rung_status compare_input(lab_rig *rig, int index, bool *same, size_t *byte,
-                                 rung_error *error) {
+static size_t first_not_zero(const char *bytes, size_t count) {
+  size_t i = 0;
+  while (i < count && bytes[i] == 0) ++i;
+  return i;
+}
+
+/* Compares arena `index` with what it must hold, zeros where `wanted` is NULL; *byte: the first
+ * that differs. A failed fetch is an error. */
+static rung_status compare_arena(lab_rig *rig, int index, const char *wanted, bool *same,
+                                 size_t *byte, rung_error *error) {
   const lab_arena *arena = &rig->arenas[index];
-  const char *wanted = rig->trial->arrays[index].data;
   const rung_backend *backend = rig->context->backend;
   const size_t step = rig->on_host ? arena->bytes : rig->seen_bytes;
   *same = true;
@@ -98,9 +104,10 @@ static rung_status compare_input(lab_rig *rig, int index, bool *same, size_t *by
       if (status != RUNG_OK) return status;
       found = rig->seen.data;
     }
-    if (memcmp(found, wanted + at, bytes) == 0) continue;
-    *same = false;
-    *byte = at + first_difference(found, wanted + at, bytes);
+    const size_t equal =
+        wanted ? first_difference(found, wanted + at, bytes) : first_not_zero(found, bytes);
+    *same = equal == bytes;
+    *byte = at + equal;
   }
   return RUNG_OK;
 }
@@ -111,7 +118,7 @@ static bool inputs_same(lab_rig *rig, lab_verdict *verdict) {
     if (!rig->arenas[i].bytes) continue;
     bool same;
     size_t byte = 0;
-    if (compare_input(rig, i, &same, &byte, &error) != RUNG_OK) {
+    if (compare_arena(rig, i, rig->trial->arrays[i].data, &same, &byte, &error) != RUNG_OK) {
       lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
       return false;
     }
@@ -121,6 +128,19 @@ static bool inputs_same(lab_rig *rig, lab_verdict *verdict) {
     return false;
   }
   return true;
+}
+
+/* What a rung was given as zeros is to be zeros again. */
+static bool zeros_kept(lab_rig *rig, lab_verdict *verdict) {
+  rung_error error = {0};
+  bool same;
+  size_t byte = 0;
+  if (compare_arena(rig, LAB_ZEROS, NULL, &same, &byte, &error) != RUNG_OK)
+    lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
+  else if (!same)
+    lab_find(verdict, LAB_OVERRUN, "memory that is to be left zero was not: first at byte %zu",
+             byte);
+  return verdict->finding == LAB_GOOD;
 }
 
 /* ---- outputs ------------------------------------------------------------------------------ */
@@ -186,7 +206,8 @@ void lab_rig_check(lab_rig *rig, const rung_row *row, lab_verdict *verdict) {
     lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
     return;
   }
-  if (!lab_rig_zones_live(rig, verdict) || !inputs_same(rig, verdict)) {
+  if (!lab_rig_zones_live(rig, verdict) || !inputs_same(rig, verdict) ||
+      !zeros_kept(rig, verdict)) {
     /* The next rung must not be blamed for this one's stray writes. If this fails the device is
      * lost, and the next check says so. */
     lab_rig_load(rig, NULL);

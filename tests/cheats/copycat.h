@@ -35,6 +35,7 @@ RUNG_CPU_DECLARE(copycat_writes_nan);
 RUNG_CPU_DECLARE(copycat_overruns_by_one);
 RUNG_CPU_DECLARE(copycat_underruns_by_one);
 RUNG_CPU_DECLARE(copycat_overruns_scratch);
+RUNG_CPU_DECLARE(copycat_litters_zeros);
 RUNG_CPU_DECLARE(copycat_overruns_with_nan);
 RUNG_CPU_DECLARE(copycat_leaves_last_block);
 RUNG_CPU_DECLARE(copycat_right_only_first_time);

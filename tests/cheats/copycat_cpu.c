@@ -103,6 +103,12 @@ rung_status copycat_overruns_scratch_baseline(const rung_task *task) {
 }
 ENTRIES(copycat_overruns_scratch)
 
+rung_status copycat_litters_zeros_baseline(const rung_task *task) {
+  ((char *)task->zeros)[99] += 1;
+  return copycat_honest_baseline(task);
+}
+ENTRIES(copycat_litters_zeros)
+
 rung_status copycat_fails_to_launch_baseline(const rung_task *task) {
   return rung_fail(task->error, RUNG_DEVICE_FAILED, "the cheat did not feel like it");
 }

@@ -157,6 +157,36 @@ static void the_textbook_says_what_it_cannot(void **unused) {
   assert_non_null(strstr(rung_last_error(on_gpu), "\"vector\" would do"));
 }
 
+/* Calls queue up while the device is still at the first: what a call leaves in memory of the
+ * context's, on the device and on the host, is not the next one's to touch before its turn. */
+static void calls_may_follow_each_other(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  static const char *const rungs[] = {"finish-host", "single-pass", "finish-last-block",
+                                      "finish-relaunch", "finish-recursion"};
+  enum { CALLS = 40, KINDS = sizeof rungs / sizeof *rungs };
+  const DLDataType type = types[1]; /* integers: every order gives the same */
+  for (int there = 0; there < 2; there++)
+    for (int c = 0; c < CALLS; c++) {
+      int64_t shape[1] = {200003 - 4999 * c};
+      char *from = there ? numbers_there : (char *)numbers;
+      char *to = there ? found_there : (char *)wanted;
+      DLTensor in = {.data = from + 1024 * c,
+                     .device = {there ? kDLCUDA : kDLCPU, 0},
+                     .ndim = 1,
+                     .dtype = type,
+                     .shape = shape};
+      DLTensor out = {.data = to + 8 * c, .device = in.device, .dtype = types[3]};
+      rung_call call = {.rung = there ? rungs[c % KINDS] : "lanes"};
+      rung_context *context = there ? on_gpu : on_cpu;
+      if (rung_reduce(context, RUNG_SUM, &in, RUNG_ALL, &out, &call) != RUNG_OK)
+        fail_msg("%s: %s", call.rung, rung_last_error(context));
+    }
+  bring_back(8 * CALLS);
+  for (int c = 0; c < CALLS; c++)
+    if (found[c] != wanted[c]) fail_msg("call %d, by %s: another sum", c, rungs[c % KINDS]);
+}
+
 /* Numbers of any type: small integers, and floats without a NaN among them. */
 static int open_all(void **unused) {
   const int opened = open_gpu(unused);
@@ -193,6 +223,7 @@ int main(void) {
       cmocka_unit_test(has_the_bits_of_the_cpu),
       cmocka_unit_test(auto_takes_the_last_rung),
       cmocka_unit_test(the_textbook_says_what_it_cannot),
+      cmocka_unit_test(calls_may_follow_each_other),
   };
   return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -129,6 +129,7 @@ int main(void) {
       CAUGHT("cpu", "overruns-by-one", LAB_OVERRUN, "beside out was written: byte 0 past its end"),
       CAUGHT("cpu", "underruns-by-one", LAB_OVERRUN, "beside out"),
       CAUGHT("cpu", "overruns-scratch", LAB_OVERRUN, "beside scratch was written: byte 0 past"),
+      CAUGHT("cpu", "litters-zeros", LAB_OVERRUN, "left zero was not: first at byte 99"),
       CAUGHT("cpu", "overruns-with-nan", LAB_OVERRUN, NULL),
       CAUGHT("cpu", "leaves-last-block", LAB_UNWRITTEN, "element 768 of 1000"),
       CAUGHT_LATER("cpu", "right-only-first-time", LAB_WRONG_LATER, "out[999]"),

@@ -173,6 +173,58 @@ static void scratch_grows_once(void **state) {
   rung_close(context);
 }
 
+static bool all_zero(const char *bytes, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (bytes[i] != 0) return false;
+  return true;
+}
+
+static void zeros_are_zero(void **state) {
+  (void)state;
+  rung_context *context = opened(&(rung_options){.device = "cpu"});
+  void *first, *again, *larger;
+  assert_int_equal(rung_zeros(context, 0, &first), RUNG_OK);
+  assert_null(first); /* none are there yet */
+  assert_int_equal(rung_zeros(context, 1000, &first), RUNG_OK);
+  assert_int_equal((uintptr_t)first % 256, 0);
+  assert_true(all_zero(first, 1000));
+  ((char *)first)[999] = 1; /* what was left is not cleared: that is the rungs' promise */
+  assert_int_equal(rung_zeros(context, 1000, &again), RUNG_OK);
+  assert_ptr_equal(again, first);
+  assert_int_equal(((char *)again)[999], 1);
+  rung_zeros_spoilt(context); /* unless it was broken */
+  assert_int_equal(rung_zeros(context, 10, &again), RUNG_OK);
+  assert_true(all_zero(again, 10));
+  assert_int_equal(rung_zeros(context, 100000, &larger), RUNG_OK);
+  assert_true(all_zero(larger, 100000));
+  assert_int_equal(rung_zeros(context, (size_t)1 << 60, &larger), RUNG_OUT_OF_MEMORY);
+  assert_null(larger);
+  assert_int_equal(rung_zeros(context, 100, &again), RUNG_OK); /* and works on */
+  assert_true(all_zero(again, 100));
+  rung_close(context);
+}
+
+static void host_scratch_grows_once(void **state) {
+  (void)state;
+  rung_context *context = opened(&(rung_options){.device = "cpu"});
+  void *first, *again, *larger;
+  assert_int_equal(rung_host_scratch(context, 1000, &first), RUNG_OK);
+  assert_int_equal((uintptr_t)first % 16, 0);
+  memset(first, 1, 1000);
+  assert_int_equal(rung_host_scratch(context, 10, &again), RUNG_OK);
+  assert_ptr_equal(again, first);
+  assert_int_equal(rung_host_scratch(context, 5000, &larger), RUNG_OK);
+  memset(larger, 1, 5000);
+#ifndef __SANITIZE_ADDRESS__ /* whose malloc() ends the program */
+  assert_int_equal(rung_host_scratch(context, (size_t)1 << 60, &larger), RUNG_OUT_OF_MEMORY);
+  assert_null(larger);
+  assert_non_null(strstr(rung_last_error(context), "1152921504606846976 bytes of host memory"));
+#endif
+  assert_int_equal(rung_host_scratch(context, 100, &again), RUNG_OK); /* and works on */
+  memset(again, 1, 100);
+  rung_close(context);
+}
+
 static void near_and_far(void **state) {
   (void)state;
   rung_context *context = opened(&(rung_options){.device = "cpu"});
@@ -258,6 +310,8 @@ int main(void) {
       cmocka_unit_test_setup(threads, clean),
       cmocka_unit_test_setup(instruction_sets, clean),
       cmocka_unit_test_setup(scratch_grows_once, clean),
+      cmocka_unit_test_setup(zeros_are_zero, clean),
+      cmocka_unit_test_setup(host_scratch_grows_once, clean),
       cmocka_unit_test_setup(near_and_far, clean),
       cmocka_unit_test_setup(contexts_share_nothing, clean),
       cmocka_unit_test_setup(statuses_are_pinned, clean),

@@ -60,6 +60,7 @@ static const int64_t strides[] = {1, 2, -1, N};
 /* A fresh device of so many bytes. */
 static void reset(int64_t bytes) {
   if (context.scratch != NULL) release(&device_state, context.scratch);
+  if (context.zeros != NULL) release(&device_state, context.zeros);
   memset(&device_state, 0, sizeof device_state);
   device_state.available = bytes;
   context = (rung_context){.backend = &backend,
@@ -121,6 +122,20 @@ static void says_what_does_not_fit(void **unused) {
   device_state.fail_launch = true;
   assert_int_equal(number("apart", &in, &out, NULL), RUNG_DEVICE_FAILED);
   for (int64_t k = 0; k < ROOM; k++) assert_true(target[k] == -1);
+}
+
+/* A launch that failed may have left anything in the zeros: the next one gets fresh ones. */
+static void zeros_are_zero_after_a_failure(void **unused) {
+  (void)unused;
+  const rung_view in = view(source, RUNG_HOST, 1), out = view(target, RUNG_HOST, 1);
+  reset(1 << 20);
+  for (int fails = 0; fails < 4; fails++) {
+    fill(&in);
+    device_state.fail_launch = fails % 2;
+    assert_int_equal(number("counting", &in, &out, NULL), fails % 2 ? RUNG_DEVICE_FAILED : RUNG_OK);
+    assert_non_null(context.zeros);
+    if (fails % 2 == 0) check(&out, NULL);
+  }
 }
 
 /* ---- the device's own arrays ------------------------------------------------------------------
@@ -297,6 +312,7 @@ int main(void) {
       cmocka_unit_test(stages_host_arrays),
       cmocka_unit_test(stages_in_place),
       cmocka_unit_test(says_what_does_not_fit),
+      cmocka_unit_test(zeros_are_zero_after_a_failure),
       cmocka_unit_test(takes_device_arrays_as_they_are),
       cmocka_unit_test(works_in_place),
       cmocka_unit_test(packs_in_slices),

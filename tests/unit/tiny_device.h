@@ -15,7 +15,7 @@
 
 /* ---- the device ------------------------------------------------------------------------------ */
 
-enum { QUEUE = 4096, BLOCKS = 64 };
+enum { QUEUE = 4096, BLOCKS = 64, ZEROS = 100 };
 
 typedef struct order {
   enum { COPY, PACK, LAUNCH } what;
@@ -31,8 +31,7 @@ struct rung_state {
   order queue[QUEUE];
   int queued, launches, packs, copies_in, copies_out;
   int64_t available, most_rows;
-  size_t allocated; /* now */
-  bool fail_launch;
+  bool fail_launch; /* and leave a mark in the zeros */
 };
 
 static rung_state device_state;
@@ -65,8 +64,12 @@ static order *enqueue(rung_state *state) {
 }
 
 static rung_status launch(const rung_task *task) {
-  if (device_state.fail_launch)
+  for (int i = 0; i < ZEROS && task->zeros != NULL; i++)
+    assert_int_equal(((char *)task->zeros)[i], 0);
+  if (device_state.fail_launch) {
+    if (task->zeros != NULL) ((char *)task->zeros)[ZEROS - 1] = 1;
     return rung_fail(task->error, RUNG_DEVICE_FAILED, "the launch failed");
+  }
   assert_ptr_equal(task->stream, &device_state);
   assert_int_equal((uintptr_t)task->scratch % 256, 0);
   if (task->arrays[OUT].shape[0] > device_state.most_rows)
@@ -107,18 +110,20 @@ static rung_status allocate(rung_state *state, size_t bytes, void **memory, rung
   *memory = NULL;
   if ((int64_t)bytes > state->available)
     return rung_fail(error, RUNG_OUT_OF_MEMORY, "%zu bytes are more than there are", bytes);
-  *memory = aligned_alloc(256, (bytes + 256) / 256 * 256);
+  char *made = aligned_alloc(256, (bytes + 512) / 256 * 256); /* its size comes first */
+  memcpy(made, &bytes, sizeof bytes);
+  *memory = made + 256;
   memset(*memory, 0xee, bytes);
   state->available -= (int64_t)bytes;
-  state->allocated = bytes;
   return RUNG_OK;
 }
 
 static void release(rung_state *state, void *memory) {
+  size_t bytes;
   synchronize(state, NULL);
-  state->available += (int64_t)state->allocated;
-  state->allocated = 0;
-  free(memory);
+  memcpy(&bytes, (char *)memory - 256, sizeof bytes);
+  state->available += (int64_t)bytes;
+  free((char *)memory - 256);
 }
 
 static rung_status available(rung_state *state, int64_t *bytes, rung_error *error) {
@@ -133,6 +138,14 @@ static rung_status copy(rung_state *state, void *to, const void *from, size_t by
   *(way == RUNG_TO_DEVICE ? &state->copies_in : &state->copies_out) += 1;
   order *next = enqueue(state);
   *next = (order){.what = COPY, .to = to, .from = from, .bytes = bytes};
+  return RUNG_OK;
+}
+
+static rung_status fill_with(rung_state *state, void *memory, unsigned char byte, size_t bytes,
+                             rung_error *error) {
+  (void)state;
+  (void)error;
+  memset(memory, byte, bytes); /* only ever of fresh memory, which nothing queued is at */
   return RUNG_OK;
 }
 
@@ -154,6 +167,7 @@ static const rung_backend backend = {.kind = RUNG_CUDA,
                                      .release = release,
                                      .available = available,
                                      .copy = copy,
+                                     .fill = fill_with,
                                      .pack = pack};
 static rung_context context;
 
@@ -162,6 +176,11 @@ static rung_context context;
 static size_t own_scratch(const rung_task *task) {
   (void)task;
   return 1000;
+}
+
+static size_t own_zeros(const rung_task *task) {
+  (void)task;
+  return ZEROS;
 }
 
 static const rung_row rows[] = {
@@ -176,8 +195,14 @@ static const rung_row rows[] = {
      .dtypes = RUNG_TYPE(RUNG_F32),
      .scratch_bytes = own_scratch,
      .launch = {launch}},
+    {.name = "counting",
+     .family = RUNG_ON_GPU,
+     .dtypes = RUNG_TYPE(RUNG_F32),
+     .scratch_bytes = own_scratch,
+     .zeroed_bytes = own_zeros,
+     .launch = {launch}},
 };
-static const rung_operation operation = {.name = "number", .rows = rows, .count = 2};
+static const rung_operation operation = {.name = "number", .rows = rows, .count = 3};
 static const char *const names[] = {"in", "out", "sums"};
 
 static void slice(const void *problem, int64_t first, int64_t count, void *part) {

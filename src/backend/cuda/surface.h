@@ -105,6 +105,17 @@ static __device__ inline unsigned rung_processor() {
   RUNG_CUDA_TRY(task, cudaMemcpyAsync((to), (from), (bytes), cudaMemcpyDeviceToDevice, \
                                       (cudaStream_t)(task)->stream))
 
+#define RUNG_COPY_TO_HOST(task, to, from, bytes)                                     \
+  RUNG_CUDA_TRY(task, cudaMemcpyAsync((to), (from), (bytes), cudaMemcpyDeviceToHost, \
+                                      (cudaStream_t)(task)->stream))
+
+#define RUNG_COPY_TO_DEVICE(task, to, from, bytes)                                   \
+  RUNG_CUDA_TRY(task, cudaMemcpyAsync((to), (from), (bytes), cudaMemcpyHostToDevice, \
+                                      (cudaStream_t)(task)->stream))
+
+#define RUNG_CALL_ON_HOST(task, function, argument) \
+  RUNG_CUDA_TRY(task, cudaLaunchHostFunc((cudaStream_t)(task)->stream, (function), (argument)))
+
 #define RUNG_FILL_ON_DEVICE(task, to, byte, bytes) \
   RUNG_CUDA_TRY(task, cudaMemsetAsync((to), (byte), (bytes), (cudaStream_t)(task)->stream))
 

@@ -486,6 +486,14 @@ static void draw_order(sim_run *run, rung_state *state) {
   state->seed = rung_random_next(&random);
 }
 
+/* All multiprocessors begin a launch at the same moment. */
+static void align_clocks(rung_state *state) {
+  uint64_t latest = 0;
+  for (int i = 0; i < SIM_MOST_WORKERS; i++)
+    if (state->workers[i].clock > latest) latest = state->workers[i].clock;
+  for (int i = 0; i < SIM_MOST_WORKERS; i++) state->workers[i].clock = latest;
+}
+
 rung_status rung_sim_run(const rung_task *task, const rung_sim_launch *launch) {
   rung_state *state = task->stream;
   rung_status status = check(task, launch);
@@ -504,6 +512,7 @@ rung_status rung_sim_run(const rung_task *task, const rung_sim_launch *launch) {
   run.most_resident = (resident * state->device.processors + run.workers - 1) / run.workers;
   if (run.most_resident < 1) run.most_resident = 1;
   run.first_stamp = state->stamps + 1;
+  align_clocks(state);
   draw_order(&run, state);
   status = sim_count_begin(state, &run);
   if (status != RUNG_OK) return status;

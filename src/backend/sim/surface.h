@@ -98,6 +98,9 @@ static inline rung_status rung_sim_launch_kernel(const rung_task *task, const ch
   RUNG_SIM_TRY(rung_sim_resident_blocks((task), (threads), (shared_bytes), (blocks)))
 #define RUNG_COPY_ON_DEVICE(task, to, from, bytes) \
   RUNG_SIM_TRY(rung_sim_copy_on_device((task), (to), (from), (bytes)))
+#define RUNG_COPY_TO_HOST(task, to, from, bytes) memcpy((to), (from), (bytes))
+#define RUNG_COPY_TO_DEVICE(task, to, from, bytes) memcpy((to), (from), (bytes))
+#define RUNG_CALL_ON_HOST(task, function, argument) (function)(argument)
 #define RUNG_FILL_ON_DEVICE(task, to, byte, bytes) memset((to), (byte), (bytes))
 #define RUNG_COPY_TO_CONSTANT(task, symbol, from, bytes) memcpy(&(symbol), (from), (bytes))
 

@@ -6,12 +6,17 @@
 RUNG_CPU_DECLARE(reduce_serial);
 RUNG_CPU_DECLARE(reduce_lanes);
 RUNG_CPU_DECLARE(reduce_threads);
+RUNG_GPU_DECLARE(reduce_timed);
 RUNG_GPU_DECLARE(reduce_modulo);
 RUNG_GPU_DECLARE(reduce_strided);
 RUNG_GPU_DECLARE(reduce_sequential);
 RUNG_GPU_DECLARE(reduce_first_add);
 RUNG_GPU_DECLARE(reduce_unrolled);
 RUNG_GPU_DECLARE(reduce_shuffle);
+RUNG_GPU_DECLARE(reduce_finish_host);
+RUNG_GPU_DECLARE(reduce_finish_relaunch);
+RUNG_GPU_DECLARE(reduce_finish_recursion);
+RUNG_GPU_DECLARE(reduce_finish_last_block);
 RUNG_GPU_DECLARE(reduce_vector);
 RUNG_GPU_DECLARE(reduce_single_pass);
 
@@ -53,10 +58,51 @@ static size_t levels_scratch(const rung_task *task) {
   return parts_scratch(problem_of(task), RUNG_SUM_TILE);
 }
 
-/* The counters of lines come first. */
+/* Slices of floats' sums leave several lanes' results each, others one. */
 static size_t single_pass_scratch(const rung_task *task) {
-  const size_t bytes = levels_scratch(task);
-  return bytes == 0 ? 0 : bytes + reduce_counter_bytes(problem_of(task));
+  const reduce_problem *problem = problem_of(task);
+  const int slices = reduce_slices_of(task);
+  if (slices > 1 && reduce_source_of(problem) <= REDUCE_ADD_F64)
+    return partials(problem, reduce_tiles(problem->columns) * slices * REDUCE_SLICE);
+  return parts_scratch(problem, RUNG_SUM_TILE / slices);
+}
+
+static size_t single_pass_zeros(const rung_task *task) {
+  return reduce_tiles(problem_of(task)->columns) > 1 ? reduce_counter_bytes(problem_of(task)) : 0;
+}
+
+/* Partial results of the first launch, where a block leaves one of two elements a thread; 0 where a
+ * line is one block. */
+static size_t blocks_scratch(const rung_task *task) {
+  const int64_t part = 2 * (int64_t)(task->block == 0 ? REDUCE_BLOCK : task->block);
+  const int64_t parts = (problem_of(task)->columns + part - 1) / part;
+  return parts > 1 ? partials(problem_of(task), reduce_pitch(parts)) : 0;
+}
+
+/* The counters of lines come first. */
+static size_t last_block_scratch(const rung_task *task) {
+  const size_t bytes = blocks_scratch(task);
+  return bytes > 0 ? bytes + reduce_counter_bytes(problem_of(task)) : 0;
+}
+
+static size_t host_scratch(const rung_task *task) {
+  const size_t bytes = blocks_scratch(task);
+  return bytes > 0 ? bytes + REDUCE_NOTE : 0;
+}
+
+/* What the device's scratch holds, then the results. */
+static size_t host_memory(const rung_task *task) {
+  const reduce_problem *problem = problem_of(task);
+  const size_t bytes = host_scratch(task);
+  return bytes > 0 ? bytes + (size_t)problem->outer * rung_dtype_bytes(problem->result) : 0;
+}
+
+static int64_t timed_blocks(const rung_task *task) {
+  return problem_of(task)->outer;
+}
+
+static size_t timed_scratch(const rung_task *task) {
+  return (size_t)timed_blocks(task) * sizeof(rung_block_time);
 }
 
 /* ---- what rungs cannot do -----------------------------------------------------------------------
@@ -80,17 +126,47 @@ static bool takes_lines(const rung_task *task, char why[RUNG_REASON]) {
   return true;
 }
 
+static bool counts_blocks(const rung_task *task, char why[RUNG_REASON]) {
+  const int block = task->block == 0 ? REDUCE_BLOCK : task->block;
+  if (!takes_lines(task, why)) return false;
+  if (problem_of(task)->columns / (2 * block) < UINT32_MAX) return true;
+  snprintf(why, RUNG_REASON,
+           "it counts a line's blocks in 32 bits, and lines of %lld elements have more of %d "
+           "threads; block 1024 would do",
+           (long long)problem_of(task)->columns, block);
+  return false;
+}
+
+static bool copies_results(const rung_task *task, char why[RUNG_REASON]) {
+  if (!takes_lines(task, why)) return false;
+  if (problem_of(task)->outer == 1 || task->arrays[REDUCE_OUT].stride[0] == 1) return true;
+  snprintf(why, RUNG_REASON,
+           "it copies the results back in one piece, and here they lie %lld elements apart; an out "
+           "without gaps would do",
+           (long long)task->arrays[REDUCE_OUT].stride[0]);
+  return false;
+}
+
+static bool takes_short_lines(const rung_task *task, char why[RUNG_REASON]) {
+  if (!takes_lines(task, why)) return false;
+  if (problem_of(task)->columns <= RUNG_SUM_TILE) return true;
+  snprintf(why, RUNG_REASON,
+           "a block takes a whole line, and here a line has %lld elements; at most %d would do",
+           (long long)problem_of(task)->columns, RUNG_SUM_TILE);
+  return false;
+}
+
 /* ---- the table ----------------------------------------------------------------------------------
  */
 
 static const int fold_blocks[] = {256, 32, 64, 128, 512, 1024, 0};
+static const int timed_blocks_swept[] = {REDUCE_TIMED_BLOCK, 32, 128, 256, 512, 1024, 0};
 static const int tile_blocks[] = {512, 64, 128, 256, 0};
 
 #define ON_CPU .family = RUNG_ON_CPU, .dtypes = REDUCE_DTYPES
 #define ON_GPU .family = RUNG_ON_GPU, .dtypes = REDUCE_DTYPES, .capability = 75
-#define RELAUNCHED                                                                \
-  ON_GPU, .order = RUNG_TEXTBOOK, .blocks = fold_blocks, .supports = takes_lines, \
-          .scratch_bytes = relaunch_scratch
+#define FOLDED ON_GPU, .order = RUNG_TEXTBOOK, .blocks = fold_blocks
+#define RELAUNCHED FOLDED, .supports = takes_lines, .scratch_bytes = relaunch_scratch
 
 static const rung_row rows[] = {
     {ON_CPU, .name = "serial", .order = RUNG_TEXTBOOK,
@@ -101,6 +177,10 @@ static const rung_row rows[] = {
     {ON_CPU, .name = "threads", .order = RUNG_CANONICAL,
      .idea = "the tiles of all lines shared out to all cores", .scratch_bytes = threads_scratch,
      .launch = RUNG_CPU_ENTRIES(reduce_threads)},
+    {ON_GPU, .name = "timed", .order = RUNG_TEXTBOOK, .blocks = timed_blocks_swept,
+     .idea = "a block a line, which writes down when it ran and where",
+     .supports = takes_short_lines, .scratch_bytes = timed_scratch, .block_times = timed_blocks,
+     .launch = RUNG_GPU_ENTRIES(reduce_timed)},
     {RELAUNCHED, .name = "modulo",
      .idea = "the textbook: neighbours fold, every second thread idle, then every fourth ...",
      .launch = RUNG_GPU_ENTRIES(reduce_modulo)},
@@ -119,13 +199,27 @@ static const rung_row rows[] = {
     {RELAUNCHED, .name = "shuffle",
      .idea = "warps fold in registers; shared memory holds one value a warp",
      .launch = RUNG_GPU_ENTRIES(reduce_shuffle)},
+    {FOLDED, .name = "finish-host",
+     .idea = "one launch of shuffle's kernel; the host adds up the blocks' results",
+     .supports = copies_results, .scratch_bytes = host_scratch, .host_scratch_bytes = host_memory,
+     .launch = RUNG_GPU_ENTRIES(reduce_finish_host)},
+    {RELAUNCHED, .name = "finish-relaunch",
+     .idea = "the same kernel in a loop over the blocks' results, until one is left",
+     .launch = RUNG_GPU_ENTRIES(reduce_finish_relaunch)},
+    {RELAUNCHED, .name = "finish-recursion",
+     .idea = "the blocks' results are an array like any other: the function calls itself",
+     .launch = RUNG_GPU_ENTRIES(reduce_finish_recursion)},
+    {FOLDED, .name = "finish-last-block",
+     .idea = "one launch: blocks count themselves in, and a line's last adds up the results",
+     .supports = counts_blocks, .scratch_bytes = last_block_scratch,
+     .launch = RUNG_GPU_ENTRIES(reduce_finish_last_block)},
     {ON_GPU, .name = "vector", .order = RUNG_CANONICAL,
      .idea = "16 bytes a load, a block a tile of 32768 elements, its sums in registers",
      .blocks = tile_blocks, .scratch_bytes = levels_scratch,
      .launch = RUNG_GPU_ENTRIES(reduce_vector)},
     {ON_GPU, .name = "single-pass", .order = RUNG_CANONICAL,
-     .idea = "one launch: the last block of a line to finish folds the tiles' results",
-     .blocks = tile_blocks, .scratch_bytes = single_pass_scratch,
+     .idea = "one launch, nothing cleared; few tiles are shared out to many blocks",
+     .blocks = tile_blocks, .scratch_bytes = single_pass_scratch, .zeroed_bytes = single_pass_zeros,
      .launch = RUNG_GPU_ENTRIES(reduce_single_pass)},
 };
 

@@ -93,6 +93,17 @@ int64_t reduce_turn_of(const reduce_problem *problem) {
   return turn;
 }
 
+int reduce_slices_of(const rung_task *task) {
+  const reduce_problem *problem = (const reduce_problem *)task->problem;
+  const int64_t tiles = reduce_tiles(problem->columns), busy = 2 * task->device->processors;
+  const int64_t most = busy < REDUCE_MOST_SLICED ? busy : REDUCE_MOST_SLICED;
+  int slices = 1;
+  if (tiles == 1 || problem->form == REDUCE_ACROSS) return 1;
+  while (2 * slices <= REDUCE_MOST_SLICES && problem->outer <= most / (2 * slices * tiles))
+    slices *= 2;
+  return slices;
+}
+
 reduce_layout reduce_layout_of(const rung_task *task) {
   const reduce_problem *problem = (const reduce_problem *)task->problem;
   const rung_view *in = &task->arrays[REDUCE_IN], *out = &task->arrays[REDUCE_OUT];

@@ -138,6 +138,22 @@ static inline int reduce_group(int64_t inner) {
   return group;
 }
 
+/* Of `timed`: the old report's. */
+enum { REDUCE_TIMED_BLOCK = 64 };
+
+/* Room for what finish-host's kernel leaves the host to know, before the partial results. */
+enum { REDUCE_NOTE = 64 };
+
+/* Where there are fewer tiles than keep a GPU busy, single-pass shares each out to several blocks,
+ * a power of two. A block's slice is, of floats' sums, every group of REDUCE_SLICE neighbouring
+ * lanes that is so many groups after the last: what folding by halves makes of these is again
+ * REDUCE_SLICE neighbours, and the slices' results lie side by side as the tile's lanes would after
+ * as many halvings. Of anything else a slice is a piece of the tile, and one partial result. */
+enum { REDUCE_SLICE = 16, REDUCE_MOST_SLICES = 64, REDUCE_MOST_SLICED = 256 };
+
+/* Slices a tile; 1: a block takes it whole. */
+int reduce_slices_of(const rung_task *task);
+
 /* Counters of finished tiles, one for the lines that a block takes together; 16 bytes on, what
  * follows them is aligned again. */
 static inline size_t reduce_counter_bytes(const reduce_problem *problem) {

@@ -257,32 +257,37 @@ static void drop(rung_trial *trial) {
   "n=1 " rest, "n=2 " rest, "n=31 " rest, "n=32 " rest, "n=33 " rest, "n=2047 " rest,    \
       "n=2049 " rest, "n=5003 " rest, "n=32767 " rest, "n=32768 " rest, "n=32769 " rest, \
       "n=65541 " rest
-#define SHORTER(rest) "n=1 " rest, "n=33 " rest, "n=1021 " rest, "n=32769 " rest, "n=65541 " rest
+#define SHORTER(rest) "n=1 " rest, "n=33 " rest, "n=1021 " rest, "n=32769 " rest
 #define SHAPES(rest)                                                                         \
-  "n=777 outer=5 " rest, "n=65541 outer=3 " rest, "n=3 outer=70 " rest, "n=5 inner=2 " rest, \
-      "n=100 inner=300 " rest, "n=2050 outer=3 inner=7 " rest, "n=32769 inner=5 " rest
-#define KINDS(rest)                                                                      \
-  "n=1 outer=12 data=special " rest, "n=7 outer=33 data=special " rest,                  \
-      "n=2050 outer=12 data=special " rest, "n=40000 outer=12 data=special " rest,       \
-      "n=90 outer=2 inner=33 data=special " rest, "n=33000 inner=12 data=special " rest, \
-      "n=4099 data=equal " rest, "n=40009 data=alternating " rest, "n=3000 data=permutation " rest
+  "n=777 outer=5 " rest, "n=3 outer=70 " rest, "n=5 inner=2 " rest, "n=100 inner=300 " rest, \
+      "n=2050 outer=3 inner=7 " rest, "n=32769 inner=3 " rest
+#define KINDS(rest)                                                                     \
+  "n=1 outer=12 data=special " rest, "n=7 outer=33 data=special " rest,                 \
+      "n=2050 outer=12 data=special " rest, "n=90 outer=2 inner=33 data=special " rest, \
+      "n=4099 data=equal " rest, "n=4009 data=alternating " rest, "n=3000 data=permutation " rest
 #define INTEGERS(type)                                                                             \
   SHORTER("op=sum type=" type), SHAPES("op=sum type=" type), SHORTER("op=min type=" type),         \
       "n=777 outer=5 op=max type=" type, "n=300 inner=70 op=max type=" type,                       \
-      "n=40000 outer=12 data=special op=min type=" type,                                           \
-      "n=40000 outer=12 data=special op=max type=" type,                                           \
+      "n=2050 outer=12 data=special op=min type=" type,                                            \
+      "n=2050 outer=12 data=special op=max type=" type,                                            \
       "n=2050 outer=12 data=special op=sum type=" type, "n=99 outer=3 inner=5 op=mean type=" type, \
-      "n=32769 data=permutation op=mean type=" type, "n=0 outer=3 op=sum type=" type,              \
+      "n=5000 data=permutation op=mean type=" type, "n=0 outer=3 op=sum type=" type,               \
       "n=0 inner=3 op=mean type=" type
-#define FLOATS(type)                                                                        \
-  LENGTHS("op=sum type=" type), SHAPES("op=sum type=" type), KINDS("op=sum type=" type),    \
-      KINDS("op=min type=" type), KINDS("op=max type=" type), SHORTER("op=min type=" type), \
-      SHAPES("op=max type=" type), KINDS("op=mean type=" type),                             \
-      "n=777 outer=5 op=mean type=" type, "n=0 outer=2 op=sum type=" type,                  \
+#define FLOATS(type)                                                                               \
+  LENGTHS("op=sum type=" type), SHAPES("op=sum type=" type), KINDS("op=sum type=" type),           \
+      "n=32801 outer=2 op=sum type=" type, KINDS("op=min type=" type), KINDS("op=max type=" type), \
+      SHORTER("op=min type=" type), SHAPES("op=max type=" type), KINDS("op=mean type=" type),      \
+      "n=777 outer=5 op=mean type=" type, "n=0 outer=2 op=sum type=" type,                         \
       "n=0 inner=3 op=sum type=" type, "n=0 outer=3 op=mean type=" type
 
 static const char *const verify[] = {"n=1000 op=sum type=f32",
-                                     "n=4099 op=max type=i32",
+                                     "n=20011 op=max type=i32",
+                                     "n=32800 outer=12 data=special op=sum type=f32",
+                                     "n=32800 inner=12 data=special op=sum type=f32",
+                                     "n=70000 data=alternating op=sum type=f32",
+                                     "n=32800 outer=5 data=special op=sum type=f64",
+                                     "n=70000 data=alternating op=sum type=f64",
+                                     "n=32801 outer=2 op=sum type=u64",
                                      FLOATS("f32"),
                                      FLOATS("f64"),
                                      INTEGERS("u8"),
@@ -291,20 +296,28 @@ static const char *const verify[] = {"n=1000 op=sum type=f32",
                                      INTEGERS("i64"),
                                      INTEGERS("u64"),
                                      NULL};
-static const char *const bench[] = {
-    "n=268435456 op=sum type=f32",         "n=16777216 op=sum type=f32",
-    "n=1048576 op=sum type=f32",           "n=1024 op=sum type=f32",
-    "n=134217728 op=sum type=f64",         "n=268435456 op=sum type=u32",
-    "n=268435456 op=max type=f32",         "n=16384 op=sum type=f32 outer=16384",
-    "n=16384 op=sum type=f32 inner=16384", NULL};
+static const char *const bench[] = {"n=268435456 op=sum type=f32",
+                                    "n=16777216 op=sum type=f32",
+                                    "n=1048576 op=sum type=f32",
+                                    "n=1024 op=sum type=f32",
+                                    "n=134217728 op=sum type=f64",
+                                    "n=268435456 op=sum type=u32",
+                                    "n=268435456 op=max type=f32",
+                                    "n=16384 op=sum type=f32 outer=16384",
+                                    "n=16384 op=sum type=f32 inner=16384",
+                                    "n=128 op=min type=f32 outer=64",
+                                    NULL};
 static const char *const explain[] = {"n=131072 op=sum type=f32", "n=131072 op=sum type=f64",
                                       "n=131072 op=max type=u32", NULL};
 static const char *const tour[] = {"n=16777216 op=sum type=f32", "n=16777216 op=min type=f32",
                                    "n=4096 op=sum type=f32 inner=4096", NULL};
 
+static const char *const timeline[] = {"n=128 op=min type=f32 outer=64", NULL};
+
 const rung_trials reduce_trials = {.verify = verify,
                                    .bench = bench,
                                    .explain = explain,
+                                   .timeline = timeline,
                                    .tour = tour,
                                    .make = make,
                                    .drop = drop,

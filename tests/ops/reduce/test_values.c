@@ -122,6 +122,11 @@ static void integers_keep_their_identities(void **state) {
   assert_true(all ==
               (uint64_t)(N / 251) * (250 * 251 / 2) + (uint64_t)(N % 251) * (N % 251 - 1) / 2);
   assert_true(low == 0 && high == 250);
+  memset(bytes, 255, N); /* what is added up in narrow numbers would overflow first here */
+  reduce_line(context, RUNG_SUM, u8, bytes, N, &all, NULL);
+  reduce_line(context, RUNG_MIN, u8, bytes, N, &low, NULL);
+  reduce_line(context, RUNG_MAX, u8, bytes, N, &high, NULL);
+  assert_true(all == (uint64_t)255 * N && low == 255 && high == 255);
   for (int64_t k = 0; k < N; ++k) x[k] = -1;
   reduce_line(context, RUNG_SUM, u64, x, N, &wrapped, NULL);
   reduce_line(context, RUNG_SUM, i64, x, N, &sum, NULL);

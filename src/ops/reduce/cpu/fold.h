@@ -31,25 +31,59 @@ typedef union reduce_partials {
 } reduce_partials;
 
 /* A float's bits as an integer in the float's order, and back: for negative ones larger magnitudes
- * are less. -0 falls below +0. */
+ * are less. -0 falls below +0. Choices are made by masks here, for of branches the compiler makes
+ * no vectors. */
 static inline int32_t reduce_ordered_32(int32_t bits) {
-  return bits < 0 ? bits ^ INT32_MAX : bits;
+  return bits ^ (-(int32_t)(bits < 0) & INT32_MAX);
 }
 
 static inline int64_t reduce_ordered_64(int64_t bits) {
-  return bits < 0 ? bits ^ INT64_MAX : bits;
+  return bits ^ (-(int64_t)(bits < 0) & INT64_MAX);
 }
 
 /* The least of all keys is a NaN's, whether the least or the largest is sought: no number has it,
  * turned over or not. `bits` are a float's. */
 static inline int32_t reduce_key_f32(int32_t bits, int32_t turn) {
-  const bool nan = (bits & 0x7fffffff) > 0x7f800000;
-  return nan ? INT32_MIN : reduce_ordered_32(bits) ^ turn;
+  const int32_t nan = -(int32_t)((bits & 0x7fffffff) > 0x7f800000);
+  return ((reduce_ordered_32(bits) ^ turn) & ~nan) | (nan & INT32_MIN);
 }
 
 static inline int64_t reduce_key_f64(int64_t bits, int64_t turn) {
-  const bool nan = (bits & INT64_MAX) > INT64_C(0x7ff0000000000000);
-  return nan ? INT64_MIN : reduce_ordered_64(bits) ^ turn;
+  const int64_t nan = -(int64_t)((bits & INT64_MAX) > INT64_C(0x7ff0000000000000));
+  return ((reduce_ordered_64(bits) ^ turn) & ~nan) | (nan & INT64_MIN);
+}
+
+/* Bytes, in pairs that share 16 bits, and those in pairs that share 32 before they can overflow:
+ * widened one by one they would cost four times as much. */
+static inline uint32_t reduce_sum_bytes(const uint8_t *tile, int count) {
+  typedef uint16_t pairs __attribute__((vector_size(LANES_BYTES)));
+  typedef uint32_t fours __attribute__((vector_size(LANES_BYTES)));
+  enum { MOST = 128 }; /* 128 pairs of 255 are less than 2^16 */
+  fours wide = {0};
+  uint32_t sum = 0;
+  int k = 0;
+  while (k + LANES_BYTES <= count) {
+    pairs narrow = {0}, x;
+    for (int v = 0; v < MOST && k + LANES_BYTES <= count; ++v, k += LANES_BYTES) {
+      memcpy(&x, tile + k, sizeof x);
+      narrow += (x & 255) + (x >> 8);
+    }
+    wide += ((fours)narrow & 65535) + ((fours)narrow >> 16);
+  }
+  for (int l = 0; l < LANES_BYTES / 4; ++l) sum += wide[l];
+  for (; k < count; ++k) sum += tile[k];
+  return sum;
+}
+
+/* The least key of at least one byte, sought among bytes. */
+static inline int32_t reduce_least_byte(const uint8_t *tile, int count, int32_t turn) {
+  const uint8_t turned = (uint8_t)turn;
+  uint8_t least = 255;
+  for (int k = 0; k < count; ++k) {
+    const uint8_t key = (uint8_t)(tile[k] ^ turned);
+    least = key < least ? key : least;
+  }
+  return (int32_t)(uint8_t)(least ^ turned) ^ turn;
 }
 
 #define REDUCE_ORDERED 1
@@ -70,24 +104,21 @@ static inline int64_t reduce_key_f64(int64_t bits, int64_t turn) {
 #define REDUCE_NAME(name) name##_u8
 #define REDUCE_IN uint8_t
 #define REDUCE_PARTIAL uint64_t
-#define REDUCE_PIECE uint32_t /* holds the sum of a tile of bytes */
+#define REDUCE_TILE(tile, count, turn) ((void)(turn), reduce_sum_bytes(tile, count))
 #include "ops/reduce/cpu/fold_of.h"
 #undef REDUCE_TAKE
 #define REDUCE_TAKE(x, turn) ((void)(turn), (uint64_t)(x))
 #define REDUCE_NAME(name) name##_i32
 #define REDUCE_IN int32_t
 #define REDUCE_PARTIAL uint64_t
-#define REDUCE_PIECE uint64_t
 #include "ops/reduce/cpu/fold_of.h"
 #define REDUCE_NAME(name) name##_u32
 #define REDUCE_IN uint32_t
 #define REDUCE_PARTIAL uint64_t
-#define REDUCE_PIECE uint64_t
 #include "ops/reduce/cpu/fold_of.h"
 #define REDUCE_NAME(name) name##_64
 #define REDUCE_IN uint64_t
 #define REDUCE_PARTIAL uint64_t
-#define REDUCE_PIECE uint64_t
 #include "ops/reduce/cpu/fold_of.h"
 #undef REDUCE_NONE
 #undef REDUCE_JOIN
@@ -99,19 +130,17 @@ static inline int64_t reduce_key_f64(int64_t bits, int64_t turn) {
 #define REDUCE_NAME(name) name##_least_u8
 #define REDUCE_IN uint8_t
 #define REDUCE_PARTIAL int32_t
-#define REDUCE_PIECE int32_t
+#define REDUCE_TILE(tile, count, turn) reduce_least_byte(tile, count, (int32_t)(turn))
 #include "ops/reduce/cpu/fold_of.h"
 #define REDUCE_NAME(name) name##_least_32
 #define REDUCE_IN int32_t
 #define REDUCE_PARTIAL int32_t
-#define REDUCE_PIECE int32_t
 #include "ops/reduce/cpu/fold_of.h"
 #undef REDUCE_TAKE
 #define REDUCE_TAKE(x, turn) reduce_key_f32(x, (int32_t)(turn))
 #define REDUCE_NAME(name) name##_least_f32
 #define REDUCE_IN reduce_bits_32
 #define REDUCE_PARTIAL int32_t
-#define REDUCE_PIECE int32_t
 #include "ops/reduce/cpu/fold_of.h"
 #undef REDUCE_TAKE
 #undef REDUCE_NONE
@@ -120,14 +149,12 @@ static inline int64_t reduce_key_f64(int64_t bits, int64_t turn) {
 #define REDUCE_NAME(name) name##_least_64
 #define REDUCE_IN int64_t
 #define REDUCE_PARTIAL int64_t
-#define REDUCE_PIECE int64_t
 #include "ops/reduce/cpu/fold_of.h"
 #undef REDUCE_TAKE
 #define REDUCE_TAKE(x, turn) reduce_key_f64(x, turn)
 #define REDUCE_NAME(name) name##_least_f64
 #define REDUCE_IN reduce_bits_64
 #define REDUCE_PARTIAL int64_t
-#define REDUCE_PIECE int64_t
 #include "ops/reduce/cpu/fold_of.h"
 #undef REDUCE_TAKE
 #undef REDUCE_NONE

@@ -68,18 +68,28 @@ static void REDUCE_NAME(reduce_across)(const void *in, int64_t step, int64_t n, 
 
 #else
 
-/* Of integers, in any order: the compiler's to make vectors of. */
+/* Of integers, in any order: the compiler's to make vectors of, unless a source has a way of its
+ * own to take a tile. */
+#ifndef REDUCE_TILE
+static inline REDUCE_PARTIAL REDUCE_NAME(reduce_tile)(const REDUCE_IN *tile, int count,
+                                                      int64_t turn) {
+  REDUCE_PARTIAL all = REDUCE_NONE;
+  for (int k = 0; k < count; ++k) {
+    const REDUCE_PARTIAL x = REDUCE_TAKE(tile[k], turn);
+    all = REDUCE_JOIN(all, x);
+  }
+  return all;
+}
+#define REDUCE_TILE(tile, count, turn) REDUCE_NAME(reduce_tile)(tile, count, turn)
+#endif
+
 static void REDUCE_NAME(reduce_line)(const void *in, int64_t n, int64_t turn, void *partial) {
   REDUCE_PARTIAL all = REDUCE_NONE;
   for (int64_t first = 0; first < n; first += RUNG_SUM_TILE) {
     const REDUCE_IN *tile = (const REDUCE_IN *)in + first;
     const int64_t left = n - first;
     const int count = left < RUNG_SUM_TILE ? (int)left : RUNG_SUM_TILE;
-    REDUCE_PIECE piece = REDUCE_NONE;
-    for (int k = 0; k < count; ++k) {
-      const REDUCE_PIECE x = REDUCE_TAKE(tile[k], turn);
-      piece = REDUCE_JOIN(piece, x);
-    }
+    const REDUCE_PARTIAL piece = REDUCE_TILE(tile, count, turn);
     all = REDUCE_JOIN(all, piece);
   }
   *(REDUCE_PARTIAL *)partial = all;
@@ -98,7 +108,7 @@ static void REDUCE_NAME(reduce_across)(const void *in, int64_t step, int64_t n, 
   }
 }
 
-#undef REDUCE_PIECE
+#undef REDUCE_TILE
 #endif
 
 #undef REDUCE_NAME

@@ -50,32 +50,39 @@ static bool reduce_wide(const reduce_level<S> &level) {
   return (uintptr_t)level.in % 16 == 0 && bytes % 16 == 0;
 }
 
-/* Rung::part(task) elements make a part; Rung::launch(task, level) launches a level. */
-template <typename S, typename Rung>
-static rung_status reduce_levels(const rung_task *task, reduce_level<S> level, void *scratch) {
-  const int64_t part = Rung::part(task);
-  level.parts = level.columns > part ? (level.columns + part - 1) / part : 1;
-  level.end.last = level.parts == 1;
-  if (level.end.last) {
-    level.out = task->arrays[REDUCE_OUT].data;
-    level.out_outer = reduce_layout_of(task).out_outer;
-  } else {
-    level.out = scratch;
-    level.out_outer = reduce_pitch(level.parts) * level.inner;
-  }
-  rung_status status = Rung::launch(task, level);
-  if (status != RUNG_OK || level.end.last) return status;
-  typedef typename S::partial partial;
-  reduce_level<typename S::next> next;
-  next.in = (const partial *)scratch;
+/* Cuts a level's lines into parts of `part` elements, whose results go to `to`, or where the result
+ * goes: where a line is one part. */
+template <typename S>
+static void reduce_cut(const rung_task *task, reduce_level<S> *level, int64_t part, void *to) {
+  level->parts = level->columns > part ? (level->columns + part - 1) / part : 1;
+  level->end.last = level->parts == 1;
+  level->out = level->end.last ? task->arrays[REDUCE_OUT].data : to;
+  level->out_outer = level->end.last ? reduce_layout_of(task).out_outer
+                                     : reduce_pitch(level->parts) * level->inner;
+}
+
+/* The level whose elements are the partial results of `level`, all but its parts and where they
+ * go. */
+template <typename S>
+static reduce_level<typename S::next> reduce_next(const reduce_level<S> &level) {
+  reduce_level<typename S::next> next = {};
+  next.in = (const typename S::partial *)level.out;
   next.in_outer = level.out_outer;
   next.in_column = next.inner = level.inner;
   next.outer = level.outer;
   next.columns = level.parts;
-  next.turn = 0;
   next.end = level.end;
-  return reduce_levels<typename S::next, Rung>(task, next,
-                                               (partial *)scratch + level.outer * level.out_outer);
+  return next;
+}
+
+/* Rung::part(task) elements make a part; Rung::launch(task, level) launches a level. */
+template <typename S, typename Rung>
+static rung_status reduce_levels(const rung_task *task, reduce_level<S> level, void *scratch) {
+  reduce_cut(task, &level, Rung::part(task), scratch);
+  const rung_status status = Rung::launch(task, level);
+  if (status != RUNG_OK || level.end.last) return status;
+  return reduce_levels<typename S::next, Rung>(
+      task, reduce_next(level), (typename S::partial *)scratch + level.outer * level.out_outer);
 }
 
 /* The first level of a task, all but its parts and where they go. */
@@ -130,18 +137,19 @@ static rung_status reduce_by_source(const rung_task *task) {
 /* ---- a rung that relaunches one kernel ---------------------------------------------------------
  */
 
+static inline int64_t reduce_block(const rung_task *task) {
+  return task->block == 0 ? REDUCE_BLOCK : task->block;
+}
+
 /* Elements a thread takes as it loads. */
 #define REDUCE_RELAUNCHED(rung, kernel, elements_a_thread)                                     \
   struct rung {                                                                                \
-    static int64_t block(const rung_task *task) {                                              \
-      return task->block == 0 ? REDUCE_BLOCK : task->block;                                    \
-    }                                                                                          \
     static int64_t part(const rung_task *task) {                                               \
-      return (elements_a_thread)*block(task);                                                  \
+      return (elements_a_thread)*reduce_block(task);                                           \
     }                                                                                          \
     template <typename S>                                                                      \
     static rung_status launch(const rung_task *task, const reduce_level<S> &level) {           \
-      const int64_t threads = block(task);                                                     \
+      const int64_t threads = reduce_block(task);                                              \
       const size_t shared = (size_t)threads * sizeof(typename S::partial);                     \
       RUNG_LAUNCH(task, (kernel<S>), reduce_grid(level.outer *level.parts), (unsigned)threads, \
                   shared, level);                                                              \

@@ -1,34 +1,29 @@
 /* One launch, however long the lines: a block that has written its tile's partial result counts
  * itself in, and the one that finds it was a line's last folds the line's partial results, level by
  * level, by the very rule of `vector`. Which block that is changes from run to run; what it
- * computes does not. The counters are cleared on the stream before the launch.
+ * computes does not. The counters are the context's zeros, and the last block leaves them so: there
+ * is nothing to clear.
+ *
+ * Tiles that are too few to keep the device busy are shared out to several blocks each, in slices
+ * (reduce.h).
  *
  * A block size is taken as whole warps, at least one and at most sixteen. */
-#include "ops/reduce/cuda/fold.cuh"
+#include "ops/reduce/cuda/last.cuh"
+#include "ops/reduce/cuda/slices.cuh"
+
+/* Blocks that a multiprocessor is to have room for, at least. Where nothing is said, ptxas keeps
+ * to 32 or 40 registers, room for three or four, and then a thread's loads wait for each other. */
+enum { REDUCE_RESIDENT = 2 };
 
 /* What is left to do by the last block: partial results of a level lie as (outer, parts, inner),
  * padded, one level after the other. */
 template <typename P>
 struct reduce_rest {
-  unsigned *counters; /* one for every line, or strip of lines side by side */
+  unsigned *counters; /* one for every line, or group of lines side by side */
   P *partials;
   void *out;
   int64_t out_outer;
 };
-
-/* Counts the block in, once its partial results are stored by the first `writers` threads. True in
- * all its threads where it was the last of `parts`. */
-static __device__ bool reduce_is_last(unsigned *counter, int64_t parts, unsigned writers) {
-  __shared__ bool last;
-  if (threadIdx.x < writers) __threadfence(); /* the results before the count */
-  __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(counter, 1u) == (unsigned)(parts - 1);
-  __syncthreads();
-  const bool is_last = last;
-  __syncthreads();              /* `last` is free for the next part */
-  if (is_last) __threadfence(); /* the count before the others' results */
-  return is_last;
-}
 
 /* ---- one line ----------------------------------------------------------------------------------
  */
@@ -60,11 +55,12 @@ static __device__ void reduce_end_line(const reduce_level<S> &level,
 }
 
 template <typename S, int V>
-static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32)
-    reduce_single_pass_kernel(reduce_level<S> level, reduce_rest<typename S::partial> rest) {
+static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32, REDUCE_RESIDENT)
+    reduce_single_pass_kernel(reduce_level<S> level, int size,
+                              reduce_rest<typename S::partial> rest) {
   RUNG_DYNAMIC_SHARED(typename S::partial, shared);
   for (int64_t job = blockIdx.x; job < level.outer * level.parts; job += gridDim.x) {
-    const reduce_part<S> part = reduce_part_of(level, job, RUNG_SUM_TILE);
+    const reduce_part<S> part = reduce_part_of(level, job, size);
     const typename S::partial value =
         reduce_tile<S, V>(part.in, (int)part.count, level.turn, shared);
     if (threadIdx.x == 0 && level.parts == 1) reduce_put(level.end, value, level.out, part.at);
@@ -74,6 +70,28 @@ static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32)
     if (level.parts > 1 && reduce_is_last(&rest.counters[line], level.parts, 1))
       reduce_end_line<S>(level, rest, line, shared);
   }
+}
+
+/* ---- one line, its tiles in slices: sums of floats ----------------------------------------------
+ */
+
+/* A slice's results lie as (outer, parts, slices, REDUCE_SLICE). */
+template <typename S, int V>
+static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32, 1)
+    reduce_single_pass_slices_kernel(reduce_level<S> level, int slices,
+                                     reduce_rest<typename S::partial> rest) {
+  RUNG_DYNAMIC_SHARED(typename S::partial, shared);
+  const int64_t job = blockIdx.x / slices, line = job / level.parts;
+  const int64_t results = (int64_t)slices * REDUCE_SLICE;
+  const reduce_part<S> part = reduce_part_of(level, job, RUNG_SUM_TILE);
+  const int slice = (int)(blockIdx.x % slices);
+  reduce_slice<S, V>(part.in, (int)part.count, slice, slices, shared);
+  if (threadIdx.x < REDUCE_SLICE)
+    rest.partials[job * results + slice * REDUCE_SLICE + threadIdx.x] = shared[threadIdx.x];
+  if (!reduce_is_last(&rest.counters[line], level.parts * slices, REDUCE_SLICE)) return;
+  const typename S::partial value = reduce_end_slices<S>(
+      rest.partials + line * level.parts * results, (int)level.parts, (int)results, shared);
+  if (threadIdx.x == 0) reduce_put(level.end, value, rest.out, line * rest.out_outer);
 }
 
 /* ---- lines side by side ------------------------------------------------------------------------
@@ -138,19 +156,35 @@ static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32)
  */
 
 struct reduce_single_pass_rung {
-  template <typename S>
-  static rung_status launch_lines(const rung_task *task, const reduce_level<S> &level,
+  template <typename S, int V>
+  static rung_status launch_tiles(const rung_task *task, const reduce_level<S> &level, int size,
                                   const reduce_rest<typename S::partial> &rest) {
-    enum { WIDE = 16 / sizeof(typename S::in) };
-    const unsigned grid = reduce_grid(level.outer * level.parts);
-    const size_t shared = reduce_tile_shared<S>();
-    if (reduce_wide(level))
-      RUNG_LAUNCH(task, (reduce_single_pass_kernel<S, WIDE>), grid,
-                  reduce_threads(task, (level.columns + WIDE - 1) / WIDE), shared, level, rest);
-    else
-      RUNG_LAUNCH(task, (reduce_single_pass_kernel<S, 1>), grid,
-                  reduce_threads(task, level.columns), shared, level, rest);
+    const int64_t elements = level.columns < size ? level.columns : size;
+    RUNG_LAUNCH(task, (reduce_single_pass_kernel<S, V>), reduce_grid(level.outer * level.parts),
+                reduce_threads(task, (elements + V - 1) / V), reduce_tile_shared<S>(), level, size,
+                rest);
     return RUNG_OK;
+  }
+
+  template <typename S, int V>
+  static rung_status launch_slices(const rung_task *task, const reduce_level<S> &level, int slices,
+                                   const reduce_rest<typename S::partial> &rest) {
+    enum { FOLDING = 256 }; /* threads that the last block wants at least */
+    const int loads = RUNG_SUM_LANES / slices / V;
+    RUNG_LAUNCH(task, (reduce_single_pass_slices_kernel<S, V>),
+                (unsigned)(level.outer * level.parts * slices),
+                reduce_threads(task, loads < FOLDING ? FOLDING : loads),
+                reduce_slices_shared<S>(level.parts, slices), level, slices, rest);
+    return RUNG_OK;
+  }
+
+  template <typename S, int V>
+  static rung_status launch_lines(const rung_task *task, const reduce_level<S> &level, int slices,
+                                  int size, const reduce_rest<typename S::partial> &rest) {
+    if constexpr (S::ordered) {
+      if (slices > 1) return launch_slices<S, V>(task, level, slices, rest);
+    }
+    return launch_tiles<S, V>(task, level, size, rest);
   }
 
   template <typename S>
@@ -170,18 +204,20 @@ struct reduce_single_pass_rung {
     const reduce_problem *problem = (const reduce_problem *)task->problem;
     reduce_level<S> level = reduce_level_of<S>(task);
     reduce_rest<P> rest;
-    const size_t bytes = reduce_counter_bytes(problem);
-    level.parts = reduce_tiles(level.columns);
+    const int slices = reduce_slices_of(task);
+    const int size = S::ordered ? RUNG_SUM_TILE : RUNG_SUM_TILE / slices;
+    level.parts = level.columns > size ? (level.columns + size - 1) / size : 1;
     level.end.last = true;
-    rest.counters = (unsigned *)task->scratch;
-    rest.partials = (P *)((char *)task->scratch + bytes);
+    rest.counters = (unsigned *)task->zeros;
+    rest.partials = (P *)task->scratch;
     rest.out = task->arrays[REDUCE_OUT].data;
     rest.out_outer = reduce_layout_of(task).out_outer;
     level.out = level.parts == 1 ? rest.out : rest.partials;
     level.out_outer = level.parts == 1 ? rest.out_outer : reduce_pitch(level.parts) * level.inner;
-    if (level.parts > 1) RUNG_FILL_ON_DEVICE(task, rest.counters, 0, bytes);
-    return problem->form == REDUCE_ACROSS ? launch_across(task, level, rest)
-                                          : launch_lines(task, level, rest);
+    if (problem->form == REDUCE_ACROSS) return launch_across(task, level, rest);
+    return reduce_wide(level)
+               ? launch_lines<S, 16 / sizeof(typename S::in)>(task, level, slices, size, rest)
+               : launch_lines<S, 1>(task, level, slices, size, rest);
   }
 };
 

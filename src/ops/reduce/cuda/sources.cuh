@@ -8,6 +8,9 @@
 #include "backend/gpu.h"
 #include "ops/reduce/reduce.h"
 
+/* The host joins partial results too, where it finishes. */
+#define REDUCE_BOTH static __host__ __device__ __forceinline__
+
 /* Partial results of floats' sums have the contract's order, where a rung is canonical; none() is
  * the missing element -0.0, which changes no sum. */
 template <typename T>
@@ -16,13 +19,13 @@ struct reduce_add_float {
   typedef T partial;
   typedef reduce_add_float<T> next;
   static const bool ordered = true;
-  static __device__ __forceinline__ T none() {
+  REDUCE_BOTH T none() {
     return (T)-0.0;
   }
-  static __device__ __forceinline__ T take(T x, int64_t) {
+  REDUCE_BOTH T take(T x, int64_t) {
     return x;
   }
-  static __device__ __forceinline__ T join(T a, T b) {
+  REDUCE_BOTH T join(T a, T b) {
     return a + b;
   }
 };
@@ -34,26 +37,20 @@ struct reduce_add_integer {
   typedef uint64_t partial;
   typedef reduce_add_integer<uint64_t> next;
   static const bool ordered = false;
-  static __device__ __forceinline__ uint64_t none() {
+  REDUCE_BOTH uint64_t none() {
     return 0;
   }
-  static __device__ __forceinline__ uint64_t take(T x, int64_t) {
+  REDUCE_BOTH uint64_t take(T x, int64_t) {
     return (uint64_t)x;
   }
-  static __device__ __forceinline__ uint64_t join(uint64_t a, uint64_t b) {
+  REDUCE_BOTH uint64_t join(uint64_t a, uint64_t b) {
     return a + b;
   }
 };
 
 template <typename Key>
-static __device__ __forceinline__ Key reduce_highest();
-template <>
-__device__ __forceinline__ int32_t reduce_highest<int32_t>() {
-  return INT32_MAX;
-}
-template <>
-__device__ __forceinline__ int64_t reduce_highest<int64_t>() {
-  return INT64_MAX;
+REDUCE_BOTH Key reduce_highest() {
+  return sizeof(Key) == 4 ? (Key)INT32_MAX : (Key)INT64_MAX;
 }
 
 /* The least of integers' keys: their bits, some turned over. */
@@ -63,36 +60,36 @@ struct reduce_least_integer {
   typedef Key partial;
   typedef reduce_least_integer<Key, Key> next;
   static const bool ordered = false;
-  static __device__ __forceinline__ Key none() {
+  REDUCE_BOTH Key none() {
     return reduce_highest<Key>();
   }
-  static __device__ __forceinline__ Key take(T x, int64_t turn) {
+  REDUCE_BOTH Key take(T x, int64_t turn) {
     return (Key)x ^ (Key)turn;
   }
-  static __device__ __forceinline__ Key join(Key a, Key b) {
+  REDUCE_BOTH Key join(Key a, Key b) {
     return a < b ? a : b;
   }
 };
 
 /* A float's bits as an integer in the float's order, and back: for negative ones larger magnitudes
  * are less, and -0 falls below +0. */
-static __device__ __forceinline__ int32_t reduce_ordered(int32_t bits) {
+REDUCE_BOTH int32_t reduce_ordered(int32_t bits) {
   return bits < 0 ? bits ^ INT32_MAX : bits;
 }
-static __device__ __forceinline__ int64_t reduce_ordered(int64_t bits) {
+REDUCE_BOTH int64_t reduce_ordered(int64_t bits) {
   return bits < 0 ? bits ^ INT64_MAX : bits;
 }
 
 /* The least of floats' keys, from the floats' bits. The least of all is a NaN's, whether the least
  * or the largest is sought: no number has it, turned over or not. */
 struct reduce_least_f32 : reduce_least_integer<int32_t, int32_t> {
-  static __device__ __forceinline__ int32_t take(int32_t bits, int64_t turn) {
+  REDUCE_BOTH int32_t take(int32_t bits, int64_t turn) {
     const bool nan = (bits & 0x7fffffff) > 0x7f800000;
     return nan ? INT32_MIN : reduce_ordered(bits) ^ (int32_t)turn;
   }
 };
 struct reduce_least_f64 : reduce_least_integer<int64_t, int64_t> {
-  static __device__ __forceinline__ int64_t take(int64_t bits, int64_t turn) {
+  REDUCE_BOTH int64_t take(int64_t bits, int64_t turn) {
     const bool nan = (bits & INT64_MAX) > 0x7ff0000000000000;
     return nan ? INT64_MIN : reduce_ordered(bits) ^ turn;
   }
@@ -111,23 +108,19 @@ struct reduce_end {
 };
 
 template <typename T>
-static __device__ __forceinline__ void reduce_finish_float(const reduce_end &end, T sum, void *out,
-                                                           int64_t at) {
+REDUCE_BOTH void reduce_finish_float(const reduce_end &end, T sum, void *out, int64_t at) {
   if (end.columns == 0) sum = (T)0;
   ((T *)out)[at] = end.mean ? (T)((double)sum / (double)end.columns) : sum;
 }
 
-static __device__ __forceinline__ void reduce_finish(const reduce_end &end, float sum, void *out,
-                                                     int64_t at) {
+REDUCE_BOTH void reduce_finish(const reduce_end &end, float sum, void *out, int64_t at) {
   reduce_finish_float<float>(end, sum, out, at);
 }
-static __device__ __forceinline__ void reduce_finish(const reduce_end &end, double sum, void *out,
-                                                     int64_t at) {
+REDUCE_BOTH void reduce_finish(const reduce_end &end, double sum, void *out, int64_t at) {
   reduce_finish_float<double>(end, sum, out, at);
 }
 
-static __device__ __forceinline__ void reduce_finish(const reduce_end &end, uint64_t sum, void *out,
-                                                     int64_t at) {
+REDUCE_BOTH void reduce_finish(const reduce_end &end, uint64_t sum, void *out, int64_t at) {
   const bool negative = end.dtype == RUNG_I32 || end.dtype == RUNG_I64;
   if (end.mean)
     ((double *)out)[at] = (negative ? (double)(int64_t)sum : (double)sum) / (double)end.columns;
@@ -135,8 +128,7 @@ static __device__ __forceinline__ void reduce_finish(const reduce_end &end, uint
     ((uint64_t *)out)[at] = sum;
 }
 
-static __device__ __forceinline__ void reduce_finish(const reduce_end &end, int32_t key, void *out,
-                                                     int64_t at) {
+REDUCE_BOTH void reduce_finish(const reduce_end &end, int32_t key, void *out, int64_t at) {
   const int32_t bits = key ^ (int32_t)end.turn;
   if (end.dtype == RUNG_U8)
     ((uint8_t *)out)[at] = (uint8_t)bits;
@@ -146,16 +138,14 @@ static __device__ __forceinline__ void reduce_finish(const reduce_end &end, int3
     ((int32_t *)out)[at] = bits;
 }
 
-static __device__ __forceinline__ void reduce_finish(const reduce_end &end, int64_t key, void *out,
-                                                     int64_t at) {
+REDUCE_BOTH void reduce_finish(const reduce_end &end, int64_t key, void *out, int64_t at) {
   const int64_t bits = key ^ end.turn;
   const bool nan = end.dtype == RUNG_F64 && key == INT64_MIN;
   ((int64_t *)out)[at] = nan ? INT64_MAX : end.dtype == RUNG_F64 ? reduce_ordered(bits) : bits;
 }
 
 template <typename P>
-static __device__ __forceinline__ void reduce_put(const reduce_end &end, P partial, void *out,
-                                                  int64_t at) {
+REDUCE_BOTH void reduce_put(const reduce_end &end, P partial, void *out, int64_t at) {
   if (end.last)
     reduce_finish(end, partial, out, at);
   else

@@ -38,6 +38,25 @@ __device__ __forceinline__ void rowmeans_add_rest(T (&sums)[V], const T *tile, i
     if (c < rest) sums[c] += tile[first + c];
 }
 
+/* Adds the tile's elements of V neighbouring lanes, from `lane` on, to their sums: rising rows,
+ * LOADS of them under way at a time. */
+template <typename T, int V, int LOADS>
+__device__ __forceinline__ void rowmeans_add_rows(T (&sums)[V], const T *tile, int lane,
+                                                  int count) {
+  for (int row = 0; row + V <= count; row += LOADS * RUNG_SUM_LANES) {
+    rowmeans_chunk<T, V> chunks[LOADS];
+#pragma unroll
+    for (int r = 0; r < LOADS; ++r)
+      chunks[r] = rowmeans_load<T, V>(tile, row + r * RUNG_SUM_LANES + lane, count);
+#pragma unroll
+    for (int r = 0; r < LOADS; ++r) {
+#pragma unroll
+      for (int c = 0; c < V; ++c) sums[c] += chunks[r].at[c];
+    }
+  }
+  rowmeans_add_rest<T, V>(sums, tile, lane, count);
+}
+
 /* Folds by halves the N numbers from lanes[0] on that lie `apart`; all powers of two. */
 template <typename T, int N>
 __device__ __forceinline__ T rowmeans_fold_apart(const T *lanes, int apart) {
@@ -64,18 +83,7 @@ __device__ T rowmeans_tile_by_block(const T *tile, int count, T *lanes) {
     T sums[V];
 #pragma unroll
     for (int c = 0; c < V; ++c) sums[c] = (T)-0.0;
-    for (int row = 0; row + V <= count; row += LOADS * RUNG_SUM_LANES) {
-      rowmeans_chunk<T, V> chunks[LOADS];
-#pragma unroll
-      for (int r = 0; r < LOADS; ++r)
-        chunks[r] = rowmeans_load<T, V>(tile, row + r * RUNG_SUM_LANES + lane, count);
-#pragma unroll
-      for (int r = 0; r < LOADS; ++r) {
-#pragma unroll
-        for (int c = 0; c < V; ++c) sums[c] += chunks[r].at[c];
-      }
-    }
-    rowmeans_add_rest<T, V>(sums, tile, lane, count);
+    rowmeans_add_rows<T, V, LOADS>(sums, tile, lane, count);
 #pragma unroll
     for (int c = 0; c < V; ++c) lanes[lane + c] = sums[c];
   }

@@ -1,0 +1,153 @@
+/* When each block of a rung ran and where, as the blocks themselves wrote it down. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "lab/rig.h"
+
+static rung_status fetch(lab_rig *rig, lab_timeline *timeline, rung_error *error) {
+  const rung_backend *backend = rig->context->backend;
+  const size_t bytes = (size_t)timeline->count * sizeof *timeline->blocks;
+  timeline->blocks = malloc(bytes > 0 ? bytes : 1);
+  if (!timeline->blocks)
+    return rung_fail(error, RUNG_OUT_OF_MEMORY,
+                     "no host memory for the times of %" PRId64 " blocks", timeline->count);
+  rung_status status = backend->copy(rig->context->state, timeline->blocks,
+                                     rig->arenas[LAB_SCRATCH].data, bytes, RUNG_TO_HOST, error);
+  if (status == RUNG_OK) status = backend->synchronize(rig->context->state, error);
+  return status;
+}
+
+static void check(const lab_timeline *timeline, lab_verdict *verdict) {
+  const uint64_t poison = UINT64_MAX;
+  for (int64_t i = 0; i < timeline->count; ++i) {
+    const rung_block_time *b = &timeline->blocks[i];
+    if (b->start == poison || b->end == poison || b->processor == poison) {
+      lab_find(verdict, LAB_UNWRITTEN, "block %" PRId64 " of %" PRId64 " did not write its times",
+               i, timeline->count);
+      return;
+    }
+    if (b->end >= b->start) continue;
+    lab_find(verdict, LAB_WRONG, "block %" PRId64 " ends %" PRIu64 " before it starts", i,
+             b->start - b->end);
+    return;
+  }
+}
+
+/* Once more, after a verification: nothing is watched, and the code is loaded. */
+static rung_status run(lab_rig *rig, const rung_row *row, int block, lab_timeline *timeline,
+                       lab_verdict *verdict, rung_error *error) {
+  lab_shot shot;
+  rung_error why = {0};
+  rung_status status = lab_rig_poison(rig, error);
+  if (status == RUNG_OK) status = lab_rig_shot(rig, row, block, &shot, error);
+  if (status == RUNG_OK) status = rig->context->backend->synchronize(rig->context->state, error);
+  if (status != RUNG_OK) return status;
+  timeline->count = row->block_times(&shot.task);
+  if (lab_rig_launch(rig, row, block, &why) != RUNG_OK) {
+    lab_find(verdict, LAB_LAUNCH_FAILED, "%s", why.sentence);
+    return RUNG_OK;
+  }
+  lab_rig_check(rig, row, verdict);
+  if (verdict->finding != LAB_GOOD) return RUNG_OK;
+  status = fetch(rig, timeline, error);
+  if (status == RUNG_OK) check(timeline, verdict);
+  return status;
+}
+
+rung_status lab_timeline_of(rung_context *context, const rung_trial *trial, const rung_row *row,
+                            int block, lab_timeline *timeline, lab_verdict *verdict,
+                            rung_error *error) {
+  *timeline = (lab_timeline){0};
+  *verdict = (lab_verdict){.finding = LAB_GOOD};
+  if (!row->block_times)
+    return rung_fail(error, RUNG_UNSUPPORTED,
+                     "the blocks of rung %s do not write down when they ran", row->name);
+  lab_rig *rig = NULL;
+  rung_status status = lab_rig_open(context, trial, &rig, error);
+  if (status == RUNG_OK) lab_verify(rig, row, block, verdict);
+  if (status == RUNG_OK && verdict->finding == LAB_GOOD)
+    status = run(rig, row, block, timeline, verdict, error);
+  lab_rig_close(rig);
+  if (status != RUNG_OK || verdict->finding != LAB_GOOD) lab_timeline_free(timeline);
+  return status;
+}
+
+void lab_timeline_free(lab_timeline *timeline) {
+  free(timeline->blocks);
+  *timeline = (lab_timeline){0};
+}
+
+/* ---- figures -------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static uint64_t divisor(uint64_t a, uint64_t b) {
+  while (b != 0) {
+    const uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/* A block that starts when another ends does not run beside it. */
+static int64_t most_at_once(const uint64_t *starts, const uint64_t *ends, int64_t count) {
+  int64_t most = 0;
+  for (int64_t s = 0, e = 0; s < count; ++s) {
+    while (e < s && ends[e] <= starts[s]) ++e;
+    if (s + 1 - e > most) most = s + 1 - e;
+  }
+  return most;
+}
+
+static void count_processors(const uint64_t *processors, int64_t count,
+                             lab_timeline_figures *figures) {
+  for (int64_t i = 0, run = 0; i < count; ++i) {
+    ++run;
+    if (i + 1 < count && processors[i + 1] == processors[i]) continue;
+    figures->processors += 1;
+    if (figures->least == 0 || run < figures->least) figures->least = run;
+    if (run > figures->most) figures->most = run;
+    run = 0;
+  }
+}
+
+rung_status lab_timeline_look(const lab_timeline *timeline, lab_timeline_figures *figures,
+                              rung_error *error) {
+  const int64_t count = timeline->count;
+  const size_t each = (size_t)count * sizeof(uint64_t);
+  uint64_t *starts = malloc(each), *ends = malloc(each), *processors = malloc(each);
+  double *lasted = malloc((size_t)count * sizeof *lasted);
+  *figures = (lab_timeline_figures){0};
+  rung_status status = RUNG_OK;
+  if (!starts || !ends || !processors || !lasted) {
+    status =
+        rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory to look at %" PRId64 " blocks", count);
+  } else {
+    for (int64_t i = 0; i < count; ++i) {
+      const rung_block_time *b = &timeline->blocks[i];
+      starts[i] = b->start;
+      ends[i] = b->end;
+      processors[i] = b->processor;
+      lasted[i] = (double)(b->end - b->start);
+    }
+    qsort(starts, (size_t)count, sizeof *starts, by_value);
+    qsort(ends, (size_t)count, sizeof *ends, by_value);
+    qsort(processors, (size_t)count, sizeof *processors, by_value);
+    figures->first = starts[0];
+    figures->span = ends[count - 1] - starts[0];
+    for (int64_t i = 0; i < count; ++i)
+      figures->tick = divisor(divisor(figures->tick, starts[i] - starts[0]), ends[i] - starts[0]);
+    figures->at_once = most_at_once(starts, ends, count);
+    count_processors(processors, count, figures);
+    figures->lasted = lab_stats_of(lasted, count < INT32_MAX ? (int)count : INT32_MAX);
+  }
+  free(starts);
+  free(ends);
+  free(processors);
+  free(lasted);
+  return status;
+}
