@@ -36,6 +36,9 @@
  *     queues a copy of host memory into a __constant__ array; returns on error.
  * rung_load_acquire(address), rung_store_release(address, value)
  *     flags of 4 or 8 bytes between blocks; who waits for one looks again and again.
+ * rung_count_in(address, most)
+ *     counts an unsigned up, from `most` on to zero, and returns what it was: who counts after sees
+ *     what was stored before.
  * rung_global_timer(), rung_processor()
  *     nanoseconds on the device's clock; the multiprocessor a thread runs on.
  * and the CUDA C names themselves: __global__, __device__, __shared__, threadIdx, __syncthreads,

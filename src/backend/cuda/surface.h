@@ -85,6 +85,16 @@ static __device__ inline void rung_store_release(T *at, T value) {
                  : "memory");
 }
 
+/* atomicInc() that releases what was stored before it and acquires what others released. */
+static __device__ inline unsigned rung_count_in(unsigned *at, unsigned most) {
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(at), "r"(most)
+               : "memory");
+  return before;
+}
+
 /* Nanoseconds on a clock all multiprocessors share, and the multiprocessor a thread runs on. */
 static __device__ inline unsigned long long rung_global_timer() {
   unsigned long long now;

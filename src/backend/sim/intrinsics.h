@@ -208,6 +208,10 @@ RUNG_SIM_INLINE void rung_store_release(T *at, typename rung_sim_same<T>::type v
   rung_sim_atomic_on<T>(RUNG_SIM_STORE, at, value, T(0));
 }
 
+RUNG_SIM_INLINE unsigned rung_count_in(unsigned *at, unsigned most) {
+  return atomicInc(at, most);
+}
+
 /* ---- loads and stores with a word about caches ----------------------------------------------- */
 
 #define RUNG_SIM_LOAD_AS(name)            \

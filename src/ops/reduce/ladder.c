@@ -62,8 +62,8 @@ static size_t levels_scratch(const rung_task *task) {
 static size_t single_pass_scratch(const rung_task *task) {
   const reduce_problem *problem = problem_of(task);
   const int slices = reduce_slices_of(task);
-  if (slices > 1 && reduce_source_of(problem) <= REDUCE_ADD_F64)
-    return partials(problem, reduce_tiles(problem->columns) * slices * REDUCE_SLICE);
+  const int64_t tiles = reduce_tiles(problem->columns);
+  if (reduce_is_few(task)) return tiles == 1 ? 0 : partials(problem, tiles * slices * REDUCE_SLICE);
   return parts_scratch(problem, RUNG_SUM_TILE / slices);
 }
 

@@ -93,14 +93,30 @@ int64_t reduce_turn_of(const reduce_problem *problem) {
   return turn;
 }
 
+/* Blocks that are worth having, at most `most`. */
+static int64_t busy_blocks(const rung_task *task, int64_t most) {
+  const int64_t busy = 2 * task->device->processors;
+  return busy < most ? busy : most;
+}
+
+bool reduce_is_few(const rung_task *task) {
+  const reduce_problem *problem = (const reduce_problem *)task->problem;
+  const bool ordered = reduce_source_of(problem) <= REDUCE_ADD_F64;
+  const bool free = task->block == 0 || task->block == REDUCE_FEW_BLOCK;
+  return ordered && free && problem->form != REDUCE_ACROSS && problem->columns > 0 &&
+         problem->outer <= busy_blocks(task, REDUCE_FEW_TILES) / reduce_tiles(problem->columns);
+}
+
 int reduce_slices_of(const rung_task *task) {
   const reduce_problem *problem = (const reduce_problem *)task->problem;
-  const int64_t tiles = reduce_tiles(problem->columns), busy = 2 * task->device->processors;
-  const int64_t most = busy < REDUCE_MOST_SLICED ? busy : REDUCE_MOST_SLICED;
+  const int64_t tiles = reduce_tiles(problem->columns);
+  const bool few = reduce_is_few(task);
+  const int64_t blocks = busy_blocks(task, few ? REDUCE_FEW_TILES : REDUCE_MOST_SLICED);
+  const int most = few ? REDUCE_FEW_SLICES : REDUCE_MOST_SLICES;
   int slices = 1;
   if (tiles == 1 || problem->form == REDUCE_ACROSS) return 1;
-  while (2 * slices <= REDUCE_MOST_SLICES && problem->outer <= most / (2 * slices * tiles))
-    slices *= 2;
+  if (!few && reduce_source_of(problem) <= REDUCE_ADD_F64) return 1;
+  while (2 * slices <= most && problem->outer <= blocks / (2 * slices * tiles)) slices *= 2;
   return slices;
 }
 

@@ -145,11 +145,24 @@ enum { REDUCE_TIMED_BLOCK = 64 };
 enum { REDUCE_NOTE = 64 };
 
 /* Where there are fewer tiles than keep a GPU busy, single-pass shares each out to several blocks,
- * a power of two. A block's slice is, of floats' sums, every group of REDUCE_SLICE neighbouring
- * lanes that is so many groups after the last: what folding by halves makes of these is again
- * REDUCE_SLICE neighbours, and the slices' results lie side by side as the tile's lanes would after
- * as many halvings. Of anything else a slice is a piece of the tile, and one partial result. */
-enum { REDUCE_SLICE = 16, REDUCE_MOST_SLICES = 64, REDUCE_MOST_SLICED = 256 };
+ * a power of two of them. A block's slice is, of floats' sums, every group of REDUCE_SLICE
+ * neighbouring lanes that is so many groups after the last: what folding by halves makes of these
+ * is again REDUCE_SLICE neighbours, and the slices' results lie side by side as the tile's lanes
+ * would after as many halvings. Of anything else a slice is a piece of the tile, and one partial
+ * result. */
+enum {
+  REDUCE_SLICE = 16,
+  REDUCE_FEW_BLOCK = 512,  /* threads that fold what the slices of floats' sums left */
+  REDUCE_FEW_TILES = 128,  /* their tiles, and the blocks that these are shared out to */
+  REDUCE_FEW_SLICES = 8,   /* of a tile */
+  REDUCE_SHORT = 4096,     /* elements of a line that such a block sums in one go */
+  REDUCE_MOST_SLICES = 64, /* of a tile of anything else */
+  REDUCE_MOST_SLICED = 256 /* its blocks */
+};
+
+/* Whether a task is a sum of floats over few tiles, which single-pass takes in slices, all of them
+ * folded by one block in one go. Not where the caller asks for another block size. */
+bool reduce_is_few(const rung_task *task);
 
 /* Slices a tile; 1: a block takes it whole. */
 int reduce_slices_of(const rung_task *task);

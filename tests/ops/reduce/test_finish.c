@@ -56,12 +56,12 @@ static void shares_few_tiles_out(void **state) {
     const char *line;
     int slices;
   } cases[] = {
-      {"n=32768 op=sum type=f32", 1},          {"n=32769 op=sum type=f32", 64},
-      {"n=65533 op=sum type=f64", 64},         {"n=131072 op=mean type=f32", 64},
-      {"n=200001 op=sum type=f32", 32},        {"n=500003 op=sum type=f64", 16},
-      {"n=1048576 op=sum type=f32", 8},        {"n=1100003 op=sum type=f32", 4},
-      {"n=70001 outer=3 op=sum type=f32", 16}, {"n=40000 outer=12 data=special op=sum type=f32", 8},
-      {"n=32801 outer=64 op=sum type=f32", 2}, {"n=32801 outer=65 op=min type=u8", 1},
+      {"n=32768 op=sum type=f32", 1},          {"n=32769 op=sum type=f32", 8},
+      {"n=65533 op=sum type=f64", 8},          {"n=131072 op=mean type=f32", 8},
+      {"n=200001 op=sum type=f32", 8},         {"n=500003 op=sum type=f64", 8},
+      {"n=1048576 op=sum type=f32", 4},        {"n=1100003 op=sum type=f32", 2},
+      {"n=70001 outer=3 op=sum type=f32", 8},  {"n=40000 outer=12 data=special op=sum type=f32", 4},
+      {"n=32801 outer=64 op=sum type=f32", 1}, {"n=32801 outer=65 op=min type=u8", 1},
       {"n=65541 op=min type=f32", 64},         {"n=70001 outer=3 op=sum type=u8", 16},
       {"n=70001 outer=3 op=max type=i64", 16}, {"n=70001 inner=3 op=sum type=f32", 1},
   };

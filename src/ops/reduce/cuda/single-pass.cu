@@ -7,13 +7,14 @@
  * Tiles that are too few to keep the device busy are shared out to several blocks each, in slices
  * (reduce.h).
  *
- * A block size is taken as whole warps, at least one and at most sixteen. */
+ * A block size is taken as whole warps, at least one and at most sixteen. Few tiles of floats' sums
+ * are taken by blocks of 512 threads, where the caller does not say otherwise. */
 #include "ops/reduce/cuda/last.cuh"
 #include "ops/reduce/cuda/slices.cuh"
 
-/* Blocks that a multiprocessor is to have room for, at least. Where nothing is said, ptxas keeps
- * to 32 or 40 registers, room for three or four, and then a thread's loads wait for each other. */
-enum { REDUCE_RESIDENT = 2 };
+/* Blocks that a multiprocessor is to have room for: left alone, ptxas keeps to 32 registers, and
+ * then a thread's loads wait for each other; with room for two only, too few threads load. */
+enum { REDUCE_RESIDENT = 3 };
 
 /* What is left to do by the last block: partial results of a level lie as (outer, parts, inner),
  * padded, one level after the other. */
@@ -72,25 +73,43 @@ static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32, REDUCE_RESIDENT
   }
 }
 
-/* ---- one line, its tiles in slices: sums of floats ----------------------------------------------
+/* ---- one line of few tiles, in slices: sums of floats ------------------------------------------
  */
 
 /* A slice's results lie as (outer, parts, slices, REDUCE_SLICE). */
-template <typename S, int V>
-static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32, 1)
-    reduce_single_pass_slices_kernel(reduce_level<S> level, int slices,
-                                     reduce_rest<typename S::partial> rest) {
-  RUNG_DYNAMIC_SHARED(typename S::partial, shared);
-  const int64_t job = blockIdx.x / slices, line = job / level.parts;
-  const int64_t results = (int64_t)slices * REDUCE_SLICE;
+template <typename S, bool ALIGNED>
+static __global__ void __launch_bounds__(REDUCE_FEW_BLOCK, 1)
+    reduce_few_kernel(reduce_level<S> level, int slices, reduce_rest<typename S::partial> rest) {
+  typedef typename S::partial T;
+  RUNG_DYNAMIC_SHARED(reduce_quad<T>, shared);
+  __shared__ bool last;
+  const int tiles = (int)level.parts, job = (int)blockIdx.x / slices, line = job / tiles;
+  const int slice = (int)blockIdx.x - job * slices;
   const reduce_part<S> part = reduce_part_of(level, job, RUNG_SUM_TILE);
-  const int slice = (int)(blockIdx.x % slices);
-  reduce_slice<S, V>(part.in, (int)part.count, slice, slices, shared);
-  if (threadIdx.x < REDUCE_SLICE)
-    rest.partials[job * results + slice * REDUCE_SLICE + threadIdx.x] = shared[threadIdx.x];
-  if (!reduce_is_last(&rest.counters[line], level.parts * slices, REDUCE_SLICE)) return;
-  const typename S::partial value = reduce_end_slices<S>(
-      rest.partials + line * level.parts * results, (int)level.parts, (int)results, shared);
+  const reduce_quad<T> sum =
+      reduce_slice<T, ALIGNED>(part.in, (int)part.count, slice, slices, tiles == 1, shared);
+  T value = sum.at[0];
+  if (tiles > 1) {
+    const unsigned most = (unsigned)(tiles * slices - 1);
+    reduce_quad<T> *out = (reduce_quad<T> *)rest.partials + (int)blockIdx.x * REDUCE_SLICE_QUADS;
+    if (threadIdx.x < REDUCE_SLICE_QUADS) out[threadIdx.x] = sum;
+    if (threadIdx.x < 32) __syncwarp();
+    if (threadIdx.x == 0) last = rung_count_in(&rest.counters[line], most) == most;
+    __syncthreads();
+    if (!last) return;
+    value = reduce_end_slices<S>(rest.partials + line * tiles * slices * REDUCE_SLICE, tiles,
+                                 slices, (T *)shared);
+  }
+  if (threadIdx.x == 0) reduce_put(level.end, value, rest.out, line * rest.out_outer);
+}
+
+template <typename S>
+static __global__ void __launch_bounds__(REDUCE_FEW_BLOCK)
+    reduce_short_kernel(reduce_level<S> level, reduce_rest<typename S::partial> rest) {
+  __shared__ typename S::partial shared[REDUCE_FEW_BLOCK];
+  const int64_t line = blockIdx.x;
+  const typename S::partial value =
+      reduce_short(level.in + line * level.in_outer, (int)level.columns, shared);
   if (threadIdx.x == 0) reduce_put(level.end, value, rest.out, line * rest.out_outer);
 }
 
@@ -167,14 +186,16 @@ struct reduce_single_pass_rung {
   }
 
   template <typename S, int V>
-  static rung_status launch_slices(const rung_task *task, const reduce_level<S> &level, int slices,
-                                   const reduce_rest<typename S::partial> &rest) {
-    enum { FOLDING = 256 }; /* threads that the last block wants at least */
-    const int loads = RUNG_SUM_LANES / slices / V;
-    RUNG_LAUNCH(task, (reduce_single_pass_slices_kernel<S, V>),
-                (unsigned)(level.outer * level.parts * slices),
-                reduce_threads(task, loads < FOLDING ? FOLDING : loads),
-                reduce_slices_shared<S>(level.parts, slices), level, slices, rest);
+  static rung_status launch_few(const rung_task *task, const reduce_level<S> &level, int slices,
+                                const reduce_rest<typename S::partial> &rest) {
+    if (level.columns <= REDUCE_SHORT) {
+      RUNG_LAUNCH(task, (reduce_short_kernel<S>), (unsigned)level.outer, REDUCE_FEW_BLOCK, 0, level,
+                  rest);
+      return RUNG_OK;
+    }
+    RUNG_LAUNCH(task, (reduce_few_kernel<S, V != 1>),
+                (unsigned)(level.outer * level.parts * slices), REDUCE_FEW_BLOCK,
+                REDUCE_FEW_BLOCK * sizeof(reduce_quad<typename S::partial>), level, slices, rest);
     return RUNG_OK;
   }
 
@@ -182,7 +203,7 @@ struct reduce_single_pass_rung {
   static rung_status launch_lines(const rung_task *task, const reduce_level<S> &level, int slices,
                                   int size, const reduce_rest<typename S::partial> &rest) {
     if constexpr (S::ordered) {
-      if (slices > 1) return launch_slices<S, V>(task, level, slices, rest);
+      if (reduce_is_few(task)) return launch_few<S, V>(task, level, slices, rest);
     }
     return launch_tiles<S, V>(task, level, size, rest);
   }

@@ -1,86 +1,178 @@
-/* A tile shared out to several blocks, in slices of its lanes (reduce.h): sums of floats, in the
- * contract's order. */
+/* Few tiles of floats' sums: each shared out to several blocks, in slices of its lanes (reduce.h),
+ * in the contract's order. The job is over in microseconds, so what counts is how few instructions
+ * are fetched and how few barriers are met: a thread has four neighbouring lanes in registers, and
+ * loops that are not worth unrolling are not. */
 #ifndef RUNG_REDUCE_CUDA_SLICES_CUH
 #define RUNG_REDUCE_CUDA_SLICES_CUH
 
 #include "ops/reduce/cuda/fold.cuh"
 
-/* Folds by halves `sets` arrays of `count` numbers, one after the other, until `left` of each are
- * left at its start; powers of two. All threads of the block call, after a barrier, and it ends
- * with one. */
+/* Lanes of a quad, a tile's quads, and those that a slice folds to. */
+enum {
+  REDUCE_QUAD = 4,
+  REDUCE_QUADS = RUNG_SUM_LANES / REDUCE_QUAD,
+  REDUCE_SLICE_QUADS = (int)REDUCE_SLICE / REDUCE_QUAD
+};
+
+/* Four lanes. */
 template <typename T>
-__device__ void reduce_halve(T *shared, int sets, int count, int left) {
-  const int thread = (int)threadIdx.x, threads = (int)blockDim.x;
-  for (int now = count; now > left;) {
-    const int ways = now / left >= 8 ? 8 : 2;
-    now /= ways;
-    for (int k = thread; k < sets * now; k += threads) {
-      T *at = shared + k / now * count + k % now;
-      *at = ways == 8 ? rowmeans_fold_apart<T, 8>(at, now) : *at + at[now];
-    }
-    __syncthreads();
-  }
+struct __align__(16) reduce_quad {
+  T at[REDUCE_QUAD];
+};
+
+template <typename T>
+__device__ __forceinline__ void reduce_add(reduce_quad<T> &sum, const reduce_quad<T> &more) {
+#pragma unroll
+  for (int c = 0; c < REDUCE_QUAD; ++c) sum.at[c] += more.at[c];
 }
 
-/* The first REDUCE_SLICE of `shared` become what the slice's lanes fold to. All threads of the
- * block call; it ends with a barrier. */
-template <typename S, int V>
-__device__ void reduce_slice(const typename S::in *tile, int count, int slice, int slices,
-                             typename S::partial *shared) {
-  typedef typename S::partial T;
-  const int lanes = RUNG_SUM_LANES / slices;
-  for (int at = (int)threadIdx.x * V; at < lanes; at += (int)blockDim.x * V) {
-    const int lane = (at / REDUCE_SLICE * slices + slice) * REDUCE_SLICE + at % REDUCE_SLICE;
-    T sums[V];
+template <typename T>
+__device__ __forceinline__ reduce_quad<T> reduce_no_quad() {
+  reduce_quad<T> none;
 #pragma unroll
-    for (int c = 0; c < V; ++c) sums[c] = S::none();
-    rowmeans_add_rows<T, V, RUNG_SUM_ROWS>(sums, tile, lane, count);
-#pragma unroll
-    for (int c = 0; c < V; ++c) shared[at + c] = sums[c];
-  }
-  __syncthreads();
-  reduce_halve(shared, 1, lanes, REDUCE_SLICE);
+  for (int c = 0; c < REDUCE_QUAD; ++c) none.at[c] = (T)-0.0;
+  return none;
 }
 
-/* What `tiles` times `results` lanes fold to: first those of a tile, then the tiles, at most as
- * many as a tile has lanes. All threads of the block call; the sum is thread 0's. */
-template <typename S>
-__device__ typename S::partial reduce_end_slices(const typename S::partial *in, int tiles,
-                                                 int results, typename S::partial *shared) {
-  typedef typename S::partial T;
-  enum { V = 16 / sizeof(T), LOADS = 4 };
-  typedef rowmeans_chunk<T, V> chunk;
-  const int thread = (int)threadIdx.x, count = tiles * results, step = (int)blockDim.x * V;
-  for (int first = thread * V; first < count; first += LOADS * step) {
-    chunk chunks[LOADS];
+/* Four elements from tile[at] on, of which those below `count` are there. ALIGNED: all four begin
+ * at a multiple of 16 bytes. */
+template <typename T, bool ALIGNED>
+__device__ __forceinline__ reduce_quad<T> reduce_quad_at(const T *tile, int at, int count) {
+  if (ALIGNED && at + REDUCE_QUAD <= count) return *(const reduce_quad<T> *)(tile + at);
+  reduce_quad<T> some = reduce_no_quad<T>();
 #pragma unroll
-    for (int r = 0; r < LOADS; ++r) {
-      const int at = first + r * step;
-      chunks[r] = *(const chunk *)(in + (at < count ? at : first));
-    }
+  for (int c = 0; c < REDUCE_QUAD; ++c)
+    if (at + c < count) some.at[c] = tile[at + c];
+  return some;
+}
+
+/* The columns of four lanes of a tile of 1 ... RUNG_SUM_TILE elements. */
+template <typename T, bool ALIGNED>
+__device__ __forceinline__ reduce_quad<T> reduce_columns(const T *tile, int count, int lane) {
+  reduce_quad<T> sum = reduce_no_quad<T>();
+  if (ALIGNED && count == RUNG_SUM_TILE) {
+    reduce_quad<T> rows[RUNG_SUM_ROWS];
+#pragma unroll
+    for (int r = 0; r < RUNG_SUM_ROWS; ++r)
+      rows[r] = *(const reduce_quad<T> *)(tile + lane + r * RUNG_SUM_LANES);
+#pragma unroll
+    for (int r = 0; r < RUNG_SUM_ROWS; ++r) reduce_add(sum, rows[r]);
+    return sum;
+  }
+  enum { LOADS = 4 }; /* under way at a time */
+#pragma unroll 1
+  for (int at = lane; at < count; at += LOADS * RUNG_SUM_LANES) {
+    reduce_quad<T> rows[LOADS];
 #pragma unroll
     for (int r = 0; r < LOADS; ++r)
-      if (first + r * step < count) *(chunk *)(shared + first + r * step) = chunks[r];
+      rows[r] = reduce_quad_at<T, ALIGNED>(tile, at + r * RUNG_SUM_LANES, count);
+#pragma unroll
+    for (int r = 0; r < LOADS; ++r) reduce_add(sum, rows[r]);
   }
-  __syncthreads();
-  reduce_halve(shared, tiles, results, 1);
-  int s = RUNG_SUM_LANES / 2;
-  for (; s >= 32; s /= 2) {
-    if (s >= tiles) continue;
-    for (int t = thread; t < s; t += (int)blockDim.x)
-      if (t + s < tiles) shared[t * results] += shared[(t + s) * results];
-    __syncthreads();
-  }
-  if (thread >= 32) return S::none();
-  return reduce_fold_warp<S>(thread < tiles ? shared[thread * results] : S::none());
+  return sum;
 }
 
-/* Shared memory of a block that takes a slice, and may be the line's last. */
+/* Folds by halves between threads whose numbers are `from`, half of it ... `until` apart; powers of
+ * two, less than a warp. */
+template <typename T>
+__device__ __forceinline__ void reduce_fold_quads(reduce_quad<T> &sum, int from, int until) {
+#pragma unroll 1
+  for (int s = from; s >= until; s /= 2) {
+#pragma unroll
+    for (int c = 0; c < REDUCE_QUAD; ++c) sum.at[c] += __shfl_down_sync(0xffffffffu, sum.at[c], s);
+  }
+}
+
+template <typename T>
+__device__ __forceinline__ T reduce_fold_quad(const reduce_quad<T> &sum) {
+  return (sum.at[0] + sum.at[2]) + (sum.at[1] + sum.at[3]);
+}
+
+/* The sum of 1 ... REDUCE_SHORT elements by a block of REDUCE_FEW_BLOCK threads, which have every
+ * fourth part of the lanes each: the first halvings meet nobody. All threads call; the sum is
+ * thread 0's. */
+template <typename T>
+__device__ T reduce_short(const T *tile, int count, T *shared) {
+  enum { ROWS = REDUCE_SHORT / RUNG_SUM_LANES, WARPS = REDUCE_FEW_BLOCK / 32 };
+  const int thread = (int)threadIdx.x;
+  T rows[ROWS][REDUCE_QUAD], warps[WARPS];
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) {
+#pragma unroll
+    for (int c = 0; c < REDUCE_QUAD; ++c) {
+      const int at = r * RUNG_SUM_LANES + c * REDUCE_FEW_BLOCK + thread;
+      rows[r][c] = at < count ? tile[at] : (T)-0.0;
+    }
+  }
+#pragma unroll
+  for (int r = 1; r < ROWS; ++r) {
+#pragma unroll
+    for (int c = 0; c < REDUCE_QUAD; ++c) rows[0][c] += rows[r][c];
+  }
+  shared[thread] = (rows[0][0] + rows[0][2]) + (rows[0][1] + rows[0][3]);
+  __syncthreads();
+  if (thread >= 32) return (T)0;
+#pragma unroll
+  for (int w = 0; w < WARPS; ++w) warps[w] = shared[w * 32 + thread];
+#pragma unroll
+  for (int s = WARPS / 2; s > 0; s /= 2) {
+#pragma unroll
+    for (int w = 0; w < s; ++w) warps[w] += warps[w + s];
+  }
+#pragma unroll
+  for (int s = 16; s > 0; s /= 2) warps[0] += __shfl_down_sync(0xffffffffu, warps[0], s);
+  return warps[0];
+}
+
+/* A slice's lanes, folded down to REDUCE_SLICE, which are those of threads 0 ... 3; where a tile is
+ * one slice, to the tile's sum in at[0] of thread 0. All REDUCE_FEW_BLOCK threads call. */
+template <typename T, bool ALIGNED>
+__device__ reduce_quad<T> reduce_slice(const T *tile, int count, int slice, int slices, bool whole,
+                                       reduce_quad<T> *shared) {
+  const int thread = (int)threadIdx.x, piece = REDUCE_SLICE_QUADS;
+  const int lane = ((thread / piece * slices + slice) * piece + thread % piece) * REDUCE_QUAD;
+  const int quads = REDUCE_QUADS / slices;
+  reduce_quad<T> sum = reduce_no_quad<T>();
+  if (thread < quads) sum = reduce_columns<T, ALIGNED>(tile, count, lane);
+  shared[thread] = sum;
+#pragma unroll 1
+  for (int s = quads / 2; s >= 32; s /= 2) {
+    __syncthreads();
+    if (thread >= s) continue;
+    reduce_add(sum, shared[thread + s]);
+    shared[thread] = sum;
+  }
+  if (thread < 32) {
+    reduce_fold_quads(sum, 16, whole ? 1 : piece);
+    if (whole) sum.at[0] = reduce_fold_quad(sum);
+  }
+  return sum;
+}
+
+/* What the lanes that slices left fold to: those of a tile, and then the tiles, at most
+ * REDUCE_FEW_TILES. A thread has a quad. All threads of the block call; the sum is thread 0's. */
 template <typename S>
-static size_t reduce_slices_shared(int64_t tiles, int slices) {
-  const size_t slice = RUNG_SUM_LANES / (size_t)slices;
-  const size_t line = (size_t)tiles * (size_t)slices * REDUCE_SLICE;
-  return (slice > line ? slice : line) * sizeof(typename S::partial);
+__device__ typename S::partial reduce_end_slices(const typename S::partial *in, int tiles,
+                                                 int slices, typename S::partial *shared) {
+  typedef typename S::partial T;
+  const int thread = (int)threadIdx.x, quads = slices * REDUCE_SLICE_QUADS;
+  reduce_quad<T> sum = reduce_no_quad<T>();
+  if (thread < tiles * quads) sum = ((const reduce_quad<T> *)in)[thread];
+  reduce_fold_quads(sum, quads / 2, 1);
+  __syncthreads(); /* `shared` is free */
+  if (thread % quads == 0) shared[thread / quads] = reduce_fold_quad(sum);
+  __syncthreads();
+  if (thread >= 32) return S::none();
+  T own[REDUCE_FEW_TILES / 32];
+#pragma unroll
+  for (int k = 0; k < REDUCE_FEW_TILES / 32; ++k)
+    own[k] = thread + 32 * k < tiles ? shared[thread + 32 * k] : S::none();
+#pragma unroll
+  for (int s = REDUCE_FEW_TILES / 64; s > 0; s /= 2) {
+#pragma unroll
+    for (int k = 0; k < s; ++k) own[k] += own[k + s];
+  }
+  return reduce_fold_warp<S>(own[0]);
 }
 
 #endif
