@@ -19,8 +19,8 @@ _rung() {
         words="auto $("$command" ladder 2>/dev/null |
           awk '{ sub(/^ *[*]? */, "") } $2 == "cpu" || $2 == "gpu" { print $1 }')"
         ;;
-      --block | --blocks | --size | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights | --axis) return ;;
-      -o | --output | --means) ;;
+      --block | --blocks | --size | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights | --axis | --modulo | --bins | --range) return ;;
+      -o | --output | --means | --edges) ;;
       *)
         if [[ $word == -* ]]; then
           words=$("$command" "$verb" --help 2>/dev/null |

@@ -209,6 +209,50 @@ typedef enum rung_reduction {
 RUNG_API rung_status rung_reduce(rung_context *context, rung_reduction what, const DLTensor *in,
                                  int axis, DLTensor *out, rung_call *call);
 
+/* ---- histogram: how many elements fall into each bin -------------------------------------------
+ *
+ * Bins, numbered from 0:
+ *   RUNG_BINS_MODULO  of integers: element x falls into bin x mod count, never negative
+ *   RUNG_BINS_EVEN    bin k holds e_k <= x < e_(k+1), the last one its upper edge too: the bins of
+ *                     numpy.histogram(x, count, (low, high))
+ *   RUNG_BINS_EDGES   the same with e_k = edges[k]
+ *   RUNG_BINS_BYTES   of u8: 256 bins, one a value
+ *
+ * Even edges, in double: e_k = k * ((high - low) / count) + low, e_count = high. (Where that
+ * quotient underflows to 0: e_k = (k / count) * (high - low) + low.) Of f32 elements every edge is
+ * rounded to float, as numpy's are. In full: the largest k < count with e_k <= x, for
+ * e_0 <= x <= e_count.
+ *
+ * Elements are compared with edges as doubles; an i64 is rounded to the nearest double first. What
+ * is below e_0, above e_count or NaN is counted apart, never dropped silently or moved into a bin.
+ * Counts are exact, and so the same everywhere. */
+typedef enum rung_bins_kind {
+  RUNG_BINS_MODULO = 0,
+  RUNG_BINS_EVEN = 1,
+  RUNG_BINS_EDGES = 2,
+  RUNG_BINS_BYTES = 3
+} rung_bins_kind;
+
+#define RUNG_MAX_BINS 1048576
+
+typedef struct rung_bins {
+  rung_bins_kind kind;
+  int64_t count;       /* 1 ... RUNG_MAX_BINS; for bytes 0 or 256 */
+  double low, high;    /* even: finite, low < high, and so is their distance; of f32 elements within
+                          float's range */
+  const double *edges; /* edges: count + 1 finite values, each above the one before; host memory */
+} rung_bins;
+
+/* in:      u8, u16, i32, u32, i64, f32 or f64 (modulo: integers only); 0 to 8 dimensions.
+ * counts:  (count): of the whole of `in`; or (rows, count), where `in` is (rows, columns): a
+ *          histogram of every row. i64 or u64. Written whole, not added to.
+ * outside: NULL, or the same without the bins and with 3 in their place: how many elements are
+ *          below e_0, above e_count, NaN. i64 or u64. (modulo, bytes: zeros.)
+ * Zero strides refused in counts and outside; no two arrays share memory. */
+RUNG_API rung_status rung_histogram(rung_context *context, const rung_bins *bins,
+                                    const DLTensor *in, DLTensor *counts, DLTensor *outside,
+                                    rung_call *call);
+
 #ifdef __cplusplus
 }
 #endif

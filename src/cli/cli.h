@@ -33,6 +33,7 @@ typedef struct cli_verb {
 int verb_bench(int argc, char **argv);
 int verb_devices(int argc, char **argv);
 int verb_explain(int argc, char **argv);
+int verb_histogram(int argc, char **argv);
 int verb_ladder(int argc, char **argv);
 int verb_radiator(int argc, char **argv);
 int verb_reduce(int argc, char **argv);

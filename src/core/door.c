@@ -109,7 +109,8 @@ static size_t lay_out(plan *plan, int64_t first, int64_t rows, size_t *own) {
   plan->task.error = &plan->context->error;
   for (int a = 0; a < job->arrays; a++) {
     rung_view *inner = &plan->task.arrays[a];
-    plan->outer[a] = job->whole ? job->task.arrays[a] : rows_of(&job->task.arrays[a], first, rows);
+    const bool uncut = job->whole || (job->shared >> a & 1);
+    plan->outer[a] = uncut ? job->task.arrays[a] : rows_of(&job->task.arrays[a], first, rows);
     *inner = plan->outer[a];
     if (inner->count == 0 || plan->ways[a] == DIRECT) continue;
     *inner = rung_view_compact((void *)bytes, inner->dtype, inner->ndim, inner->shape);

@@ -23,6 +23,7 @@ typedef struct rung_job {
   const char *const *names; /* of the arrays, for sentences */
   unsigned compact; /* a bit for every array that rungs take without gaps and in row-major order
                        only, whatever its number of dimensions */
+  unsigned shared;  /* a bit for every input that all rows have in common: it is never cut */
   bool whole;       /* no slices: the job is of one row, and dimension 0 is like any other */
   /* Dimension 0 of every array counts the same independent rows. Makes in *part the problem of
    * rows [first, first + rows); at most RUNG_PROBLEM_BYTES long. */

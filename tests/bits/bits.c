@@ -138,6 +138,38 @@ static void reduce(rung_context *context, int bits, char *line) {
   free(in.tensor.data);
 }
 
+/* Bins of every kind, of floats and of their bits as integers, of everything and of every row. */
+static void histogram(rung_context *context, int bits, char *line) {
+  static const double edges[] = {-0.9, -0.5, -0.1, 0, 1e-3, .3, .35, .8};
+  static const rung_bins all[] = {{RUNG_BINS_EVEN, 100, -.7, .9, NULL},
+                                  {RUNG_BINS_EVEN, 4097, -1, 1, NULL},
+                                  {RUNG_BINS_EDGES, 7, 0, 0, edges},
+                                  {RUNG_BINS_MODULO, 10, 0, 0, NULL},
+                                  {RUNG_BINS_MODULO, 300000, 0, 0, NULL}};
+  matrix in, counts, outside;
+  uint64_t h = 14695981039346656037u;
+  make(&in, 2, LONG_ROWS, LONG, bits);
+  fill(&in);
+  for (size_t b = 0; b < sizeof all / sizeof *all; b++)
+    for (int by_row = 0; by_row <= 1; by_row++) {
+      in.tensor.dtype.code = all[b].kind == RUNG_BINS_MODULO ? kDLInt : kDLFloat;
+      make(&counts, 2, by_row ? LONG_ROWS : 1, all[b].count, 64);
+      make(&outside, 2, by_row ? LONG_ROWS : 1, 3, 64);
+      counts.tensor.dtype.code = outside.tensor.dtype.code = kDLInt;
+      counts.tensor.ndim = outside.tensor.ndim = 1 + by_row;
+      counts.tensor.shape += !by_row;
+      outside.tensor.shape += !by_row;
+      check(context,
+            rung_histogram(context, &all[b], &in.tensor, &counts.tensor, &outside.tensor, NULL),
+            "histogram");
+      h = hash(hash(h, &counts), &outside);
+      free(counts.tensor.data);
+      free(outside.tensor.data);
+    }
+  say(line, "histogram", bits, h);
+  free(in.tensor.data);
+}
+
 static int run_jobs(rung_context *context, char lines[JOBS][LINE]) {
   static const int radii[] = {1, 2, 3, 5, 8};
   int count = 0;
@@ -149,6 +181,7 @@ static int run_jobs(rung_context *context, char lines[JOBS][LINE]) {
     stencil(context, 2, RUNG_EDGE_WRAP, bits, lines[count++]);
     rowmeans(context, bits, lines[count++]);
     reduce(context, bits, lines[count++]);
+    histogram(context, bits, lines[count++]);
   }
   return count;
 }

@@ -1,0 +1,87 @@
+/* The functions of slots.h for one type: included by slots.h alone, once for each. rule.h says why
+ * a guess is right; one that is off by more than half a bin is outside. HISTOGRAM_REST is there for
+ * integers. */
+
+static void HISTOGRAM_NAME(histogram_guess_single)(const histogram_rule *rule,
+                                                   const HISTOGRAM_TYPE *x, int n,
+                                                   uint32_t *slots) {
+  const float low = rule->low_f, scale = rule->scale_f, within = rule->within_f;
+  const float most = (float)rule->bins;
+  const uint32_t bins = (uint32_t)rule->bins;
+  for (int i = 0; i < n; ++i) {
+    const float f = ((float)x[i] - low) * scale - 0.5f, moved = f + HISTOGRAM_MAGIC_F;
+    const uint32_t k = histogram_bits_f(moved) - HISTOGRAM_MAGIC_F_BITS;
+    const float rest = fabsf(f - (moved - HISTOGRAM_MAGIC_F));
+    uint32_t slot = rest <= within ? k : HISTOGRAM_DOUBT;
+    slot = k < bins ? slot : HISTOGRAM_DOUBT;
+    slot = f < -1 ? bins + HISTOGRAM_BELOW : slot;
+    slots[i] = f > most ? bins + HISTOGRAM_ABOVE : slot;
+  }
+}
+
+static void HISTOGRAM_NAME(histogram_guess_double)(const histogram_rule *rule,
+                                                   const HISTOGRAM_TYPE *x, int n,
+                                                   uint32_t *slots) {
+  const double low = rule->low, scale = rule->scale, within = rule->within, most = rule->bins;
+  const uint64_t bins = (uint64_t)rule->bins;
+  for (int i = 0; i < n; ++i) {
+    const double f = ((double)x[i] - low) * scale - 0.5, moved = f + HISTOGRAM_MAGIC_D;
+    const uint64_t k = histogram_bits_d(moved) - HISTOGRAM_MAGIC_D_BITS;
+    const double rest = fabs(f - (moved - HISTOGRAM_MAGIC_D));
+    uint64_t slot = rest <= within ? k : HISTOGRAM_DOUBT;
+    slot = k < bins ? slot : HISTOGRAM_DOUBT;
+    slot = f < -1 ? bins + HISTOGRAM_BELOW : slot;
+    slots[i] = (uint32_t)(f > most ? bins + HISTOGRAM_ABOVE : slot);
+  }
+}
+
+/* The few guesses that prove nothing one by one; of many, where elements lie on the edges as whole
+ * numbers do, all of the strip by vectors. */
+static void HISTOGRAM_NAME(histogram_settle_strip)(const histogram_rule *rule,
+                                                   const HISTOGRAM_TYPE *x, int n,
+                                                   uint32_t *slots) {
+  double wide[HISTOGRAM_STRIP];
+  int doubts = 0;
+  for (int i = 0; i < n; ++i) doubts += slots[i] == HISTOGRAM_DOUBT;
+  if (doubts > HISTOGRAM_STRIP / 32) {
+    for (int i = 0; i < n; ++i) wide[i] = (double)x[i];
+    histogram_settle_wide(rule, wide, n, slots);
+    return;
+  }
+  for (int i = 0; i < n && doubts > 0; ++i) {
+    if (slots[i] != HISTOGRAM_DOUBT) continue;
+    slots[i] = (uint32_t)histogram_settle(rule, (double)x[i]);
+    --doubts;
+  }
+}
+
+static void HISTOGRAM_NAME(histogram_slots)(const histogram_rule *rule,
+                                            const histogram_given *given, const void *in,
+                                            int64_t at, int n, uint32_t *slots) {
+  const HISTOGRAM_TYPE *x = (const HISTOGRAM_TYPE *)in + at;
+  double wide[HISTOGRAM_STRIP];
+  switch (rule->way) {
+    case HISTOGRAM_SINGLE:
+      HISTOGRAM_NAME(histogram_guess_single)(rule, x, n, slots);
+      HISTOGRAM_NAME(histogram_settle_strip)(rule, x, n, slots);
+      break;
+    case HISTOGRAM_DOUBLE:
+      HISTOGRAM_NAME(histogram_guess_double)(rule, x, n, slots);
+      HISTOGRAM_NAME(histogram_settle_strip)(rule, x, n, slots);
+      break;
+#ifdef HISTOGRAM_REST
+    case HISTOGRAM_MODULO: {
+      const histogram_rule own = *rule; /* no store to `slots` can change it */
+      for (int i = 0; i < n; ++i) slots[i] = HISTOGRAM_REST(&own, x[i]);
+      break;
+    }
+#endif
+    default:
+      for (int i = 0; i < n; ++i) wide[i] = (double)x[i];
+      histogram_search_strip(rule, given, wide, n, slots);
+  }
+}
+
+#undef HISTOGRAM_NAME
+#undef HISTOGRAM_TYPE
+#undef HISTOGRAM_REST

@@ -1,0 +1,154 @@
+/* A thread's private tables: counters of 32 bits, several of each so that equal neighbours do not
+ * wait for each other's increments. Bytes are counted by value, whatever the bins: which slot a
+ * value belongs to is asked once, when its count is added up. */
+#ifndef RUNG_HISTOGRAM_CPU_TABLES_H
+#define RUNG_HISTOGRAM_CPU_TABLES_H
+
+#include "ops/histogram/cpu/slots.h"
+#include "ops/histogram/private.h"
+
+typedef struct histogram_tables {
+  const histogram_problem *problem;
+  histogram_given given; /* of a search */
+  histogram_private shape;
+  uint32_t *counts;
+} histogram_tables;
+
+/* Where a row's results go. */
+typedef struct histogram_row {
+  uint64_t *counts, *outside; /* outside may be NULL */
+} histogram_row;
+
+static inline histogram_row histogram_row_of(const rung_task *task, int64_t row) {
+  const rung_view *counts = &task->arrays[HISTOGRAM_COUNTS];
+  const rung_view *outside = &task->arrays[HISTOGRAM_OUTSIDE];
+  histogram_row at = {(uint64_t *)counts->data + row * counts->stride[0], NULL};
+  if (outside->count > 0) at.outside = (uint64_t *)outside->data + row * outside->stride[0];
+  return at;
+}
+
+static inline void histogram_clear_row(const histogram_problem *problem, const histogram_row *row) {
+  memset(row->counts, 0, (size_t)problem->rule.bins * sizeof(uint64_t));
+  if (row->outside != NULL) memset(row->outside, 0, HISTOGRAM_OUTER * sizeof(uint64_t));
+}
+
+/* The counter of a slot; NULL where nobody asked for it. */
+static inline uint64_t *histogram_at(const histogram_problem *problem, const histogram_row *row,
+                                     int slot) {
+  if (slot < problem->rule.bins) return &row->counts[slot];
+  return row->outside != NULL ? &row->outside[slot - problem->rule.bins] : NULL;
+}
+
+static inline void histogram_clear_tables(const histogram_tables *t) {
+  memset(t->counts, 0, (size_t)(t->shape.copies * t->shape.pitch) * sizeof(uint32_t));
+}
+
+/* Two words at a time, whose bytes go to the same tables in turn. */
+static inline void histogram_count_bytes(const histogram_tables *t, const uint8_t *x, int64_t n) {
+  enum { BYTES = sizeof(uint64_t) };
+  _Static_assert((int)HISTOGRAM_BYTE_COPIES == (int)BYTES, "a table for each byte of a word");
+  uint32_t(*const counts)[HISTOGRAM_BYTE_PITCH] = (uint32_t(*)[HISTOGRAM_BYTE_PITCH])t->counts;
+  int64_t i = 0;
+  for (; i + 2 * BYTES <= n; i += 2 * BYTES) {
+    uint64_t one, two;
+    memcpy(&one, x + i, sizeof one);
+    memcpy(&two, x + i + BYTES, sizeof two);
+    for (int b = 0; b < BYTES; ++b, one >>= 8) counts[b][(uint8_t)one] += 1;
+    for (int b = 0; b < BYTES; ++b, two >>= 8) counts[b][(uint8_t)two] += 1;
+  }
+  for (; i < n; ++i) counts[0][x[i]] += 1;
+}
+
+static inline void histogram_count_strip(const histogram_tables *t, const uint32_t *slots, int n) {
+  uint32_t *const a = t->counts;
+  int i = 0;
+  if (t->shape.copies == HISTOGRAM_COPIES) {
+    uint32_t *const b = a + t->shape.pitch, *const c = b + t->shape.pitch,
+                    *const d = c + t->shape.pitch;
+    for (; i + 4 <= n; i += 4) {
+      a[slots[i]] += 1;
+      b[slots[i + 1]] += 1;
+      c[slots[i + 2]] += 1;
+      d[slots[i + 3]] += 1;
+    }
+  }
+  for (; i < n; ++i) a[slots[i]] += 1;
+}
+
+/* Elements [at, at + n) of a row. */
+static inline void histogram_count(const histogram_tables *t, const void *row, int64_t at,
+                                   int64_t n) {
+  const histogram_problem *p = t->problem;
+  uint32_t slots[HISTOGRAM_STRIP];
+  if (p->dtype == RUNG_U8) {
+    if (n > 0) histogram_count_bytes(t, (const uint8_t *)row + at, n);
+    return;
+  }
+  for (int64_t done = 0; done < n; done += HISTOGRAM_STRIP) {
+    const int now = n - done < HISTOGRAM_STRIP ? (int)(n - done) : HISTOGRAM_STRIP;
+    histogram_slots_of[p->dtype](&p->rule, &t->given, row, at + done, now, slots);
+    histogram_count_strip(t, slots, now);
+  }
+}
+
+/* The slot of a table's entry. */
+static inline int histogram_slot_of(const histogram_tables *t, int entry) {
+  const histogram_rule *rule = &t->problem->rule;
+  if (t->problem->dtype != RUNG_U8) return entry;
+  if (rule->way == HISTOGRAM_MODULO) return entry % rule->bins;
+  return histogram_find(rule, t->given.edges, entry);
+}
+
+/* What the copies of an entry hold together. */
+static inline uint64_t histogram_sum_of(const histogram_tables *t, int entry) {
+  uint64_t sum = 0;
+  for (int c = 0; c < t->shape.copies; ++c) sum += t->counts[c * t->shape.pitch + entry];
+  return sum;
+}
+
+/* Adds entries [first, last) to a row's results, which nobody else touches. */
+static inline void histogram_add_up(const histogram_tables *t, const histogram_row *row, int first,
+                                    int last) {
+  for (int entry = first; entry < last; ++entry) {
+    const uint64_t sum = histogram_sum_of(t, entry);
+    uint64_t *at = sum > 0 ? histogram_at(t->problem, row, histogram_slot_of(t, entry)) : NULL;
+    if (at != NULL) *at += sum;
+  }
+}
+
+/* A whole row, by one thread. */
+static inline void histogram_do_row(const histogram_tables *t, const void *data,
+                                    const histogram_row *row) {
+  const histogram_problem *p = t->problem;
+  histogram_clear_row(p, row);
+  for (int64_t at = 0; at < p->columns; at += p->flush) {
+    const int64_t left = p->columns - at;
+    histogram_clear_tables(t);
+    histogram_count(t, data, at, left < p->flush ? left : p->flush);
+    histogram_add_up(t, row, 0, t->shape.width);
+  }
+}
+
+/* The edges of a search; padded ones and the guide are written to `room`. */
+static inline histogram_given histogram_given_of(const rung_task *task, char *room) {
+  const histogram_problem *p = (const histogram_problem *)task->problem;
+  const histogram_rule *rule = &p->rule;
+  histogram_given given = {.edges = (const double *)task->arrays[HISTOGRAM_EDGES].data};
+  if (!histogram_has_guide(p)) return given;
+  double *padded = (double *)room;
+  uint32_t *guide = (uint32_t *)(padded + histogram_padded(p)), most = 0;
+  for (int k = 0; k < histogram_padded(p); ++k)
+    padded[k] = k < rule->bins ? histogram_edge(rule, given.edges, k) : (double)INFINITY;
+  int k = 0;
+  for (int cell = 0; cell <= rule->cells; ++cell) {
+    while (k + 1 < rule->bins && histogram_cell(rule, padded[k + 1]) < cell) ++k;
+    guide[cell] = (uint32_t)k;
+    if (cell > 0 && guide[cell] - guide[cell - 1] > most) most = guide[cell] - guide[cell - 1];
+  }
+  for (; most > 0; most /= 2) ++given.steps;
+  given.padded = padded;
+  given.guide = guide;
+  return given;
+}
+
+#endif

@@ -1,0 +1,187 @@
+/* What every GPU rung of histogram knows: the job as kernels take it, an element's slot, where
+ * counts go, and the results cleared before anything is counted. */
+#ifndef RUNG_HISTOGRAM_CUDA_BINS_CUH
+#define RUNG_HISTOGRAM_CUDA_BINS_CUH
+
+#include <stdint.h>
+
+#include "backend/gpu.h"
+#include "ops/histogram/rule.h"
+
+/* ---- the job -----------------------------------------------------------------------------------
+ */
+
+/* in (rows, columns), counts (rows, bins), outside (rows, 3) or NULL; rows so many elements apart.
+ * Rows are shared out in `parts`, which are blocks' work. */
+template <typename T>
+struct histogram_job {
+  histogram_rule rule;
+  const double *edges; /* given edges, or NULL */
+  const T *in;
+  int64_t in_row, rows, columns;
+  unsigned long long *counts, *outside;
+  int64_t counts_row, outside_row;
+  int64_t parts; /* of a row */
+};
+
+template <typename T>
+static histogram_job<T> histogram_job_of(const rung_task *task) {
+  const histogram_problem *problem = (const histogram_problem *)task->problem;
+  const rung_view *in = &task->arrays[HISTOGRAM_IN], *counts = &task->arrays[HISTOGRAM_COUNTS],
+                  *outside = &task->arrays[HISTOGRAM_OUTSIDE];
+  const bool outer = outside->count > 0;
+  histogram_job<T> job = {};
+  job.rule = problem->rule;
+  job.edges = (const double *)task->arrays[HISTOGRAM_EDGES].data;
+  job.in = (const T *)in->data;
+  job.in_row = problem->rows > 1 ? in->stride[0] : 0;
+  job.rows = problem->rows;
+  job.columns = problem->columns;
+  job.counts = (unsigned long long *)counts->data;
+  job.counts_row = counts->stride[0];
+  job.outside = outer ? (unsigned long long *)outside->data : NULL;
+  job.outside_row = outer ? outside->stride[0] : 0;
+  job.parts = 1;
+  return job;
+}
+
+/* ---- slots -------------------------------------------------------------------------------------
+ */
+
+static __device__ __forceinline__ unsigned histogram_rest(const histogram_rule &rule, uint32_t x) {
+  return histogram_rest_32(&rule, x);
+}
+static __device__ __forceinline__ unsigned histogram_rest(const histogram_rule &rule, uint8_t x) {
+  return histogram_rest_32(&rule, x);
+}
+static __device__ __forceinline__ unsigned histogram_rest(const histogram_rule &rule, uint16_t x) {
+  return histogram_rest_32(&rule, x);
+}
+static __device__ __forceinline__ unsigned histogram_rest(const histogram_rule &rule, int32_t x) {
+  return histogram_rest_signed_32(&rule, x);
+}
+static __device__ __forceinline__ unsigned histogram_rest(const histogram_rule &rule, int64_t x) {
+  return histogram_rest_signed_64(&rule, x);
+}
+/* Floats have no rest, and no job that asks for one. */
+static __device__ __forceinline__ unsigned histogram_rest(const histogram_rule &, float) {
+  return 0;
+}
+static __device__ __forceinline__ unsigned histogram_rest(const histogram_rule &, double) {
+  return 0;
+}
+
+/* The guess: true where it is proven (rule.h). */
+static __device__ __forceinline__ bool histogram_guess(const histogram_rule &rule, float x,
+                                                       unsigned *slot) {
+  const float f = fmaf(x - rule.low_f, rule.scale_f, -0.5f), moved = f + HISTOGRAM_MAGIC_F;
+  *slot = __float_as_uint(moved) - HISTOGRAM_MAGIC_F_BITS;
+  return fabsf(f - (moved - HISTOGRAM_MAGIC_F)) <= rule.within_f && *slot < (unsigned)rule.bins;
+}
+
+static __device__ __forceinline__ bool histogram_guess(const histogram_rule &rule, double x,
+                                                       unsigned *slot) {
+  const double f = fma(x - rule.low, rule.scale, -0.5), moved = f + HISTOGRAM_MAGIC_D;
+  const unsigned long long k =
+      (unsigned long long)__double_as_longlong(moved) - HISTOGRAM_MAGIC_D_BITS;
+  *slot = (unsigned)k;
+  return fabs(f - (moved - HISTOGRAM_MAGIC_D)) <= rule.within && k < (unsigned long long)rule.bins;
+}
+
+/* The slot of x. `way` is the rule's; where it is a constant, only that way is compiled. */
+template <typename T>
+static __device__ __forceinline__ unsigned histogram_slot(const histogram_rule &rule,
+                                                          const double *edges, int way, T x) {
+  unsigned slot;
+  if (way == HISTOGRAM_MODULO) return histogram_rest(rule, x);
+  if (way == HISTOGRAM_SEARCH) return (unsigned)histogram_find(&rule, edges, (double)x);
+  if (way == HISTOGRAM_SINGLE ? histogram_guess(rule, (float)x, &slot)
+                              : histogram_guess(rule, (double)x, &slot))
+    return slot;
+  return (unsigned)histogram_settle(&rule, (double)x);
+}
+
+/* ---- results -----------------------------------------------------------------------------------
+ */
+
+/* The counter of a row's slot; NULL where nobody asked for it. */
+template <typename T>
+static __device__ __forceinline__ unsigned long long *histogram_at(const histogram_job<T> &job,
+                                                                   int64_t row, unsigned slot) {
+  if (slot < (unsigned)job.rule.bins) return job.counts + row * job.counts_row + slot;
+  if (job.outside == NULL) return NULL;
+  return job.outside + row * job.outside_row + (slot - (unsigned)job.rule.bins);
+}
+
+template <typename T>
+static __device__ __forceinline__ void histogram_add(const histogram_job<T> &job, int64_t row,
+                                                     unsigned slot, unsigned n) {
+  unsigned long long *at = n > 0 ? histogram_at(job, row, slot) : NULL;
+  if (at != NULL) atomicAdd(at, (unsigned long long)n);
+}
+
+enum { HISTOGRAM_CLEAR_BLOCK = 256 };
+
+template <typename T>
+static __global__ void histogram_clear_kernel(histogram_job<T> job) {
+  const int64_t each = job.rule.bins + (job.outside != NULL ? HISTOGRAM_OUTER : 0);
+  const int64_t step = (int64_t)gridDim.x * blockDim.x;
+  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < job.rows * each; i += step)
+    *histogram_at(job, i / each, (unsigned)(i % each)) = 0;
+}
+
+/* As many blocks as there is work for, and as one launch may have. */
+static inline unsigned histogram_grid(int64_t blocks, int64_t most) {
+  return (unsigned)(blocks < most ? blocks : most);
+}
+
+template <typename T>
+static rung_status histogram_clear(const rung_task *task, const histogram_job<T> &job) {
+  const int64_t all = job.rows * (job.rule.bins + HISTOGRAM_OUTER);
+  const unsigned grid = histogram_grid((all + HISTOGRAM_CLEAR_BLOCK - 1) / HISTOGRAM_CLEAR_BLOCK,
+                                       (int64_t)task->device->processors * 8);
+  RUNG_LAUNCH(task, (histogram_clear_kernel<T>), grid, HISTOGRAM_CLEAR_BLOCK, 0, job);
+  return RUNG_OK;
+}
+
+/* ---- running -----------------------------------------------------------------------------------
+ */
+
+/* Rung::launch(task, job) for the task's type, for so many columns at a time that no counter of 32
+ * bits can wrap. */
+template <typename T, typename Rung>
+static rung_status histogram_run(const rung_task *task) {
+  const histogram_problem *problem = (const histogram_problem *)task->problem;
+  histogram_job<T> job = histogram_job_of<T>(task);
+  rung_status status = histogram_clear(task, job);
+  const T *in = job.in;
+  for (int64_t first = 0; first < problem->columns && status == RUNG_OK; first += problem->flush) {
+    const int64_t left = problem->columns - first;
+    job.in = in + first;
+    job.columns = left < problem->flush ? left : problem->flush;
+    status = Rung::launch(task, job);
+  }
+  return status;
+}
+
+template <typename Rung>
+static rung_status histogram_by_type(const rung_task *task) {
+  switch (((const histogram_problem *)task->problem)->dtype) {
+    case RUNG_U8:
+      return histogram_run<uint8_t, Rung>(task);
+    case RUNG_U16:
+      return histogram_run<uint16_t, Rung>(task);
+    case RUNG_I32:
+      return histogram_run<int32_t, Rung>(task);
+    case RUNG_U32:
+      return histogram_run<uint32_t, Rung>(task);
+    case RUNG_I64:
+      return histogram_run<int64_t, Rung>(task);
+    case RUNG_F32:
+      return histogram_run<float, Rung>(task);
+    default:
+      return histogram_run<double, Rung>(task);
+  }
+}
+
+#endif

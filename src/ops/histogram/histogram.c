@@ -1,0 +1,206 @@
+/* The door of histogram: looks at the arguments once, brings the arrays into the form that rungs
+ * take, and hands over. */
+#include "ops/histogram/histogram.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/door.h"
+
+static const char *const array_names[] = {"in", "edges", "counts", "outside"};
+
+#define COUNT_DTYPES (RUNG_TYPE(RUNG_I64) | RUNG_TYPE(RUNG_U64))
+
+/* ---- looking at the arguments -----------------------------------------------------------------
+ */
+
+static rung_status view_in(rung_error *error, const DLTensor *in, rung_view *view) {
+  if (in != NULL && (in->ndim < 0 || in->ndim > RUNG_MAX_DIMS))
+    return rung_fail(error, RUNG_BAD_SHAPE, "in has %d dimensions; 0 ... %d would do", in->ndim,
+                     RUNG_MAX_DIMS);
+  return rung_view_of(error, "in", in, HISTOGRAM_DTYPES, in != NULL ? in->ndim : 0, view);
+}
+
+/* An output of `last` numbers, or of as many for every row of `in`. */
+static rung_status view_out(rung_error *error, const char *name, const DLTensor *tensor, int ndim,
+                            const rung_view *in, int64_t last, rung_view *view) {
+  rung_status status = rung_view_of(error, name, tensor, COUNT_DTYPES, ndim, view);
+  if (status == RUNG_OK && ndim == 2 && view->shape[0] != in->shape[0])
+    status = rung_fail(error, RUNG_BAD_SHAPE,
+                       "%s has %" PRId64 " rows; %" PRId64 ", as many as in, would do", name,
+                       view->shape[0], in->shape[0]);
+  if (status == RUNG_OK && view->shape[ndim - 1] != last)
+    status = rung_fail(error, RUNG_BAD_SHAPE,
+                       "%s has extent %" PRId64 " in its last dimension; %" PRId64 " would do",
+                       name, view->shape[ndim - 1], last);
+  return status == RUNG_OK ? rung_view_writable(error, name, view) : status;
+}
+
+static rung_status check_rows(rung_error *error, const rung_view *in, const DLTensor *counts) {
+  if (counts == NULL || counts->ndim == 1) return RUNG_OK;
+  if (counts->ndim != 2)
+    return rung_fail(error, RUNG_BAD_SHAPE,
+                     "counts has %d dimensions; 1, or 2 for a histogram of every row, would do",
+                     counts->ndim);
+  if (in->ndim == 2) return RUNG_OK;
+  return rung_fail(
+      error, RUNG_BAD_SHAPE,
+      "in has %d dimensions and counts 2; 2 dimensions of in, or 1 of counts, would do", in->ndim);
+}
+
+static rung_status check_places(rung_error *error, const rung_view *in, const rung_view *counts,
+                                const rung_view *outside) {
+  rung_status status = rung_refuse_sides(error, "counts", counts, "in", in);
+  if (status == RUNG_OK) status = rung_refuse_overlap(error, "counts", counts, "in", in, false);
+  if (status != RUNG_OK || outside->count == 0) return status;
+  if ((status = rung_refuse_sides(error, "outside", outside, "in", in)) == RUNG_OK &&
+      (status = rung_refuse_sides(error, "outside", outside, "counts", counts)) == RUNG_OK &&
+      (status = rung_refuse_overlap(error, "outside", outside, "in", in, false)) == RUNG_OK)
+    status = rung_refuse_overlap(error, "outside", outside, "counts", counts, false);
+  return status;
+}
+
+/* ---- the form of the job ----------------------------------------------------------------------
+ */
+
+/* Within a histogram the order of elements is free: backwards is forwards. */
+static void turn_forwards(rung_view *view, int d) {
+  if (view->stride[d] >= 0 || view->count == 0) return;
+  view->data += (view->shape[d] - 1) * view->stride[d] * (int64_t)rung_dtype_bytes(view->dtype);
+  view->stride[d] = -view->stride[d];
+}
+
+/* Dimension `d` moved to the place `to` before it. */
+static void move(rung_view *view, int d, int to) {
+  const int64_t shape = view->shape[d], stride = view->stride[d];
+  for (; d > to; --d) {
+    view->shape[d] = view->shape[d - 1];
+    view->stride[d] = view->stride[d - 1];
+  }
+  view->shape[to] = shape;
+  view->stride[to] = stride;
+}
+
+/* The whole of a view as few dimensions as hold it: the widest stride first, neighbours that go on
+ * in even steps as one. One dimension becomes a row. */
+static void flatten(rung_view *view) {
+  rung_view flat = *view;
+  flat.ndim = 0;
+  for (int d = 0; d < view->ndim && view->count > 0; ++d) {
+    turn_forwards(view, d);
+    flat.data = view->data;
+    if (view->shape[d] == 1) continue;
+    int at = flat.ndim++;
+    flat.shape[at] = view->shape[d];
+    flat.stride[at] = view->stride[d];
+    int before = at;
+    while (before > 0 && flat.stride[before - 1] < flat.stride[at]) --before;
+    move(&flat, at, before);
+  }
+  int last = 0;
+  for (int d = 1; d < flat.ndim; ++d) {
+    int64_t span;
+    if (!__builtin_mul_overflow(flat.stride[d], flat.shape[d], &span) && span == flat.stride[last])
+      flat.shape[last] *= flat.shape[d];
+    else
+      flat.shape[++last] = flat.shape[d];
+    flat.stride[last] = flat.stride[d];
+  }
+  flat.ndim = flat.ndim == 0 ? 0 : last + 1;
+  if (flat.ndim <= 1) {
+    const int64_t stride = flat.ndim == 1 ? flat.stride[0] : 1;
+    flat.ndim = 2;
+    flat.shape[0] = 1;
+    flat.shape[1] = flat.count;
+    flat.stride[0] = 0;
+    flat.stride[1] = stride;
+  }
+  *view = flat;
+}
+
+/* An output of one histogram as that of one row. */
+static void as_row(rung_view *view) {
+  if (view->count == 0 || view->ndim == 2) return;
+  view->ndim = 2;
+  view->shape[1] = view->shape[0];
+  view->stride[1] = view->stride[0];
+  view->shape[0] = 1;
+  view->stride[0] = 0;
+}
+
+static void slice(const void *problem, int64_t first, int64_t rows, void *part) {
+  _Static_assert(sizeof(histogram_problem) <= RUNG_PROBLEM_BYTES, "a problem fits a slice");
+  histogram_problem *p = part;
+  (void)first;
+  *p = *(const histogram_problem *)problem;
+  p->rows = rows;
+}
+
+static rung_status run(rung_context *context, const rung_bins *bins, rung_view views[4], bool whole,
+                       rung_call *call) {
+  rung_view *in = &views[HISTOGRAM_IN];
+  const int64_t rows = whole ? 1 : in->shape[0];
+  histogram_problem problem;
+  rung_status status = histogram_problem_of(&context->error, bins, in->dtype, rows,
+                                            whole ? in->count : in->shape[1], &problem);
+  if (status != RUNG_OK) return status;
+  if (whole)
+    flatten(in);
+  else
+    turn_forwards(in, 1);
+  as_row(&views[HISTOGRAM_COUNTS]);
+  as_row(&views[HISTOGRAM_OUTSIDE]);
+  double *edges = NULL; /* a copy: what is queued never reads the caller's */
+  if (bins->kind == RUNG_BINS_EDGES) {
+    const int64_t shape[1] = {bins->count + 1};
+    edges = malloc((size_t)shape[0] * sizeof *edges);
+    if (edges == NULL)
+      return rung_fail(&context->error, RUNG_OUT_OF_MEMORY,
+                       "no memory for a copy of %" PRId64 " edges", shape[0]);
+    memcpy(edges, bins->edges, (size_t)shape[0] * sizeof *edges);
+    views[HISTOGRAM_EDGES] = rung_view_compact(edges, RUNG_F64, 1, shape);
+  }
+  rung_job job = {
+      .operation = &histogram_operation,
+      .task = {.problem = &problem, .arrays = {views[0], views[1], views[2], views[3]}},
+      .dtype = problem.dtype,
+      .inputs = 2,
+      .arrays = 4,
+      .names = array_names,
+      .compact = in->ndim > 2 || whole ? 1u << HISTOGRAM_IN : 0,
+      .shared = 1u << HISTOGRAM_EDGES,
+      .whole = whole,
+      .rows = rows,
+      .slice = slice,
+  };
+  status = rung_run(context, &job, call);
+  free(edges);
+  return status;
+}
+
+rung_status rung_histogram(rung_context *context, const rung_bins *bins, const DLTensor *in,
+                           DLTensor *counts, DLTensor *outside, rung_call *call) {
+  rung_status status = rung_begin(context);
+  if (status != RUNG_OK) return status;
+  rung_error *error = &context->error;
+  rung_view views[4] = {{0}};
+  rung_view *from = &views[HISTOGRAM_IN];
+  if ((status = view_in(error, in, from)) != RUNG_OK ||
+      (status = check_rows(error, from, counts)) != RUNG_OK)
+    return status;
+  /* The bins first: their number is what the outputs are held to. */
+  histogram_problem problem;
+  const int ndim = counts != NULL ? counts->ndim : 1;
+  if ((status = histogram_problem_of(error, bins, from->dtype, 1, 0, &problem)) != RUNG_OK ||
+      (status = view_out(error, "counts", counts, ndim, from, problem.rule.bins,
+                         &views[HISTOGRAM_COUNTS])) != RUNG_OK)
+    return status;
+  if (outside != NULL && (status = view_out(error, "outside", outside, ndim, from, HISTOGRAM_OUTER,
+                                            &views[HISTOGRAM_OUTSIDE])) != RUNG_OK)
+    return status;
+  if ((status = check_places(error, from, &views[HISTOGRAM_COUNTS], &views[HISTOGRAM_OUTSIDE])) !=
+      RUNG_OK)
+    return status;
+  return run(context, bins, views, ndim == 1, call);
+}

@@ -1,0 +1,118 @@
+/* What must come out of a trial of histogram, and whether it did. Counts are exact: they are right
+ * or wrong. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/histogram/trials.h"
+
+/* Counts by slot of every row that is no copy. */
+typedef struct expected_counts {
+  int64_t *slots;
+} expected_counts;
+
+static int64_t originals(const histogram_problem *problem) {
+  return problem->rows < HISTOGRAM_BASE ? problem->rows : HISTOGRAM_BASE;
+}
+
+rung_status histogram_expect(rung_trial *trial, rung_error *error) {
+  if (trial->expected != NULL) return RUNG_OK;
+  const histogram_problem *p = (const histogram_problem *)trial->problem;
+  const double *edges = (const double *)trial->arrays[HISTOGRAM_EDGES].data;
+  const int64_t all = p->rule.bins + HISTOGRAM_OUTER;
+  expected_counts *expected = (expected_counts *)calloc(1, sizeof *expected);
+  if (expected != NULL)
+    expected->slots = (int64_t *)calloc((size_t)(originals(p) * all), sizeof(int64_t));
+  if (expected == NULL || expected->slots == NULL) {
+    free(expected);
+    return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s: no host memory for the reference",
+                     trial->label);
+  }
+  trial->expected = expected;
+  for (int64_t i = 0; i < originals(p); ++i) {
+    const char *row = trial->arrays[HISTOGRAM_IN].data;
+    if (p->columns > 0) row += i * p->columns * (int64_t)rung_dtype_bytes(p->dtype);
+    for (int64_t k = 0; k < p->columns; ++k)
+      expected->slots[i * all + histogram_reference(p, edges, row, k)] += 1;
+  }
+  return RUNG_OK;
+}
+
+void histogram_forget(rung_trial *trial) {
+  expected_counts *expected = (expected_counts *)trial->expected;
+  if (expected != NULL) free(expected->slots);
+  free(expected);
+  trial->expected = NULL;
+}
+
+/* ---- judging ----------------------------------------------------------------------------------
+ */
+
+/* One row's counts of slots [first, first + count), as `found` has them. Returns their sum. */
+static uint64_t judge_row(const rung_trial *trial, const int64_t *found, int64_t row, int64_t first,
+                          int64_t count, int output, rung_judgement *judgement) {
+  const histogram_problem *p = (const histogram_problem *)trial->problem;
+  const expected_counts *expected = (const expected_counts *)trial->expected;
+  const int64_t all = p->rule.bins + HISTOGRAM_OUTER;
+  const int64_t *wanted = expected->slots + row % HISTOGRAM_BASE * all + first;
+  uint64_t total = 0;
+  for (int64_t k = 0; k < count; ++k) {
+    total += (uint64_t)found[k];
+    if (found[k] == wanted[k]) continue;
+    judgement->wrong += 1;
+    judgement->unwritten += found[k] == -1; /* the poison; no count is */
+    const double error = (double)found[k] - (double)wanted[k];
+    if (error > judgement->worst || -error > judgement->worst)
+      judgement->worst = error < 0 ? -error : error;
+    if (judgement->first >= 0) continue;
+    judgement->output = output;
+    judgement->first = row * count + k;
+    judgement->found = (double)found[k];
+    judgement->wanted = (double)wanted[k];
+  }
+  return total;
+}
+
+static void explain(const histogram_problem *p, int64_t results, uint64_t total, int64_t row,
+                    rung_judgement *judgement) {
+  const int64_t width = judgement->output == 0 ? p->rule.bins : HISTOGRAM_OUTER;
+  const char *const what = judgement->output == 0 ? "bin" : "place outside";
+  if (judgement->unwritten > 0)
+    snprintf(judgement->sentence, sizeof judgement->sentence,
+             "%" PRId64 " of %" PRId64
+             " counts were not written; the first wrong one is that of "
+             "%s %" PRId64 " of row %" PRId64,
+             judgement->unwritten, results, what, judgement->first % width,
+             judgement->first / width);
+  else
+    snprintf(judgement->sentence, sizeof judgement->sentence,
+             "%" PRId64 " of %" PRId64 " counts are wrong; %s %" PRId64 " of row %" PRId64
+             " has %.0f where the reference has %.0f; row %" PRId64 " counts %" PRIu64
+             " of %" PRId64 " elements",
+             judgement->wrong, results, what, judgement->first % width, judgement->first / width,
+             judgement->found, judgement->wanted, row, total, p->columns);
+}
+
+void histogram_judge(const rung_trial *trial, rung_order order, const rung_view *outputs,
+                     rung_judgement *judgement) {
+  const histogram_problem *p = (const histogram_problem *)trial->problem;
+  const int64_t *counts = (const int64_t *)outputs[0].data;
+  const int64_t *outside = outputs[1].count > 0 ? (const int64_t *)outputs[1].data : NULL;
+  uint64_t total = 0;
+  int64_t row = -1; /* the first wrong one, and its sum */
+  (void)order;
+  *judgement = (rung_judgement){.first = -1};
+  for (int64_t i = 0; i < p->rows; ++i) {
+    uint64_t sum = judge_row(trial, counts + i * p->rule.bins, i, 0, p->rule.bins, 0, judgement);
+    if (outside != NULL)
+      sum += judge_row(trial, outside + i * HISTOGRAM_OUTER, i, p->rule.bins, HISTOGRAM_OUTER, 1,
+                       judgement);
+    if (judgement->wrong == 0 || row >= 0) continue;
+    row = i;
+    total = sum;
+  }
+  judgement->pass = judgement->wrong == 0;
+  const int64_t results = outputs[0].count + outputs[1].count;
+  if (!judgement->pass) explain(p, results, total, row, judgement);
+}

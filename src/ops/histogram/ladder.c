@@ -1,0 +1,107 @@
+/* The rungs of histogram, and their scratch. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ops/histogram/cuda/copies.h"
+#include "ops/histogram/private.h"
+
+RUNG_CPU_DECLARE(histogram_serial);
+RUNG_CPU_DECLARE(histogram_private);
+RUNG_CPU_DECLARE(histogram_threads);
+RUNG_GPU_DECLARE(histogram_global);
+RUNG_GPU_DECLARE(histogram_shared);
+RUNG_GPU_DECLARE(histogram_per_warp);
+RUNG_GPU_DECLARE(histogram_replicated);
+RUNG_GPU_DECLARE(histogram_aggregated);
+RUNG_GPU_DECLARE(histogram_vector);
+
+static const histogram_problem *problem_of(const rung_task *task) {
+  return (const histogram_problem *)task->problem;
+}
+
+/* ---- scratch ----------------------------------------------------------------------------------
+ */
+
+static size_t private_scratch(const rung_task *task) {
+  return histogram_guide_bytes(problem_of(task)) + histogram_private_bytes(problem_of(task));
+}
+
+static size_t threads_scratch(const rung_task *task) {
+  const histogram_problem *problem = problem_of(task);
+  return histogram_counted_bytes(problem, task->device) + histogram_guide_bytes(problem) +
+         (size_t)histogram_threads(problem, task->device) * histogram_private_bytes(problem);
+}
+
+/* The guide of a search, of as many cells as there are and one more. */
+static size_t vector_scratch(const rung_task *task) {
+  const histogram_problem *problem = problem_of(task);
+  return histogram_has_guide(problem) ? (size_t)(problem->rule.cells + 1) * sizeof(uint32_t) : 0;
+}
+
+/* ---- what rungs cannot do -----------------------------------------------------------------------
+ */
+
+static bool tables_fit(const rung_task *task, int64_t tables, const char *each, const char *other,
+                       char why[RUNG_REASON]) {
+  const int64_t table = problem_of(task)->rule.slots * (int64_t)sizeof(uint32_t);
+  if (table * tables <= task->device->shared_bytes) return true;
+  snprintf(why, RUNG_REASON,
+           "it keeps a table of %" PRId64 " bytes a %s in shared memory, %" PRId64
+           " bytes in all, and a block has %" PRId64 "; rung \"%s\" would do",
+           table, each, table * tables, task->device->shared_bytes, other);
+  return false;
+}
+
+static bool one_fits(const rung_task *task, char why[RUNG_REASON]) {
+  return tables_fit(task, 1, "block", "vector", why);
+}
+
+static bool warps_fit(const rung_task *task, char why[RUNG_REASON]) {
+  return tables_fit(task, histogram_warps(task), "warp", "replicated", why);
+}
+
+/* ---- the table ----------------------------------------------------------------------------------
+ */
+
+static const int table_blocks[] = {256, 32, 64, 128, 512, 1024, 0};
+static const int wide_blocks[] = {512, 128, 256, 1024, 0};
+
+#define ON_CPU .family = RUNG_ON_CPU, .order = RUNG_CANONICAL, .dtypes = HISTOGRAM_DTYPES
+#define ON_GPU \
+  .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, .dtypes = HISTOGRAM_DTYPES, .capability = 75
+
+static const rung_row rows[] = {
+    {ON_CPU, .name = "serial", .idea = "the textbook: one table, one element at a time",
+     .launch = RUNG_CPU_ENTRIES(histogram_serial)},
+    {ON_CPU, .name = "private",
+     .idea = "bins of a strip by vectors, then increments that go to several tables in turn",
+     .scratch_bytes = private_scratch, .launch = RUNG_CPU_ENTRIES(histogram_private)},
+    {ON_CPU, .name = "threads", .idea = "tables for every thread, added up at the end",
+     .scratch_bytes = threads_scratch, .launch = RUNG_CPU_ENTRIES(histogram_threads)},
+    {ON_GPU, .name = "global", .blocks = table_blocks,
+     .idea = "the textbook: an atomic addition to the result for every element",
+     .launch = RUNG_GPU_ENTRIES(histogram_global)},
+    {ON_GPU, .name = "shared", .blocks = table_blocks,
+     .idea = "a table a block in shared memory, added to the result at the end",
+     .supports = one_fits, .launch = RUNG_GPU_ENTRIES(histogram_shared)},
+    {ON_GPU, .name = "per-warp", .blocks = table_blocks,
+     .idea = "a table a warp: only its own lanes can meet in a counter", .supports = warps_fit,
+     .launch = RUNG_GPU_ENTRIES(histogram_per_warp)},
+    {ON_GPU, .name = "replicated", .blocks = table_blocks,
+     .idea = "a copy of every counter for each lane, as far as they fit: banks of their own",
+     .supports = one_fits, .launch = RUNG_GPU_ENTRIES(histogram_replicated)},
+    {ON_GPU, .name = "aggregated", .blocks = table_blocks,
+     .idea = "equal elements of a warp are found first, and one lane adds their number",
+     .launch = RUNG_GPU_ENTRIES(histogram_aggregated)},
+    {ON_GPU, .name = "vector", .blocks = wide_blocks,
+     .idea = "16 bytes a load, blocks that stay, the table by the number of bins, bytes by value",
+     .scratch_bytes = vector_scratch, .launch = RUNG_GPU_ENTRIES(histogram_vector)},
+};
+
+const rung_operation histogram_operation = {
+    .name = "histogram",
+    .summary = "how many elements fall into each bin: modulo, even, given edges, bytes",
+    .rows = rows,
+    .count = sizeof rows / sizeof rows[0],
+    .trials = &histogram_trials,
+};

@@ -1,0 +1,174 @@
+/* What a histogram is, in numbers: its bins checked, and how they are to be found. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "ops/histogram/histogram.h"
+
+/* Elements that a counter of 32 bits surely holds. */
+#define FLUSH ((int64_t)1 << 31)
+
+/* ---- checking the bins --------------------------------------------------------------------------
+ */
+
+static rung_status check_kind(rung_error *error, const rung_bins *bins, rung_dtype dtype) {
+  if (bins == NULL)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "bins is NULL; a rung_bins would do");
+  if ((int)bins->kind < RUNG_BINS_MODULO || bins->kind > RUNG_BINS_BYTES)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "bins->kind is %d; RUNG_BINS_MODULO (0), RUNG_BINS_EVEN (1), RUNG_BINS_EDGES "
+                     "(2) or RUNG_BINS_BYTES (3) would do",
+                     (int)bins->kind);
+  if (bins->kind == RUNG_BINS_BYTES && dtype != RUNG_U8)
+    return rung_fail(error, RUNG_BAD_DTYPE,
+                     "in holds %s, and bins->kind is RUNG_BINS_BYTES; u8 would do",
+                     rung_dtype_name(dtype));
+  if (bins->kind == RUNG_BINS_MODULO && !(HISTOGRAM_INTEGERS & RUNG_TYPE(dtype)))
+    return rung_fail(error, RUNG_BAD_DTYPE,
+                     "in holds %s, and bins->kind is RUNG_BINS_MODULO; u8, u16, i32, u32 or i64 "
+                     "would do",
+                     rung_dtype_name(dtype));
+  return RUNG_OK;
+}
+
+static rung_status check_count(rung_error *error, const rung_bins *bins) {
+  if (bins->kind == RUNG_BINS_BYTES) {
+    if (bins->count == 0 || bins->count == 256) return RUNG_OK;
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "bins->count is %" PRId64 "; of RUNG_BINS_BYTES 256, or 0, would do",
+                     bins->count);
+  }
+  if (bins->count < 1 || bins->count > RUNG_MAX_BINS)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "bins->count is %" PRId64 "; 1 ... %d would do",
+                     bins->count, RUNG_MAX_BINS);
+  return RUNG_OK;
+}
+
+static rung_status check_range(rung_error *error, const rung_bins *bins, rung_dtype dtype) {
+  if (!isfinite(bins->low) || !isfinite(bins->high) || !(bins->low < bins->high))
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "bins->low is %.17g and bins->high %.17g; finite numbers, low below high, "
+                     "would do",
+                     bins->low, bins->high);
+  if (!isfinite(bins->high - bins->low))
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "bins->low is %.17g and bins->high %.17g; a distance below 2^1024 would do",
+                     bins->low, bins->high);
+  if (dtype == RUNG_F32 && (!isfinite((float)bins->low) || !isfinite((float)bins->high)))
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "bins->low is %.17g and bins->high %.17g, and in holds f32; numbers within "
+                     "its range, -3.4e38 ... 3.4e38, would do",
+                     bins->low, bins->high);
+  return RUNG_OK;
+}
+
+static rung_status check_edges(rung_error *error, const rung_bins *bins) {
+  if (bins->edges == NULL)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "bins->edges is NULL; %" PRId64 " rising numbers would do", bins->count + 1);
+  for (int64_t k = 0; k <= bins->count; ++k) {
+    if (!isfinite(bins->edges[k]))
+      return rung_fail(error, RUNG_BAD_ARGUMENT,
+                       "bins->edges[%" PRId64 "] is %g; a finite number would do", k,
+                       bins->edges[k]);
+    if (k > 0 && !(bins->edges[k - 1] < bins->edges[k]))
+      return rung_fail(error, RUNG_BAD_ARGUMENT,
+                       "bins->edges[%" PRId64
+                       "] is %.17g, and the edge before it %.17g; one above "
+                       "it would do",
+                       k, bins->edges[k], bins->edges[k - 1]);
+  }
+  return RUNG_OK;
+}
+
+/* ---- how bins are found -------------------------------------------------------------------------
+ */
+
+static void plan_modulo(histogram_rule *rule) {
+  const uint64_t bins = (uint64_t)rule->bins;
+  const uint64_t wrap = (UINT64_MAX % bins + 1) % bins; /* 2^64 mod bins */
+  rule->way = HISTOGRAM_MODULO;
+  rule->inverse_32 = (uint32_t)(UINT32_MAX / bins);
+  rule->inverse_64 = UINT64_MAX / bins;
+  rule->lack_32 = (uint32_t)((bins - ((uint64_t)1 << 32) % bins) % bins);
+  rule->lack_64 = (bins - wrap) % bins;
+}
+
+/* How far guesses and edges may stray together, in bins, and whether a guess can be proven with
+ * that: docs/NUMERICS.md, "Histograms", derives the two bounds. */
+static void plan_even(histogram_rule *rule, const rung_bins *bins, rung_dtype dtype) {
+  const double most = fmax(fabs(bins->low), fabs(bins->high)), count = (double)bins->count;
+  rule->even = true;
+  rule->narrow = dtype == RUNG_F32;
+  rule->low = bins->low;
+  rule->high = bins->high;
+  rule->distance = bins->high - bins->low;
+  rule->step = rule->distance / count;
+  rule->scale = count / rule->distance;
+  rule->first = histogram_even_edge(rule, 0);
+  rule->last = histogram_even_edge(rule, rule->bins);
+  const double wide = most / rule->distance, scale = rule->scale;
+  const double in_double = 0x1p-53 * count * (5 + 14 * wide) +
+                           (rule->narrow ? 0x1.2p-24 * count * wide + 0x1p-149 * scale : 0) +
+                           0x1p-40;
+  const double in_float = 0x1p-24 * count * (5 + 5 * wide) + 0x1p-22;
+  const bool small =
+      RUNG_TYPE(dtype) & (RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U16) | RUNG_TYPE(RUNG_I32) |
+                          RUNG_TYPE(RUNG_U32) | RUNG_TYPE(RUNG_F32));
+  rule->way = HISTOGRAM_SEARCH;
+  if (in_double <= 0.25 && most < 0x1p1000 && scale > 0x1p-900 && scale < 0x1p900) {
+    rule->way = HISTOGRAM_DOUBLE;
+    rule->within = 0.5 - in_double;
+  }
+  if (rule->way == HISTOGRAM_DOUBLE && small && in_float <= 0x1p-6 && most < 0x1p100 &&
+      scale > 0x1p-100 && scale < 0x1p100) {
+    rule->way = HISTOGRAM_SINGLE;
+    rule->low_f = (float)rule->low;
+    rule->scale_f = (float)rule->scale;
+    rule->within_f = (float)(0.5 - in_float);
+  }
+}
+
+/* Four cells to a bin leave an edge or none in most cells, where edges are not too uneven. More
+ * than are soon in the cache, or than elements pay for, are not worth it. */
+static void plan_search(histogram_rule *rule, const rung_bins *bins, double elements) {
+  enum { MOST_CELLS = 1 << 16 };
+  if (bins->kind == RUNG_BINS_EDGES) {
+    rule->low = rule->first = bins->edges[0];
+    rule->high = rule->last = bins->edges[bins->count];
+  }
+  rule->cells = 1;
+  while (rule->cells < 4 * rule->bins && rule->cells < MOST_CELLS && 8.0 * rule->cells <= elements)
+    rule->cells *= 2;
+  rule->cell_scale = rule->cells / (rule->high - rule->low);
+  if (!isfinite(rule->cell_scale)) rule->cell_scale = 0;
+}
+
+rung_status histogram_problem_of(rung_error *error, const rung_bins *bins, rung_dtype dtype,
+                                 int64_t rows, int64_t columns, histogram_problem *problem) {
+  rung_status status = check_kind(error, bins, dtype);
+  if (status == RUNG_OK) status = check_count(error, bins);
+  if (status == RUNG_OK && bins->kind == RUNG_BINS_EVEN) status = check_range(error, bins, dtype);
+  if (status == RUNG_OK && bins->kind == RUNG_BINS_EDGES) status = check_edges(error, bins);
+  if (status != RUNG_OK) return status;
+  if (columns > HISTOGRAM_MOST)
+    return rung_fail(error, RUNG_TOO_LARGE,
+                     "in has %" PRId64 " elements to a histogram: at most 2^40 are accepted",
+                     columns);
+  *problem = (histogram_problem){
+      .kind = bins->kind, .dtype = dtype, .rows = rows, .columns = columns, .flush = FLUSH};
+  histogram_rule *rule = &problem->rule;
+  const bool modulo = bins->kind == RUNG_BINS_MODULO || bins->kind == RUNG_BINS_BYTES;
+  rule->bins = bins->kind == RUNG_BINS_BYTES ? 256 : (int)bins->count;
+  rule->slots = modulo ? rule->bins : rule->bins + HISTOGRAM_OUTER;
+  if (modulo)
+    plan_modulo(rule);
+  else if (bins->kind == RUNG_BINS_EVEN)
+    plan_even(rule, bins, dtype);
+  else
+    rule->way = HISTOGRAM_SEARCH;
+  problem->flops = (double)rows * (double)columns;
+  if (rule->way == HISTOGRAM_SEARCH) plan_search(rule, bins, problem->flops);
+  problem->bytes = problem->flops * (double)rung_dtype_bytes(dtype) +
+                   (double)rows * rule->slots * sizeof(uint64_t);
+  return RUNG_OK;
+}

@@ -1,0 +1,63 @@
+/* What the tests of rung_histogram() from outside share. */
+#ifndef TESTS_HISTOGRAM_OUTSIDE_H
+#define TESTS_HISTOGRAM_OUTSIDE_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <rung/rung.h>
+
+static const DLDataType u8 = {kDLUInt, 8, 1}, u16 = {kDLUInt, 16, 1}, i32 = {kDLInt, 32, 1},
+                        u32 = {kDLUInt, 32, 1}, i64 = {kDLInt, 64, 1}, u64 = {kDLUInt, 64, 1},
+                        f32 = {kDLFloat, 32, 1}, f64 = {kDLFloat, 64, 1};
+
+static inline DLTensor tensor(void *data, DLDataType type, int ndim, int64_t *shape,
+                              int64_t *strides) {
+  return (DLTensor){.data = data,
+                    .device = {kDLCPU, 0},
+                    .ndim = ndim,
+                    .dtype = type,
+                    .shape = shape,
+                    .strides = strides};
+}
+
+/* The histogram of n numbers without gaps: bins->count counts, and after them below, above, NaN. */
+static inline void count_all(rung_context *context, const rung_bins *bins, DLDataType type,
+                             const void *data, int64_t n, int64_t *found, const char *rung) {
+  int64_t shape[1] = {n}, count[1] = {bins->kind == RUNG_BINS_BYTES ? 256 : bins->count},
+          three[1] = {3};
+  DLTensor in = tensor((void *)data, type, 1, shape, NULL);
+  DLTensor counts = tensor(found, i64, 1, count, NULL);
+  DLTensor outside = tensor(found + count[0], i64, 1, three, NULL);
+  rung_call call = {.rung = rung};
+  if (rung_histogram(context, bins, &in, &counts, &outside, &call) != RUNG_OK)
+    fail_msg("%s", rung_last_error(context));
+}
+
+/* Every rung is tried on the device it is for; the simulated GPU where the build has it. */
+static const struct {
+  const char *device, *rung;
+} places[] = {{"cpu", "serial"},
+              {"cpu", "private"},
+              {"cpu", "threads"},
+              {"sim", "replicated"},
+              {"sim", "vector"}};
+enum { PLACES = sizeof places / sizeof *places };
+
+static inline rung_context *open_place(int p) {
+  rung_context *context = NULL;
+  if (rung_open(&context, &(rung_options){.device = places[p].device, .threads = 2}) == RUNG_OK)
+    return context;
+  if (strcmp(places[p].device, "cpu") == 0) fail_msg("%s", rung_last_error(context));
+  rung_close(context);
+  return NULL;
+}
+
+#endif
