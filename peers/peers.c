@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ops/histogram/histogram.h"
 #include "ops/reduce/reduce.h"
 #include "peers/versions.h"
 
@@ -22,6 +23,14 @@
   .launch = {entry, entry, entry}
 #else
 #define TBB(entry) .name = "tbb", .peer = "TBB, not found", .family = RUNG_ON_CPU
+#endif
+
+#ifdef RUNG_PEER_OPENCV
+#define OPENCV(entry)                                                                        \
+  .name = "opencv", .peer = RUNG_PEER_OPENCV, .order = RUNG_TEXTBOOK, .family = RUNG_ON_CPU, \
+  .launch = {entry, entry, entry}
+#else
+#define OPENCV(entry) .name = "opencv", .peer = "OpenCV, not found", .family = RUNG_ON_CPU
 #endif
 
 /* ---- reduce -----------------------------------------------------------------------------------
@@ -49,13 +58,59 @@ static const rung_row reduce_peers[] = {
     {TBB(peer_reduce_tbb), REDUCED, .idea = "std::reduce, par_unseq"},
 };
 
+/* ---- histogram ----------------------------------------------------------------------------------
+ */
+
+static bool one_row(const rung_task *task, char why[RUNG_REASON]) {
+  const histogram_problem *problem = (const histogram_problem *)task->problem;
+  const bool bytes = problem->kind == RUNG_BINS_BYTES;
+  if (problem->rows == 1 && problem->columns > 0 && problem->columns < INT32_MAX &&
+      (bytes || task->arrays[HISTOGRAM_OUTSIDE].count == 0))
+    return true;
+  snprintf(why, RUNG_REASON,
+           "as a peer it counts one row of 1 ... 2^31 - 2 elements, and nothing outside the bins; "
+           "outside=0 would do");
+  return false;
+}
+
+/* Bins that CUB's integer arithmetic finds: of u32, modulo or even between whole numbers. */
+static bool cub_counts(const rung_task *task, char why[RUNG_REASON]) {
+  const histogram_problem *problem = (const histogram_problem *)task->problem;
+  const histogram_rule *rule = &problem->rule;
+  const bool bytes = problem->kind == RUNG_BINS_BYTES;
+  const bool whole =
+      problem->dtype == RUNG_U32 &&
+      (problem->kind == RUNG_BINS_MODULO ||
+       (problem->kind == RUNG_BINS_EVEN && rule->low >= 0 && rule->high <= 0x1p32 &&
+        rule->low == (double)(uint64_t)rule->low && rule->high == (double)(uint64_t)rule->high));
+  if (bytes || whole) return one_row(task, why);
+  snprintf(why, RUNG_REASON, "as a peer it takes all bytes, or modulo or even bins of u32");
+  return false;
+}
+
+static bool opencv_counts(const rung_task *task, char why[RUNG_REASON]) {
+  const histogram_problem *problem = (const histogram_problem *)task->problem;
+  if (problem->kind == RUNG_BINS_BYTES ||
+      (problem->kind == RUNG_BINS_EVEN && problem->dtype == RUNG_F32))
+    return one_row(task, why);
+  snprintf(why, RUNG_REASON, "as a peer it takes all bytes, or even bins of f32");
+  return false;
+}
+
+static const rung_row histogram_peers[] = {
+    {CUB(peer_histogram_cub), .idea = "cub::DeviceHistogram::HistogramEven, 32-bit counts widened",
+     .supports = cub_counts, .dtypes = RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U32)},
+    {OPENCV(peer_histogram_opencv), .idea = "cv::calcHist, float counts widened",
+     .supports = opencv_counts, .dtypes = RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_F32)},
+};
+
 /* ---- the table ----------------------------------------------------------------------------------
  */
 
 #define PEERS(of) \
   { .name = #of, .rows = of##_peers, .count = sizeof of##_peers / sizeof *of##_peers }
 
-static const rung_operation peers[] = {PEERS(reduce)};
+static const rung_operation peers[] = {PEERS(reduce), PEERS(histogram)};
 
 const rung_operation *rung_peers_of(const rung_operation *operation) {
   static const rung_operation none = {.name = "none"};

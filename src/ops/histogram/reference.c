@@ -3,7 +3,7 @@
 
 #include "ops/histogram/histogram.h"
 
-static double real_of(rung_dtype dtype, const void *row, int64_t at) {
+double histogram_real(rung_dtype dtype, const void *row, int64_t at) {
   switch (dtype) {
     case RUNG_U8:
       return ((const uint8_t *)row)[at];
@@ -23,7 +23,7 @@ static double real_of(rung_dtype dtype, const void *row, int64_t at) {
 }
 
 static int64_t integer_of(rung_dtype dtype, const void *row, int64_t at) {
-  return dtype == RUNG_I64 ? ((const int64_t *)row)[at] : (int64_t)real_of(dtype, row, at);
+  return dtype == RUNG_I64 ? ((const int64_t *)row)[at] : (int64_t)histogram_real(dtype, row, at);
 }
 
 int64_t histogram_reference(const histogram_problem *problem, const double *edges, const void *row,
@@ -33,7 +33,7 @@ int64_t histogram_reference(const histogram_problem *problem, const double *edge
     const int64_t rest = integer_of(problem->dtype, row, at) % bins;
     return rest < 0 ? rest + bins : rest;
   }
-  const double x = real_of(problem->dtype, row, at);
+  const double x = histogram_real(problem->dtype, row, at);
 #define EDGE(k) (edges != NULL ? edges[k] : histogram_even_edge(&problem->rule, (int)(k)))
   if (isnan(x)) return bins + HISTOGRAM_NAN;
   if (x < EDGE(0)) return bins + HISTOGRAM_BELOW;
