@@ -36,6 +36,7 @@ int verb_explain(int argc, char **argv);
 int verb_ladder(int argc, char **argv);
 int verb_radiator(int argc, char **argv);
 int verb_reduce(int argc, char **argv);
+int verb_scan(int argc, char **argv);
 int verb_stencil(int argc, char **argv);
 int verb_tour(int argc, char **argv);
 int verb_verify(int argc, char **argv);
