@@ -209,6 +209,24 @@ typedef enum rung_reduction {
 RUNG_API rung_status rung_reduce(rung_context *context, rung_reduction what, const DLTensor *in,
                                  int axis, DLTensor *out, rung_call *call);
 
+/* ---- scan: sums, minima or maxima of all beginnings --------------------------------------------
+ *
+ * Along the last axis, inclusive: out[i] is the sum, minimum or maximum of in[0 ... i]. Exclusive:
+ * of in[0 ... i - 1], and out[0] that of nothing: 0 (+0), the largest number of the type for a
+ * minimum (+inf of floats), the least for a maximum (-inf).
+ *
+ * Sum of floats: one fixed association, the same everywhere (docs/NUMERICS.md); exclusive[i + 1]
+ *   need not have the bits of inclusive[i]. Of integers: modulo 2^bits.
+ * Minimum, maximum: IEEE 754-2019 minimum and maximum: a NaN wins and stays, -0 is below +0.
+ *
+ * what:      RUNG_SUM, RUNG_MIN or RUNG_MAX.
+ * in:        i32, u32, i64, u64, f32 or f64; 1 to 8 dimensions, at most 2^40 elements in a line.
+ * exclusive: 0 or 1.
+ * out:       in's shape and dtype. Zero strides refused. The very view of `in`, or no memory
+ *            shared with it. */
+RUNG_API rung_status rung_scan(rung_context *context, rung_reduction what, const DLTensor *in,
+                               int exclusive, DLTensor *out, rung_call *call);
+
 /* ---- histogram: how many elements fall into each bin -------------------------------------------
  *
  * Bins, numbered from 0:

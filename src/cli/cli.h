@@ -37,6 +37,7 @@ int verb_histogram(int argc, char **argv);
 int verb_ladder(int argc, char **argv);
 int verb_radiator(int argc, char **argv);
 int verb_reduce(int argc, char **argv);
+int verb_scan(int argc, char **argv);
 int verb_stencil(int argc, char **argv);
 int verb_timeline(int argc, char **argv);
 int verb_tour(int argc, char **argv);

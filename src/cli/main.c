@@ -9,6 +9,7 @@ static const cli_verb verbs[] = {
      verb_radiator},
     {"stencil", "a weighted row stencil applied to an array in a file", verb_stencil},
     {"reduce", "sum, minimum, maximum or mean of an array in a file", verb_reduce},
+    {"scan", "prefix sums, minima or maxima of an array in a file", verb_scan},
     {"histogram", "how many elements of an array in a file fall into each bin", verb_histogram},
     {"tour", "every ladder verified and timed on this machine", verb_tour},
     {"ladder", "the rungs of each operation, their ideas, what each needs", verb_ladder},

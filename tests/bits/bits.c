@@ -138,6 +138,28 @@ static void reduce(rung_context *context, int bits, char *line) {
   free(in.tensor.data);
 }
 
+/* All scans of floats and of their bits as integers. LONGER has tiles of more than one family. */
+static void scan(rung_context *context, int bits, char *line) {
+  enum { LONGER = 280001 };
+  matrix in, out;
+  uint64_t h = 14695981039346656037u;
+  make(&in, 2, 1, LONGER, bits);
+  make(&out, 2, 1, LONGER, bits);
+  fill(&in);
+  for (int code = kDLInt; code <= kDLFloat; code++)
+    for (int what = RUNG_SUM; what <= RUNG_MAX; what++)
+      for (int exclusive = 0; exclusive <= 1; exclusive++) {
+        in.tensor.dtype.code = out.tensor.dtype.code = (uint8_t)code;
+        check(context,
+              rung_scan(context, (rung_reduction)what, &in.tensor, exclusive, &out.tensor, NULL),
+              "scan");
+        h = hash(h, &out);
+      }
+  say(line, "scan", bits, h);
+  free(in.tensor.data);
+  free(out.tensor.data);
+}
+
 /* Bins of every kind, of floats and of their bits as integers, of everything and of every row. */
 static void histogram(rung_context *context, int bits, char *line) {
   static const double edges[] = {-0.9, -0.5, -0.1, 0, 1e-3, .3, .35, .8};
@@ -181,6 +203,7 @@ static int run_jobs(rung_context *context, char lines[JOBS][LINE]) {
     stencil(context, 2, RUNG_EDGE_WRAP, bits, lines[count++]);
     rowmeans(context, bits, lines[count++]);
     reduce(context, bits, lines[count++]);
+    scan(context, bits, lines[count++]);
     histogram(context, bits, lines[count++]);
   }
   return count;

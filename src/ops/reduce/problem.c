@@ -85,12 +85,7 @@ size_t reduce_partial_bytes(reduce_source source) {
 
 int64_t reduce_turn_of(const reduce_problem *problem) {
   if (is_sum(problem->what)) return 0;
-  const int64_t turn = problem->what == RUNG_MAX ? -1 : 0;
-  /* Unsigned numbers fall in order as signed ones once their highest bit is turned over. Those of
-   * 8 bits are all positive in 32. */
-  if (problem->dtype == RUNG_U32) return turn ^ INT64_C(0x80000000);
-  if (problem->dtype == RUNG_U64) return turn ^ INT64_MIN;
-  return turn;
+  return rung_key_turn(problem->dtype, problem->what == RUNG_MAX);
 }
 
 /* Blocks that are worth having, at most `most`. */

@@ -3,22 +3,11 @@
 #include "ops/reduce/reduce.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
+#include "core/dimensions.h"
 #include "core/door.h"
 
 static const char *const array_names[] = {"in", "out"};
-
-/* A dimension of `in` that is not reduced, and its counterpart in `out`; strides in elements. Where
- * everything is reduced `out` plays no part. */
-typedef struct dimension {
-  int64_t extent, in, out;
-} dimension;
-
-typedef struct dimensions {
-  int count;
-  dimension at[RUNG_MAX_DIMS];
-} dimensions;
 
 /* ---- looking at the arguments -----------------------------------------------------------------
  */
@@ -75,72 +64,6 @@ static rung_status view_out(rung_error *error, rung_reduction what, const rung_v
   return status;
 }
 
-/* ---- dimensions -------------------------------------------------------------------------------
- */
-
-/* Those that are kept, or where everything is reduced, all; without those of one element. */
-static dimensions dimensions_of(const rung_view *in, int axis, const rung_view *out) {
-  dimensions found = {0};
-  for (int d = 0; d < in->ndim; d++) {
-    if (d == axis || in->shape[d] == 1) continue;
-    dimension *at = &found.at[found.count++];
-    *at = (dimension){.extent = in->shape[d], .in = in->stride[d]};
-    if (axis != RUNG_ALL) at->out = out->stride[d < axis ? d : d - 1];
-  }
-  return found;
-}
-
-static uint64_t magnitude(int64_t stride) {
-  return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
-}
-
-/* The widest stride first: as the elements lie in memory. */
-static int by_stride(const void *a, const void *b) {
-  const uint64_t x = magnitude(((const dimension *)a)->in);
-  const uint64_t y = magnitude(((const dimension *)b)->in);
-  return x < y ? 1 : x > y ? -1 : 0;
-}
-
-static int by_extent(const void *a, const void *b) {
-  const int64_t x = ((const dimension *)a)->extent, y = ((const dimension *)b)->extent;
-  return x < y ? 1 : x > y ? -1 : 0;
-}
-
-static void sort(dimensions *d, int (*order)(const void *a, const void *b)) {
-  qsort(d->at, (size_t)d->count, sizeof d->at[0], order);
-}
-
-/* Whether `wide` steps over just what `extent` steps of `narrow` do. Strides of a view without
- * elements may be anything. */
-static bool goes_on(int64_t wide, int64_t narrow, int64_t extent) {
-  int64_t span;
-  return !__builtin_mul_overflow(narrow, extent, &span) && span == wide;
-}
-
-/* Neighbours become one where both arrays go on in even steps. */
-static void merge(dimensions *d) {
-  int count = 0;
-  for (int i = 0; i < d->count; i++) {
-    dimension *last = count > 0 ? &d->at[count - 1] : NULL;
-    const dimension *next = &d->at[i];
-    if (last != NULL && goes_on(last->in, next->in, next->extent) &&
-        goes_on(last->out, next->out, next->extent))
-      *last = (dimension){last->extent * next->extent, next->in, next->out};
-    else
-      d->at[count++] = *next;
-  }
-  d->count = count;
-}
-
-/* Where the order of elements does not matter: backwards is forwards. */
-static void turn_forwards(dimensions *d, rung_view *in) {
-  for (int i = 0; i < d->count; i++) {
-    if (d->at[i].in >= 0) continue;
-    in->data += (d->at[i].extent - 1) * d->at[i].in * (int64_t)rung_dtype_bytes(in->dtype);
-    d->at[i].in = -d->at[i].in;
-  }
-}
-
 /* ---- the forms of a job -----------------------------------------------------------------------
  */
 
@@ -150,29 +73,21 @@ typedef struct plan {
   int64_t outer, columns, inner;
 } plan;
 
-static void reshape(rung_view *view, int ndim, const int64_t *shape, const int64_t *stride) {
-  view->ndim = ndim;
-  for (int d = 0; d < ndim; d++) {
-    view->shape[d] = shape[d];
-    view->stride[d] = stride[d];
-  }
-}
-
 /* Everything to one number. */
 static plan plan_whole(const rung_view *in, const rung_view *out, bool any_order) {
   plan plan = {REDUCE_PACKED, *in, *out, 1, in->count, 1};
-  dimensions all = dimensions_of(in, RUNG_ALL, out);
+  rung_dimensions all = rung_dimensions_of(in, RUNG_ALL, NULL);
   if (any_order && in->count > 0) {
-    turn_forwards(&all, &plan.in);
-    sort(&all, by_stride);
+    rung_dimensions_forwards(&all, &plan.in);
+    rung_dimensions_by_stride(&all);
   }
-  if (in->count > 0) merge(&all);
+  if (in->count > 0) rung_dimensions_merge(&all);
   plan.in.ndim = all.count;
   for (int d = 0; d < all.count; d++) {
     plan.in.shape[d] = all.at[d].extent;
     plan.in.stride[d] = all.at[d].in;
   }
-  reshape(&plan.out, 1, (int64_t[]){1}, (int64_t[]){1});
+  rung_view_reshape(&plan.out, 1, (int64_t[]){1}, (int64_t[]){1});
   return plan;
 }
 
@@ -180,28 +95,29 @@ static plan plan_whole(const rung_view *in, const rung_view *out, bool any_order
 static plan plan_lines(const rung_view *in, int axis, const rung_view *out) {
   const int64_t columns = in->shape[axis], step = in->stride[axis];
   plan plan = {REDUCE_LINES, *in, *out, 1, columns, 1};
-  dimensions kept = dimensions_of(in, axis, out);
+  rung_dimensions kept = rung_dimensions_of(in, axis, out);
   if (out->count == 0) kept.count = 0;
   plan.outer = out->count;
-  sort(&kept, by_stride);
-  merge(&kept);
+  rung_dimensions_by_stride(&kept);
+  rung_dimensions_merge(&kept);
   const int last = kept.count - 1;
   if (kept.count <= 1 && (kept.count == 0 || kept.at[0].in != 1 || step == 1 || columns <= 1)) {
-    const dimension line = kept.count > 0 ? kept.at[0] : (dimension){plan.outer, 0, 1};
-    reshape(&plan.in, 2, (int64_t[]){plan.outer, columns}, (int64_t[]){line.in, step});
-    reshape(&plan.out, 1, (int64_t[]){plan.outer}, (int64_t[]){line.out});
+    const rung_dimension line = kept.count > 0 ? kept.at[0] : (rung_dimension){plan.outer, 0, 1};
+    rung_view_reshape(&plan.in, 2, (int64_t[]){plan.outer, columns}, (int64_t[]){line.in, step});
+    rung_view_reshape(&plan.out, 1, (int64_t[]){plan.outer}, (int64_t[]){line.out});
   } else if (kept.count <= 2 && kept.at[last].in == 1 && step != 1 && columns > 1) {
-    const dimension near = kept.at[last];
-    const dimension far = kept.count > 1 ? kept.at[0] : (dimension){1, 0, 0};
+    const rung_dimension near = kept.at[last];
+    const rung_dimension far = kept.count > 1 ? kept.at[0] : (rung_dimension){1, 0, 0};
     plan.form = REDUCE_ACROSS;
     plan.outer = far.extent;
     plan.inner = near.extent;
-    reshape(&plan.in, 3, (int64_t[]){far.extent, columns, near.extent},
-            (int64_t[]){far.in, step, 1});
-    reshape(&plan.out, 2, (int64_t[]){far.extent, near.extent}, (int64_t[]){far.out, near.out});
+    rung_view_reshape(&plan.in, 3, (int64_t[]){far.extent, columns, near.extent},
+                      (int64_t[]){far.in, step, 1});
+    rung_view_reshape(&plan.out, 2, (int64_t[]){far.extent, near.extent},
+                      (int64_t[]){far.out, near.out});
   } else {
     /* The longest first, for slices are cut there. */
-    sort(&kept, by_extent);
+    rung_dimensions_by_extent(&kept);
     plan.form = REDUCE_PACKED;
     plan.in.ndim = kept.count + 1;
     plan.out.ndim = kept.count;

@@ -37,6 +37,7 @@
 #ifndef RUNG_REDUCE_H
 #define RUNG_REDUCE_H
 
+#include "core/key.h"
 #include "core/ladder.h"
 #include "core/sum.h"
 #include "core/trial.h"
@@ -104,26 +105,18 @@ reduce_source reduce_source_of(const reduce_problem *problem);
 reduce_source reduce_source_next(reduce_source source);
 size_t reduce_partial_bytes(reduce_source source);
 
-/* What is done to a key's bits: key = bits ^ turn for integers, (bits in float's order) ^ turn for
- * floats; it also leads back. 0 for sums. Keys of 32 bits use the low half. */
+/* The turn of a problem's keys (core/key.h); 0 for sums. */
 int64_t reduce_turn_of(const reduce_problem *problem);
 
 reduce_layout reduce_layout_of(const rung_task *task);
 
-/* For what the host works out and kernels too. */
-#ifdef __CUDACC__
-#define REDUCE_ANYWHERE static inline __host__ __device__
-#else
-#define REDUCE_ANYWHERE static inline
-#endif
-
 /* Tiles in a line of so many elements; a line of none has one, empty. */
-REDUCE_ANYWHERE int64_t reduce_tiles(int64_t columns) {
+RUNG_ANYWHERE int64_t reduce_tiles(int64_t columns) {
   return columns > RUNG_SUM_TILE ? (columns + RUNG_SUM_TILE - 1) / RUNG_SUM_TILE : 1;
 }
 
 /* Room for a line's partial results of a level on a GPU: every line's begin where 16 bytes do. */
-REDUCE_ANYWHERE int64_t reduce_pitch(int64_t tiles) {
+RUNG_ANYWHERE int64_t reduce_pitch(int64_t tiles) {
   return (tiles + 3) / 4 * 4;
 }
 

@@ -11,168 +11,37 @@
  *           of integers the least and the largest
  *           equal, alternating (in sign), permutation (of 0 ... n - 1) */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/line.h"
-#include "core/random.h"
+#include "core/numbers.h"
 #include "ops/reduce/trials.h"
 
 static const char *const keys[] = {"n", "op", "type", "outer", "inner", "data", NULL};
 static const char *const ops[] = {"sum", "min", "max", "mean", NULL};
 static const char *const types[] = {"f32", "f64", "u8", "i32", "u32", "i64", "u64", NULL};
-static const char *const kinds[] = {"random",      "special",     "equal",
-                                    "alternating", "permutation", NULL};
-enum { RANDOM, SPECIAL, EQUAL, ALTERNATING, PERMUTATION };
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-/* A line of the input: where it begins, and how far apart its elements lie. */
-typedef struct line {
-  rung_dtype dtype;
-  char *data;
-  int64_t stride, n;
-} line;
-
-static void put_integer(const line *to, int64_t k, uint64_t value) {
-  char *at = to->data + k * to->stride * (int64_t)rung_dtype_bytes(to->dtype);
-  if (to->dtype == RUNG_U8)
-    *(uint8_t *)at = (uint8_t)value;
-  else if (to->dtype == RUNG_I32 || to->dtype == RUNG_U32)
-    *(uint32_t *)at = (uint32_t)value;
-  else if (to->dtype == RUNG_F32)
-    *(float *)at = (float)(int64_t)value;
-  else if (to->dtype == RUNG_F64)
-    *(double *)at = (double)(int64_t)value;
-  else
-    *(uint64_t *)at = value;
-}
-
-static void put_float(const line *to, int64_t k, double value) {
-  if (to->dtype == RUNG_F32)
-    ((float *)to->data)[k * to->stride] = (float)value;
-  else
-    ((double *)to->data)[k * to->stride] = value;
-}
-
-/* Both signs, magnitudes in [1/128, 2): digits enough that sums in another order differ. */
-static double draw(rung_random *random) {
-  const uint64_t bits = rung_random_next(random);
-  const double value = ldexp(1.0 + rung_random_double(random), -(int)(bits & 7));
-  return bits & 8 ? -value : value;
-}
-
-static int64_t draw_index(rung_random *random, int64_t n) {
-  return (int64_t)(rung_random_double(random) * (double)n);
-}
-
-/* One line after the other, each with another thing that goes wrong easily. */
-static void fill_special_float(const line *to, int kind, rung_random *random) {
-  const bool narrow = to->dtype == RUNG_F32;
-  const double least = narrow ? 0x1p-149 : 0x1p-1074,
-               most = narrow ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
-  for (int64_t k = 0; k < to->n; ++k) {
-    double value = draw(random);
-    if (kind == 3) value = -0.0;
-    if (kind == 4) value = value < 0 ? -0.0 : 0.0;
-    if (kind == 5) value = least * floor(value * 1000);
-    if (kind == 6) value *= k % 2 ? ldexp(1.0, narrow ? 60 : 500) : 1;
-    if (kind == 7) value = most;
-    if (kind == 8) value = k % 2 ? least : -least;
-    if (kind == 10) value = fabs(value) * (k % 3 ? 1 : -0.0);
-    put_float(to, k, value);
-  }
-  const int64_t a = draw_index(random, to->n), b = draw_index(random, to->n);
-  if (kind == 0) put_float(to, a, a % 2 ? NAN : -NAN);
-  if (kind == 1) put_float(to, a, a % 2 ? INFINITY : -INFINITY);
-  if (kind == 2) {
-    put_float(to, a, INFINITY);
-    put_float(to, b, -INFINITY);
-  }
-  if (kind == 9) put_float(to, to->n - 1, NAN);
-}
-
-static void fill_special_integer(const line *to, int kind, rung_random *random) {
-  static const uint64_t values[] = {0,
-                                    1,
-                                    UINT64_MAX,
-                                    (uint64_t)INT64_MAX,
-                                    (uint64_t)INT64_MIN,
-                                    0x7fffffff,
-                                    0x80000000,
-                                    0xffffffff,
-                                    127,
-                                    128,
-                                    255};
-  enum { VALUES = sizeof values / sizeof values[0] };
-  for (int64_t k = 0; k < to->n; ++k)
-    put_integer(to, k, kind == VALUES ? values[draw_index(random, VALUES)] : values[kind]);
-  if (kind < VALUES) put_integer(to, draw_index(random, to->n), values[(kind + 1) % VALUES]);
-}
-
-static void fill_permutation(const line *to, rung_random *random) {
-  uint64_t *order = (uint64_t *)malloc((size_t)to->n * sizeof *order);
-  for (int64_t k = 0; k < to->n; ++k) {
-    if (order == NULL) { /* as good a job */
-      put_integer(to, k, (uint64_t)k);
-      continue;
-    }
-    const int64_t other = draw_index(random, k + 1);
-    order[k] = order[other];
-    order[other] = (uint64_t)k;
-  }
-  for (int64_t k = 0; k < to->n && order != NULL; ++k) put_integer(to, k, order[k]);
-  free(order);
-}
-
-static void fill(const line *to, int kind, int64_t index, rung_random *random) {
-  const bool floats = (RUNG_FLOATS & RUNG_TYPE(to->dtype)) != 0;
-  if (to->n == 0) return;
-  if (kind == PERMUTATION) {
-    fill_permutation(to, random);
-  } else if (kind == SPECIAL && floats) {
-    fill_special_float(to, (int)(index % 11), random);
-  } else if (kind == SPECIAL) {
-    fill_special_integer(to, (int)(index % 12), random);
-  } else {
-    for (int64_t k = 0; k < to->n; ++k) {
-      const double sign = kind == ALTERNATING && k % 2 ? -1 : 1;
-      const double size = kind == RANDOM ? draw(random) : 0.7 * (double)(1 + index);
-      if (floats)
-        put_float(to, k, sign * size);
-      else
-        put_integer(
-            to, k,
-            kind == RANDOM ? rung_random_next(random) : (uint64_t)((int64_t)sign * (77 + index)));
-    }
-  }
-}
-
-static void copy(const line *to, const line *from) {
-  const int64_t bytes = (int64_t)rung_dtype_bytes(to->dtype);
-  for (int64_t k = 0; k < to->n; ++k)
-    memcpy(to->data + k * to->stride * bytes, from->data + k * from->stride * bytes, (size_t)bytes);
-}
-
-static line line_of(const rung_trial *trial, int64_t j) {
+static rung_numbers line_of(const rung_trial *trial, int64_t j) {
   const reduce_problem *p = (const reduce_problem *)trial->problem;
   const int64_t at = j / p->inner * p->columns * p->inner + j % p->inner;
   char *data = trial->arrays[REDUCE_IN].data;
   if (p->columns > 0) data += at * (int64_t)rung_dtype_bytes(p->dtype);
-  return (line){p->dtype, data, p->inner, p->columns};
+  return (rung_numbers){p->dtype, data, p->inner, p->columns};
 }
 
-static void fill_all(const rung_trial *trial, int kind) {
+static void fill_all(const rung_trial *trial, rung_numbers_kind kind) {
   const reduce_problem *p = (const reduce_problem *)trial->problem;
   rung_random random = {trial->seed};
   for (int64_t j = 0; j < p->outer * p->inner; ++j) {
-    const line to = line_of(trial, j), from = line_of(trial, j % REDUCE_BASE);
+    const rung_numbers to = line_of(trial, j), from = line_of(trial, j % REDUCE_BASE);
     if (j < REDUCE_BASE)
-      fill(&to, kind, j, &random);
+      rung_numbers_fill(&to, kind, j, &random);
     else
-      copy(&to, &from);
+      rung_numbers_copy(&to, &from);
   }
 }
 
@@ -193,7 +62,9 @@ static rung_status read_line(const char *text, request *r, rung_error *error) {
     status = rung_line_int(error, &line, "inner", 1, 1, REDUCE_MOST, &r->inner);
   if (status == RUNG_OK) status = rung_line_choice(error, &line, "op", ops, RUNG_SUM, &r->op);
   if (status == RUNG_OK) status = rung_line_choice(error, &line, "type", types, 0, &r->type);
-  if (status == RUNG_OK) status = rung_line_choice(error, &line, "data", kinds, RANDOM, &r->kind);
+  if (status == RUNG_OK)
+    status =
+        rung_line_choice(error, &line, "data", rung_numbers_kinds, RUNG_NUMBERS_RANDOM, &r->kind);
   return status;
 }
 
@@ -226,7 +97,7 @@ static rung_status make(const char *text, uint64_t seed, rung_trial *trial, rung
                         .array_names = {"in", "out"}};
   snprintf(trial->label, sizeof trial->label,
            "n=%" PRId64 " op=%s type=%s outer=%" PRId64 " inner=%" PRId64 " data=%s", r.n,
-           ops[r.op], types[r.type], r.outer, r.inner, kinds[r.kind]);
+           ops[r.op], types[r.type], r.outer, r.inner, rung_numbers_kinds[r.kind]);
   reduce_problem *problem = (reduce_problem *)malloc(sizeof *problem);
   if (problem == NULL) return rung_fail(error, RUNG_OUT_OF_MEMORY, "host memory ran out");
   trial->problem = problem;
@@ -240,7 +111,7 @@ static rung_status make(const char *text, uint64_t seed, rung_trial *trial, rung
   }
   trial->bytes = problem->bytes;
   trial->flops = problem->flops;
-  fill_all(trial, r.kind);
+  fill_all(trial, (rung_numbers_kind)r.kind);
   return RUNG_OK;
 }
 

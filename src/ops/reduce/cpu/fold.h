@@ -30,29 +30,6 @@ typedef union reduce_partials {
   int64_t i64[REDUCE_STRIP];
 } reduce_partials;
 
-/* A float's bits as an integer in the float's order, and back: for negative ones larger magnitudes
- * are less. -0 falls below +0. Choices are made by masks here, for of branches the compiler makes
- * no vectors. */
-static inline int32_t reduce_ordered_32(int32_t bits) {
-  return bits ^ (-(int32_t)(bits < 0) & INT32_MAX);
-}
-
-static inline int64_t reduce_ordered_64(int64_t bits) {
-  return bits ^ (-(int64_t)(bits < 0) & INT64_MAX);
-}
-
-/* The least of all keys is a NaN's, whether the least or the largest is sought: no number has it,
- * turned over or not. `bits` are a float's. */
-static inline int32_t reduce_key_f32(int32_t bits, int32_t turn) {
-  const int32_t nan = -(int32_t)((bits & 0x7fffffff) > 0x7f800000);
-  return ((reduce_ordered_32(bits) ^ turn) & ~nan) | (nan & INT32_MIN);
-}
-
-static inline int64_t reduce_key_f64(int64_t bits, int64_t turn) {
-  const int64_t nan = -(int64_t)((bits & INT64_MAX) > INT64_C(0x7ff0000000000000));
-  return ((reduce_ordered_64(bits) ^ turn) & ~nan) | (nan & INT64_MIN);
-}
-
 /* Bytes, in pairs that share 16 bits, and those in pairs that share 32 before they can overflow:
  * widened one by one they would cost four times as much. */
 static inline uint32_t reduce_sum_bytes(const uint8_t *tile, int count) {
@@ -137,7 +114,7 @@ static inline int32_t reduce_least_byte(const uint8_t *tile, int count, int32_t 
 #define REDUCE_PARTIAL int32_t
 #include "ops/reduce/cpu/fold_of.h"
 #undef REDUCE_TAKE
-#define REDUCE_TAKE(x, turn) reduce_key_f32(x, (int32_t)(turn))
+#define REDUCE_TAKE(x, turn) rung_key_f32(x, (int32_t)(turn))
 #define REDUCE_NAME(name) name##_least_f32
 #define REDUCE_IN reduce_bits_32
 #define REDUCE_PARTIAL int32_t
@@ -151,7 +128,7 @@ static inline int32_t reduce_least_byte(const uint8_t *tile, int count, int32_t 
 #define REDUCE_PARTIAL int64_t
 #include "ops/reduce/cpu/fold_of.h"
 #undef REDUCE_TAKE
-#define REDUCE_TAKE(x, turn) reduce_key_f64(x, turn)
+#define REDUCE_TAKE(x, turn) rung_key_f64(x, turn)
 #define REDUCE_NAME(name) name##_least_f64
 #define REDUCE_IN reduce_bits_64
 #define REDUCE_PARTIAL int64_t
@@ -191,14 +168,10 @@ static inline void reduce_put(const reduce_problem *problem, const void *partial
     const int64_t key = narrow ? *(const int32_t *)partial : *(const int64_t *)partial;
     if (problem->dtype == RUNG_U8)
       ((uint8_t *)out)[at] = (uint8_t)(key ^ turn);
-    else if (problem->dtype == RUNG_F32 && key == INT32_MIN)
-      ((float *)out)[at] = NAN;
     else if (problem->dtype == RUNG_F32)
-      ((reduce_bits_32 *)out)[at] = reduce_ordered_32((int32_t)(key ^ turn));
-    else if (problem->dtype == RUNG_F64 && key == INT64_MIN)
-      ((double *)out)[at] = NAN;
+      ((reduce_bits_32 *)out)[at] = rung_unkey_f32((int32_t)key, (int32_t)turn);
     else if (problem->dtype == RUNG_F64)
-      ((reduce_bits_64 *)out)[at] = reduce_ordered_64(key ^ turn);
+      ((reduce_bits_64 *)out)[at] = rung_unkey_f64(key, turn);
     else if (narrow)
       ((int32_t *)out)[at] = (int32_t)(key ^ turn);
     else

@@ -71,27 +71,15 @@ struct reduce_least_integer {
   }
 };
 
-/* A float's bits as an integer in the float's order, and back: for negative ones larger magnitudes
- * are less, and -0 falls below +0. */
-REDUCE_BOTH int32_t reduce_ordered(int32_t bits) {
-  return bits < 0 ? bits ^ INT32_MAX : bits;
-}
-REDUCE_BOTH int64_t reduce_ordered(int64_t bits) {
-  return bits < 0 ? bits ^ INT64_MAX : bits;
-}
-
-/* The least of floats' keys, from the floats' bits. The least of all is a NaN's, whether the least
- * or the largest is sought: no number has it, turned over or not. */
+/* The least of floats' keys, from the floats' bits. */
 struct reduce_least_f32 : reduce_least_integer<int32_t, int32_t> {
   REDUCE_BOTH int32_t take(int32_t bits, int64_t turn) {
-    const bool nan = (bits & 0x7fffffff) > 0x7f800000;
-    return nan ? INT32_MIN : reduce_ordered(bits) ^ (int32_t)turn;
+    return rung_key_f32(bits, (int32_t)turn);
   }
 };
 struct reduce_least_f64 : reduce_least_integer<int64_t, int64_t> {
   REDUCE_BOTH int64_t take(int64_t bits, int64_t turn) {
-    const bool nan = (bits & INT64_MAX) > 0x7ff0000000000000;
-    return nan ? INT64_MIN : reduce_ordered(bits) ^ turn;
+    return rung_key_f64(bits, turn);
   }
 };
 
@@ -132,16 +120,14 @@ REDUCE_BOTH void reduce_finish(const reduce_end &end, int32_t key, void *out, in
   const int32_t bits = key ^ (int32_t)end.turn;
   if (end.dtype == RUNG_U8)
     ((uint8_t *)out)[at] = (uint8_t)bits;
-  else if (end.dtype == RUNG_F32) /* 0x7fffffff is a NaN */
-    ((int32_t *)out)[at] = key == INT32_MIN ? INT32_MAX : reduce_ordered(bits);
+  else if (end.dtype == RUNG_F32)
+    ((int32_t *)out)[at] = rung_unkey_f32(key, (int32_t)end.turn);
   else
     ((int32_t *)out)[at] = bits;
 }
 
 REDUCE_BOTH void reduce_finish(const reduce_end &end, int64_t key, void *out, int64_t at) {
-  const int64_t bits = key ^ end.turn;
-  const bool nan = end.dtype == RUNG_F64 && key == INT64_MIN;
-  ((int64_t *)out)[at] = nan ? INT64_MAX : end.dtype == RUNG_F64 ? reduce_ordered(bits) : bits;
+  ((int64_t *)out)[at] = end.dtype == RUNG_F64 ? rung_unkey_f64(key, end.turn) : key ^ end.turn;
 }
 
 template <typename P>

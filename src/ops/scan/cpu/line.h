@@ -1,0 +1,106 @@
+/* Lines of tiles: what the canonical rungs of the CPU share. A line's aggregates lie in the
+ * scratch, those of a level after the other (scan_aggregates()), as numbers of the source's type.
+ * Where several threads work on a line a flag stands for every aggregate: it is there. A thread
+ * waits for flags of tiles before its own only, which somebody else has under way: tiles are taken
+ * in order. */
+#ifndef RUNG_SCAN_CPU_LINE_H
+#define RUNG_SCAN_CPU_LINE_H
+
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "ops/scan/cpu/tile.h"
+
+typedef struct scan_line {
+  const scan_source_tiles *of;
+  const char *in;
+  char *out;
+  int64_t columns, tiles, size, turn;
+  bool exclusive, past;
+  char *aggregates;
+  atomic_uchar *there; /* NULL: all by one thread */
+} scan_line;
+
+/* Everything of a task's line but where its aggregates are. */
+static inline scan_line scan_line_of(const rung_task *task, int64_t number) {
+  const scan_problem *problem = (const scan_problem *)task->problem;
+  const rung_view *in = &task->arrays[SCAN_IN], *out = &task->arrays[SCAN_OUT];
+  const int64_t size = (int64_t)rung_dtype_bytes(problem->dtype);
+  return (scan_line){.of = &scan_tiles_of[scan_source_of(problem)],
+                     .in = in->data + number * scan_pitch_of(problem, in) * size,
+                     .out = out->data + number * scan_pitch_of(problem, out) * size,
+                     .columns = problem->columns,
+                     .tiles = scan_tiles(problem->columns),
+                     .size = size,
+                     .turn = scan_turn_of(problem),
+                     .exclusive = problem->exclusive};
+}
+
+static inline void scan_await(const scan_line *line, int64_t first, int64_t count) {
+  for (int64_t i = first; i < first + count && line->there != NULL; ++i)
+    for (int looks = 0; !atomic_load_explicit(&line->there[i], memory_order_acquire); ++looks)
+      if (looks > 1000) sched_yield(); /* its thread may want this core */
+}
+
+/* Puts a tile's total in, and the aggregates of the families that it is the last of. */
+static inline void scan_publish(const scan_line *line, int64_t tile, const scan_number *total) {
+  int64_t first = 0, count = line->tiles, at = tile;
+  scan_number value = *total;
+  for (;;) {
+    memcpy(line->aggregates + (first + at) * line->size, &value, (size_t)line->size);
+    if (line->there != NULL)
+      atomic_store_explicit(&line->there[first + at], 1, memory_order_release);
+    if (at % SCAN_FAMILY != SCAN_FAMILY - 1) return;
+    const int64_t family = first + at - (SCAN_FAMILY - 1);
+    scan_await(line, family, SCAN_FAMILY);
+    line->of->last(line->aggregates + family * line->size, SCAN_FAMILY, &value);
+    first += count;
+    count /= SCAN_FAMILY;
+    at /= SCAN_FAMILY;
+  }
+}
+
+/* What all tiles before come to: the contract's P. */
+static inline void scan_before(const scan_line *line, int64_t tile, scan_number *p) {
+  int64_t family[SCAN_LEVELS], first = 0, count = line->tiles, at = tile;
+  int number[SCAN_LEVELS], level = 0;
+  for (; at > 0; ++level) {
+    number[level] = (int)(at % SCAN_FAMILY);
+    family[level] = first + at - number[level];
+    first += count;
+    count /= SCAN_FAMILY;
+    at /= SCAN_FAMILY;
+  }
+  line->of->none(p);
+  while (--level >= 0) {
+    scan_number e;
+    if (number[level] == 0) continue;
+    scan_await(line, family[level], number[level]);
+    line->of->last(line->aggregates + family[level] * line->size, number[level], &e);
+    line->of->join(p, &e);
+  }
+}
+
+/* `next`: see scan_piece. */
+static inline void scan_one_tile(const scan_line *line, int64_t tile, const char *next) {
+  const int64_t at = tile * SCAN_TILE, left = line->columns - at;
+  const int count = left < SCAN_TILE ? (int)left : SCAN_TILE;
+  const scan_piece piece = {.in = line->in + at * line->size,
+                            .out = line->out + at * line->size,
+                            .count = count,
+                            .turn = line->turn,
+                            .exclusive = line->exclusive,
+                            .begins = tile == 0,
+                            .past = line->past,
+                            .next = next};
+  scan_numbers totals;
+  scan_number total, before;
+  /* The last row's total is of no use but for the tile's. */
+  line->of->totals(piece.in, tile + 1 < line->tiles ? SCAN_ROWS : (count - 1) / SCAN_ROW,
+                   line->turn, &totals, &total);
+  if (tile + 1 < line->tiles) scan_publish(line, tile, &total);
+  scan_before(line, tile, &before);
+  line->of->tile(&piece, &totals, &before);
+}
+
+#endif

@@ -1,0 +1,243 @@
+/* Tiles in the canonical order (scan.h) by one CPU thread. For every scan_source a row of a table:
+ *
+ *   totals(in, rows, turn, totals, total)   the totals of a tile's first rows, whole ones, to as
+ *                                           many numbers; of 64, the tile's to *total as well
+ *   tile(piece, totals, before)             a tile, or what there is of the last one, to its
+ *                                           results. `totals` are those of all rows but the last,
+ *                                           `before` is what all tiles before come to
+ *   last(numbers, m, value)                 K of m numbers, 1 ... 32: the last of it
+ *   none(value), join(all, value)           nothing; *all joined with *value
+ *
+ * Numbers are of the source's own type: float, double, uint32_t, uint64_t, or keys, int32_t or
+ * int64_t. Totals are found first, from memory, and the results then, from the cache: no row waits
+ * for the one before. For the files under cpu/, which are compiled once per instruction set. */
+#ifndef RUNG_SCAN_CPU_TILE_H
+#define RUNG_SCAN_CPU_TILE_H
+
+#include "backend/cpu/lanes.h"
+#include "ops/scan/scan.h"
+
+enum { SCAN_ROWS = SCAN_EIGHT * SCAN_EIGHT }; /* of a tile */
+
+typedef struct scan_piece {
+  const void *in;
+  void *out;
+  int count; /* elements, 1 ... SCAN_TILE */
+  int64_t turn;
+  bool exclusive;
+  bool begins;      /* it is its line's first */
+  bool past;        /* out is stored past the caches, where it is aligned to a vector */
+  const char *next; /* what will be read after this, asked for meanwhile: as many rows; or NULL */
+} scan_piece;
+
+/* Brings memory near, into the second-level cache. */
+LANES_INLINE void scan_ask_for(const char *from, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at, 0, 2);
+}
+
+/* Room for a number of any source, and for a tile's. */
+typedef union scan_number {
+  float f32;
+  double f64;
+  uint32_t u32;
+  uint64_t u64;
+} scan_number;
+typedef union scan_numbers {
+  float f32[SCAN_ROWS];
+  double f64[SCAN_ROWS];
+} scan_numbers;
+
+typedef uint32_t scan_u32 __attribute__((vector_size(LANES_BYTES), may_alias));
+typedef uint64_t scan_u64 __attribute__((vector_size(LANES_BYTES), may_alias));
+typedef lanes_f32 scan_f32 __attribute__((may_alias));
+typedef lanes_f64 scan_f64 __attribute__((may_alias));
+typedef lanes_i32 scan_i32 __attribute__((may_alias));
+typedef lanes_i64 scan_i64 __attribute__((may_alias));
+typedef uint32_t scan_a_u32 __attribute__((may_alias));
+typedef uint64_t scan_a_u64 __attribute__((may_alias));
+typedef int32_t scan_a_i32 __attribute__((may_alias));
+typedef int64_t scan_a_i64 __attribute__((may_alias));
+
+/* ---- vectors -----------------------------------------------------------------------------------
+ */
+
+/* Lane l of a shuffle of two vectors of n lanes. */
+#define SCAN_LANE_EVEN(l, s, n) 2 * (l)
+#define SCAN_LANE_ODD(l, s, n) 2 * (l) + 1
+#define SCAN_LANE_LOWER(l, s, n) ((l) % 2 * (n) + (l) / 2)
+#define SCAN_LANE_UPPER(l, s, n) ((l) % 2 * (n) + (n) / 2 + (l) / 2)
+#define SCAN_LANE_BACK(l, s, n) ((n) - (s) + (l))
+#if LANES_BYTES == 64
+#define SCAN_LIST_32(lane, s) LANES_16(lane, s, 16)
+#define SCAN_LIST_64(lane, s) LANES_8(lane, s, 8)
+#elif LANES_BYTES == 32
+#define SCAN_LIST_32(lane, s) LANES_8(lane, s, 8)
+#define SCAN_LIST_64(lane, s) LANES_4(lane, s, 4)
+#else
+#define SCAN_LIST_32(lane, s) LANES_4(lane, s, 4)
+#define SCAN_LIST_64(lane, s) LANES_2(lane, s, 2)
+#endif
+
+/* core/key.h, a vector at a time. Comparisons give lanes of all bits or none. */
+LANES_INLINE scan_i32 scan_ordered_32(scan_i32 bits) {
+  return bits ^ ((bits < 0) & INT32_MAX);
+}
+LANES_INLINE scan_i64 scan_ordered_64(scan_i64 bits) {
+  return bits ^ ((bits < 0) & INT64_MAX);
+}
+LANES_INLINE scan_i32 scan_key_f32(scan_i32 bits, scan_i32 turn) {
+  const scan_i32 nan = (bits & INT32_MAX) > RUNG_KEY_MOST_F32;
+  return ((scan_ordered_32(bits) ^ turn) & ~nan) | (nan & INT32_MIN);
+}
+LANES_INLINE scan_i64 scan_key_f64(scan_i64 bits, scan_i64 turn) {
+  const scan_i64 nan = (bits & INT64_MAX) > RUNG_KEY_MOST_F64;
+  return ((scan_ordered_64(bits) ^ turn) & ~nan) | (nan & INT64_MIN);
+}
+LANES_INLINE scan_i32 scan_unkey_f32(scan_i32 key, scan_i32 turn) {
+  const scan_i32 nan = key == INT32_MIN;
+  return (scan_ordered_32(key ^ turn) & ~nan) | (nan & INT32_MAX);
+}
+LANES_INLINE scan_i64 scan_unkey_f64(scan_i64 key, scan_i64 turn) {
+  const scan_i64 nan = key == INT64_MIN;
+  return (scan_ordered_64(key ^ turn) & ~nan) | (nan & INT64_MAX);
+}
+
+LANES_INLINE scan_i32 scan_least_i32(scan_i32 a, scan_i32 b) {
+  const scan_i32 first = a < b;
+  return (a & first) | (b & ~first);
+}
+LANES_INLINE scan_i64 scan_least_i64(scan_i64 a, scan_i64 b) {
+  const scan_i64 first = a < b;
+  return (a & first) | (b & ~first);
+}
+
+/* ---- one set of functions a source -------------------------------------------------------------
+ */
+
+#define SCAN_SAME(v, turn) (v)
+#define SCAN_TURN(v, turn) ((v) ^ (turn))
+#define SCAN_PLUS(a, b) ((a) + (b))
+#define SCAN_LESSER(a, b) ((b) < (a) ? (b) : (a))
+
+/* Elements of 4 bytes, then of 8. */
+#define SCAN_LIST SCAN_LIST_32
+#define SCAN_LANES LANES_F32
+#define SCAN_INTS lanes_i32
+#define SCAN_ADDS 1
+#define SCAN_JOIN SCAN_PLUS
+#define SCAN_JOIN_ONE SCAN_PLUS
+#define SCAN_TAKE SCAN_SAME
+#define SCAN_GIVE SCAN_SAME
+#define SCAN_NAME(name) name##_add_f32
+#define SCAN_T float
+#define SCAN_V scan_f32
+#define SCAN_NONE (-0.0f)
+#include "ops/scan/cpu/tile_of.h"
+#define SCAN_NAME(name) name##_add_32
+#define SCAN_T scan_a_u32
+#define SCAN_V scan_u32
+#define SCAN_NONE 0
+#include "ops/scan/cpu/tile_of.h"
+#undef SCAN_ADDS
+#undef SCAN_JOIN
+#undef SCAN_JOIN_ONE
+#undef SCAN_TAKE
+#undef SCAN_GIVE
+#define SCAN_ADDS 0
+#define SCAN_JOIN scan_least_i32
+#define SCAN_JOIN_ONE SCAN_LESSER
+#define SCAN_NAME(name) name##_least_32
+#define SCAN_T scan_a_i32
+#define SCAN_V scan_i32
+#define SCAN_NONE INT32_MAX
+#define SCAN_TAKE SCAN_TURN
+#define SCAN_GIVE SCAN_TURN
+#include "ops/scan/cpu/tile_of.h"
+#undef SCAN_TAKE
+#undef SCAN_GIVE
+#define SCAN_NAME(name) name##_least_f32
+#define SCAN_T scan_a_i32
+#define SCAN_V scan_i32
+#define SCAN_NONE RUNG_KEY_MOST_F32
+#define SCAN_TAKE scan_key_f32
+#define SCAN_GIVE scan_unkey_f32
+#include "ops/scan/cpu/tile_of.h"
+#undef SCAN_TAKE
+#undef SCAN_GIVE
+#undef SCAN_ADDS
+#undef SCAN_JOIN
+#undef SCAN_JOIN_ONE
+#undef SCAN_LIST
+#undef SCAN_LANES
+#undef SCAN_INTS
+
+#define SCAN_LIST SCAN_LIST_64
+#define SCAN_LANES LANES_F64
+#define SCAN_INTS lanes_i64
+#define SCAN_ADDS 1
+#define SCAN_JOIN SCAN_PLUS
+#define SCAN_JOIN_ONE SCAN_PLUS
+#define SCAN_TAKE SCAN_SAME
+#define SCAN_GIVE SCAN_SAME
+#define SCAN_NAME(name) name##_add_f64
+#define SCAN_T double
+#define SCAN_V scan_f64
+#define SCAN_NONE (-0.0)
+#include "ops/scan/cpu/tile_of.h"
+#define SCAN_NAME(name) name##_add_64
+#define SCAN_T scan_a_u64
+#define SCAN_V scan_u64
+#define SCAN_NONE 0
+#include "ops/scan/cpu/tile_of.h"
+#undef SCAN_ADDS
+#undef SCAN_JOIN
+#undef SCAN_JOIN_ONE
+#undef SCAN_TAKE
+#undef SCAN_GIVE
+#define SCAN_ADDS 0
+#define SCAN_JOIN scan_least_i64
+#define SCAN_JOIN_ONE SCAN_LESSER
+#define SCAN_NAME(name) name##_least_64
+#define SCAN_T scan_a_i64
+#define SCAN_V scan_i64
+#define SCAN_NONE INT64_MAX
+#define SCAN_TAKE SCAN_TURN
+#define SCAN_GIVE SCAN_TURN
+#include "ops/scan/cpu/tile_of.h"
+#undef SCAN_TAKE
+#undef SCAN_GIVE
+#define SCAN_NAME(name) name##_least_f64
+#define SCAN_T scan_a_i64
+#define SCAN_V scan_i64
+#define SCAN_NONE RUNG_KEY_MOST_F64
+#define SCAN_TAKE scan_key_f64
+#define SCAN_GIVE scan_unkey_f64
+#include "ops/scan/cpu/tile_of.h"
+#undef SCAN_TAKE
+#undef SCAN_GIVE
+#undef SCAN_ADDS
+#undef SCAN_JOIN
+#undef SCAN_JOIN_ONE
+#undef SCAN_LIST
+#undef SCAN_LANES
+#undef SCAN_INTS
+
+typedef struct scan_source_tiles {
+  void (*totals)(const void *in, int rows, int64_t turn, void *totals, void *total);
+  void (*tile)(const scan_piece *piece, const void *totals, const void *before);
+  void (*last)(const void *numbers, int m, void *value);
+  void (*none)(void *value);
+  void (*join)(void *all, const void *value);
+} scan_source_tiles;
+
+#define SCAN_ROW_OF(name) \
+  { scan_totals_##name, scan_tile_##name, scan_last_##name, scan_none_##name, scan_join_##name }
+static const scan_source_tiles scan_tiles_of[SCAN_SOURCES] = {
+    [SCAN_ADD_F32] = SCAN_ROW_OF(add_f32),   [SCAN_ADD_F64] = SCAN_ROW_OF(add_f64),
+    [SCAN_ADD_32] = SCAN_ROW_OF(add_32),     [SCAN_ADD_64] = SCAN_ROW_OF(add_64),
+    [SCAN_LEAST_32] = SCAN_ROW_OF(least_32), [SCAN_LEAST_F32] = SCAN_ROW_OF(least_f32),
+    [SCAN_LEAST_64] = SCAN_ROW_OF(least_64), [SCAN_LEAST_F64] = SCAN_ROW_OF(least_f64),
+};
+#undef SCAN_ROW_OF
+
+#endif

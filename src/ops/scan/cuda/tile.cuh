@@ -1,0 +1,163 @@
+/* Tiles in the canonical order (scan.h). A block of 256 threads takes a tile: a warp a band, a
+ * thread one group of each of the band's eight rows, 32 elements in registers. */
+#ifndef RUNG_SCAN_CUDA_TILE_CUH
+#define RUNG_SCAN_CUDA_TILE_CUH
+
+#include "ops/scan/cuda/sources.cuh"
+
+enum { SCAN_THREADS = 32 * SCAN_EIGHT };
+
+/* A group's elements in one load, or two where they have 8 bytes: aligned to 16. */
+template <typename T>
+struct __align__(16) scan_chunk {
+  T at[SCAN_GROUP];
+};
+
+/* What a thread holds of its warp's band. */
+template <typename S>
+struct scan_held {
+  typename S::value e[SCAN_EIGHT][SCAN_GROUP]; /* elements, then the prefixes of groups */
+  typename S::value g[SCAN_EIGHT];             /* the prefixes of rows, from the groups' totals */
+};
+
+/* Where a thread's group of a row begins, from the band's first element. */
+__device__ __forceinline__ int scan_group_at(int row) {
+  return row * SCAN_ROW + (int)(threadIdx.x % 32) * SCAN_GROUP;
+}
+
+/* The band at `in`, of which `count` elements are there (none or less: an empty one). V is 4 where
+ * `in` is aligned to 16 bytes, else 1. */
+template <typename S, int V>
+__device__ __forceinline__ void scan_load(const typename S::in *in, int count, int64_t turn,
+                                          scan_held<S> &held) {
+  typedef scan_chunk<typename S::in> chunk;
+  if (V == SCAN_GROUP && count >= SCAN_BAND) {
+    chunk chunks[SCAN_EIGHT];
+#pragma unroll
+    for (int r = 0; r < SCAN_EIGHT; ++r) chunks[r] = *(const chunk *)(in + scan_group_at(r));
+#pragma unroll
+    for (int r = 0; r < SCAN_EIGHT; ++r) {
+#pragma unroll
+      for (int c = 0; c < SCAN_GROUP; ++c) held.e[r][c] = S::take(chunks[r].at[c], turn);
+    }
+    return;
+  }
+#pragma unroll
+  for (int r = 0; r < SCAN_EIGHT; ++r) {
+#pragma unroll
+    for (int c = 0; c < SCAN_GROUP; ++c) {
+      const int at = scan_group_at(r) + c;
+      held.e[r][c] = at < count ? S::take(in[at], turn) : S::none();
+    }
+  }
+}
+
+/* The prefixes of groups and rows. The band's total is returned to the warp's last thread. */
+template <typename S>
+__device__ __forceinline__ typename S::value scan_prefixes(scan_held<S> &held) {
+  typename S::value rows = S::none();
+#pragma unroll
+  for (int r = 0; r < SCAN_EIGHT; ++r) {
+    typename S::value(&e)[SCAN_GROUP] = held.e[r];
+    const typename S::value left = S::join(e[0], e[1]), middle = S::join(e[1], e[2]);
+    e[3] = S::join(left, S::join(e[2], e[3]));
+    e[2] = S::join(e[0], middle);
+    e[1] = left;
+    held.g[r] = scan_warp<S>(e[3]);
+    rows = S::join(rows, held.g[r]);
+  }
+  return rows;
+}
+
+/* Writes a band's results; `offset` is what comes before it, `begins` whether its first element is
+ * its line's. */
+template <typename S, int V>
+__device__ __forceinline__ void scan_store(const scan_held<S> &held, typename S::value offset,
+                                           const scan_lines<S> &lines, bool begins,
+                                           typename S::in *out, int count) {
+  typedef scan_chunk<typename S::in> chunk;
+  const unsigned lane = threadIdx.x % 32;
+  typename S::value rows = S::none();
+#pragma unroll
+  for (int r = 0; r < SCAN_EIGHT; ++r) {
+    typename S::value back = __shfl_up_sync(0xffffffffu, held.g[r], 1);
+    if (lane == 0) back = S::none();
+    const typename S::value base = S::join(S::join(offset, rows), back);
+    const int at = scan_group_at(r);
+    chunk results;
+#pragma unroll
+    for (int c = 0; c < SCAN_GROUP; ++c) {
+      const typename S::value with = S::join(base, held.e[r][c]);
+      const typename S::value before = c > 0 ? S::join(base, held.e[r][c > 0 ? c - 1 : 0]) : base;
+      results.at[c] = S::give(lines.exclusive ? before : with, lines.turn);
+    }
+    if (lines.exclusive && begins && at == 0) results.at[0] = S::nothing(lines.turn);
+    if (V == SCAN_GROUP && at + SCAN_GROUP <= count) {
+      *(chunk *)(out + at) = results;
+    } else {
+#pragma unroll
+      for (int c = 0; c < SCAN_GROUP; ++c)
+        if (at + c < count) out[at + c] = results.at[c];
+    }
+    rows = S::join(rows, __shfl_sync(0xffffffffu, held.g[r], 31));
+  }
+}
+
+/* The running result of the first `count` bands' totals. */
+template <typename S>
+__device__ __forceinline__ typename S::value scan_bands(const typename S::value *bands, int count) {
+  typename S::value all = S::none();
+#pragma unroll
+  for (int b = 0; b < SCAN_EIGHT; ++b)
+    if (b < count) all = S::join(all, bands[b]);
+  return all;
+}
+
+/* ---- lines of a band at most: a warp a line ----------------------------------------------------
+ */
+
+template <typename S, int V>
+static __global__ void __launch_bounds__(SCAN_THREADS) scan_short_kernel(scan_lines<S> lines) {
+  const int64_t warps = (int64_t)gridDim.x * (blockDim.x / 32);
+  for (int64_t line = blockIdx.x * (int64_t)(blockDim.x / 32) + threadIdx.x / 32;
+       line < lines.lines; line += warps) {
+    scan_held<S> held;
+    scan_load<S, V>(lines.in + line * lines.in_pitch, (int)lines.columns, lines.turn, held);
+    scan_prefixes<S>(held);
+    scan_store<S, V>(held, S::none(), lines, true, lines.out + line * lines.out_pitch,
+                     (int)lines.columns);
+  }
+}
+
+/* ---- launching ---------------------------------------------------------------------------------
+ */
+
+/* Whether every line of both arrays begins at a multiple of 16 bytes. */
+template <typename S>
+static bool scan_aligned(const scan_lines<S> &lines) {
+  const uint64_t size = sizeof(typename S::in), more = lines.lines > 1;
+  return (((uintptr_t)lines.in | (uintptr_t)lines.out | more * (uint64_t)lines.in_pitch * size |
+           more * (uint64_t)lines.out_pitch * size) &
+          15) == 0;
+}
+
+/* Rung::run<S, V>(task, lines) of lines longer than a band. */
+template <typename Rung>
+struct scan_canonical {
+  template <typename S, int V>
+  static rung_status run_aligned(const rung_task *task, const scan_lines<S> &lines) {
+    if (lines.columns > SCAN_BAND) return Rung::template run<S, V>(task, lines);
+    const unsigned warps = lines.lines < SCAN_EIGHT ? (unsigned)lines.lines : (unsigned)SCAN_EIGHT;
+    RUNG_LAUNCH(task, (scan_short_kernel<S, V>), scan_grid((lines.lines + warps - 1) / warps),
+                32 * warps, 0, lines);
+    return RUNG_OK;
+  }
+  template <typename S>
+  static rung_status run(const rung_task *task) {
+    const scan_lines<S> lines = scan_lines_of<S>(task);
+    return scan_aligned(lines) ? run_aligned<S, SCAN_GROUP>(task, lines)
+                               : run_aligned<S, 1>(task, lines);
+  }
+};
+
+#endif

@@ -1,0 +1,117 @@
+/* The canonical order in three launches: a block a tile, a thread 32 elements in registers. The
+ * first leaves the tiles' totals, the second their families' prefixes, level by level, the third
+ * reads everything again and writes the results. Most of the work is additions between registers:
+ * seven shuffles for a row of 128 elements, one barrier for a tile. */
+#include "ops/scan/cuda/tile.cuh"
+
+/* Totals of all tiles but a line's last; `numbers` are a line's aggregates, pitch of them. */
+template <typename S, int V>
+static __global__ void __launch_bounds__(SCAN_THREADS)
+    scan_totals_kernel(scan_lines<S> lines, int64_t tiles, typename S::value *numbers,
+                       int64_t pitch) {
+  __shared__ typename S::value bands[SCAN_EIGHT];
+  const int warp = (int)threadIdx.x / 32;
+  for (int64_t job = blockIdx.x; job < lines.lines * (tiles - 1); job += gridDim.x) {
+    const int64_t line = job / (tiles - 1), tile = job - line * (tiles - 1);
+    scan_held<S> held;
+    scan_load<S, V>(lines.in + line * lines.in_pitch + tile * SCAN_TILE + warp * SCAN_BAND,
+                    SCAN_BAND, lines.turn, held);
+    typename S::value rows = S::none();
+#pragma unroll
+    for (int r = 0; r < SCAN_EIGHT; ++r) {
+      typename S::value t =
+          S::join(S::join(held.e[r][0], held.e[r][1]), S::join(held.e[r][2], held.e[r][3]));
+#pragma unroll
+      for (int s = 1; s < 32; s *= 2) t = S::join(t, __shfl_xor_sync(0xffffffffu, t, s));
+      rows = S::join(rows, t);
+    }
+    if (threadIdx.x % 32 == 0) bands[warp] = rows;
+    __syncthreads();
+    if (threadIdx.x == 0) numbers[line * pitch + tile] = scan_bands<S>(bands, SCAN_EIGHT);
+    __syncthreads();
+  }
+}
+
+/* A block a line: every family becomes its K, whose last is the next level's aggregate. The last
+ * tile's total is not there and not needed. */
+template <typename S>
+static __global__ void scan_families_kernel(int64_t lines, int64_t tiles,
+                                            typename S::value *numbers, int64_t pitch) {
+  for (int64_t line = blockIdx.x; line < lines; line += gridDim.x) {
+    typename S::value *level = numbers + line * pitch;
+    for (int64_t count = tiles, there = tiles - 1; there > 0; there /= SCAN_FAMILY) {
+      const int64_t rounded = (there + SCAN_FAMILY - 1) / SCAN_FAMILY * SCAN_FAMILY;
+      typename S::value *next = level + count;
+      for (int64_t i = threadIdx.x; i < rounded; i += blockDim.x) {
+        const typename S::value k = scan_warp<S>(i < there ? level[i] : S::none());
+        if (i < there) level[i] = k;
+        if (i < there && i % SCAN_FAMILY == SCAN_FAMILY - 1) next[i / SCAN_FAMILY] = k;
+      }
+      __syncthreads();
+      level = next;
+      count /= SCAN_FAMILY;
+    }
+  }
+}
+
+/* What comes before a tile, from the families' prefixes: at most one load a level. */
+template <typename S>
+__device__ __forceinline__ typename S::value scan_before(const typename S::value *numbers,
+                                                         int64_t tiles, int64_t tile) {
+  typename S::value e[SCAN_LEVELS], all = S::none();
+#pragma unroll
+  for (int k = 0; k < SCAN_LEVELS; ++k) {
+    e[k] = tile % SCAN_FAMILY != 0 ? numbers[tile - 1] : S::none();
+    numbers += tiles;
+    tiles /= SCAN_FAMILY;
+    tile /= SCAN_FAMILY;
+  }
+#pragma unroll
+  for (int k = SCAN_LEVELS - 1; k >= 0; --k) all = S::join(all, e[k]);
+  return all;
+}
+
+template <typename S, int V>
+static __global__ void __launch_bounds__(SCAN_THREADS)
+    scan_results_kernel(scan_lines<S> lines, int64_t tiles, const typename S::value *numbers,
+                        int64_t pitch) {
+  __shared__ typename S::value bands[SCAN_EIGHT];
+  const int warp = (int)threadIdx.x / 32;
+  for (int64_t job = blockIdx.x; job < lines.lines * tiles; job += gridDim.x) {
+    const int64_t line = job / tiles, tile = job - line * tiles;
+    const int64_t first = tile * SCAN_TILE + warp * SCAN_BAND, left = lines.columns - first;
+    const int count = left < SCAN_BAND ? (int)left : SCAN_BAND;
+    scan_held<S> held;
+    scan_load<S, V>(lines.in + line * lines.in_pitch + first, count, lines.turn, held);
+    const typename S::value before = scan_before<S>(numbers + line * pitch, tiles, tile);
+    const typename S::value rows = scan_prefixes<S>(held);
+    if (threadIdx.x % 32 == 31) bands[warp] = rows;
+    __syncthreads();
+    scan_store<S, V>(held, S::join(before, scan_bands<S>(bands, warp)), lines, first == 0,
+                     lines.out + line * lines.out_pitch + first, count);
+    __syncthreads();
+  }
+}
+
+struct scan_tiles_rung {
+  template <typename S, int V>
+  static rung_status run(const rung_task *task, const scan_lines<S> &lines) {
+    typedef typename S::value value;
+    const int64_t tiles = scan_tiles(lines.columns), pitch = scan_aggregates(tiles);
+    value *numbers = (value *)task->scratch;
+    if (tiles > 1) {
+      const int64_t warps = (tiles - 2) / SCAN_FAMILY + 1;
+      RUNG_LAUNCH(task, (scan_totals_kernel<S, V>), scan_grid(lines.lines * (tiles - 1)),
+                  SCAN_THREADS, 0, lines, tiles, numbers, pitch);
+      RUNG_LAUNCH(task, (scan_families_kernel<S>), scan_grid(lines.lines),
+                  32 * (unsigned)(warps < 32 ? warps : 32), 0, lines.lines, tiles, numbers, pitch);
+    }
+    RUNG_LAUNCH(task, (scan_results_kernel<S, V>), scan_grid(lines.lines * tiles), SCAN_THREADS, 0,
+                lines, tiles, numbers, pitch);
+    return RUNG_OK;
+  }
+};
+
+extern "C" rung_status RUNG_ENTRY(scan_tiles)(const rung_task *task) {
+  return scan_by_source<scan_canonical<scan_tiles_rung>>(task);
+}

@@ -1,0 +1,191 @@
+/* What must come out of a trial of scan, and whether it did. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/scan/trials.h"
+
+/* trial->expected: the results of the first SCAN_BASE lines by the contract, in the problem's type.
+ * What floats' sums come to in long double is found as they are judged, an element at a time. */
+
+static bool is_float(rung_dtype dtype) {
+  return (RUNG_FLOATS & RUNG_TYPE(dtype)) != 0;
+}
+
+/* Sums of floats: what a textbook order may stray in. */
+static bool may_stray(const scan_problem *problem) {
+  return is_float(problem->dtype) && problem->what == RUNG_SUM;
+}
+
+static double value_of(rung_dtype dtype, const char *data, int64_t at) {
+  switch (dtype) {
+    case RUNG_I32:
+      return ((const int32_t *)data)[at];
+    case RUNG_U32:
+      return ((const uint32_t *)data)[at];
+    case RUNG_I64:
+      return (double)((const int64_t *)data)[at];
+    case RUNG_U64:
+      return (double)((const uint64_t *)data)[at];
+    case RUNG_F32:
+      return (double)((const float *)data)[at];
+    default:
+      return ((const double *)data)[at];
+  }
+}
+
+/* As it would be written down, to the last digit. */
+static const char *text_of(rung_dtype dtype, const char *data, int64_t at, char text[32]) {
+  if (dtype == RUNG_I64)
+    snprintf(text, 32, "%" PRId64, ((const int64_t *)data)[at]);
+  else if (dtype == RUNG_U64)
+    snprintf(text, 32, "%" PRIu64, ((const uint64_t *)data)[at]);
+  else
+    snprintf(text, 32, "%.*g", dtype == RUNG_F32 ? 9 : 17, value_of(dtype, data, at));
+  return text;
+}
+
+/* ---- what must come out -----------------------------------------------------------------------
+ */
+
+static int64_t line_bytes(const scan_problem *problem) {
+  return problem->columns * (int64_t)rung_dtype_bytes(problem->dtype);
+}
+
+rung_status scan_expect(rung_trial *trial, rung_error *error) {
+  if (trial->expected != NULL) return RUNG_OK;
+  const scan_problem *problem = (const scan_problem *)trial->problem;
+  const int64_t lines = problem->lines < SCAN_BASE ? problem->lines : SCAN_BASE;
+  const int64_t bytes = line_bytes(problem);
+  bool good = (trial->expected = malloc((size_t)(lines * bytes))) != NULL;
+  for (int64_t j = 0; j < lines && good; ++j)
+    good = scan_reference_strict(problem, trial->arrays[SCAN_IN].data + j * bytes,
+                                 (char *)trial->expected + j * bytes);
+  if (good) return RUNG_OK;
+  scan_forget(trial);
+  return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s: no host memory for the references",
+                   trial->label);
+}
+
+void scan_forget(rung_trial *trial) {
+  free(trial->expected);
+  trial->expected = NULL;
+}
+
+/* ---- judging ----------------------------------------------------------------------------------
+ */
+
+/* The contract's bounds (scan.h), as a multiple of the magnitudes. */
+static double bound_of(const scan_problem *problem, rung_order order) {
+  if (!may_stray(problem)) return 0;
+  const double eps = problem->dtype == RUNG_F32 ? 0x1p-23 : 0x1p-52;
+  if (order != RUNG_CANONICAL) return ((double)problem->columns + 1) * eps;
+  return (24 + 6 * scan_levels_of(problem->columns) + 1) * eps;
+}
+
+/* Every bit, but that a NaN is a NaN. */
+static bool same_bits(rung_dtype dtype, const char *a, const char *b, int64_t at) {
+  const size_t size = rung_dtype_bytes(dtype);
+  if (memcmp(a + (size_t)at * size, b + (size_t)at * size, size) == 0) return true;
+  return is_float(dtype) && isnan(value_of(dtype, a, at)) && isnan(value_of(dtype, b, at));
+}
+
+/* Whether a sum that lacks the contract's bits may stand. `distance` is from the wide one. */
+static bool within(const scan_problem *problem, double value, double wide, double magnitude,
+                   double distance) {
+  const bool narrow = problem->dtype == RUNG_F32;
+  const double least = narrow ? 0x1p-149 : 0x1p-1074;
+  const double most = narrow ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+  if (!isfinite(wide)) return isnan(wide) ? isnan(value) : value == wide;
+  /* Where the magnitudes' sum overflows, the contract leaves textbook orders free. */
+  if (!(magnitude <= most)) return true;
+  return distance <= bound_of(problem, RUNG_TEXTBOOK) * magnitude + least;
+}
+
+/* Integers have no poison: every one of their values is a number. */
+static bool is_poison(rung_dtype dtype, const char *data, int64_t at) {
+  const size_t size = rung_dtype_bytes(dtype);
+  if (!is_float(dtype)) return false;
+  for (size_t b = 0; b < size; ++b)
+    if ((unsigned char)data[(size_t)at * size + b] != RUNG_POISON_BYTE) return false;
+  return true;
+}
+
+/* One line, whose first element is number `first` of all. */
+typedef struct line {
+  const char *in, *found, *strict;
+  int64_t first;
+} line;
+
+static void judge_line(const scan_problem *problem, rung_order order, const line *line,
+                       rung_judgement *judgement) {
+  const rung_dtype dtype = problem->dtype;
+  const bool stray = may_stray(problem);
+  scan_wide wide = {0, 0};
+  for (int64_t i = 0; i < problem->columns; ++i) {
+    const bool same = same_bits(dtype, line->found, line->strict, i);
+    if (stray && !problem->exclusive) scan_reference_wide(problem, line->in, i, &wide);
+    const double wanted = stray ? (double)wide.sum : value_of(dtype, line->strict, i);
+    const double magnitude = (double)wide.magnitude, found = value_of(dtype, line->found, i);
+    const double distance = fabs(found - wanted);
+    if (stray && problem->exclusive) scan_reference_wide(problem, line->in, i, &wide);
+    if (stray && magnitude > 0 && distance > judgement->worst * magnitude &&
+        distance > (dtype == RUNG_F32 ? 0x1p-149 : 0x1p-1074))
+      judgement->worst = distance / magnitude;
+    const bool unwritten = is_poison(dtype, line->found, i);
+    if (!unwritten && (same || (stray && order != RUNG_CANONICAL &&
+                                within(problem, found, wanted, magnitude, distance))))
+      continue;
+    judgement->wrong += 1;
+    judgement->unwritten += unwritten;
+    judgement->nans += !unwritten && isnan(found) && !isnan(wanted);
+    if (judgement->first >= 0) continue;
+    judgement->first = line->first + i;
+    judgement->found = found;
+    judgement->wanted = wanted;
+  }
+}
+
+static void explain(const rung_trial *trial, rung_order order, const char *data,
+                    rung_judgement *judgement) {
+  const scan_problem *problem = (const scan_problem *)trial->problem;
+  const int64_t first = judgement->first, columns = problem->columns;
+  const int64_t at = first / columns % SCAN_BASE * columns + first % columns;
+  const bool strict = order == RUNG_CANONICAL || !may_stray(problem);
+  char found[32], wanted[32];
+  text_of(problem->dtype, data, first, found);
+  if (strict)
+    text_of(problem->dtype, (const char *)trial->expected, at, wanted);
+  else
+    text_of(RUNG_F64, (const char *)&judgement->wanted, 0, wanted);
+  if (judgement->unwritten > 0)
+    snprintf(judgement->sentence, sizeof judgement->sentence,
+             "%" PRId64 " of %" PRId64 " elements were not written; the first wrong one is %" PRId64
+             " of line %" PRId64,
+             judgement->unwritten, problem->lines * columns, first % columns, first / columns);
+  else
+    snprintf(judgement->sentence, sizeof judgement->sentence,
+             "%" PRId64 " of %" PRId64 " elements are wrong; element %" PRId64 " of line %" PRId64
+             " is %s where %s is the %s",
+             judgement->wrong, problem->lines * columns, first % columns, first / columns, found,
+             wanted, strict ? "contract's" : "wide reference's");
+}
+
+void scan_judge(const rung_trial *trial, rung_order order, const rung_view *outputs,
+                rung_judgement *judgement) {
+  const scan_problem *problem = (const scan_problem *)trial->problem;
+  const int64_t bytes = line_bytes(problem);
+  *judgement = (rung_judgement){.first = -1, .bound = bound_of(problem, order)};
+  for (int64_t j = 0; j < problem->lines; ++j) {
+    const int64_t base = j % SCAN_BASE * bytes;
+    const line line = {.in = trial->arrays[SCAN_IN].data + base,
+                       .found = outputs[0].data + j * bytes,
+                       .strict = (const char *)trial->expected + base,
+                       .first = j * problem->columns};
+    judge_line(problem, order, &line, judgement);
+  }
+  judgement->pass = judgement->wrong == 0;
+  if (!judgement->pass) explain(trial, order, outputs[0].data, judgement);
+}

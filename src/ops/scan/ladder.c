@@ -1,0 +1,157 @@
+/* The rungs of scan, and their scratch. */
+#include <stdio.h>
+
+#include "ops/scan/scan.h"
+
+RUNG_CPU_DECLARE(scan_serial);
+RUNG_CPU_DECLARE(scan_tiles);
+RUNG_CPU_DECLARE(scan_threads);
+RUNG_GPU_DECLARE(scan_double_buffered);
+RUNG_GPU_DECLARE(scan_blelloch);
+RUNG_GPU_DECLARE(scan_blelloch_padded);
+RUNG_GPU_DECLARE(scan_warp);
+RUNG_GPU_DECLARE(scan_tiles);
+RUNG_GPU_DECLARE(scan_single_pass);
+RUNG_GPU_DECLARE(scan_overlapped);
+
+/* ---- scratch ----------------------------------------------------------------------------------
+ */
+
+static const scan_problem *problem_of(const rung_task *task) {
+  return (const scan_problem *)task->problem;
+}
+
+/* Aggregates of a line, where it has more than one tile. */
+static size_t aggregates_of(const rung_task *task) {
+  const int64_t tiles = scan_tiles(problem_of(task)->columns);
+  return tiles > 1 ? (size_t)scan_aggregates(tiles) : 0;
+}
+
+static size_t one_line_scratch(const rung_task *task) {
+  return aggregates_of(task) * rung_dtype_bytes(problem_of(task)->dtype);
+}
+
+static size_t all_lines_scratch(const rung_task *task) {
+  return (size_t)problem_of(task)->lines * one_line_scratch(task);
+}
+
+/* With a flag of a byte for each. */
+static size_t threads_scratch(const rung_task *task) {
+  return all_lines_scratch(task) + (size_t)problem_of(task)->lines * aggregates_of(task);
+}
+
+/* With half of every word for its flag, and the tickets. */
+static size_t queue_scratch(const rung_task *task) {
+  const size_t bytes = all_lines_scratch(task);
+  return bytes == 0 ? 0 : 8 * SCAN_TICKET_WORDS + 2 * bytes;
+}
+
+/* Totals of the parts of `size` elements, and of those totals' parts, until there is one part. */
+static size_t parts_scratch(const rung_task *task, int64_t size) {
+  const scan_problem *problem = problem_of(task);
+  size_t bytes = 0;
+  for (int64_t n = problem->columns; n > size;) {
+    n = (n + size - 1) / size;
+    bytes += (size_t)(problem->lines * n) * rung_dtype_bytes(problem->dtype);
+  }
+  return bytes;
+}
+
+/* An element a thread. */
+static size_t steps_scratch(const rung_task *task) {
+  return parts_scratch(task, scan_block_of(task));
+}
+
+static size_t warp_scratch(const rung_task *task) {
+  const int64_t warps = scan_block_of(task) / 32;
+  return parts_scratch(task, 32 * (warps < 1 ? 1 : warps));
+}
+
+static size_t blelloch_scratch(const rung_task *task) {
+  return parts_scratch(task, 2 * scan_block_of(task));
+}
+
+/* ---- what rungs cannot do -----------------------------------------------------------------------
+ */
+
+/* A part of one element would never come to an end. */
+static bool takes_block(const rung_task *task, char why[RUNG_REASON]) {
+  if (task->block != 1) return true;
+  snprintf(why, RUNG_REASON, "it scans blocks of threads, and the block is 1; 2 ... 1024 would do");
+  return false;
+}
+
+static bool takes_halves(const rung_task *task, char why[RUNG_REASON]) {
+  const int64_t block = scan_block_of(task);
+  if ((block & (block - 1)) == 0) return true;
+  snprintf(why, RUNG_REASON,
+           "its tree is of a power of two, and the block is %d; 1, 2, 4 ... 1024 would do",
+           (int)block);
+  return false;
+}
+
+static bool has_room(const rung_task *task, char why[RUNG_REASON]) {
+  enum { STATIC = 1024 }; /* enough for what the kernel has besides */
+  const int64_t wanted =
+      (int64_t)scan_overlapped_shared(rung_dtype_bytes(problem_of(task)->dtype)) + STATIC;
+  if (wanted <= task->device->shared_bytes) return true;
+  snprintf(why, RUNG_REASON,
+           "a block needs %d KiB of shared memory for %s, and this device has %d; rung "
+           "\"single-pass\" would do",
+           (int)(wanted / 1024), rung_dtype_name(problem_of(task)->dtype),
+           (int)(task->device->shared_bytes / 1024));
+  return false;
+}
+
+/* ---- the table ----------------------------------------------------------------------------------
+ */
+
+#define ON_CPU .family = RUNG_ON_CPU, .dtypes = SCAN_DTYPES, .in_place = true
+#define ON_GPU .family = RUNG_ON_GPU, .dtypes = SCAN_DTYPES, .capability = 75, .in_place = true
+
+static const int step_blocks[] = {256, 32, 64, 128, 512, 1024, 0};
+
+static const rung_row rows[] = {
+    {ON_CPU, .name = "serial", .order = RUNG_TEXTBOOK,
+     .idea = "the textbook: one running result a line", .launch = RUNG_CPU_ENTRIES(scan_serial)},
+    {ON_CPU, .name = "tiles", .order = RUNG_CANONICAL,
+     .idea =
+         "prefixes of 32 groups at once in vector registers, a tile's totals before its results",
+     .scratch_bytes = one_line_scratch, .launch = RUNG_CPU_ENTRIES(scan_tiles)},
+    {ON_CPU, .name = "threads", .order = RUNG_CANONICAL,
+     .idea = "tiles shared out to all cores, one pass over memory",
+     .scratch_bytes = threads_scratch, .launch = RUNG_CPU_ENTRIES(scan_threads)},
+    {ON_GPU, .name = "double-buffered", .order = RUNG_TEXTBOOK, .blocks = step_blocks,
+     .idea = "the textbook: Hillis and Steele's steps between two buffers, few and full of work",
+     .supports = takes_block, .scratch_bytes = steps_scratch,
+     .launch = RUNG_GPU_ENTRIES(scan_double_buffered)},
+    {ON_GPU, .name = "blelloch", .order = RUNG_TEXTBOOK, .blocks = step_blocks,
+     .idea = "up a tree and down again: two additions an element, however long the block",
+     .supports = takes_halves, .scratch_bytes = blelloch_scratch,
+     .launch = RUNG_GPU_ENTRIES(scan_blelloch)},
+    {ON_GPU, .name = "blelloch-padded", .order = RUNG_TEXTBOOK, .blocks = step_blocks,
+     .idea = "an empty place every 128 bytes: the tree's strides miss one another's banks",
+     .supports = takes_halves, .scratch_bytes = blelloch_scratch,
+     .launch = RUNG_GPU_ENTRIES(scan_blelloch_padded)},
+    {ON_GPU, .name = "warp", .order = RUNG_TEXTBOOK, .blocks = step_blocks,
+     .idea = "warps scan in registers; shared memory holds one number a warp",
+     .scratch_bytes = warp_scratch, .launch = RUNG_GPU_ENTRIES(scan_warp)},
+    {ON_GPU, .name = "tiles", .order = RUNG_CANONICAL,
+     .idea = "a block a tile of 8192 elements, 32 a thread in registers; totals, prefixes, results",
+     .scratch_bytes = all_lines_scratch, .launch = RUNG_GPU_ENTRIES(scan_tiles)},
+    {ON_GPU, .name = "single-pass", .order = RUNG_CANONICAL,
+     .idea = "one pass over memory: a tile waits in registers for the totals before it",
+     .scratch_bytes = queue_scratch, .launch = RUNG_GPU_ENTRIES(scan_single_pass)},
+    {ON_GPU, .name = "overlapped", .order = RUNG_CANONICAL,
+     .idea = "blocks that stay: the next tile is on its way while this one waits",
+     .supports = has_room, .scratch_bytes = queue_scratch,
+     .launch = RUNG_GPU_ENTRIES(scan_overlapped)},
+};
+
+const rung_operation scan_operation = {
+    .name = "scan",
+    .summary = "prefix sums, minima or maxima along the last axis",
+    .rows = rows,
+    .count = sizeof rows / sizeof rows[0],
+    .trials = &scan_trials,
+};

@@ -1,0 +1,126 @@
+/* The door of scan: looks at the arrays once, brings them into a form that rungs take, and hands
+ * over. */
+#include "ops/scan/scan.h"
+
+#include <inttypes.h>
+
+#include "core/dimensions.h"
+#include "core/door.h"
+
+static const char *const array_names[] = {"in", "out"};
+
+/* ---- looking at the arguments -----------------------------------------------------------------
+ */
+
+static rung_status check_what(rung_error *error, rung_reduction what, int exclusive) {
+  if (what != RUNG_SUM && what != RUNG_MIN && what != RUNG_MAX)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "what is %d%s; RUNG_SUM (0), RUNG_MIN (1) or RUNG_MAX (2) would do", (int)what,
+                     what == RUNG_MEAN ? " (RUNG_MEAN)" : "");
+  if (exclusive != 0 && exclusive != 1)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "exclusive is %d; 0 or 1 would do", exclusive);
+  return RUNG_OK;
+}
+
+static rung_status view_in(rung_error *error, const DLTensor *in, rung_view *view) {
+  if (in != NULL && (in->ndim < 1 || in->ndim > RUNG_MAX_DIMS))
+    return rung_fail(error, RUNG_BAD_SHAPE, "in has %d dimensions; 1 ... %d would do", in->ndim,
+                     RUNG_MAX_DIMS);
+  return rung_view_of(error, "in", in, SCAN_DTYPES, in != NULL ? in->ndim : 1, view);
+}
+
+static rung_status view_out(rung_error *error, const rung_view *in, const DLTensor *out,
+                            rung_view *view) {
+  rung_status status = rung_view_of(error, "out", out, RUNG_TYPE(in->dtype), in->ndim, view);
+  for (int d = 0; d < in->ndim && status == RUNG_OK; d++)
+    if (view->shape[d] != in->shape[d])
+      status = rung_fail(error, RUNG_BAD_SHAPE,
+                         "out has extent %" PRId64 " in dimension %d; %" PRId64 ", in's, would do",
+                         view->shape[d], d, in->shape[d]);
+  return status;
+}
+
+/* ---- the forms of a job -----------------------------------------------------------------------
+ */
+
+typedef struct plan {
+  rung_view in, out;
+  int64_t lines, columns;
+  bool packed; /* without gaps, of any number of dimensions */
+} plan;
+
+/* Lines are independent, so their order is free: where they follow one another in even steps, in
+ * both arrays, they are the rows of a matrix. */
+static plan plan_of(const rung_view *in, const rung_view *out) {
+  const int axis = in->ndim - 1;
+  const int64_t columns = in->shape[axis];
+  plan plan = {.in = *in, .out = *out, .columns = columns};
+  int64_t shape[RUNG_MAX_DIMS], from[RUNG_MAX_DIMS], to[RUNG_MAX_DIMS];
+  rung_dimensions kept = {0};
+  if (in->count > 0) {
+    plan.lines = in->count / columns;
+    kept = rung_dimensions_of(in, axis, out);
+    rung_dimensions_by_stride(&kept);
+    rung_dimensions_merge(&kept);
+  }
+  plan.packed = kept.count > 1;
+  if (kept.count == 0) kept.at[kept.count++] = (rung_dimension){plan.lines, 0, 0};
+  if (plan.packed) rung_dimensions_by_extent(&kept); /* slices are cut along the longest */
+  for (int d = 0; d < kept.count; d++) {
+    shape[d] = kept.at[d].extent;
+    from[d] = kept.at[d].in;
+    to[d] = kept.at[d].out;
+  }
+  shape[kept.count] = columns;
+  from[kept.count] = in->stride[axis];
+  to[kept.count] = out->stride[axis];
+  rung_view_reshape(&plan.in, kept.count + 1, shape, from);
+  rung_view_reshape(&plan.out, kept.count + 1, shape, to);
+  return plan;
+}
+
+static void slice(const void *problem, int64_t first, int64_t rows, void *part) {
+  _Static_assert(sizeof(scan_problem) <= RUNG_PROBLEM_BYTES, "a problem fits a slice");
+  scan_problem *p = part;
+  (void)first;
+  *p = *(const scan_problem *)problem;
+  p->lines = rows * p->lines_per_row;
+}
+
+static rung_status run(rung_context *context, rung_reduction what, bool exclusive, const plan *plan,
+                       rung_call *call) {
+  scan_problem problem;
+  const rung_status status = scan_problem_of(&context->error, what, plan->in.dtype, exclusive,
+                                             plan->lines, plan->columns, &problem);
+  if (status != RUNG_OK) return status;
+  rung_job job = {
+      .operation = &scan_operation,
+      .task = {.problem = &problem, .arrays = {plan->in, plan->out}},
+      .dtype = problem.dtype,
+      .inputs = 1,
+      .arrays = 2,
+      .names = array_names,
+      .compact = plan->packed ? 1u << SCAN_IN | 1u << SCAN_OUT : 0,
+      .rows = plan->in.shape[0],
+      .slice = slice,
+  };
+  if (job.rows > 0) problem.lines_per_row = plan->lines / job.rows;
+  return rung_run(context, &job, call);
+}
+
+rung_status rung_scan(rung_context *context, rung_reduction what, const DLTensor *in, int exclusive,
+                      DLTensor *out, rung_call *call) {
+  rung_status status = rung_begin(context);
+  if (status != RUNG_OK) return status;
+  rung_error *error = &context->error;
+  rung_view from, to;
+  if ((status = check_what(error, what, exclusive)) != RUNG_OK ||
+      (status = view_in(error, in, &from)) != RUNG_OK ||
+      (status = view_out(error, &from, out, &to)) != RUNG_OK ||
+      (status = rung_view_writable(error, "out", &to)) != RUNG_OK ||
+      (status = rung_refuse_sides(error, "out", &to, "in", &from)) != RUNG_OK ||
+      (status = rung_refuse_overlap(error, "out", &to, "in", &from, true)) != RUNG_OK)
+    return status;
+  const plan plan = plan_of(&from, &to);
+  return run(context, what, exclusive == 1, &plan, call);
+}

@@ -1,0 +1,158 @@
+/* scan: the sums, minima or maxima of all beginnings of a line.
+ *
+ *   in   (lines, columns)   i32 | u32 | i64 | u64 | f32 | f64    arrays[SCAN_IN]
+ *   out  (lines, columns)   in's type                            arrays[SCAN_OUT]
+ *
+ * inclusive: out[l, i] is the sum (minimum, maximum) of in[l, 0 ... i]; exclusive: of
+ * in[l, 0 ... i - 1], and out[l, 0] that of nothing: +0, the largest number for a minimum (+inf of
+ * floats), the least for a maximum (-inf). Both arrays have stride 1 along a line and any from line
+ * to line, or are compact with any number of dimensions, the last one being the line. out may be
+ * the very view of in. lines >= 1 and 1 <= columns <= SCAN_MOST where a rung is launched. Data are
+ * aligned to their element, no more.
+ *
+ * Order of arithmetic. Integers are summed modulo 2^bits; minimum and maximum are those of
+ * IEEE 754-2019 (core/key.h): any order gives the same. For sums of floats it is this one. What is
+ * missing, and nothing, is -0.0, which changes no sum and may as well be left out.
+ *
+ *   K of t[0 ... m): for s = 1, 2, 4 ... while s < m, all at once: t[i] becomes t[i - s] + t[i]
+ *   where i >= s. (Kogge and Stone's prefix; where m is a power of two, the last one is the
+ *   balanced tree over all.) A running sum goes left to right and begins with the first number.
+ *
+ *   group   4 elements            e = K of them                      total e[3]
+ *   row     32 groups, 128        g = K of the groups' totals        total g[31]
+ *   band    8 rows, 1024          R(r) = running sum of the totals of the rows before r
+ *   tile    8 bands, 8192         B(b) = running sum of the totals of the bands before b
+ *           The total of a band or a tile is the running sum of all eight.
+ *   Above: the aggregates of level 0 are the tiles' totals; 32 consecutive ones of level k are a
+ *   family, and the last of K of a full family is an aggregate of level k + 1.
+ *
+ *   E(k)    of a tile: where the ancestor of level k is number i > 0 of its family, K of the
+ *           family's aggregates at i - 1; else nothing
+ *   P       = (... (E(top) + E(top - 1)) + ... ) + E(0), nothings left out
+ *   offset  of group j of row r of band b = ((P + B(b)) + R(r)) + g[j - 1], nothings left out
+ *
+ *   inclusive[i] = offset + e[i % 4]
+ *   exclusive[i] = offset + e[i % 4 - 1], the offset alone where i % 4 = 0, and +0 at i = 0
+ *
+ * So exclusive[i + 1] need not have the bits of inclusive[i] in floats.
+ *
+ * Error of a sum of floats, eps = 2^-23 (f32) or 2^-52 (f64), the magnitudes those of the elements
+ * that are summed:
+ *   canonical  |sum - exact| <= (24 + 6 * levels) * eps * sum|x|, levels = 0 of one tile, 1 up to
+ *              32 tiles, 2 up to 32^2 ...
+ *   textbook   |sum - exact| <= columns * eps * sum|x|
+ * as long as the sum of the magnitudes does not overflow.
+ *
+ * Least work: bytes = every element of in and of out once, flops = an addition or comparison for
+ * every element. */
+#ifndef RUNG_SCAN_H
+#define RUNG_SCAN_H
+
+#include "core/key.h"
+#include "core/ladder.h"
+#include "core/trial.h"
+
+enum { SCAN_IN, SCAN_OUT };
+
+/* The numbers of the contract. SCAN_LEVELS is enough for SCAN_MOST elements. */
+enum {
+  SCAN_GROUP = 4,
+  SCAN_FAMILY = 32,
+  SCAN_ROW = SCAN_GROUP * SCAN_FAMILY,
+  SCAN_EIGHT = 8,
+  SCAN_BAND = SCAN_EIGHT * SCAN_ROW,
+  SCAN_TILE = SCAN_EIGHT * SCAN_BAND,
+  SCAN_LEVELS = 6
+};
+
+#define SCAN_MOST ((int64_t)1 << 40)
+
+#define SCAN_DTYPES                                                                \
+  (RUNG_FLOATS | RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | RUNG_TYPE(RUNG_I64) | \
+   RUNG_TYPE(RUNG_U64))
+
+typedef struct scan_problem {
+  rung_reduction what; /* not RUNG_MEAN */
+  rung_dtype dtype;
+  bool exclusive;
+  int64_t lines, columns;
+  int64_t lines_per_row; /* lines that one step along dimension 0 of the arrays stands for */
+  double bytes, flops;
+} scan_problem;
+
+/* What rungs compute with: minima and maxima are the least of keys (core/key.h). */
+typedef enum scan_source {
+  SCAN_ADD_F32,
+  SCAN_ADD_F64,
+  SCAN_ADD_32, /* integers, modulo 2^32 or 2^64 */
+  SCAN_ADD_64,
+  SCAN_LEAST_32, /* keys */
+  SCAN_LEAST_F32,
+  SCAN_LEAST_64,
+  SCAN_LEAST_F64,
+  SCAN_SOURCES
+} scan_source;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const rung_operation scan_operation;
+extern const struct rung_trials scan_trials;
+
+/* Fills *problem; refuses sizes out of range. */
+rung_status scan_problem_of(rung_error *error, rung_reduction what, rung_dtype dtype,
+                            bool exclusive, int64_t lines, int64_t columns, scan_problem *problem);
+
+scan_source scan_source_of(const scan_problem *problem);
+
+/* The turn of a problem's keys; 0 for sums. */
+int64_t scan_turn_of(const scan_problem *problem);
+
+/* Elements from a line to the next. */
+int64_t scan_pitch_of(const scan_problem *problem, const rung_view *view);
+
+/* Levels above the tiles of the longest line. */
+int scan_levels_of(int64_t columns);
+
+/* Tiles of so many elements. */
+RUNG_ANYWHERE int64_t scan_tiles(int64_t columns) {
+  return (columns + SCAN_TILE - 1) / SCAN_TILE;
+}
+
+/* Aggregates of all levels that a line of so many tiles has: those of a level one after the other,
+ * then those of the next, of full families only. */
+RUNG_ANYWHERE int64_t scan_aggregates(int64_t tiles) {
+  int64_t all = 0;
+  for (; tiles > 0; tiles /= SCAN_FAMILY) all += tiles;
+  return all;
+}
+
+/* Threads a block of the GPU's textbook rungs. */
+static inline int64_t scan_block_of(const rung_task *task) {
+  return task->block == 0 ? 256 : task->block;
+}
+
+/* Words of 8 bytes before the aggregates of GPU rungs whose blocks wait for one another. */
+enum { SCAN_TICKET_WORDS = 2 };
+
+/* Tiles that a block of the rung `overlapped` holds, under way or at work, and the shared memory
+ * they take. */
+enum { SCAN_FLIGHT = 2 };
+static inline size_t scan_overlapped_shared(size_t element) {
+  return SCAN_FLIGHT * (size_t)SCAN_TILE * element;
+}
+
+/* One line's references (reference.c), naive. `strict` is the contract; false where memory ran out.
+ * `wide` makes the running sum of floats in long double, an element at a time. */
+bool scan_reference_strict(const scan_problem *problem, const void *line, void *result);
+
+typedef struct scan_wide {
+  long double sum, magnitude;
+} scan_wide;
+void scan_reference_wide(const scan_problem *problem, const void *line, int64_t i, scan_wide *wide);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

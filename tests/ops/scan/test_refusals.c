@@ -1,0 +1,102 @@
+/* Every refusal of rung_scan() names its argument and value and says what would do, and nothing has
+ * been written. */
+#include "ops/scan/outside.h"
+
+static rung_context *context;
+static double x[24], out[24];
+
+static void refused(rung_reduction what, const DLTensor *in, int exclusive, DLTensor *to,
+                    rung_call *call, rung_status status, const char *part) {
+  for (int i = 0; i < 24; ++i) x[i] = out[i] = 7;
+  const rung_status found = rung_scan(context, what, in, exclusive, to, call);
+  const char *sentence = rung_last_error(context);
+  if (found != status || strstr(sentence, part) == NULL)
+    fail_msg("status %d: \"%s\" does not say \"%s\"", (int)found, sentence, part);
+  for (int i = 0; i < 24; ++i) assert_true(x[i] == 7 && out[i] == 7);
+}
+
+static void refuses_what_and_exclusive(void **state) {
+  (void)state;
+  int64_t shape[2] = {2, 12};
+  DLTensor in = tensor(x, f64, 2, shape, NULL), to = tensor(out, f64, 2, shape, NULL);
+  refused(RUNG_MEAN, &in, 0, &to, NULL, RUNG_BAD_ARGUMENT, "what is 3 (RUNG_MEAN); RUNG_SUM (0)");
+  refused((rung_reduction)4, &in, 0, &to, NULL, RUNG_BAD_ARGUMENT, "what is 4; RUNG_SUM");
+  refused((rung_reduction)-1, &in, 0, &to, NULL, RUNG_BAD_ARGUMENT, "what is -1");
+  refused(RUNG_SUM, &in, 2, &to, NULL, RUNG_BAD_ARGUMENT, "exclusive is 2; 0 or 1 would do");
+  refused(RUNG_SUM, &in, -1, &to, NULL, RUNG_BAD_ARGUMENT, "exclusive is -1");
+  assert_int_equal(rung_scan(NULL, RUNG_SUM, &in, 0, &to, NULL), RUNG_BAD_ARGUMENT);
+}
+
+static void refuses_arrays(void **state) {
+  (void)state;
+  int64_t shape[9] = {2, 3, 4, 1, 1, 1, 1, 1, 1}, turned[3] = {2, 4, 3}, zero[3] = {12, 0, 1};
+  int64_t huge[2] = {1, ((int64_t)1 << 40) + 1}, still[2] = {0, 0},
+          away[2] = {0, &out[0] > &x[0] ? 1 : -1};
+  DLTensor in = tensor(x, f64, 3, shape, NULL), to = tensor(out, f64, 3, shape, NULL), bad = in;
+  refused(RUNG_SUM, NULL, 0, &to, NULL, RUNG_BAD_ARGUMENT, "in is NULL");
+  refused(RUNG_SUM, &in, 0, NULL, NULL, RUNG_BAD_ARGUMENT, "out is NULL");
+  bad.data = NULL;
+  refused(RUNG_SUM, &bad, 0, &to, NULL, RUNG_BAD_ARGUMENT, "in has 24 elements and NULL data");
+  bad = in, bad.ndim = 0;
+  refused(RUNG_SUM, &bad, 0, &to, NULL, RUNG_BAD_SHAPE, "in has 0 dimensions; 1 ... 8 would do");
+  bad.ndim = 9;
+  refused(RUNG_SUM, &bad, 0, &to, NULL, RUNG_BAD_SHAPE, "in has 9 dimensions");
+  bad = in, bad.dtype = (DLDataType){kDLUInt, 8, 1};
+  refused(RUNG_SUM, &bad, 0, &to, NULL, RUNG_BAD_DTYPE, "i32, u32, i64, u64, f32 or f64");
+  bad = to, bad.dtype = f32;
+  refused(RUNG_SUM, &in, 0, &bad, NULL, RUNG_BAD_DTYPE, "f64 would do");
+  bad = to, bad.ndim = 2;
+  refused(RUNG_SUM, &in, 0, &bad, NULL, RUNG_BAD_SHAPE, "out has 2 dimensions; 3 would do");
+  bad = to, bad.shape = turned;
+  refused(RUNG_SUM, &in, 0, &bad, NULL, RUNG_BAD_SHAPE,
+          "out has extent 4 in dimension 1; 3, in's, would do");
+  bad = to, bad.strides = zero;
+  refused(RUNG_SUM, &in, 0, &bad, NULL, RUNG_BAD_SHAPE, "out has stride 0");
+  bad = tensor(x, f64, 2, huge, still);
+  DLTensor long_out = tensor(out, f64, 2, huge, away);
+  refused(RUNG_SUM, &bad, 0, &long_out, NULL, RUNG_TOO_LARGE, "at most 2^40");
+}
+
+static void refuses_shared_memory(void **state) {
+  (void)state;
+  int64_t shape[1] = {10}, back[1] = {-1};
+  DLTensor in = tensor(x, f64, 1, shape, NULL), to = tensor(x + 1, f64, 1, shape, NULL);
+  refused(RUNG_SUM, &in, 0, &to, NULL, RUNG_OVERLAP, "out shares memory with in");
+  to = tensor(x + 9, f64, 1, shape, back);
+  refused(RUNG_SUM, &in, 0, &to, NULL, RUNG_OVERLAP, "it may be the very same array");
+}
+
+static void refuses_calls(void **state) {
+  (void)state;
+  int64_t shape[2] = {2, 12};
+  DLTensor in = tensor(x, f64, 2, shape, NULL), to = tensor(out, f64, 2, shape, NULL);
+  rung_call call = {.rung = "fastest"};
+  refused(RUNG_SUM, &in, 0, &to, &call, RUNG_UNKNOWN_NAME, "fastest");
+  call = (rung_call){.rung = "single-pass"};
+  refused(RUNG_SUM, &in, 0, &to, &call, RUNG_UNSUPPORTED, "GPUs only");
+  call = (rung_call){.block = 1025};
+  refused(RUNG_SUM, &in, 0, &to, &call, RUNG_BAD_ARGUMENT, "1025");
+  assert_int_equal(rung_scan(context, RUNG_SUM, &in, 0, &to, NULL), RUNG_OK);
+  assert_string_equal(rung_last_error(context), "");
+}
+
+static int open_context(void **state) {
+  (void)state;
+  return rung_open(&context, &(rung_options){.device = "cpu", .threads = 2}) == RUNG_OK ? 0 : -1;
+}
+
+static int close_context(void **state) {
+  (void)state;
+  rung_close(context);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(refuses_what_and_exclusive),
+      cmocka_unit_test(refuses_arrays),
+      cmocka_unit_test(refuses_shared_memory),
+      cmocka_unit_test(refuses_calls),
+  };
+  return cmocka_run_group_tests(tests, open_context, close_context);
+}
