@@ -6,6 +6,7 @@
 
 #include "ops/histogram/histogram.h"
 #include "ops/reduce/reduce.h"
+#include "ops/scan/scan.h"
 #include "peers/versions.h"
 
 /* Rows of a library that was not found stay, without an entry: a bench says so. A CPU's peer picks
@@ -56,6 +57,24 @@ static bool one_array(const rung_task *task, char why[RUNG_REASON]) {
 static const rung_row reduce_peers[] = {
     {CUB(peer_reduce_cub), REDUCED, .idea = "cub::DeviceReduce::Sum, Min"},
     {TBB(peer_reduce_tbb), REDUCED, .idea = "std::reduce, par_unseq"},
+};
+
+/* ---- scan ---------------------------------------------------------------------------------------
+ */
+
+static bool one_line(const rung_task *task, char why[RUNG_REASON]) {
+  const scan_problem *problem = (const scan_problem *)task->problem;
+  if (problem->what == RUNG_SUM && problem->lines == 1 && problem->columns <= UINT32_MAX)
+    return true;
+  snprintf(why, RUNG_REASON, "as a peer it takes the sums of one line of 1 ... 2^32 - 1 elements");
+  return false;
+}
+
+#define SCANNED .supports = one_line, .dtypes = SCAN_DTYPES
+
+static const rung_row scan_peers[] = {
+    {CUB(peer_scan_cub), SCANNED, .idea = "cub::DeviceScan::InclusiveSum, ExclusiveSum"},
+    {TBB(peer_scan_tbb), SCANNED, .idea = "std::inclusive_scan, exclusive_scan, par_unseq"},
 };
 
 /* ---- histogram ----------------------------------------------------------------------------------
@@ -110,7 +129,7 @@ static const rung_row histogram_peers[] = {
 #define PEERS(of) \
   { .name = #of, .rows = of##_peers, .count = sizeof of##_peers / sizeof *of##_peers }
 
-static const rung_operation peers[] = {PEERS(reduce), PEERS(histogram)};
+static const rung_operation peers[] = {PEERS(reduce), PEERS(scan), PEERS(histogram)};
 
 const rung_operation *rung_peers_of(const rung_operation *operation) {
   static const rung_operation none = {.name = "none"};

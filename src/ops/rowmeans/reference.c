@@ -7,10 +7,10 @@ static double element(const rowmeans_problem *problem, const void *row, int64_t 
   return problem->dtype == RUNG_F32 ? (double)((const float *)row)[j] : ((const double *)row)[j];
 }
 
-/* One addition in the problem's type. A sum of two floats rounded to double and then to float is
- * the float sum: double has more than twice the digits. */
+/* One addition in the problem's type. (Rounding a sum of doubles would do, but GCC up to 13 may
+ * drop the two conversions where it makes vectors of them.) */
 static double add(const rowmeans_problem *problem, double a, double b) {
-  return problem->dtype == RUNG_F32 ? (double)(float)(a + b) : a + b;
+  return problem->dtype == RUNG_F32 ? (double)((float)a + (float)b) : a + b;
 }
 
 /* How many numbers there are at a level: the elements, their tiles' sums, the sums of those ... */

@@ -40,10 +40,11 @@ static size_t threads_scratch(const rung_task *task) {
   return all_lines_scratch(task) + (size_t)problem_of(task)->lines * aggregates_of(task);
 }
 
-/* With half of every word for its flag, and the tickets. */
+/* With half of every word for its flag, a counter each, and the tickets. */
 static size_t queue_scratch(const rung_task *task) {
   const size_t bytes = all_lines_scratch(task);
-  return bytes == 0 ? 0 : 8 * SCAN_TICKET_WORDS + 2 * bytes;
+  const size_t counters = 8 * (size_t)problem_of(task)->lines * aggregates_of(task);
+  return bytes == 0 ? 0 : 8 * SCAN_TICKET_WORDS + 2 * bytes + counters;
 }
 
 /* Totals of the parts of `size` elements, and of those totals' parts, until there is one part. */

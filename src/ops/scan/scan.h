@@ -138,7 +138,7 @@ enum { SCAN_TICKET_WORDS = 2 };
 
 /* Tiles that a block of the rung `overlapped` holds, under way or at work, and the shared memory
  * they take. */
-enum { SCAN_FLIGHT = 2 };
+enum { SCAN_FLIGHT = 3 };
 static inline size_t scan_overlapped_shared(size_t element) {
   return SCAN_FLIGHT * (size_t)SCAN_TILE * element;
 }

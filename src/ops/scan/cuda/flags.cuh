@@ -42,18 +42,53 @@ __device__ __forceinline__ V scan_wait_for(const scan_word *words) {
   return value;
 }
 
-/* What a launch of waiting blocks works on: a line's words are `pitch` aggregates', levels one
- * after the other, and `tickets` counts the tiles of all lines that were taken. */
+/* What a launch of waiting blocks works on. `tickets` counts the tiles of all lines that were
+ * taken. A line has `pitch` aggregates, those of a level one after the other and then those of the
+ * next: first their words, then as many counters, of the members of its family that have arrived.
+ */
 struct scan_queue {
   unsigned long long *tickets;
   scan_word *words;
   int64_t tiles, pitch, jobs;
 };
 
-/* A tile's own level 0 aggregate is left by the block; then warp k of the block finds E(k), and
- * leaves the next level's aggregate where the tile is the last of a family. Every warp calls; the
- * results are for after the next barrier, in e[0 ... SCAN_LEVELS). A block waits for tiles before
- * its own only, whose blocks have taken them already and leave their totals before they wait. */
+template <typename V>
+__device__ __forceinline__ scan_word *scan_line_words(const scan_queue &queue, int64_t line) {
+  return queue.words + line * queue.pitch * (scan_words<V>() + 1);
+}
+
+/* By one warp: leaves a tile's total; who completes a family leaves its aggregate for the level
+ * above, where it may complete another. Nobody waits. */
+template <typename S>
+__device__ __forceinline__ void scan_arrive(const scan_queue &queue, int64_t line, int64_t tile,
+                                            typename S::value total) {
+  typedef typename S::value value;
+  constexpr int N = scan_words<value>();
+  const int lane = (int)threadIdx.x % 32;
+  scan_word *const words = scan_line_words<value>(queue, line);
+  int64_t first = 0, count = queue.tiles, at = tile; /* of the level; its number in it */
+  if (lane == 0) scan_leave(words + tile * N, total);
+  while (at / SCAN_FAMILY < count / SCAN_FAMILY) { /* of no use before the family is full */
+    const int64_t family = at / SCAN_FAMILY, above = first + count + family;
+    unsigned before = 0;
+    __syncwarp();
+    if (lane == 0)
+      before = rung_count_in((unsigned *)(words + queue.pitch * N + above), SCAN_FAMILY - 1);
+    if (__shfl_sync(0xffffffffu, before, 0) != SCAN_FAMILY - 1) return;
+    value k = scan_wait_for<value>(words + (first + family * SCAN_FAMILY + lane) * N);
+    __syncwarp();
+    k = scan_warp<S>(k);
+    k = __shfl_sync(0xffffffffu, k, 31);
+    if (lane == 0) scan_leave(words + above * N, k);
+    first += count;
+    count /= SCAN_FAMILY;
+    at = family;
+  }
+}
+
+/* Warp k of the block finds E(k) of a tile, waiting for the aggregates before it. Every warp calls;
+ * the results are for after the next barrier, in e[0 ... SCAN_LEVELS). A block waits for tiles
+ * before its own only, which were taken before. */
 template <typename S>
 __device__ __forceinline__ void scan_families(const scan_queue &queue, int64_t line, int64_t tile,
                                               typename S::value *e) {
@@ -61,22 +96,18 @@ __device__ __forceinline__ void scan_families(const scan_queue &queue, int64_t l
   constexpr int N = scan_words<value>();
   const int level = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
   if (level >= SCAN_LEVELS) return;
-  scan_word *words = queue.words + line * queue.pitch * N;
+  const scan_word *words = scan_line_words<value>(queue, line);
   int64_t count = queue.tiles, at = tile;
-  bool last = true; /* of the families of all levels below */
   for (int k = 0; k < level; ++k) {
-    last = last && at % SCAN_FAMILY == SCAN_FAMILY - 1;
     words += count * N;
     count /= SCAN_FAMILY;
     at /= SCAN_FAMILY;
   }
   const int number = (int)(at % SCAN_FAMILY);
-  const bool leaves = last && number == SCAN_FAMILY - 1;
   value k = S::none();
-  if (lane < number || leaves) k = scan_wait_for<value>(words + (at - number + lane) * N);
+  if (lane < number) k = scan_wait_for<value>(words + (at - number + lane) * N);
   __syncwarp();
   k = scan_warp<S>(k);
-  if (leaves && lane == 31) scan_leave(words + (count + at / SCAN_FAMILY) * N, k);
   if (number == 0 ? lane == 0 : lane == number - 1) e[level] = number == 0 ? S::none() : k;
 }
 
@@ -99,7 +130,7 @@ static rung_status scan_queue_of(const rung_task *task, const scan_lines<S> &lin
   queue->tickets = (unsigned long long *)task->scratch;
   queue->words = (scan_word *)task->scratch + SCAN_TICKET_WORDS;
   const int64_t words =
-      SCAN_TICKET_WORDS + lines.lines * queue->pitch * scan_words<typename S::value>();
+      SCAN_TICKET_WORDS + lines.lines * queue->pitch * (scan_words<typename S::value>() + 1);
   if (queue->tiles > 1)
     RUNG_FILL_ON_DEVICE(task, task->scratch, 0, (size_t)words * sizeof(scan_word));
   return RUNG_OK;

@@ -1,8 +1,13 @@
 /* What single-pass loses is the time in which a block waits: nothing of its own moves then. Here a
- * block stays, takes tile after tile, and has the next one on its way into shared memory while it
- * waits for the totals before this one and writes. A thread copies what it will read itself, so
- * copies need no barrier. Tickets are taken in order and tiles finished in the order of tickets, so
- * whatever a block waits for is in hands that wait for less. */
+ * block stays, takes tile after tile, and has three in its shared memory: one on its way, one whose
+ * total it leaves for the others, and one that it finishes. A tile is finished a round after its
+ * total was left, so what the others have to leave is there by then as a rule; that order also
+ * keeps blocks from waiting for each other in a row, as they would if totals were left when tiles
+ * are finished. A thread copies what it will read itself, so copies need no barrier.
+ *
+ * Tickets are taken in order, and a block leaves all the totals that it holds before it waits, but
+ * for tiles still on their way, which are above those it finishes: whatever a block waits for is in
+ * hands that wait for less. */
 #include "ops/scan/cuda/flags.cuh"
 
 /* Sends for a thread's groups of the band at `in`, of which `count` elements are there. */
@@ -50,14 +55,14 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
     scan_overlapped_kernel(scan_lines<S> lines, scan_queue queue) {
   typedef typename S::value value;
   RUNG_DYNAMIC_SHARED(typename S::in, tiles);
-  __shared__ value bands[SCAN_EIGHT], e[SCAN_LEVELS];
-  __shared__ int64_t tickets[SCAN_FLIGHT];
-  const int warp = (int)threadIdx.x / 32;
-  int64_t jobs[SCAN_FLIGHT] = {}, given = blockIdx.x; /* given: where tiles need no tickets */
-  const auto next = [&]() -> int64_t {
-    const int64_t mine = given;
+  __shared__ value bands[SCAN_FLIGHT][SCAN_EIGHT], e[SCAN_LEVELS];
+  __shared__ int64_t ticket;
+  const int thread = (int)threadIdx.x, warp = thread / 32;
+  int64_t jobs[SCAN_FLIGHT] = {}, taken = 0,
+          given = blockIdx.x; /* given: where tiles need no tickets */
+  const auto take = [&]() {
+    taken = queue.tiles > 1 ? (int64_t)atomicAdd(queue.tickets, 1ull) : given;
     given += gridDim.x;
-    return queue.tiles > 1 ? (int64_t)atomicAdd(queue.tickets, 1ull) : mine;
   };
   const auto send_for = [&](int slot) {
     if (jobs[slot] < queue.jobs) {
@@ -67,43 +72,75 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
     }
     rung_copy_async_commit();
   };
+  const auto read = [&](int slot, const scan_place_of_band &at, scan_held<S> &held) {
+    scan_load<S, SCAN_GROUP>(tiles + slot * SCAN_TILE + warp * SCAN_BAND, at.count, lines.turn,
+                             held);
+    return scan_prefixes<S>(held);
+  };
+  /* The total of a tile that is there, left for the others; ends with a barrier. */
+  const auto leave = [&](int slot) {
+    const bool there = jobs[slot] < queue.jobs;
+    scan_place_of_band at = {};
+    if (there) {
+      at = scan_find_band(lines, queue, jobs[slot]);
+      scan_held<S> held;
+      const value rows = read(slot, at, held);
+      if (thread % 32 == 31) bands[slot][warp] = rows;
+    }
+    __syncthreads();
+    if (there && queue.tiles > 1 && warp == SCAN_EIGHT - 1)
+      scan_arrive<S>(queue, at.line, at.tile, scan_bands<S>(bands[slot], SCAN_EIGHT));
+  };
+  /* Writes a tile whose total was left. */
+  const auto finish = [&](int slot) {
+    const scan_place_of_band at = scan_find_band(lines, queue, jobs[slot]);
+    value before = S::none();
+    if (queue.tiles > 1) {
+      scan_families<S>(queue, at.line, at.tile, e);
+      __syncthreads();
+      before = scan_joined<S>(e);
+    }
+    scan_held<S> held;
+    read(slot, at, held);
+    scan_store<S, V>(held, S::join(before, scan_bands<S>(bands[slot], warp)), lines, at.first == 0,
+                     lines.out + at.line * lines.out_pitch + at.first, at.count);
+  };
 
-  if (threadIdx.x == 0)
-    for (int k = 0; k < SCAN_FLIGHT; ++k) tickets[k] = next();
-  __syncthreads();
-#pragma unroll
-  for (int k = 0; k < SCAN_FLIGHT; ++k) {
-    jobs[k] = tickets[k];
-    send_for(k);
+  /* The first two tiles, one after the other: were both taken at once, blocks would hold neighbours
+   * and wait for each other in a row. */
+  if (thread == 0) {
+    take();
+    ticket = taken;
   }
   __syncthreads();
-
+  jobs[0] = ticket;
+  send_for(0);
+  rung_copy_async_wait<0>();
+  leave(0);
+  if (thread == 0) {
+    take();
+    ticket = taken;
+    take();
+  }
+  __syncthreads();
+  jobs[1] = ticket;
+  send_for(1);
   while (true) {
 #pragma unroll
     for (int slot = 0; slot < SCAN_FLIGHT; ++slot) {
+      const int next = (slot + 1) % SCAN_FLIGHT, after = (slot + 2) % SCAN_FLIGHT;
       if (jobs[slot] >= queue.jobs) return; /* and so are those after it */
-      const scan_place_of_band at = scan_find_band(lines, queue, jobs[slot]);
-      scan_held<S> held;
-      int64_t ticket = 0;
-      if (threadIdx.x == 0) ticket = next();
-      rung_copy_async_wait<SCAN_FLIGHT - 1>();
-      scan_load<S, SCAN_GROUP>(tiles + slot * SCAN_TILE + warp * SCAN_BAND, at.count, lines.turn,
-                               held);
-      const value rows = scan_prefixes<S>(held);
-      if (threadIdx.x % 32 == 31) bands[warp] = rows;
-      if (threadIdx.x == 0) tickets[0] = ticket;
+      __syncthreads();                      /* `ticket` and `e` were read */
+      if (thread == 0) {
+        ticket = taken;
+        take();
+      }
       __syncthreads();
-      jobs[slot] = tickets[0];
-      if (threadIdx.x == 0 && queue.tiles > 1)
-        scan_leave(queue.words + (at.line * queue.pitch + at.tile) * scan_words<value>(),
-                   scan_bands<S>(bands, SCAN_EIGHT));
-      send_for(slot);
-      const value in_tile = scan_bands<S>(bands, warp);
-      if (queue.tiles > 1) scan_families<S>(queue, at.line, at.tile, e);
-      __syncthreads();
-      const value before = queue.tiles > 1 ? scan_joined<S>(e) : S::none();
-      scan_store<S, V>(held, S::join(before, in_tile), lines, at.first == 0,
-                       lines.out + at.line * lines.out_pitch + at.first, at.count);
+      jobs[after] = ticket;
+      send_for(after);
+      rung_copy_async_wait<1>();
+      leave(next);
+      finish(slot);
     }
   }
 }

@@ -5,8 +5,14 @@
  * flags, and nothing is cleared for it. */
 #include "ops/scan/cuda/flags.cuh"
 
+/* Blocks a multiprocessor is to have room for: while one waits, others load and store. */
+template <typename S>
+constexpr int scan_resident() {
+  return sizeof(typename S::value) == 4 ? 4 : 2;
+}
+
 template <typename S, int V>
-static __global__ void __launch_bounds__(SCAN_THREADS)
+static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
     scan_single_pass_kernel(scan_lines<S> lines, scan_queue queue) {
   __shared__ typename S::value bands[SCAN_EIGHT], e[SCAN_LEVELS];
   __shared__ int64_t ticket;
@@ -28,9 +34,8 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
     __syncthreads();
     typename S::value before = S::none();
     if (queue.tiles > 1) {
-      if (threadIdx.x == 0)
-        scan_leave(queue.words + (line * queue.pitch + tile) * scan_words<typename S::value>(),
-                   scan_bands<S>(bands, SCAN_EIGHT));
+      if (warp == SCAN_EIGHT - 1)
+        scan_arrive<S>(queue, line, tile, scan_bands<S>(bands, SCAN_EIGHT));
       scan_families<S>(queue, line, tile, e);
       __syncthreads();
       before = scan_joined<S>(e);
