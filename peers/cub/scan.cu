@@ -10,7 +10,8 @@ struct peer_scan {
     T *out = (T *)task->arrays[SCAN_OUT].data;
     const uint32_t n = (uint32_t)problem->columns;
     const cudaStream_t stream = (cudaStream_t)task->stream;
-    if (problem->exclusive) return cub::DeviceScan::ExclusiveSum(scratch, bytes, in, out, n, stream);
+    if (problem->exclusive)
+      return cub::DeviceScan::ExclusiveSum(scratch, bytes, in, out, n, stream);
     return cub::DeviceScan::InclusiveSum(scratch, bytes, in, out, n, stream);
   }
 

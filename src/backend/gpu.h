@@ -37,6 +37,8 @@
  *     queues a copy of host memory into a __constant__ array; returns on error.
  * rung_load_acquire(address), rung_store_release(address, value)
  *     flags of 4 or 8 bytes between blocks; who waits for one looks again and again.
+ * rung_load_relaxed(address), rung_store_relaxed(address, value)
+ *     the same for words of 8 bytes that say all themselves: nothing else is ordered by them.
  * rung_count_in(address, most)
  *     counts an unsigned up, from `most` on to zero, and returns what it was: who counts after sees
  *     what was stored before.

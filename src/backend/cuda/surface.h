@@ -86,6 +86,21 @@ static __device__ inline void rung_store_release(T *at, T value) {
                  : "memory");
 }
 
+/* The same of words that say all themselves: nothing else is ordered by them. */
+template <typename T>
+static __device__ inline T rung_load_relaxed(const T *at) {
+  static_assert(sizeof(T) == 8, "such words have 8 bytes");
+  unsigned long long bits;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(bits) : "l"(at) : "memory");
+  return (T)bits;
+}
+template <typename T>
+static __device__ inline void rung_store_relaxed(T *at, T value) {
+  static_assert(sizeof(T) == 8, "such words have 8 bytes");
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"((unsigned long long)value)
+               : "memory");
+}
+
 /* atomicInc() that releases what was stored before it and acquires what others released. */
 static __device__ inline unsigned rung_count_in(unsigned *at, unsigned most) {
   unsigned before;

@@ -208,6 +208,14 @@ RUNG_SIM_INLINE void rung_store_release(T *at, typename rung_sim_same<T>::type v
   rung_sim_atomic_on<T>(RUNG_SIM_STORE, at, value, T(0));
 }
 
+template <typename T>
+RUNG_SIM_INLINE T rung_load_relaxed(const T *at) {
+  return rung_load_acquire(at);
+}
+template <typename T>
+RUNG_SIM_INLINE void rung_store_relaxed(T *at, typename rung_sim_same<T>::type value) {
+  rung_store_release(at, value);
+}
 RUNG_SIM_INLINE unsigned rung_count_in(unsigned *at, unsigned most) {
   return atomicInc(at, most);
 }

@@ -12,7 +12,8 @@ RUNG_GPU_DECLARE(scan_blelloch_padded);
 RUNG_GPU_DECLARE(scan_warp);
 RUNG_GPU_DECLARE(scan_tiles);
 RUNG_GPU_DECLARE(scan_single_pass);
-RUNG_GPU_DECLARE(scan_overlapped);
+RUNG_GPU_DECLARE(scan_persistent);
+RUNG_GPU_DECLARE(scan_ahead);
 
 /* ---- scratch ----------------------------------------------------------------------------------
  */
@@ -40,11 +41,10 @@ static size_t threads_scratch(const rung_task *task) {
   return all_lines_scratch(task) + (size_t)problem_of(task)->lines * aggregates_of(task);
 }
 
-/* With half of every word for its flag, a counter each, and the tickets. */
+/* With half of every word for its flag, and the tickets. */
 static size_t queue_scratch(const rung_task *task) {
   const size_t bytes = all_lines_scratch(task);
-  const size_t counters = 8 * (size_t)problem_of(task)->lines * aggregates_of(task);
-  return bytes == 0 ? 0 : 8 * SCAN_TICKET_WORDS + 2 * bytes + counters;
+  return bytes == 0 ? 0 : 8 * SCAN_TICKET_WORDS + 2 * bytes;
 }
 
 /* Totals of the parts of `size` elements, and of those totals' parts, until there is one part. */
@@ -91,19 +91,6 @@ static bool takes_halves(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
-static bool has_room(const rung_task *task, char why[RUNG_REASON]) {
-  enum { STATIC = 1024 }; /* enough for what the kernel has besides */
-  const int64_t wanted =
-      (int64_t)scan_overlapped_shared(rung_dtype_bytes(problem_of(task)->dtype)) + STATIC;
-  if (wanted <= task->device->shared_bytes) return true;
-  snprintf(why, RUNG_REASON,
-           "a block needs %d KiB of shared memory for %s, and this device has %d; rung "
-           "\"single-pass\" would do",
-           (int)(wanted / 1024), rung_dtype_name(problem_of(task)->dtype),
-           (int)(task->device->shared_bytes / 1024));
-  return false;
-}
-
 /* ---- the table ----------------------------------------------------------------------------------
  */
 
@@ -143,10 +130,12 @@ static const rung_row rows[] = {
     {ON_GPU, .name = "single-pass", .order = RUNG_CANONICAL,
      .idea = "one pass over memory: a tile waits in registers for the totals before it",
      .scratch_bytes = queue_scratch, .launch = RUNG_GPU_ENTRIES(scan_single_pass)},
-    {ON_GPU, .name = "overlapped", .order = RUNG_CANONICAL,
-     .idea = "blocks that stay: the next tile is on its way while this one waits",
-     .supports = has_room, .scratch_bytes = queue_scratch,
-     .launch = RUNG_GPU_ENTRIES(scan_overlapped)},
+    {ON_GPU, .name = "persistent", .order = RUNG_CANONICAL,
+     .idea = "blocks that stay: the next ticket is on its way while a block waits",
+     .scratch_bytes = queue_scratch, .launch = RUNG_GPU_ENTRIES(scan_persistent)},
+    {ON_GPU, .name = "ahead", .order = RUNG_CANONICAL,
+     .idea = "nobody waits: totals are found many tiles ahead, results from the cache",
+     .scratch_bytes = queue_scratch, .launch = RUNG_GPU_ENTRIES(scan_ahead)},
 };
 
 const rung_operation scan_operation = {

@@ -136,13 +136,6 @@ static inline int64_t scan_block_of(const rung_task *task) {
 /* Words of 8 bytes before the aggregates of GPU rungs whose blocks wait for one another. */
 enum { SCAN_TICKET_WORDS = 2 };
 
-/* Tiles that a block of the rung `overlapped` holds, under way or at work, and the shared memory
- * they take. */
-enum { SCAN_FLIGHT = 3 };
-static inline size_t scan_overlapped_shared(size_t element) {
-  return SCAN_FLIGHT * (size_t)SCAN_TILE * element;
-}
-
 /* One line's references (reference.c), naive. `strict` is the contract; false where memory ran out.
  * `wide` makes the running sum of floats in long double, an element at a time. */
 bool scan_reference_strict(const scan_problem *problem, const void *line, void *result);

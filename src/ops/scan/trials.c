@@ -133,6 +133,8 @@ static void drop(rung_trial *trial) {
 static const char *const verify[] = {"n=1000 op=sum type=f32",
                                      "n=1500 op=max exclusive=1 type=i64 lines=2",
                                      "n=262145 op=sum type=f32",
+                                     "n=500003 op=sum type=f32",
+                                     "n=100003 lines=5 op=min type=i64",
                                      "n=270001 op=sum exclusive=1 type=f64",
                                      LENGTHS("op=sum type=f32"),
                                      LENGTHS("op=sum exclusive=1 type=f64"),

@@ -1,6 +1,8 @@
 /* Aggregates that blocks leave for one another: a number and the sign that it is there in one word
- * of 8 bytes, or in two where the number has 8 bytes, so that who sees the sign sees the number. No
- * value of the number stands for "not there". Words are cleared before the launch. */
+ * of 8 bytes, or in two where the number has 8 bytes, so that who sees the sign sees the number,
+ * and nothing else need be ordered: a release would have to wait until all that its thread has
+ * written so far is there. No value of the number stands for "not there". Words are cleared before
+ * the launch. */
 #ifndef RUNG_SCAN_CUDA_FLAGS_CUH
 #define RUNG_SCAN_CUDA_FLAGS_CUH
 
@@ -22,7 +24,7 @@ __device__ __forceinline__ void scan_leave(scan_word *words, V value) {
   uint32_t bits[N];
   memcpy(bits, &value, sizeof value);
 #pragma unroll
-  for (int k = 0; k < N; ++k) rung_store_release(words + k, (scan_word)bits[k] | scan_there);
+  for (int k = 0; k < N; ++k) rung_store_relaxed(words + k, (scan_word)bits[k] | scan_there);
 }
 
 /* Looks again and again until the number is there. */
@@ -34,7 +36,7 @@ __device__ __forceinline__ V scan_wait_for(const scan_word *words) {
 #pragma unroll
   for (int k = 0; k < N; ++k) {
     scan_word word;
-    do word = rung_load_acquire(words + k);
+    do word = rung_load_relaxed(words + k);
     while ((word & scan_there) == 0);
     bits[k] = (uint32_t)word;
   }
@@ -54,35 +56,31 @@ struct scan_queue {
 
 template <typename V>
 __device__ __forceinline__ scan_word *scan_line_words(const scan_queue &queue, int64_t line) {
-  return queue.words + line * queue.pitch * (scan_words<V>() + 1);
+  return queue.words + line * queue.pitch * scan_words<V>();
 }
 
-/* By one warp: leaves a tile's total; who completes a family leaves its aggregate for the level
- * above, where it may complete another. Nobody waits. */
+/* By one warp: leaves a tile's total. The last tile of a family also leaves the family's aggregate
+ * for the level above, as soon as its mates' are there, and so on up. It waits for tiles before its
+ * own only, which were taken before. */
 template <typename S>
 __device__ __forceinline__ void scan_arrive(const scan_queue &queue, int64_t line, int64_t tile,
                                             typename S::value total) {
   typedef typename S::value value;
   constexpr int N = scan_words<value>();
   const int lane = (int)threadIdx.x % 32;
-  scan_word *const words = scan_line_words<value>(queue, line);
-  int64_t first = 0, count = queue.tiles, at = tile; /* of the level; its number in it */
-  if (lane == 0) scan_leave(words + tile * N, total);
-  while (at / SCAN_FAMILY < count / SCAN_FAMILY) { /* of no use before the family is full */
-    const int64_t family = at / SCAN_FAMILY, above = first + count + family;
-    unsigned before = 0;
+  scan_word *words = scan_line_words<value>(queue, line); /* of the level */
+  int64_t count = queue.tiles, at = tile;                 /* of the level; its number in it */
+  if (lane == 0) scan_leave(words + at * N, total);
+  while (at % SCAN_FAMILY == SCAN_FAMILY - 1) {
+    value k = total;
+    if (lane < SCAN_FAMILY - 1)
+      k = scan_wait_for<value>(words + (at - (SCAN_FAMILY - 1) + lane) * N);
     __syncwarp();
-    if (lane == 0)
-      before = rung_count_in((unsigned *)(words + queue.pitch * N + above), SCAN_FAMILY - 1);
-    if (__shfl_sync(0xffffffffu, before, 0) != SCAN_FAMILY - 1) return;
-    value k = scan_wait_for<value>(words + (first + family * SCAN_FAMILY + lane) * N);
-    __syncwarp();
-    k = scan_warp<S>(k);
-    k = __shfl_sync(0xffffffffu, k, 31);
-    if (lane == 0) scan_leave(words + above * N, k);
-    first += count;
+    total = __shfl_sync(0xffffffffu, scan_warp<S>(k), 31);
+    words += count * N;
     count /= SCAN_FAMILY;
-    at = family;
+    at /= SCAN_FAMILY;
+    if (lane == 0) scan_leave(words + at * N, total);
   }
 }
 
@@ -130,7 +128,7 @@ static rung_status scan_queue_of(const rung_task *task, const scan_lines<S> &lin
   queue->tickets = (unsigned long long *)task->scratch;
   queue->words = (scan_word *)task->scratch + SCAN_TICKET_WORDS;
   const int64_t words =
-      SCAN_TICKET_WORDS + lines.lines * queue->pitch * (scan_words<typename S::value>() + 1);
+      SCAN_TICKET_WORDS + lines.lines * queue->pitch * scan_words<typename S::value>();
   if (queue->tiles > 1)
     RUNG_FILL_ON_DEVICE(task, task->scratch, 0, (size_t)words * sizeof(scan_word));
   return RUNG_OK;

@@ -3,58 +3,12 @@
  * family mates', its family's 31 mates' and so on, never for what they waited for themselves. So no
  * chain of blocks forms, and the association is the same every time. A line of one tile needs no
  * flags, and nothing is cleared for it. */
-#include "ops/scan/cuda/flags.cuh"
-
-/* Blocks a multiprocessor is to have room for: while one waits, others load and store. */
-template <typename S>
-constexpr int scan_resident() {
-  return sizeof(typename S::value) == 4 ? 4 : 2;
-}
-
-template <typename S, int V>
-static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
-    scan_single_pass_kernel(scan_lines<S> lines, scan_queue queue) {
-  __shared__ typename S::value bands[SCAN_EIGHT], e[SCAN_LEVELS];
-  __shared__ int64_t ticket;
-  const int warp = (int)threadIdx.x / 32;
-  for (int64_t round = blockIdx.x; round < queue.jobs; round += gridDim.x) {
-    int64_t job = round;
-    if (queue.tiles > 1) {
-      if (threadIdx.x == 0) ticket = (int64_t)atomicAdd(queue.tickets, 1ull);
-      __syncthreads();
-      job = ticket;
-    }
-    const int64_t line = job / queue.tiles, tile = job - line * queue.tiles;
-    const int64_t first = tile * SCAN_TILE + warp * SCAN_BAND, left = lines.columns - first;
-    const int count = left < SCAN_BAND ? (int)left : SCAN_BAND;
-    scan_held<S> held;
-    scan_load<S, V>(lines.in + line * lines.in_pitch + first, count, lines.turn, held);
-    const typename S::value rows = scan_prefixes<S>(held);
-    if (threadIdx.x % 32 == 31) bands[warp] = rows;
-    __syncthreads();
-    typename S::value before = S::none();
-    if (queue.tiles > 1) {
-      if (warp == SCAN_EIGHT - 1)
-        scan_arrive<S>(queue, line, tile, scan_bands<S>(bands, SCAN_EIGHT));
-      scan_families<S>(queue, line, tile, e);
-      __syncthreads();
-      before = scan_joined<S>(e);
-    }
-    scan_store<S, V>(held, S::join(before, scan_bands<S>(bands, warp)), lines, first == 0,
-                     lines.out + line * lines.out_pitch + first, count);
-    __syncthreads();
-  }
-}
+#include "ops/scan/cuda/single-pass.cuh"
 
 struct scan_single_pass_rung {
   template <typename S, int V>
   static rung_status run(const rung_task *task, const scan_lines<S> &lines) {
-    scan_queue queue;
-    const rung_status status = scan_queue_of(task, lines, &queue);
-    if (status != RUNG_OK) return status;
-    RUNG_LAUNCH(task, (scan_single_pass_kernel<S, V>), scan_grid(queue.jobs), SCAN_THREADS, 0,
-                lines, queue);
-    return RUNG_OK;
+    return scan_single_pass<S, V>(task, lines);
   }
 };
 
