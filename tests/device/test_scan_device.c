@@ -15,7 +15,7 @@ enum { LONG = (32 * 32 + 50) * SCAN_TILE + 6, BYTES = 8 * LONG };
 static char *numbers, *wanted, *found;
 static char *numbers_there, *found_there; /* the same on the device */
 
-static const char *const rungs[] = {"tiles", "single-pass", "ahead"};
+static const char *const rungs[] = {"tiles", "single-pass"};
 enum { RUNGS = 3 };
 static const DLDataType types[] = {{kDLInt, 32, 1},  {kDLUInt, 32, 1},  {kDLInt, 64, 1},
                                    {kDLUInt, 64, 1}, {kDLFloat, 32, 1}, {kDLFloat, 64, 1}};
@@ -125,8 +125,8 @@ static void long_lines_are_the_same_every_time(void **unused) {
 static void works_in_place(void **unused) {
   (void)unused;
   NEED_DEVICE();
-  static const char *const all[] = {
-      "double-buffered", "blelloch", "blelloch-padded", "warp", "tiles", "single-pass", "ahead"};
+  static const char *const all[] = {"double-buffered", "blelloch",   "blelloch-padded", "warp",
+                                    "tiles",           "single-pass"};
   enum { N = 1000003 };
   int64_t shape[1] = {N};
   for (int r = 0; r < 7; r++)

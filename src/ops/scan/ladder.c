@@ -12,8 +12,6 @@ RUNG_GPU_DECLARE(scan_blelloch_padded);
 RUNG_GPU_DECLARE(scan_warp);
 RUNG_GPU_DECLARE(scan_tiles);
 RUNG_GPU_DECLARE(scan_single_pass);
-RUNG_GPU_DECLARE(scan_persistent);
-RUNG_GPU_DECLARE(scan_ahead);
 
 /* ---- scratch ----------------------------------------------------------------------------------
  */
@@ -130,12 +128,6 @@ static const rung_row rows[] = {
     {ON_GPU, .name = "single-pass", .order = RUNG_CANONICAL,
      .idea = "one pass over memory: a tile waits in registers for the totals before it",
      .scratch_bytes = queue_scratch, .launch = RUNG_GPU_ENTRIES(scan_single_pass)},
-    {ON_GPU, .name = "persistent", .order = RUNG_CANONICAL,
-     .idea = "blocks that stay: the next ticket is on its way while a block waits",
-     .scratch_bytes = queue_scratch, .launch = RUNG_GPU_ENTRIES(scan_persistent)},
-    {ON_GPU, .name = "ahead", .order = RUNG_CANONICAL,
-     .idea = "nobody waits: totals are found many tiles ahead, results from the cache",
-     .scratch_bytes = queue_scratch, .launch = RUNG_GPU_ENTRIES(scan_ahead)},
 };
 
 const rung_operation scan_operation = {
