@@ -25,6 +25,8 @@ static void count(const rung_task *task) {
   cv::calcHist(&image, 1, &channel, cv::noArray(), counts, 1, &bins, ranges);
   uint64_t *out = (uint64_t *)task->arrays[HISTOGRAM_COUNTS].data;
   for (int k = 0; k < bins; ++k) out[k] = (uint64_t)counts.at<float>(k);
+  uint64_t *outside = (uint64_t *)task->arrays[HISTOGRAM_OUTSIDE].data;
+  for (int k = 0; k < HISTOGRAM_OUTER && outside; ++k) outside[k] = 0; /* of bytes, none are */
 }
 
 extern "C" rung_status peer_histogram_opencv(const rung_task *task) {
