@@ -25,7 +25,6 @@ static void keep_the_order_of_families_of_families(void **state) {
   if (sim == NULL) skip();
   check(N, 0, "tiles");
   check(N, 1, "single-pass");
-  check(N, 0);
 }
 
 /* Rows that begin anywhere, into rows that begin anywhere else. */

@@ -1,0 +1,44 @@
+/* A reduction, a scan and a histogram of an array: how many, how much, and where.
+ *
+ *   cc numbers.c $(pkg-config --cflags --libs rung) -o numbers && ./numbers */
+#include <rung/rung.h>
+
+#include <stdio.h>
+
+/* An array of one dimension in host memory as DLPack describes it. */
+static DLTensor array(void *data, int64_t *count, uint8_t code, uint8_t bits) {
+  DLTensor tensor = {0};
+  tensor.data = data;
+  tensor.device.device_type = kDLCPU;
+  tensor.dtype.code = code;
+  tensor.dtype.bits = bits;
+  tensor.dtype.lanes = 1;
+  tensor.ndim = 1;
+  tensor.shape = count;
+  return tensor;
+}
+
+int main(void) {
+  enum { DAYS = 1000, BINS = 4 };
+  static float rain[DAYS], so_far[DAYS];
+  float largest = 0;
+  int64_t days = DAYS, one = 1, bins = BINS, counts[BINS];
+  for (int i = 0; i < DAYS; i++) rain[i] = (float)(i * 37 % 101) / 100;
+  DLTensor in = array(rain, &days, kDLFloat, 32), sums = array(so_far, &days, kDLFloat, 32);
+  DLTensor top = array(&largest, &one, kDLFloat, 32), bars = array(counts, &bins, kDLInt, 64);
+  const rung_bins even = {RUNG_BINS_EVEN, BINS, 0, 1, NULL};
+
+  rung_context *context;
+  rung_status status = rung_open(&context, NULL); /* a GPU that works, else the CPU */
+  if (status == RUNG_OK) status = rung_reduce(context, RUNG_MAX, &in, RUNG_ALL, &top, NULL);
+  if (status == RUNG_OK) status = rung_scan(context, RUNG_SUM, &in, 0, &sums, NULL);
+  if (status == RUNG_OK) status = rung_histogram(context, &even, &in, &bars, NULL, NULL);
+  if (status == RUNG_OK)
+    printf("at most %.2f a day, %.2f in all; days by quarters: %d %d %d %d\n", (double)largest,
+           (double)so_far[DAYS - 1], (int)counts[0], (int)counts[1], (int)counts[2],
+           (int)counts[3]);
+  else
+    fprintf(stderr, "numbers: %s\n", rung_last_error(context));
+  rung_close(context);
+  return status != RUNG_OK;
+}
