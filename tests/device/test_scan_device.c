@@ -16,7 +16,7 @@ static char *numbers, *wanted, *found;
 static char *numbers_there, *found_there; /* the same on the device */
 
 static const char *const rungs[] = {"tiles", "single-pass"};
-enum { RUNGS = 3 };
+enum { RUNGS = sizeof rungs / sizeof *rungs };
 static const DLDataType types[] = {{kDLInt, 32, 1},  {kDLUInt, 32, 1},  {kDLInt, 64, 1},
                                    {kDLUInt, 64, 1}, {kDLFloat, 32, 1}, {kDLFloat, 64, 1}};
 enum { TYPES = sizeof types / sizeof *types };
@@ -129,7 +129,7 @@ static void works_in_place(void **unused) {
                                     "tiles",           "single-pass"};
   enum { N = 1000003 };
   int64_t shape[1] = {N};
-  for (int r = 0; r < 7; r++)
+  for (size_t r = 0; r < sizeof all / sizeof *all; r++)
     for (int exclusive = 0; exclusive < 2; exclusive++) {
       DLTensor both = {.data = found_there,
                        .device = {kDLCUDA, 0},

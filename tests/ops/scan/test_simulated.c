@@ -33,7 +33,7 @@ static void take_any_alignment(void **state) {
   if (sim == NULL) skip();
   static const char *const rungs[] = {"tiles", "single-pass"};
   enum { ROWS = 3, COLUMNS = 9001 };
-  for (int r = 0; r < 3; ++r)
+  for (size_t r = 0; r < sizeof rungs / sizeof *rungs; ++r)
     for (int offset = 0; offset < 4; ++offset)
       for (int wide = 0; wide < 2; ++wide) {
         const int64_t columns = wide ? COLUMNS : 101;
@@ -76,7 +76,7 @@ static void work_in_place(void **state) {
                                       "tiles",           "single-pass"};
   enum { LENGTH = 70001 };
   uint32_t *ones = (uint32_t *)malloc(LENGTH * sizeof *ones);
-  for (int r = 0; r < 7; ++r)
+  for (size_t r = 0; r < sizeof rungs / sizeof *rungs; ++r)
     for (int exclusive = 0; exclusive < 2; ++exclusive) {
       for (int i = 0; i < LENGTH; ++i) ones[i] = 1;
       scan_line(sim, RUNG_SUM, u32, ones, LENGTH, exclusive, ones, rungs[r]);
