@@ -210,6 +210,7 @@ static void within_the_bound_for_presets(void **unused) {
                              .steps = steps[s],
                              .fixed = radiator.fixed}};
         if (s == 2 && (i != 1 || slow)) continue;
+        if (s == 1 && i != 1 && slow) continue;
         make(&job, s == 2 ? 1 : 3, columns[s], wide);
         const double worst = check_job(&job, 1);
         print_message("%s, %ld steps, %s: %.3f of the bound\n", rung_radiator_presets()[i],
