@@ -57,7 +57,7 @@ static void put_real(rung_dtype dtype, void *data, int64_t at, double value) {
     ((double *)data)[at] = value;
   else
     put_integer(dtype, data, at,
-                value < -0x1p62 || value > 0x1p62 ? 0 : (uint64_t)(int64_t)nearbyint(value));
+                !(fabs(value) <= 0x1p62) ? 0 : (uint64_t)(int64_t)nearbyint(value));
 }
 
 /* The neighbour of an element, up or down. */

@@ -14,7 +14,11 @@
 
 /* Blocks that a multiprocessor is to have room for: left alone, ptxas keeps to 32 registers, and
  * then a thread's loads wait for each other; with room for two only, too few threads load. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800 /* 1024 threads a multiprocessor */
+enum { REDUCE_RESIDENT = 2 };
+#else
 enum { REDUCE_RESIDENT = 3 };
+#endif
 
 /* What is left to do by the last block: partial results of a level lie as (outer, parts, inner),
  * padded, one level after the other. */
