@@ -25,7 +25,7 @@
  *     how many blocks of a kernel a multiprocessor holds at once; returns on error.
  * rung_copy_async(shared, global), rung_copy_async_commit(), rung_copy_async_wait()
  *     inside a kernel: one element of 4, 8 or 16 bytes from global into shared memory without
- *     waiting for it; wait<N>() waits for all that was committed but the last N times.
+ *     waiting for it.
  * RUNG_COPY_ON_DEVICE(task, to, from, bytes), RUNG_FILL_ON_DEVICE(task, to, byte, bytes)
  *     queue a copy within the device's memory, and its filling with a byte; return on error.
  * RUNG_COPY_TO_HOST(task, to, from, bytes), RUNG_COPY_TO_DEVICE(task, to, from, bytes)

@@ -48,8 +48,8 @@ extern __shared__ unsigned char rung_dynamic_shared_[] __attribute__((aligned(16
                                                                     (shared_bytes)))
 
 /* One element, of 4, 8 or 16 bytes, from global into shared memory behind the thread's back: copies
- * since the last commit are one group; wait<N>() waits for all groups of the calling thread but the
- * last N. Below capability 8.0 an ordinary copy. */
+ * since the last commit are one group; wait() waits for all groups of the calling thread. Below
+ * capability 8.0 an ordinary copy. */
 template <typename T>
 static __device__ inline void rung_copy_async(T *shared, const T *global) {
   __pipeline_memcpy_async(shared, global, sizeof(T));
@@ -57,9 +57,8 @@ static __device__ inline void rung_copy_async(T *shared, const T *global) {
 static __device__ inline void rung_copy_async_commit() {
   __pipeline_commit();
 }
-template <int Left = 0>
 static __device__ inline void rung_copy_async_wait() {
-  __pipeline_wait_prior(Left);
+  __pipeline_wait_prior(0);
 }
 
 /* Flags between blocks: what was written before the release is there after the acquire. */

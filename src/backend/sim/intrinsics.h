@@ -248,7 +248,6 @@ RUNG_SIM_INLINE void rung_copy_async(T *shared, const T *global) {
   rung_sim_copy_in(shared, global, sizeof(T));
 }
 RUNG_SIM_INLINE void rung_copy_async_commit() {}
-template <int Left = 0>
 RUNG_SIM_INLINE void rung_copy_async_wait() {}
 
 /* ---- time and place ------------------------------------------------------------------------- */
