@@ -1,6 +1,8 @@
 #include "core/numbers.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,4 +128,37 @@ void rung_numbers_copy(const rung_numbers *to, const rung_numbers *from) {
   const int64_t bytes = (int64_t)rung_dtype_bytes(to->dtype);
   for (int64_t k = 0; k < to->n; ++k)
     memcpy(to->data + k * to->stride * bytes, from->data + k * from->stride * bytes, (size_t)bytes);
+}
+
+double rung_number_at(rung_dtype dtype, const void *data, int64_t at) {
+  switch (dtype) {
+    case RUNG_U8:
+      return ((const uint8_t *)data)[at];
+    case RUNG_U16:
+      return ((const uint16_t *)data)[at];
+    case RUNG_I32:
+      return ((const int32_t *)data)[at];
+    case RUNG_U32:
+      return ((const uint32_t *)data)[at];
+    case RUNG_I64:
+      return (double)((const int64_t *)data)[at];
+    case RUNG_U64:
+      return (double)((const uint64_t *)data)[at];
+    case RUNG_F32:
+      return (double)((const float *)data)[at];
+    default:
+      return ((const double *)data)[at];
+  }
+}
+
+const char *rung_number_text(rung_dtype dtype, const void *data, int64_t at,
+                             char text[RUNG_NUMBER_TEXT]) {
+  if (dtype == RUNG_I64)
+    snprintf(text, RUNG_NUMBER_TEXT, "%" PRId64, ((const int64_t *)data)[at]);
+  else if (dtype == RUNG_U64)
+    snprintf(text, RUNG_NUMBER_TEXT, "%" PRIu64, ((const uint64_t *)data)[at]);
+  else
+    snprintf(text, RUNG_NUMBER_TEXT, "%.*g", dtype == RUNG_F32 ? 9 : 17,
+             rung_number_at(dtype, data, at));
+  return text;
 }

@@ -115,9 +115,6 @@ extern const struct rung_trials histogram_trials;
 rung_status histogram_problem_of(rung_error *error, const rung_bins *bins, rung_dtype dtype,
                                  int64_t rows, int64_t columns, histogram_problem *problem);
 
-/* Element `at` of a row as the nearest double. */
-double histogram_real(rung_dtype dtype, const void *row, int64_t at);
-
 /* The slot of element `at` of a row, naive (reference.c). `edges` may be NULL but for
  * RUNG_BINS_EDGES. */
 int64_t histogram_reference(const histogram_problem *problem, const double *edges, const void *row,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/numbers.h"
 #include "ops/histogram/trials.h"
 
 /* Counts by slot of every row that is no copy. */
@@ -58,7 +59,7 @@ static int64_t *near_edges(const rung_trial *trial) {
   const double tolerance = 0x1p-20 * (1 + fabs(rule->low) / rule->distance) * rule->bins;
   int64_t *near = (int64_t *)calloc((size_t)rule->bins + HISTOGRAM_OUTER, sizeof *near);
   for (int64_t k = 0; k < p->columns && near != NULL && p->kind == RUNG_BINS_EVEN; ++k) {
-    const double x = histogram_real(p->dtype, trial->arrays[HISTOGRAM_IN].data, k);
+    const double x = rung_number_at(p->dtype, trial->arrays[HISTOGRAM_IN].data, k);
     const double at = (x - rule->low) / rule->distance * rule->bins, edge = nearbyint(at);
     if (!(fabs(at - edge) <= tolerance) || edge < 0 || edge > rule->bins) continue;
     if (edge > 0) near[(int)edge - 1] += 1;

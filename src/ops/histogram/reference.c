@@ -1,29 +1,11 @@
 /* The reference: naive and strict. It shares no line with the rungs but the contract's edges. */
 #include <math.h>
 
+#include "core/numbers.h"
 #include "ops/histogram/histogram.h"
 
-double histogram_real(rung_dtype dtype, const void *row, int64_t at) {
-  switch (dtype) {
-    case RUNG_U8:
-      return ((const uint8_t *)row)[at];
-    case RUNG_U16:
-      return ((const uint16_t *)row)[at];
-    case RUNG_I32:
-      return ((const int32_t *)row)[at];
-    case RUNG_U32:
-      return ((const uint32_t *)row)[at];
-    case RUNG_I64:
-      return (double)((const int64_t *)row)[at];
-    case RUNG_F32:
-      return (double)((const float *)row)[at];
-    default:
-      return ((const double *)row)[at];
-  }
-}
-
 static int64_t integer_of(rung_dtype dtype, const void *row, int64_t at) {
-  return dtype == RUNG_I64 ? ((const int64_t *)row)[at] : (int64_t)histogram_real(dtype, row, at);
+  return dtype == RUNG_I64 ? ((const int64_t *)row)[at] : (int64_t)rung_number_at(dtype, row, at);
 }
 
 int64_t histogram_reference(const histogram_problem *problem, const double *edges, const void *row,
@@ -33,7 +15,7 @@ int64_t histogram_reference(const histogram_problem *problem, const double *edge
     const int64_t rest = integer_of(problem->dtype, row, at) % bins;
     return rest < 0 ? rest + bins : rest;
   }
-  const double x = histogram_real(problem->dtype, row, at);
+  const double x = rung_number_at(problem->dtype, row, at);
 #define EDGE(k) (edges != NULL ? edges[k] : histogram_even_edge(&problem->rule, (int)(k)))
   if (isnan(x)) return bins + HISTOGRAM_NAN;
   if (x < EDGE(0)) return bins + HISTOGRAM_BELOW;

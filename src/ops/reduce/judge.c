@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/numbers.h"
 #include "ops/reduce/trials.h"
 
 /* Every line's result by the contract, and of floats' sums and means wide, with the magnitudes'. */
@@ -21,36 +22,6 @@ static bool is_float(rung_dtype dtype) {
 static bool may_stray(const reduce_problem *problem) {
   return problem->columns > 0 && is_float(problem->dtype) &&
          (problem->what == RUNG_SUM || problem->what == RUNG_MEAN);
-}
-
-static double value_of(rung_dtype dtype, const char *data, int64_t at) {
-  switch (dtype) {
-    case RUNG_U8:
-      return ((const uint8_t *)data)[at];
-    case RUNG_I32:
-      return ((const int32_t *)data)[at];
-    case RUNG_U32:
-      return ((const uint32_t *)data)[at];
-    case RUNG_I64:
-      return (double)((const int64_t *)data)[at];
-    case RUNG_U64:
-      return (double)((const uint64_t *)data)[at];
-    case RUNG_F32:
-      return (double)((const float *)data)[at];
-    default:
-      return ((const double *)data)[at];
-  }
-}
-
-/* As it would be written down, to the last digit. */
-static const char *text_of(rung_dtype dtype, const char *data, int64_t at, char text[32]) {
-  if (dtype == RUNG_I64)
-    snprintf(text, 32, "%" PRId64, ((const int64_t *)data)[at]);
-  else if (dtype == RUNG_U64)
-    snprintf(text, 32, "%" PRIu64, ((const uint64_t *)data)[at]);
-  else
-    snprintf(text, 32, "%.*g", dtype == RUNG_F32 ? 9 : 17, value_of(dtype, data, at));
-  return text;
 }
 
 /* ---- what must come out -----------------------------------------------------------------------
@@ -70,7 +41,7 @@ static void expect_line(const rung_trial *trial, reduce_expected *expected, int6
   const char *line = trial->arrays[REDUCE_IN].data;
   if (p->columns > 0) line += at * (int64_t)rung_dtype_bytes(p->dtype);
   reduce_reference_strict(p, line, p->inner, expected->strict + (size_t)j * size);
-  expected->wide[j] = value_of(p->result, expected->strict, j);
+  expected->wide[j] = rung_number_at(p->result, expected->strict, j);
   expected->magnitude[j] = fabs(expected->wide[j]);
   if (may_stray(p))
     expected->wide[j] = reduce_reference_wide(p, line, p->inner, &expected->magnitude[j]);
@@ -122,7 +93,7 @@ static double bound_of(const reduce_problem *problem, rung_order order) {
 /* Every bit, but that a NaN is a NaN. */
 static bool same_bits(rung_dtype dtype, const char *a, const char *b, int64_t at) {
   const size_t size = rung_dtype_bytes(dtype);
-  if (is_float(dtype) && isnan(value_of(dtype, a, at)) && isnan(value_of(dtype, b, at)))
+  if (is_float(dtype) && isnan(rung_number_at(dtype, a, at)) && isnan(rung_number_at(dtype, b, at)))
     return true;
   return memcmp(a + (size_t)at * size, b + (size_t)at * size, size) == 0;
 }
@@ -133,7 +104,7 @@ static bool judge_line(const rung_trial *trial, rung_order order, const char *fo
   const reduce_problem *problem = (const reduce_problem *)trial->problem;
   const reduce_expected *expected = (const reduce_expected *)trial->expected;
   const double wide = expected->wide[j], magnitude = expected->magnitude[j];
-  const double value = value_of(problem->result, found, j);
+  const double value = rung_number_at(problem->result, found, j);
   const bool narrow = problem->result == RUNG_F32;
   const double least = narrow ? 0x1p-149 : 0x1p-1074;
   const double most = narrow ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
@@ -163,11 +134,11 @@ static void explain(const rung_trial *trial, rung_order order, const char *data,
   const int64_t lines = problem->outer * problem->inner, first = judgement->first;
   const bool strict = order == RUNG_CANONICAL || !may_stray(problem);
   char found[32], wanted[32];
-  text_of(problem->result, data, first, found);
+  rung_number_text(problem->result, data, first, found);
   if (strict)
-    text_of(problem->result, expected->strict, first, wanted);
+    rung_number_text(problem->result, expected->strict, first, wanted);
   else
-    text_of(RUNG_F64, (const char *)expected->wide, first, wanted);
+    rung_number_text(RUNG_F64, (const char *)expected->wide, first, wanted);
   if (judgement->unwritten > 0)
     snprintf(judgement->sentence, sizeof judgement->sentence,
              "%" PRId64 " of %" PRId64
@@ -195,7 +166,7 @@ void reduce_judge(const rung_trial *trial, rung_order order, const rung_view *ou
     if (good) continue;
     judgement->wrong += 1;
     judgement->unwritten += unwritten;
-    const double found = value_of(problem->result, data, j);
+    const double found = rung_number_at(problem->result, data, j);
     judgement->nans += !unwritten && isnan(found) && !isnan(expected->wide[j]);
     if (judgement->first >= 0) continue;
     judgement->first = j;

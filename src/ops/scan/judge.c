@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/numbers.h"
 #include "ops/scan/trials.h"
 
 /* trial->expected: the results of the first SCAN_BASE lines by the contract, in the problem's type.
@@ -17,34 +18,6 @@ static bool is_float(rung_dtype dtype) {
 /* Sums of floats: what a textbook order may stray in. */
 static bool may_stray(const scan_problem *problem) {
   return is_float(problem->dtype) && problem->what == RUNG_SUM;
-}
-
-static double value_of(rung_dtype dtype, const char *data, int64_t at) {
-  switch (dtype) {
-    case RUNG_I32:
-      return ((const int32_t *)data)[at];
-    case RUNG_U32:
-      return ((const uint32_t *)data)[at];
-    case RUNG_I64:
-      return (double)((const int64_t *)data)[at];
-    case RUNG_U64:
-      return (double)((const uint64_t *)data)[at];
-    case RUNG_F32:
-      return (double)((const float *)data)[at];
-    default:
-      return ((const double *)data)[at];
-  }
-}
-
-/* As it would be written down, to the last digit. */
-static const char *text_of(rung_dtype dtype, const char *data, int64_t at, char text[32]) {
-  if (dtype == RUNG_I64)
-    snprintf(text, 32, "%" PRId64, ((const int64_t *)data)[at]);
-  else if (dtype == RUNG_U64)
-    snprintf(text, 32, "%" PRIu64, ((const uint64_t *)data)[at]);
-  else
-    snprintf(text, 32, "%.*g", dtype == RUNG_F32 ? 9 : 17, value_of(dtype, data, at));
-  return text;
 }
 
 /* ---- what must come out -----------------------------------------------------------------------
@@ -89,7 +62,8 @@ static double bound_of(const scan_problem *problem, rung_order order) {
 static bool same_bits(rung_dtype dtype, const char *a, const char *b, int64_t at) {
   const size_t size = rung_dtype_bytes(dtype);
   if (memcmp(a + (size_t)at * size, b + (size_t)at * size, size) == 0) return true;
-  return is_float(dtype) && isnan(value_of(dtype, a, at)) && isnan(value_of(dtype, b, at));
+  return is_float(dtype) && isnan(rung_number_at(dtype, a, at)) &&
+         isnan(rung_number_at(dtype, b, at));
 }
 
 /* Whether a sum that lacks the contract's bits may stand. `distance` is from the wide one. */
@@ -127,8 +101,8 @@ static void judge_line(const scan_problem *problem, rung_order order, const line
   for (int64_t i = 0; i < problem->columns; ++i) {
     const bool same = same_bits(dtype, line->found, line->strict, i);
     if (stray && !problem->exclusive) scan_reference_wide(problem, line->in, i, &wide);
-    const double wanted = stray ? (double)wide.sum : value_of(dtype, line->strict, i);
-    const double magnitude = (double)wide.magnitude, found = value_of(dtype, line->found, i);
+    const double wanted = stray ? (double)wide.sum : rung_number_at(dtype, line->strict, i);
+    const double magnitude = (double)wide.magnitude, found = rung_number_at(dtype, line->found, i);
     const double distance = fabs(found - wanted);
     if (stray && problem->exclusive) scan_reference_wide(problem, line->in, i, &wide);
     if (stray && magnitude > 0 && distance > judgement->worst * magnitude &&
@@ -155,11 +129,11 @@ static void explain(const rung_trial *trial, rung_order order, const char *data,
   const int64_t at = first / columns % SCAN_BASE * columns + first % columns;
   const bool strict = order == RUNG_CANONICAL || !may_stray(problem);
   char found[32], wanted[32];
-  text_of(problem->dtype, data, first, found);
+  rung_number_text(problem->dtype, data, first, found);
   if (strict)
-    text_of(problem->dtype, (const char *)trial->expected, at, wanted);
+    rung_number_text(problem->dtype, (const char *)trial->expected, at, wanted);
   else
-    text_of(RUNG_F64, (const char *)&judgement->wanted, 0, wanted);
+    rung_number_text(RUNG_F64, (const char *)&judgement->wanted, 0, wanted);
   if (judgement->unwritten > 0)
     snprintf(judgement->sentence, sizeof judgement->sentence,
              "%" PRId64 " of %" PRId64 " elements were not written; the first wrong one is %" PRId64
