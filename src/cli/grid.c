@@ -137,3 +137,15 @@ double grid_distance(const grid *a, const grid *reference) {
   }
   return largest > 0 ? worst / largest : worst;
 }
+
+rung_status grid_read(const cli_common *common, const char *path, unsigned taken, const char *say,
+                      npy_array *array, rung_error *error) {
+  rung_status status = npy_read(path, array, error);
+  if (status) return status;
+  if (common->typed && common->type != array->dtype)
+    return grid_convert(array, common->type, error);
+  if (!(taken & RUNG_TYPE(array->dtype)))
+    return rung_fail(error, RUNG_BAD_DTYPE, "%s: holds %s: %s", path, rung_dtype_name(array->dtype),
+                     say);
+  return RUNG_OK;
+}

@@ -2,6 +2,7 @@
 #ifndef RUNG_CLI_GRID_H
 #define RUNG_CLI_GRID_H
 
+#include "cli/cli.h"
 #include "files/npy.h"
 
 /* A compact f32 or f64 array; `tensor` points into this struct, which therefore must not move. */
@@ -34,5 +35,10 @@ grid_difference grid_compare(const grid *a, const grid *b);
 
 /* The largest |a - b| over the largest |b|, whatever the types: the distance from a reference. */
 double grid_distance(const grid *a, const grid *reference);
+
+/* Reads an array, to --type where that is given. An element type that is not among `taken` is
+ * refused; `say` ends the sentence: which are, and what converts. */
+rung_status grid_read(const cli_common *common, const char *path, unsigned taken, const char *say,
+                      npy_array *array, rung_error *error);
 
 #endif

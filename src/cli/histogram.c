@@ -115,16 +115,9 @@ static rung_status check(const cli_common *common, const request *r, rung_error 
 
 static rung_status take_input(const cli_common *common, const char *path, npy_array *array,
                               rung_error *error) {
-  rung_status status = npy_read(path, array, error);
-  if (status) return status;
-  if (common->typed && common->type != array->dtype)
-    return grid_convert(array, common->type, error);
-  if (array->dtype == RUNG_U64)
-    return rung_fail(error, RUNG_BAD_DTYPE,
-                     "%s: holds u64: u8, u16, i32, u32, i64, f32 and f64 are taken; --type f64 "
-                     "converts it",
-                     path);
-  return RUNG_OK;
+  return grid_read(common, path, ~RUNG_TYPE(RUNG_U64),
+                   "u8, u16, i32, u32, i64, f32 and f64 are taken; --type f64 converts it", array,
+                   error);
 }
 
 static rung_status take_edges(request *r, rung_error *error) {

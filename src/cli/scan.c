@@ -60,17 +60,10 @@ static rung_status check_place(const cli_common *common, const char *output, run
 
 static rung_status take_input(const cli_common *common, const char *path, npy_array *array,
                               rung_error *error) {
-  rung_status status = npy_read(path, array, error);
-  if (status) return status;
-  if (common->typed && common->type != array->dtype)
-    return grid_convert(array, common->type, error);
-  if (array->dtype == RUNG_U8 || array->dtype == RUNG_U16)
-    return rung_fail(
-        error, RUNG_BAD_DTYPE,
-        "%s: holds %s: i32, u32, i64, u64, f32 and f64 are taken; --type f32 or --type "
-        "f64 converts it",
-        path, rung_dtype_name(array->dtype));
-  return RUNG_OK;
+  return grid_read(
+      common, path, ~(RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U16)),
+      "i32, u32, i64, u64, f32 and f64 are taken; --type f32 or --type f64 converts it", array,
+      error);
 }
 
 /* A compact array of in's shape and type; its memory is the caller's to free. */
