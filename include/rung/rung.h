@@ -289,7 +289,7 @@ RUNG_API rung_status rung_histogram(rung_context *context, const rung_bins *bins
  * handedness; orthorhombic: a = (x, 0, 0), b = (0, y, 0), c = (0, 0, z). GROMACS and LAMMPS write
  * triclinic ones as a = (lx, 0, 0), b = (xy, ly, 0), c = (xz, yz, lz). */
 typedef struct rung_box {
-  double a[3], b[3], c[3]; /* finite; the volume not 0 */
+  double a[3], b[3], c[3]; /* finite, of lengths 1e-90 ... 1e90; in no plane */
 } rung_box;
 
 /* How far from each other two points of a box may be with no doubt which images are meant: half the
@@ -320,11 +320,12 @@ typedef struct rung_distances {
  * counts:  (count), i64 or u64: written whole.
  * outside: NULL, or (3), i64 or u64: pairs below the first edge, at or above the last, NaN.
  * sums:    NULL, or (count), f64: the sum over a bin's pairs of the product of their weights, which
- *          the sets must have. Each product is rounded to a multiple of 2^(e - 62), where 2^e is
- *          the least power of two above every product's magnitude; the sum of these is exact and
- *          rounded once, so that order means nothing. Weights are finite, their products too; a
- *          weight that is not makes every sum NaN.
- * Zero strides refused in outputs; no two arrays share memory, outputs with anything. */
+ *          the sets must have. Each product, in double, is rounded to a multiple of 2^(e - 62),
+ *          where 2^e is the least power of two above the product of the two sets' largest
+ *          magnitudes (within one set: of the largest with itself); the sum of these is exact and
+ *          rounded once, so that order means nothing. Where that largest product is not finite,
+ *          as with any weight that is not, every sum is NaN.
+ * Zero strides refused in outputs, which share memory with nothing; inputs may share theirs. */
 RUNG_API rung_status rung_pairs(rung_context *context, const rung_points *a, const rung_points *b,
                                 const rung_box *box, const rung_distances *bins, DLTensor *counts,
                                 DLTensor *outside, DLTensor *sums, rung_call *call);
@@ -335,7 +336,9 @@ RUNG_API rung_status rung_pairs(rung_context *context, const rung_points *a, con
  * the pairs that molecules exclude, if that is what is wanted) and n_a n_b between two.
  *     neighbours[k] = per * (counts[0] + ... + counts[k])
  * is the running coordination number: per = 2 / (n frames) within a set, 1 / (n_a frames) between.
- * counts: bins->count values. g, neighbours: NULL, or as many, written. */
+ * counts: bins->count values. g, neighbours: NULL, or as many, written. BAD_ARGUMENT, nothing
+ * written: bins that rung_pairs() would refuse, counts NULL, a density not above 0 or not finite
+ * (where g is asked for), a `per` not finite (where neighbours are). */
 RUNG_API rung_status rung_pairs_rdf(const rung_distances *bins, const int64_t *counts,
                                     double density, double per, double *g, double *neighbours);
 

@@ -110,6 +110,13 @@ static __device__ inline unsigned rung_count_in(unsigned *at, unsigned most) {
   return before;
 }
 
+/* One instruction; rsqrtf() takes three more for subnormals. */
+static __device__ inline float rung_inverse_root(float x) {
+  float root;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+  return root;
+}
+
 /* Nanoseconds on a clock all multiprocessors share, and the multiprocessor a thread runs on. */
 static __device__ inline unsigned long long rung_global_timer() {
   unsigned long long now;

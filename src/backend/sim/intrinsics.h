@@ -281,6 +281,9 @@ RUNG_SIM_INLINE float __fmaf_rn(float a, float b, float c) {
 RUNG_SIM_INLINE double __fma_rn(double a, double b, double c) {
   return rung_sim_fma64(a, b, c);
 }
+RUNG_SIM_INLINE float rung_inverse_root(float x) {
+  return 1.0f / sqrtf(x);
+}
 RUNG_SIM_INLINE float __fadd_rn(float a, float b) {
   return a + b;
 }

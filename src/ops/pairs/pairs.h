@@ -15,8 +15,9 @@
  * Where every point is: pairs_place(). In a box a point p becomes p - T(floor(s)), where
  *     s_i = (p.x * inverse[0][i] + p.y * inverse[1][i]) + p.z * inverse[2][i]
  *     T(n) = (n_0 * cell[0] + n_1 * cell[1]) + n_2 * cell[2], by component
- * of the reduced cell (box.c). A point that this does not bring into the cell (it is not finite, or
- * so far away that its coordinates say nothing) is NaN, and so are its distances.
+ * of the reduced cell (box.c). A point that has no place in the cell is NaN, and so are its
+ * distances: one that is not finite, is more than 2^45 cells away along a vector, or has fractional
+ * coordinates outside -1/64 ... 1 + 1/64 afterwards.
  *
  * How far apart two are: d2 = (dx * dx + dy * dy) + dz * dz of dx = p.x - q.x and so on; in a box
  * the least such of dx + T(n).x ..., over all n of -2 ... 2 (125 images). Every operation is
@@ -28,10 +29,12 @@
  * more (whose root is edges[k] or more), and rounded roots and quotients never fall as their
  * operands rise. So no rung need take a root or divide.
  *
- * Sums: exact integers of 128 bits in units of 2^(exponent - 62), see sums.h.
+ * Sums: exact integers of 128 bits in units of 2^(exponent - 62), see sums.h. Pairs that molecules
+ * exclude (pairs_excluded()) are counted nowhere.
  *
  * Least work: bytes = every point once, the outputs once. No least number of flops is known: a rung
- * need not look at every pair. Trials in which no distance is beyond the bins say 8 a pair. */
+ * need not look at every pair. Trials in which no distance is beyond the bins, and these are too
+ * narrow for many pairs of neighbours to be counted at once, say 8 a pair. */
 #ifndef RUNG_PAIRS_H
 #define RUNG_PAIRS_H
 
@@ -78,14 +81,15 @@ typedef struct pairs_box {
 
 typedef struct pairs_problem {
   rung_dtype dtype;
-  int64_t n, m;                   /* m: points of b, where cross */
-  bool cross, weighted, excluding; /* weighted: sums are asked for; excluding: molecules are given */
+  int64_t n, m; /* m: points of b, where cross */
+  bool cross, weighted,
+      excluding; /* weighted: sums are asked for; excluding: molecules are given */
   int bins;
-  bool even;       /* bins of equal width from 0 */
-  double width;    /* even: the contract's */
-  double last;     /* the last edge, as a distance */
-  double largest;  /* the last threshold: d2 that is not below it is above */
-  double least;    /* the first threshold */
+  bool even;        /* bins of equal width from 0 */
+  double width;     /* even: the contract's */
+  double last;      /* the last edge, as a distance */
+  double largest;   /* the last threshold: d2 that is not below it is above */
+  double least;     /* the first threshold */
   double extent[3]; /* open: how far the finite points reach along each axis, where the host could
                        look (known), else 0 */
   bool known;
@@ -134,13 +138,21 @@ rung_status pairs_problem_of(rung_error *error, const rung_distances *bins, cons
                              int64_t n, int64_t m, bool cross, pairs_problem *problem,
                              double *thresholds);
 
+/* Looks how far the points of compact or strided arrays reach: fills extent and known, where they
+ * lie in the host's memory and the space is open. */
+void pairs_look(pairs_problem *problem, const rung_view *a, const rung_view *b);
+
 /* box.c: NULL is open space. `last` is the last edge, which decides near[]. */
 rung_status pairs_box_of(rung_error *error, const rung_box *box, double last, pairs_box *reduced);
 
 /* The histogram of a job, naive (reference.c): slots[0 ... bins + PAIRS_OUTER). `sums` may be
- * NULL. Arrays as in the task, on the host. */
-void pairs_reference(const pairs_problem *problem, const rung_view *arrays, int64_t *slots,
+ * NULL. Arrays as in the task, on the host. False: no memory. */
+bool pairs_reference(const pairs_problem *problem, const rung_view *arrays, int64_t *slots,
                      double *sums);
+
+/* The same of a cut-off in open space or a rectangular box, by a grid of its own and without sums
+ * and molecules (grid.c). False: no memory. */
+bool pairs_reference_grid(const pairs_problem *problem, const rung_view *arrays, int64_t *slots);
 
 #ifdef __cplusplus
 }
