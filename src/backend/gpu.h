@@ -26,6 +26,8 @@
  * rung_copy_async(shared, global), rung_copy_async_commit(), rung_copy_async_wait()
  *     inside a kernel: one element of 4, 8 or 16 bytes from global into shared memory without
  *     waiting for it.
+ * rung_fetch_ahead(global, bytes)
+ *     by one thread: so many bytes, both multiples of 16, will soon be wanted from global memory.
  * RUNG_COPY_ON_DEVICE(task, to, from, bytes), RUNG_FILL_ON_DEVICE(task, to, byte, bytes)
  *     queue a copy within the device's memory, and its filling with a byte; return on error.
  * RUNG_COPY_TO_HOST(task, to, from, bytes), RUNG_COPY_TO_DEVICE(task, to, from, bytes)

@@ -249,6 +249,7 @@ RUNG_SIM_INLINE void rung_copy_async(T *shared, const T *global) {
 }
 RUNG_SIM_INLINE void rung_copy_async_commit() {}
 RUNG_SIM_INLINE void rung_copy_async_wait() {}
+RUNG_SIM_INLINE void rung_fetch_ahead(const void *, unsigned) {}
 
 /* ---- time and place ------------------------------------------------------------------------- */
 

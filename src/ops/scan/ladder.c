@@ -126,7 +126,7 @@ static const rung_row rows[] = {
      .idea = "a block a tile of 8192 elements, 32 a thread in registers; totals, prefixes, results",
      .scratch_bytes = all_lines_scratch, .launch = RUNG_GPU_ENTRIES(scan_tiles)},
     {ON_GPU, .name = "single-pass", .order = RUNG_CANONICAL,
-     .idea = "one pass over memory: a tile waits in registers for the totals before it",
+     .idea = "one pass over memory: a tile waits in shared memory for the totals before it",
      .scratch_bytes = queue_scratch, .launch = RUNG_GPU_ENTRIES(scan_single_pass)},
 };
 

@@ -27,43 +27,125 @@ __device__ __forceinline__ void scan_leave(scan_word *words, V value) {
   for (int k = 0; k < N; ++k) rung_store_relaxed(words + k, (scan_word)bits[k] | scan_there);
 }
 
-/* Looks again and again until the number is there. */
+/* Looks once: whether the number is there, and then what it is. */
 template <typename V>
-__device__ __forceinline__ V scan_wait_for(const scan_word *words) {
+__device__ __forceinline__ bool scan_look(const scan_word *words, V *value) {
   constexpr int N = scan_words<V>();
   uint32_t bits[N];
-  V value;
+  scan_word all = scan_there;
 #pragma unroll
   for (int k = 0; k < N; ++k) {
-    scan_word word;
-    do word = rung_load_relaxed(words + k);
-    while ((word & scan_there) == 0);
+    const scan_word word = rung_load_relaxed(words + k);
     bits[k] = (uint32_t)word;
+    all &= word;
   }
-  memcpy(&value, bits, sizeof value);
-  return value;
+  memcpy(value, bits, sizeof bits);
+  return (all & scan_there) != 0;
 }
 
-/* What a launch of waiting blocks works on. `tickets` counts the tiles of all lines that were
- * taken. A line has `pitch` aggregates, those of a level one after the other and then those of the
- * next: first their words, then as many counters, of the members of its family that have arrived.
- */
+/* What a launch of waiting blocks works on. A line has `pitch` aggregates, those of a level one
+ * after the other and then those of the next, and each its words.
+ *
+ * Blocks take tiles by their own number, and nobody promises that a block of a lower number has
+ * begun: who has looked `patience` times for an aggregate makes it himself (scan_help()). In place
+ * that would not do, for its tile may have been overwritten meanwhile: there blocks take tickets,
+ * which are counted in the order in which blocks begin, and look for ever. */
 struct scan_queue {
-  unsigned long long *tickets;
+  unsigned *tickets; /* NULL: no tickets */
   scan_word *words;
   int64_t tiles, pitch, jobs;
+  unsigned patience; /* UINT32_MAX: as good as for ever */
+  int ahead;         /* so many tiles ahead the next ones are fetched from memory */
 };
+
+#ifdef __CUDACC__
+enum { SCAN_PATIENCE = 1 << 20 }; /* a second or so */
+#else
+enum { SCAN_PATIENCE = 4 }; /* the simulator's blocks come in any order: let it happen */
+#endif
 
 template <typename V>
 __device__ __forceinline__ scan_word *scan_line_words(const scan_queue &queue, int64_t line) {
   return queue.words + line * queue.pitch * scan_words<V>();
 }
 
-/* By one warp: leaves a tile's total. The last tile of a family also leaves the family's aggregate
- * for the level above, as soon as its mates' are there, and so on up. It waits for tiles before its
- * own only, which were taken before. */
+/* By one warp: a tile's total, from its elements; every lane has it. The tile is full. */
 template <typename S>
-__device__ __forceinline__ void scan_arrive(const scan_queue &queue, int64_t line, int64_t tile,
+__device__ __forceinline__ typename S::value scan_total(const scan_lines<S> &lines, int64_t line,
+                                                        int64_t tile) {
+  typedef typename S::value value;
+  const typename S::in *in = lines.in + line * lines.in_pitch + tile * SCAN_TILE;
+  value bands = S::none();
+#pragma unroll 1
+  for (int band = 0; band < SCAN_EIGHT; ++band) {
+    value rows = S::none();
+#pragma unroll 1
+    for (int row = 0; row < SCAN_EIGHT; ++row) {
+      const typename S::in *at = in + band * SCAN_BAND + scan_group_at(row);
+      const value left = S::join(S::take(at[0], lines.turn), S::take(at[1], lines.turn)),
+                  right = S::join(S::take(at[2], lines.turn), S::take(at[3], lines.turn));
+      rows = S::join(rows, __shfl_sync(0xffffffffu, scan_warp<S>(S::join(left, right)), 31));
+    }
+    bands = S::join(bands, rows);
+  }
+  return bands;
+}
+
+/* By one warp: leaves every aggregate of the tiles before `tile` that nobody has left, in their
+ * stead. Who does so later leaves the same bits once more. Rare: it may take its time. */
+template <typename S>
+__device__ __forceinline__ void scan_help(const scan_lines<S> &lines, const scan_queue &queue,
+                                          int64_t line, int64_t tile) {
+  typedef typename S::value value;
+  constexpr int N = scan_words<value>();
+  const int lane = (int)threadIdx.x % 32;
+  for (int64_t first = 0; first < tile; first += SCAN_FAMILY) {
+    scan_word *words = scan_line_words<value>(queue, line);
+    const int64_t left = tile - first;
+    value seen;
+    const bool there = lane >= left || scan_look(words + (first + lane) * N, &seen);
+    for (unsigned missing = __ballot_sync(0xffffffffu, !there); missing != 0;
+         missing &= missing - 1) {
+      const int mate = __ffs((int)missing) - 1;
+      const value total = scan_total<S>(lines, line, first + mate);
+      if (lane == mate) scan_leave(words + (first + mate) * N, total);
+    }
+    __syncwarp();
+    int64_t count = queue.tiles;
+    for (int64_t at = first + SCAN_FAMILY - 1;
+         left >= SCAN_FAMILY && at % SCAN_FAMILY == SCAN_FAMILY - 1;) {
+      value k;
+      while (!scan_look(words + (at - (SCAN_FAMILY - 1) + lane) * N, &k)) continue;
+      __syncwarp();
+      k = scan_warp<S>(k);
+      words += count * N;
+      count /= SCAN_FAMILY;
+      at /= SCAN_FAMILY;
+      if (lane == 31) scan_leave(words + at * N, k);
+    }
+    __syncwarp();
+  }
+}
+
+/* By one warp: lane i < count gets aggregate first + i of a level, whose words are given, in
+ * *found; the others get nothing. False where one is not there, and patience is at an end. */
+template <typename S>
+__device__ __forceinline__ bool scan_gather(const scan_queue &queue, const scan_word *words,
+                                            int64_t first, int count, typename S::value *found) {
+  typedef typename S::value value;
+  const int lane = (int)threadIdx.x % 32;
+  const scan_word *at = words + (first + lane) * scan_words<value>();
+  bool there = lane >= count;
+  value seen = S::none();
+  for (unsigned looks = 0; !there && looks != queue.patience; ++looks) there = scan_look(at, &seen);
+  *found = seen;
+  return __all_sync(0xffffffffu, there) != 0;
+}
+
+/* By one warp: leaves a tile's total. The last tile of a family also leaves the family's aggregate
+ * for the level above, as soon as its mates' are there, and so on up. False: in vain. */
+template <typename S>
+__device__ __forceinline__ bool scan_arrive(const scan_queue &queue, int64_t line, int64_t tile,
                                             typename S::value total) {
   typedef typename S::value value;
   constexpr int N = scan_words<value>();
@@ -72,28 +154,28 @@ __device__ __forceinline__ void scan_arrive(const scan_queue &queue, int64_t lin
   int64_t count = queue.tiles, at = tile;                 /* of the level; its number in it */
   if (lane == 0) scan_leave(words + at * N, total);
   while (at % SCAN_FAMILY == SCAN_FAMILY - 1) {
-    value k = total;
-    if (lane < SCAN_FAMILY - 1)
-      k = scan_wait_for<value>(words + (at - (SCAN_FAMILY - 1) + lane) * N);
-    __syncwarp();
+    value k;
+    if (!scan_gather<S>(queue, words, at - (SCAN_FAMILY - 1), SCAN_FAMILY - 1, &k)) return false;
+    if (lane == SCAN_FAMILY - 1) k = total;
     total = __shfl_sync(0xffffffffu, scan_warp<S>(k), 31);
     words += count * N;
     count /= SCAN_FAMILY;
     at /= SCAN_FAMILY;
     if (lane == 0) scan_leave(words + at * N, total);
   }
+  return true;
 }
 
 /* Warp k of the block finds E(k) of a tile, waiting for the aggregates before it. Every warp calls;
  * the results are for after the next barrier, in e[0 ... SCAN_LEVELS). A block waits for tiles
- * before its own only, which were taken before. */
+ * before its own only. False: in vain. */
 template <typename S>
-__device__ __forceinline__ void scan_families(const scan_queue &queue, int64_t line, int64_t tile,
+__device__ __forceinline__ bool scan_families(const scan_queue &queue, int64_t line, int64_t tile,
                                               typename S::value *e) {
   typedef typename S::value value;
   constexpr int N = scan_words<value>();
   const int level = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-  if (level >= SCAN_LEVELS) return;
+  if (level >= SCAN_LEVELS) return true;
   const scan_word *words = scan_line_words<value>(queue, line);
   int64_t count = queue.tiles, at = tile;
   for (int k = 0; k < level; ++k) {
@@ -102,11 +184,11 @@ __device__ __forceinline__ void scan_families(const scan_queue &queue, int64_t l
     at /= SCAN_FAMILY;
   }
   const int number = (int)(at % SCAN_FAMILY);
-  value k = S::none();
-  if (lane < number) k = scan_wait_for<value>(words + (at - number + lane) * N);
-  __syncwarp();
+  value k;
+  if (!scan_gather<S>(queue, words, at - number, number, &k)) return false;
   k = scan_warp<S>(k);
   if (number == 0 ? lane == 0 : lane == number - 1) e[level] = number == 0 ? S::none() : k;
+  return true;
 }
 
 /* P, from what scan_families() found. */
@@ -125,7 +207,10 @@ static rung_status scan_queue_of(const rung_task *task, const scan_lines<S> &lin
   queue->tiles = scan_tiles(lines.columns);
   queue->pitch = scan_aggregates(queue->tiles);
   queue->jobs = lines.lines * queue->tiles;
-  queue->tickets = (unsigned long long *)task->scratch;
+  const bool in_place = (const void *)lines.in == (const void *)lines.out;
+  queue->tickets = in_place ? (unsigned *)task->scratch : NULL;
+  queue->patience = in_place ? UINT32_MAX : (unsigned)SCAN_PATIENCE;
+  queue->ahead = task->device->processors;
   queue->words = (scan_word *)task->scratch + SCAN_TICKET_WORDS;
   const int64_t words =
       SCAN_TICKET_WORDS + lines.lines * queue->pitch * scan_words<typename S::value>();

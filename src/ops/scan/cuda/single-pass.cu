@@ -1,9 +1,138 @@
-/* One launch and one pass over memory: a block takes the next tile, keeps it in registers, leaves
- * its total for the others, and waits for those of the tiles before: for aggregates only, its 31
- * family mates', its family's 31 mates' and so on, never for what they waited for themselves. So no
- * chain of blocks forms, and the association is the same every time. A line of one tile needs no
- * flags, and nothing is cleared for it. */
+/* One launch and one pass over memory: a block keeps its tile in the multiprocessor, leaves its
+ * total for the others, and waits for those of the tiles before: for aggregates only, its 31 family
+ * mates', its family's 31 mates' and so on, never for what they waited for themselves. So no chain
+ * of blocks forms, and the association is the same every time. A line of one tile needs no flags,
+ * and nothing is cleared for it.
+ *
+ * While a block waits others must load, so that as many blocks as possible are to live on a
+ * multiprocessor at once: tiles lie in shared memory, not in registers, and the prefixes of groups
+ * are made twice. And a tile that begins soon is fetched into the level 2 cache now. */
 #include "ops/scan/cuda/flags.cuh"
+
+/* What one asynchronous copy brings: a group, or half of one where elements have 8 bytes. */
+template <typename T>
+struct __align__(16) scan_piece {
+  T at[16 / sizeof(T)];
+};
+
+/* A thread's groups of its warp's band, in shared memory: from row to row, and from piece to piece,
+ * a warp's width apart. No other thread sees them. */
+template <typename S>
+struct scan_band_groups {
+  typedef typename S::in in;
+  typedef scan_piece<in> piece;
+  enum { PIECES = SCAN_GROUP * (int)sizeof(in) / 16, EACH = 16 / (int)sizeof(in) };
+  piece *own;
+
+  __device__ __forceinline__ void group(int row, int64_t turn, typename S::value e[]) const {
+#pragma unroll
+    for (int p = 0; p < PIECES; ++p) {
+      const piece x = own[(row * PIECES + p) * 32];
+#pragma unroll
+      for (int c = 0; c < EACH; ++c) e[p * EACH + c] = S::take(x.at[c], turn);
+    }
+  }
+};
+
+/* Asks for the band at `in`, of which `count` elements are there (none or less: an empty one). V is
+ * 4 where `in` is aligned to 16 bytes, else 1. */
+template <typename S, int V>
+__device__ __forceinline__ void scan_ask(const typename S::in *in, int count, int64_t turn,
+                                         const scan_band_groups<S> &band) {
+  typedef scan_band_groups<S> groups;
+  typedef typename groups::piece piece;
+  if (V == SCAN_GROUP && count >= SCAN_BAND) {
+#pragma unroll
+    for (int r = 0; r < SCAN_EIGHT; ++r) {
+#pragma unroll
+      for (int p = 0; p < groups::PIECES; ++p)
+        rung_copy_async(band.own + (r * groups::PIECES + p) * 32,
+                        (const piece *)(in + scan_group_at(r)) + p);
+    }
+    rung_copy_async_commit();
+    rung_copy_async_wait();
+    return;
+  }
+  for (int r = 0; r < SCAN_EIGHT; ++r) {
+    for (int p = 0; p < groups::PIECES; ++p) {
+      piece x;
+#pragma unroll
+      for (int c = 0; c < groups::EACH; ++c) {
+        const int at = scan_group_at(r) + p * groups::EACH + c;
+        x.at[c] = at < count ? in[at] : S::give(S::none(), turn);
+      }
+      band.own[(r * groups::PIECES + p) * 32] = x;
+    }
+  }
+}
+
+/* The prefixes of rows, from groups' totals: g. The band's total is returned to the warp's last
+ * thread. */
+template <typename S>
+__device__ __forceinline__ typename S::value scan_row_prefixes(const scan_band_groups<S> &band,
+                                                               int64_t turn,
+                                                               typename S::value g[]) {
+  typename S::value rows = S::none();
+#pragma unroll
+  for (int r = 0; r < SCAN_EIGHT; ++r) {
+    typename S::value e[SCAN_GROUP];
+    band.group(r, turn, e);
+    g[r] = scan_warp<S>(S::join(S::join(e[0], e[1]), S::join(e[2], e[3])));
+    rows = S::join(rows, g[r]);
+  }
+  return rows;
+}
+
+/* Writes a band's results; `offset` is what comes before it, `begins` whether its first element is
+ * its line's. */
+template <typename S, int V>
+__device__ __forceinline__ void scan_write(const scan_band_groups<S> &band,
+                                           const typename S::value g[], typename S::value offset,
+                                           const scan_lines<S> &lines, bool begins,
+                                           typename S::in *out, int count) {
+  typedef scan_chunk<typename S::in> chunk;
+  const unsigned lane = threadIdx.x % 32;
+  typename S::value rows = S::none();
+#pragma unroll
+  for (int r = 0; r < SCAN_EIGHT; ++r) {
+    typename S::value back = __shfl_up_sync(0xffffffffu, g[r], 1), e[SCAN_GROUP];
+    if (lane == 0) back = S::none();
+    const typename S::value base = S::join(S::join(offset, rows), back);
+    band.group(r, lines.turn, e);
+    const typename S::value left = S::join(e[0], e[1]), middle = S::join(e[1], e[2]);
+    e[3] = S::join(left, S::join(e[2], e[3]));
+    e[2] = S::join(e[0], middle);
+    e[1] = left;
+    const int at = scan_group_at(r);
+    chunk results;
+#pragma unroll
+    for (int c = 0; c < SCAN_GROUP; ++c) {
+      const typename S::value with = S::join(base, e[c]);
+      const typename S::value before = c > 0 ? S::join(base, e[c > 0 ? c - 1 : 0]) : base;
+      results.at[c] = S::give(lines.exclusive ? before : with, lines.turn);
+    }
+    if (lines.exclusive && begins && at == 0) results.at[0] = S::nothing(lines.turn);
+    if (V == SCAN_GROUP && at + SCAN_GROUP <= count) {
+      *(chunk *)(out + at) = results;
+    } else {
+#pragma unroll
+      for (int c = 0; c < SCAN_GROUP; ++c)
+        if (at + c < count) out[at + c] = results.at[c];
+    }
+    rows = S::join(rows, __shfl_sync(0xffffffffu, g[r], 31));
+  }
+}
+
+/* Blocks a multiprocessor is to have room for; those of compute capability 7.5 hold 1024 threads.
+ */
+template <typename S>
+constexpr int scan_resident() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  return sizeof(typename S::value) == 4 ? 4 : 2;
+#else
+  return sizeof(typename S::value) == 4 ? 6 : 3;
+#endif
+}
 
 /* Where a warp's band of a tile lies. */
 struct scan_place {
@@ -13,53 +142,56 @@ struct scan_place {
 
 template <typename S>
 __device__ __forceinline__ scan_place scan_place_of(const scan_lines<S> &lines,
-                                                    const scan_queue &queue, int64_t job) {
+                                                    const scan_queue &queue, unsigned job) {
   scan_place at;
-  at.line = job / queue.tiles;
-  at.tile = job - at.line * queue.tiles;
+  at.line = lines.lines == 1 ? 0 : job / (unsigned)queue.tiles;
+  at.tile = lines.lines == 1 ? job : job % (unsigned)queue.tiles;
   at.first = at.tile * SCAN_TILE + (int)threadIdx.x / 32 * SCAN_BAND;
   const int64_t left = lines.columns - at.first;
   at.count = left < SCAN_BAND ? (int)left : SCAN_BAND;
   return at;
 }
 
-/* Blocks a multiprocessor is to have room for: while one waits, others load and store. */
-template <typename S>
-constexpr int scan_resident() {
-  return sizeof(typename S::value) == 4 ? 4 : 2;
-}
-
 template <typename S, int V>
 static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
     scan_single_pass_kernel(scan_lines<S> lines, scan_queue queue) {
+  typedef scan_band_groups<S> groups;
+  RUNG_DYNAMIC_SHARED(typename groups::piece, pieces);
   __shared__ typename S::value bands[SCAN_EIGHT], e[SCAN_LEVELS];
-  __shared__ int64_t ticket;
+  __shared__ unsigned ticket;
   const int warp = (int)threadIdx.x / 32;
-  for (int64_t round = blockIdx.x; round < queue.jobs; round += gridDim.x) {
-    int64_t job = round;
-    if (queue.tiles > 1) {
-      if (threadIdx.x == 0) ticket = (int64_t)atomicAdd(queue.tickets, 1ull);
-      __syncthreads();
-      job = ticket;
-    }
-    const scan_place at = scan_place_of(lines, queue, job);
-    scan_held<S> held;
-    scan_load<S, V>(lines.in + at.line * lines.in_pitch + at.first, at.count, lines.turn, held);
-    const typename S::value rows = scan_prefixes<S>(held);
+  unsigned job = blockIdx.x;
+  if (queue.tickets != NULL && queue.tiles > 1) {
+    if (threadIdx.x == 0) ticket = atomicAdd(queue.tickets, 1u);
+    __syncthreads();
+    job = ticket;
+  }
+  const scan_place at = scan_place_of(lines, queue, job);
+  const typename S::in *line = lines.in + at.line * lines.in_pitch;
+  const int64_t ahead = (at.tile + queue.ahead) * SCAN_TILE;
+  if (V == SCAN_GROUP && threadIdx.x == 0 && ahead + SCAN_TILE <= lines.columns)
+    rung_fetch_ahead(line + ahead, SCAN_TILE * (unsigned)sizeof *line);
+  groups band;
+  band.own = pieces + warp * SCAN_EIGHT * groups::PIECES * 32 + (int)threadIdx.x % 32;
+  scan_ask<S, V>(line + at.first, at.count, lines.turn, band);
+  typename S::value g[SCAN_EIGHT], before = S::none();
+  for (bool there = false; !there;) {
+    const typename S::value rows = scan_row_prefixes<S>(band, lines.turn, g);
     if (threadIdx.x % 32 == 31) bands[warp] = rows;
     __syncthreads();
-    typename S::value before = S::none();
-    if (queue.tiles > 1) {
-      if (warp == SCAN_EIGHT - 1)
-        scan_arrive<S>(queue, at.line, at.tile, scan_bands<S>(bands, SCAN_EIGHT));
-      scan_families<S>(queue, at.line, at.tile, e);
-      __syncthreads();
+    if (queue.tiles == 1) break;
+    there = warp < SCAN_EIGHT - 1 ||
+            scan_arrive<S>(queue, at.line, at.tile, scan_bands<S>(bands, SCAN_EIGHT));
+    there &= scan_families<S>(queue, at.line, at.tile, e);
+    there = __syncthreads_and(there) != 0;
+    if (there)
       before = scan_joined<S>(e);
-    }
-    scan_store<S, V>(held, S::join(before, scan_bands<S>(bands, warp)), lines, at.first == 0,
-                     lines.out + at.line * lines.out_pitch + at.first, at.count);
-    __syncthreads();
+    else if (warp == 0)
+      scan_help<S>(lines, queue, at.line, at.tile);
+    if (!there) __syncthreads();
   }
+  scan_write<S, V>(band, g, S::join(before, scan_bands<S>(bands, warp)), lines, at.first == 0,
+                   lines.out + at.line * lines.out_pitch + at.first, at.count);
 }
 
 template <typename S, int V>
@@ -67,8 +199,14 @@ static rung_status scan_single_pass(const rung_task *task, const scan_lines<S> &
   scan_queue queue;
   const rung_status status = scan_queue_of(task, lines, &queue);
   if (status != RUNG_OK) return status;
-  RUNG_LAUNCH(task, (scan_single_pass_kernel<S, V>), scan_grid(queue.jobs), SCAN_THREADS, 0, lines,
-              queue);
+  if (queue.jobs > INT32_MAX) /* 8 TB of elements */
+    return rung_fail(task->error, RUNG_TOO_LARGE,
+                     "in has %lld tiles of %d elements; 2^31 - 1 would do", (long long)queue.jobs,
+                     SCAN_TILE);
+  const size_t shared = (size_t)SCAN_TILE * sizeof(typename S::in);
+  RUNG_ALLOW_SHARED(task, (scan_single_pass_kernel<S, V>), shared);
+  RUNG_LAUNCH(task, (scan_single_pass_kernel<S, V>), (unsigned)queue.jobs, SCAN_THREADS, shared,
+              lines, queue);
   return RUNG_OK;
 }
 
