@@ -278,7 +278,8 @@ RUNG_API rung_status rung_histogram(rung_context *context, const rung_bins *bins
  * Distance, in double, without contraction, of points p and q (f32 coordinates are converted):
  *     d2 = (dx * dx + dy * dy) + dz * dz,  dx = p.x - q.x ...,  d = sqrt(d2)
  * In a box it is the least over the images of q, of points that were first brought into the cell
- * (src/ops/pairs/pairs.h states both to the last rounding).
+ * (src/ops/pairs/pairs.h states both to the last rounding); a point that has no place there, for it
+ * is not finite or some 2^45 cells away, is at the distance NaN from all others.
  *
  * Bins, numbered from 0: bin k holds the pairs with (int)(d / width) == k; or, of given edges, with
  * edges[k] <= d < edges[k + 1], the last one open too. A pair below the first edge, at or above the
@@ -289,7 +290,7 @@ RUNG_API rung_status rung_histogram(rung_context *context, const rung_bins *bins
  * handedness; orthorhombic: a = (x, 0, 0), b = (0, y, 0), c = (0, 0, z). GROMACS and LAMMPS write
  * triclinic ones as a = (lx, 0, 0), b = (xy, ly, 0), c = (xz, yz, lz). */
 typedef struct rung_box {
-  double a[3], b[3], c[3]; /* finite, of lengths 1e-90 ... 1e90; in no plane */
+  double a[3], b[3], c[3]; /* finite, of lengths 1e-70 ... 1e70; in no plane */
 } rung_box;
 
 /* How far from each other two points of a box may be with no doubt which images are meant: half the

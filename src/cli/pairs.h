@@ -42,7 +42,7 @@ typedef struct pairs_result {
   int64_t frames, checked;
   double points, others; /* over all frames; others: of the second set, where there is one */
   double density;        /* the sum over frames of pairs / volume */
-  bool cross;
+  bool cross, boxed;     /* of every frame alike */
   const char *rung;
   char device[96];
 } pairs_result;

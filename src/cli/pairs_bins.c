@@ -56,52 +56,45 @@ static double diagonal(const points_frame *frame) {
   return sqrt(x * x + y * y + z * z);
 }
 
-/* Where bins end that do not say so themselves; *exact: at that very number, or before. */
+/* Where even bins end, and beyond which they must not. */
 static rung_status find_end(const pairs_request *r, const rung_box *box, const points_frame *frame,
-                            double *end, rung_error *error) {
-  *end = r->max;
-  if (*end > 0) return RUNG_OK;
-  if (box) {
-    if (rung_box_reach(NULL, box, end) == RUNG_OK) return RUNG_OK;
+                            double *end, double *limit, rung_error *error) {
+  *limit = INFINITY;
+  if (box && rung_box_reach(NULL, box, limit) != RUNG_OK)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "--box has no volume: three vectors that do not lie in a plane would do");
-  }
-  *end = diagonal(frame);
-  if (*end > 0 && isfinite(*end)) {
-    *end *= 1 + 1e-12; /* the bins are open above: so that the longest pair is in the last one */
-    return RUNG_OK;
-  }
+  *end = r->max > 0 ? r->max : *limit;
+  if (isfinite(*end)) return RUNG_OK;
+  *end = diagonal(frame) * (1 + 1e-12); /* bins are open above: the longest pair is to be below */
+  if (*end > 0 && isfinite(*end)) return RUNG_OK;
   return rung_fail(error, RUNG_BAD_ARGUMENT,
                    "the points of the first frame do not say how far bins should reach: --max R "
                    "would do");
 }
 
-/* Even bins: from their width the number that fits, or from their number the width. */
-static rung_status make_even(const pairs_request *r, const rung_box *box, double end,
-                             rung_distances *bins, rung_error *error) {
-  const bool inside = r->max == 0 && box; /* the end is one not to be passed */
-  if (r->width > 0) {
-    double count = end / r->width, whole = rint(count);
-    if (!inside && fabs(count - whole) <= 1e-9 * whole)
-      count = whole; /* 0.3 / 0.1 is meant to be 3 */
-    else
-      count = r->max > 0 || box ? floor(count) : ceil(count);
-    if (!(count <= RUNG_MAX_BINS))
-      return rung_fail(error, RUNG_BAD_ARGUMENT,
-                       "--width %g makes %.0f bins up to %g: at most %d would do", r->width, count,
-                       end, RUNG_MAX_BINS);
-    while (inside && count > 0 && count * r->width > end) count--;
-    if (count < 1)
-      return rung_fail(error, RUNG_BAD_ARGUMENT,
-                       "--width %g is more than where bins end, %g: a smaller one would do",
-                       r->width, end);
-    bins->count = (int64_t)count;
-    bins->width = r->width;
-    return RUNG_OK;
-  }
-  bins->count = r->count;
-  bins->width = end / (double)r->count;
-  while (bins->width > 0 && (double)bins->count * bins->width > end)
+/* How many bins of a width there are: as many as end within --max or the box, or as cover all. */
+static double count_bins(const pairs_request *r, double end, double limit) {
+  const double count = end / r->width, whole = rint(count);
+  if (r->max > 0) return fabs(count - whole) <= 1e-9 * whole ? whole : floor(count); /* 0.3 / 0.1 */
+  if (isinf(limit)) return ceil(count);
+  return floor(count) * r->width <= end ? floor(count) : floor(count) - 1;
+}
+
+static rung_status make_even(const pairs_request *r, double end, double limit, rung_distances *bins,
+                             rung_error *error) {
+  const double count = r->width > 0 ? count_bins(r, end, limit) : (double)r->count;
+  if (!(count <= RUNG_MAX_BINS))
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "--width %g makes %.0f bins up to %g: at most %d would do", r->width, count,
+                     end, RUNG_MAX_BINS);
+  if (count < 1)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "--width %g is more than where bins end, %g: a smaller one would do", r->width,
+                     end);
+  bins->count = (int64_t)count;
+  bins->width = r->width > 0 ? r->width : end / count;
+  /* What is beyond the limit by a rounding alone is not meant to be. */
+  while (count * bins->width > limit && count * bins->width <= limit * (1 + 1e-12))
     bins->width = nextafter(bins->width, 0);
   return RUNG_OK;
 }
@@ -151,9 +144,9 @@ rung_status pairs_settle(const pairs_request *r, const rung_box *box, const poin
   } else if (r->logarithmic[2] > 0) {
     status = make_logarithmic(r, result, error);
   } else {
-    double end = 0;
-    status = find_end(r, box, frame, &end, error);
-    if (!status) status = make_even(r, box, end, &result->bins, error);
+    double end = 0, limit = INFINITY;
+    status = find_end(r, box, frame, &end, &limit, error);
+    if (!status) status = make_even(r, end, limit, &result->bins, error);
   }
   if (!status) status = allocate(r, result, error);
   for (int64_t k = 0; !status && !result->bins.edges && k <= result->bins.count; k++)

@@ -123,6 +123,13 @@ static double volume_of(const pairs_request *r, const rung_box *box) {
 
 static rung_status begin(work *w, const points_frame *frame, const rung_box *box,
                          rung_error *error) {
+  const bool boxed = box != NULL;
+  if (w->result->frames > 0 && boxed != w->result->boxed)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "%s: frame %lld is in %s, and those before it in %s: --open or --box would do",
+                     w->r->path, (long long)frame->number, boxed ? "a box" : "no box",
+                     boxed ? "none" : "one");
+  w->result->boxed = boxed;
   if (w->r->rdf && !box && w->r->volume == 0)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "%s: frame %lld is in no box, whose volume --rdf needs: --volume V or --box "

@@ -69,6 +69,20 @@ counts "0 0 1 0 0 5"
 # Its third vector is (5 5 5): the other H is an image of the first O.
 expect 0 - "${pairs[@]}" two.xyz --width 1 --max 4 --box "10 10 5 0 5 5" --frames 1
 counts "1 2 3 0 0 0"
+# Ends that rounding alone would put elsewhere: 3 * 0.1 > 0.3 = 0.6 / 2, and a pair at the very end.
+printf '%s\n' 2 'Lattice=".6 0 0 0 .6 0 0 0 .6"' "O 0 0 0" "O .25 0 0" >small.xyz
+for how in "--width 0.1 --max 0.3" "--width .1 --max .3 --open" "--bins 3" "--bins 3 --max .3"; do
+  # shellcheck disable=SC2086
+  expect 0 - "${pairs[@]}" small.xyz $how
+  counts "0 0 1 0 0"
+done
+expect 0 - "${pairs[@]}" small.xyz --width .1
+counts "0 0 0 1"
+for how in "--width 0.25" "--bins 1"; do
+  # shellcheck disable=SC2086
+  expect 0 - "${pairs[@]}" small.xyz $how --open
+  awk 'NR > 1 && NF == 3 { n += $3 } END { exit n != 1 }' stdout || fail "$how --open: $(cat stdout)"
+done
 expect 0 - "${pairs[@]}" two.xyz --log 1 4 2
 counts "1 5 0 6"
 edge1='\0\0\0\0\0\0\xf0\x3f' edge2='\0\0\0\0\0\0\0\x40' edge3='\0\0\0\0\0\0\x08\x40'
@@ -114,6 +128,31 @@ counts "0 1 0 0 0 0 0"
 expect 0 - "${pairs[@]}" four.dump --width 1 --select 1
 counts "0 1 0 0 0 0 0"
 
+# One tilted cell as each format has it; in a dump its bounds are those of the whole cell.
+awk 'BEGIN { srand(5); for (i = 0; i < 400; i++) print int(9e3 * rand()) / 1e3, int(9e3 * rand()) / 1e3,
+  int(9e3 * rand()) / 1e3 }' >tilted.txt
+(echo title && echo 400 && awk '{ printf "%5dA    %5s%5d%8.3f%8.3f%8.3f\n", NR, "A", NR, $1, $2, $3 }' \
+  tilted.txt && echo "8 7 6 0 0 -2 0 3 -1") >tilted.gro
+(printf '%s\n' 400 'Lattice="8 0 0 -2 7 0 3 -1 6" Properties=species:S:1:pos:R:3' &&
+  sed 's/^/A /' tilted.txt) >tilted.xyz
+(printf '%s\n' "ITEM: TIMESTEP" 0 "ITEM: NUMBER OF ATOMS" 400 "ITEM: BOX BOUNDS xy xz yz pp pp pp" \
+  "-3 10 -2" "-2 6 3" "0.5 6.5 -1" "ITEM: ATOMS xu yu zu" && cat tilted.txt) >tilted.dump
+expect 0 - "${pairs[@]}" tilted.txt --box "8 7 6 -2 3 -1" --width 0.25
+mv stdout tilted
+[ "$(awk 'NR > 1 && NF == 3 { n++ } END { print n }' tilted)" -ge 11 ] || fail "$(cat tilted)"
+for file in tilted.gro tilted.xyz tilted.dump; do
+  expect 0 "equal (1 frame, 100 points at most)" "$RUNG" pairs $file --device cpu --width 0.25 \
+    --check --sample 100
+  cmp -s stdout tilted || fail "$file: another cell: $(cat stdout)"
+done
+(echo "CRYST1    8.000    8.000    8.000  60.00  60.00  90.00 P 1" &&
+  awk '{ printf "ATOM  %5d  A   A   A%4d    %8.3f%8.3f%8.3f\n", NR, NR, $1, $2, $3 }' tilted.txt) >tilted.pdb
+expect 0 - "${pairs[@]}" tilted.pdb --width 0.3
+mv stdout tilted
+expect 0 - "${pairs[@]}" tilted.txt --box "8 8 5.656854249492381 0 4 4" --width 0.3
+cmp -s stdout tilted || fail "tilted.pdb: another cell: $(cat tilted)"
+rm tilted tilted.*
+
 # Sums of products of weights, from a column or a file: 2 * 3, and 2 * 5 + 3 * 5.
 sums() {
   [ "$(awk 'NR > 1 && NF == 4 { printf "%s ", $4 }' stdout)" = "0 6 25 0 " ] || fail "sums: $(cat stdout)"
@@ -155,6 +194,14 @@ awk 'NR > 1 && NF == 6 && ($5 < 0.8 || $5 > 1.1) { bad = 1 } END { exit bad }' s
 expect 0 "equal (1 frame, 100 points at most)" "$RUNG" pairs gas.csv --device cpu --box "10 10 10" \
   --width 0.1 --check --sample 100
 expect 0 "equal (1 frame, 5000 points at most)" "$RUNG" pairs gas.csv --device cpu --width 0.1 --check
+
+awk '{ print $0, NR % 3 ? "A" : "B", int(NR / 7), NR % 11 }' gas.csv >names.csv
+for lists in "--select A" "--select A --with B"; do
+  # shellcheck disable=SC2086
+  expect 0 "equal" "$RUNG" pairs names.csv --device cpu $lists --width 0.2 --max 3 --check --sample 90 \
+    --weights weight --exclude-molecules --box 10,10,10
+done
+rm names.csv
 
 # ---- what is refused, and leaves no file --------------------------------------------------------
 
@@ -205,6 +252,9 @@ expect 3 "frame 3: truncated" "${pairs[@]}" bad2.xyz --width 1 -o out.csv
 printf '%s\n' 1 'Lattice="1 0 0 0 1 0 1 1 0"' "O 1 2 3" >bad.xyz
 expect 3 "no volume" "${pairs[@]}" bad.xyz --width 1
 expect 0 - "${pairs[@]}" bad.xyz --width 1 --max 1 --open
+(cat two.xyz && printf '%s\n' 1 "" "O 1 2 3") >bad2.xyz
+expect 2 "frame 3 is in no box, and those before it in one" "${pairs[@]}" bad2.xyz --width 1 -o out.csv
+expect 2 "there is no density" "${pairs[@]}" bad2.xyz --frames 3 --rdf --width 1 --max 2 --volume 5
 expect 2 "--max R would do" "${pairs[@]}" bad.xyz --width 1 --open
 expect 3 "No such file" "${pairs[@]}" absent.xyz --width 1 -o out.csv
 expect 3 "/nowhere" "${pairs[@]}" absent.xyz --width 1 -o /nowhere/out.csv
@@ -215,5 +265,5 @@ expect 2 "WIDTH 0.001 makes" "${pairs[@]}" 10 0.001
 expect 2 "BLOCK '2000'" "${pairs[@]}" 10 500 2000
 expect 2 "options of FILE are given with N WIDTH" "${pairs[@]}" 10 500 --rdf
 expect 2 "no rung 'magic'" "${pairs[@]}" 10 500 --rung magic
-only two.xyz edges.npy four.gro four.pdb four.dump four.csv four.npy weights.npy gas.csv bad.xyz bad2.xyz
+only two.xyz small.xyz edges.npy four.gro four.pdb four.dump four.csv four.npy weights.npy gas.csv bad.xyz bad2.xyz
 finish

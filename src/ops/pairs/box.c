@@ -9,9 +9,9 @@
 
 #include "ops/pairs/space.h"
 
-/* Lengths whose cubes, and the cubes' inverses, are far from a double's ends. */
-#define SHORTEST 1e-90
-#define LONGEST 1e90
+/* Lengths whose fourth powers are far from a double's ends, those of flat cells too. */
+#define SHORTEST 1e-70
+#define LONGEST 1e70
 /* A flat cell's volume over the product of its lengths. */
 #define FLAT 1e-12
 /* Every round shortens a vector; cells that are not flat take far fewer. */
@@ -162,7 +162,8 @@ static double stray(const pairs_box *box, double lengths, int i) {
   return 0x1p-48 * lengths / box->height[i];
 }
 
-/* An image within `last` is at most last / height from the nearest whole numbers' half. */
+/* An image within `last` has fractional coordinates of at most last / height, and rint() leaves a
+ * difference -1/2 ... 1/2: they can belong to different images only where both come to 1. */
 static void set_near(double last, double lengths, pairs_box *box) {
   bool far[3];
   for (int i = 0; i < 3; ++i) far[i] = last / box->height[i] + 0.5 + stray(box, lengths, i) >= 1;

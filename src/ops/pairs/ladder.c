@@ -4,7 +4,7 @@
 
 #include "ops/pairs/cpu/grid.h"
 #include "ops/pairs/cpu/work.h"
-#include "ops/pairs/cuda/plan.h"
+#include "ops/pairs/cuda/exact32.h"
 #include "ops/pairs/space.h"
 #include "ops/pairs/sums.h"
 
@@ -18,6 +18,7 @@ RUNG_GPU_DECLARE(pairs_tiled);
 RUNG_GPU_DECLARE(pairs_tiled_privatised);
 RUNG_GPU_DECLARE(pairs_lane);
 RUNG_GPU_DECLARE(pairs_shuffle);
+RUNG_GPU_DECLARE(pairs_exact32);
 RUNG_GPU_DECLARE(pairs_cells);
 
 static const pairs_problem *problem_of(const rung_task *task) {
@@ -31,6 +32,23 @@ static size_t serial_scratch(const rung_task *task) {
   const pairs_problem *p = problem_of(task);
   return (size_t)(p->cross ? p->m : p->n) * sizeof(pairs_point) +
          (p->weighted ? (size_t)p->bins * sizeof(pairs_sum) : 0);
+}
+
+static size_t lanes_scratch(const rung_task *task) {
+  pairs_work work;
+  return pairs_lay_out(problem_of(task), 1, false, NULL, &work);
+}
+
+static size_t threads_scratch(const rung_task *task) {
+  const pairs_problem *p = problem_of(task);
+  pairs_work work;
+  return pairs_lay_out(p, pairs_threads(p, task->device), false, NULL, &work);
+}
+
+static size_t cpu_cells_scratch(const rung_task *task) {
+  const pairs_problem *p = problem_of(task);
+  pairs_work work;
+  return pairs_lay_out(p, pairs_threads(p, task->device), true, NULL, &work);
 }
 
 static size_t all_scratch(const rung_task *task) {
@@ -54,7 +72,6 @@ static bool counts_only(const rung_task *task, char why[RUNG_REASON]) {
 }
 
 static bool fits(const rung_task *task, pairs_keeps keeps, char why[RUNG_REASON]) {
-  if (!counts_only(task, why)) return false;
   const int64_t bytes = (int64_t)pairs_plan_of(task, keeps).bytes;
   if (bytes <= task->device->shared_bytes) return true;
   snprintf(why, RUNG_REASON,
@@ -65,7 +82,7 @@ static bool fits(const rung_task *task, pairs_keeps keeps, char why[RUNG_REASON]
 }
 
 static bool table_fits(const rung_task *task, char why[RUNG_REASON]) {
-  return fits(task, (pairs_keeps){.table = true}, why);
+  return counts_only(task, why) && fits(task, (pairs_keeps){.table = true}, why);
 }
 
 static bool tile_fits(const rung_task *task, char why[RUNG_REASON]) {
@@ -73,59 +90,75 @@ static bool tile_fits(const rung_task *task, char why[RUNG_REASON]) {
 }
 
 static bool lanes_fit(const rung_task *task, char why[RUNG_REASON]) {
-  return fits(task, (pairs_keeps){.points = true, .table = true, .lanes = true}, why);
+  return counts_only(task, why) &&
+         fits(task, (pairs_keeps){.points = true, .table = true, .lanes = true}, why);
 }
 
-static bool has_cells(const rung_task *task, char why[RUNG_REASON]) {
+static size_t exact32_scratch(const rung_task *task) {
+  return pairs_exact_bytes(problem_of(task));
+}
+
+enum { EXACT32_BINS = (1 << 14) - 3 };
+
+static bool exact32_can(const rung_task *task, char why[RUNG_REASON]) {
   const pairs_problem *p = problem_of(task);
+  const char *other = p->bins < 4096 ? "lane" : "tiled";
+  if (!counts_only(task, why)) return false;
+  const int64_t bytes = (int64_t)pairs_exact_way_of(p).shared + PAIRS_EXACT_STATIC;
+  if (!((p->even ? p->width : p->last) >= 1e-140 && p->last <= 1e140))
+    snprintf(why, RUNG_REASON,
+             "squares of %.6g might under- or overflow in double; rung \"%s\" would do", p->last,
+             other);
+  else if (p->box.space != PAIRS_OPEN)
+    snprintf(why, RUNG_REASON, "it knows no boxes; rung \"%s\" would do", other);
+  else if (p->bins > EXACT32_BINS)
+    snprintf(why, RUNG_REASON, "%d bins are too many; %d, or rung \"%s\", would do", p->bins,
+             EXACT32_BINS, other);
+  else if (bytes > task->device->shared_bytes)
+    snprintf(why, RUNG_REASON,
+             "%d bins take %" PRId64 " bytes of shared memory, and a block has %" PRId64
+             "; rung \"%s\" would do",
+             p->bins, bytes, task->device->shared_bytes, other);
+  else
+    return true;
+  return false;
+}
+
+/* How far the cells' grid reaches. */
+static const double *extent_of(const pairs_problem *p) {
+  return p->box.space != PAIRS_OPEN ? p->box.height : p->extent;
+}
+
+static bool no_cells(const pairs_problem *p, const char *other, char why[RUNG_REASON]) {
   const bool box = p->box.space != PAIRS_OPEN;
-  const double *extent = box ? p->box.height : p->extent;
-  pairs_grid grid;
-  if (pairs_grid_cut(p, &grid)) return true;
+  const double *extent = extent_of(p);
   if (!box && !p->known)
     snprintf(
         why, RUNG_REASON,
         "it must know how far points reach, and they are in a GPU's memory or reach beyond all "
-        "numbers; rung \"tiled\" would do");
+        "numbers; rung \"%s\" would do",
+        other);
   else
     snprintf(
         why, RUNG_REASON,
         "it needs cells as wide as the last edge, %s; %.6g is too much for %s of %.6g x %.6g x "
-        "%.6g; rung \"tiled\" would do",
+        "%.6g; rung \"%s\" would do",
         box ? "3 along every vector of the box" : "27 in all", p->last,
-        box ? "a box" : "points in a space", extent[0], extent[1], extent[2]);
+        box ? "a box" : "points in a space", extent[0], extent[1], extent[2], other);
   return false;
 }
 
-static size_t lanes_scratch(const rung_task *task) {
-  pairs_work work;
-  return pairs_lay_out(problem_of(task), 1, false, NULL, &work);
-}
-
-static size_t threads_scratch(const rung_task *task) {
-  const pairs_problem *p = problem_of(task);
-  pairs_work work;
-  return pairs_lay_out(p, pairs_threads(p, task->device), false, NULL, &work);
-}
-
-static size_t cpu_cells_scratch(const rung_task *task) {
-  const pairs_problem *p = problem_of(task);
-  pairs_work work;
-  return pairs_lay_out(p, pairs_threads(p, task->device), true, NULL, &work);
+static bool has_cells(const rung_task *task, char why[RUNG_REASON]) {
+  pairs_grid grid;
+  return pairs_grid_cut(problem_of(task), &grid) || no_cells(problem_of(task), "tiled", why);
 }
 
 static bool has_cpu_cells(const rung_task *task, char why[RUNG_REASON]) {
   const pairs_problem *p = problem_of(task);
-  const bool box = p->box.space != PAIRS_OPEN;
-  const double *extent = box ? p->box.height : p->extent;
   pairs_cut cut;
-  if ((box || p->known) && pairs_cut_of(p, extent, (int64_t)pairs_most_cells(p), &cut)) return true;
-  snprintf(why, RUNG_REASON,
-           "it needs cells as wide as the last edge, %s; %.6g is too much for %s of %.6g x %.6g x "
-           "%.6g; rung \"threads\" would do",
-           box ? "3 along every vector of the box" : "27 in all", p->last,
-           box ? "a box" : "points in a space", extent[0], extent[1], extent[2]);
-  return false;
+  return ((p->box.space != PAIRS_OPEN || p->known) &&
+          pairs_cut_of(p, extent_of(p), (int64_t)pairs_most_cells(p), &cut)) ||
+         no_cells(p, "threads", why);
 }
 
 /* ---- the table ----------------------------------------------------------------------------------
@@ -168,6 +201,10 @@ static const rung_row rows[] = {
     {ON_GPU, .name = "shuffle", .blocks = gpu_blocks,
      .idea = "both tiles in registers, one passed around the warp", .supports = table_fits,
      .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_shuffle)},
+    {ON_GPU, .name = "exact32",
+     .idea = "sorted tiles in single precision, double only near an edge: the same counts",
+     .supports = exact32_can, .scratch_bytes = exact32_scratch,
+     .launch = RUNG_GPU_ENTRIES(pairs_exact32)},
     {ON_GPU, .name = "cells", .blocks = gpu_blocks,
      .idea = "a cut-off: points sorted into cells, each against those around it",
      .supports = has_cells, .scratch_bytes = gpu_cells_scratch,

@@ -47,7 +47,7 @@ static rung_status view_set(rung_error *error, const rung_points *set, int which
   if (set == NULL)
     return rung_fail(error, RUNG_BAD_ARGUMENT, "%s is NULL; a rung_points would do",
                      which == 0 ? "a" : "b");
-  rung_view *at = &views[PAIRS_A + which], unused,
+  rung_view *at = &views[PAIRS_A + which], unused = {0},
             *weights = weighted ? &views[PAIRS_A_WEIGHTS + which] : &unused;
   rung_status status = view_at(error, PAIRS_A + which, set->at, at);
   if (status != RUNG_OK) return status;

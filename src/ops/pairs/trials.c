@@ -419,6 +419,13 @@ static const char *const verify[] = {"n=500 bins=80 width=500 data=report",
                                      "n=250 m=250 bins=8 flush=64 data=equal",
                                      "n=2000 bins=20 share=0.3 box=cube",
                                      "n=1500 m=700 bins=20 share=0.1",
+                                     "n=3000 bins=80 width=500 data=report",
+                                     "n=1000 m=1500 bins=3000 data=huge",
+                                     "n=1500 bins=40 data=tiny type=f32",
+                                     "n=600 m=1300 bins=50 data=line",
+                                     "n=600 m=1300 bins=3000 data=line",
+                                     "n=600 m=1300 bins=60 kind=log data=line",
+                                     "n=600 m=1300 bins=1500 kind=given data=line",
                                      NULL};
 static const char *const bench[] = {"n=100000 bins=80 width=500 data=report",
                                     "n=512000 bins=80 width=500 data=report",
@@ -433,7 +440,7 @@ static const char *const bench[] = {"n=100000 bins=80 width=500 data=report",
 static const char *const explain[] = {"n=512 bins=80 width=500 data=report",
                                       "n=1000 bins=20 width=0.2 box=cube", NULL};
 static const char *const tour[] = {"n=10000 bins=80 width=500 data=report",
-                                   "n=20000 bins=100 width=0.1 box=cube", NULL};
+                                   "n=10000 bins=100 width=0.1 box=cube", NULL};
 
 const rung_trials pairs_trials = {.verify = verify,
                                   .bench = bench,

@@ -3,7 +3,7 @@
 
 #include "ops/pairs/outside.h"
 
-enum { JOBS = 150, MOST = 260 };
+enum { JOBS = 150, SOME = 260, MOST = 1100 };
 
 typedef enum scatter {
   EVEN,     /* all over the cell */
@@ -71,7 +71,8 @@ static void agree_on(uint64_t seed) {
   const double side = draw(&random) < 0.8 ? 10 : ldexp(1, (int)draw_below(&random, 200) - 100);
   const bool boxed = draw(&random) < 0.7, cross = draw(&random) < 0.3;
   const rung_box box = random_box(&random, side);
-  const int64_t size = draw_below(&random, 5) == 0 ? 3 : MOST, bins = 1 + draw_below(&random, 40);
+  const int64_t kind = draw_below(&random, 20), bins = 1 + draw_below(&random, 40);
+  const int64_t size = kind == 0 ? MOST : kind < 4 ? 3 : SOME;
   job j = {.a = a, .b = cross ? b : NULL, .box = boxed ? &box : NULL};
   j.n = draw_below(&random, size);
   if (cross) j.m = draw_below(&random, size);
@@ -90,7 +91,7 @@ static void agree_on(uint64_t seed) {
   const int64_t each = 1 + draw_below(&random, 5);
   for (int s = 0; s < 2; ++s)
     for (int64_t i = 0; i < MOST; ++i) {
-      weights[s][i] = draw(&random) - 0.3;
+      weights[s][i] = (draw(&random) - 0.3) * (i % 3 == 0 ? 1 : 0x1p-20);
       molecules[s][i] = each == 5 ? 7 : i / each - draw_below(&random, 6) / 5 * 300;
     }
   if (draw(&random) < 0.3) {

@@ -23,7 +23,7 @@ static const cell cells[] = {
     {{{10, 0, 0}, {0, 10, 0}, {5, 5, 7.0710678118654755}}}, /* GROMACS' dodecahedron */
     {{{0, 8, 8}, {8, 0, 8}, {8, 8, 0}}},
     {{{10, 0, 0}, {9.9, 3, 0}, {-4.9, 1.4, 6}}},
-    {{{1, 2, 3}, {-3, 1, 2}, {2, -3, 1.5}}},
+    {{{10, 0, 0}, {4.5, 9.5, 0}, {7.105, 4.655, 6.3}}}, /* short: the third less both others */
     {{{1, 0, 0}, {7, 1, 0}, {-13, 9, 0.9}}},
     {{{3, 0.2, -0.1}, {0.1, 30, 2}, {5, -7, 0.8}}},
     {{{1, 0, 0}, {1000.3, 1, 0}, {0.2, 0.4, 1}}},
@@ -152,6 +152,53 @@ static void near_images_suffice(void **state) {
   assert_true(searched > 50);
 }
 
+/* Far away, roundings leave a point outside the cell: then it has no place, and it never has one
+ * from so far that its place would be chance. */
+static void far_places(void **state) {
+  (void)state;
+  /* Its short vector's coordinate is what is left of two large ones. */
+  static const cell thin = {{{1, 0.3, 0.2}, {-200, 900, 300}, {50, -40, 80}}};
+  rung_random random = {31};
+  int placed = 0, lost = 0;
+  for (int n = 0; n <= CELLS; ++n) {
+    const pairs_box box = reduced_of(n < CELLS ? &cells[n] : &thin, 0);
+    for (int i = 0; i < 3000; ++i) {
+      double f[3];
+      for (int k = 0; k < 3; ++k) f[k] = ldexp(2 * rung_random_double(&random) - 1, 38 + i % 10);
+      const pairs_point x = pairs_shift(&box, f[0], f[1], f[2]),
+                        p = pairs_place(&box, x.x, x.y, x.z);
+      placed += !isnan(p.x);
+      lost += isnan(p.x);
+      for (int k = 0; k < 3 && !isnan(p.x); ++k) {
+        const double s = pairs_fraction(&box, p.x, p.y, p.z, k);
+        assert_true(s >= -0x1p-6 && s <= 1 + 0x1p-6);
+        assert_true(fabs(pairs_fraction(&box, x.x, x.y, x.z, k)) <= 0x1p45 + 1);
+      }
+    }
+    const pairs_point far = pairs_shift(&box, 0x1p50, 0, 0),
+                      p = pairs_place(&box, far.x, far.y, far.z);
+    assert_true(isnan(p.x) && isnan(p.y) && isnan(p.z));
+  }
+  assert_true(placed > 1000 && lost > 1000);
+}
+
+/* The same cells at the ends of the lengths that are accepted. */
+static void at_every_scale(void **state) {
+  (void)state;
+  for (int n = 0; n < CELLS; ++n)
+    for (int k = -215; k <= 215; k += 43) {
+      cell c = cells[n], scaled = c;
+      for (int i = 0; i < 9; ++i) scaled.v[i / 3][i % 3] = ldexp(c.v[i / 3][i % 3], k);
+      const double reach = reduced_of(&c, 0).reach;
+      const pairs_box one = reduced_of(&c, reach), other = reduced_of(&scaled, ldexp(reach, k));
+      assert_true(other.reach == ldexp(reach, k) && other.nears == one.nears);
+      for (int i = 0; i < 9; ++i) {
+        assert_true(other.cell[i / 3][i % 3] == ldexp(one.cell[i / 3][i % 3], k));
+        assert_true(other.inverse[i / 3][i % 3] == ldexp(one.inverse[i / 3][i % 3], -k));
+      }
+    }
+}
+
 static void has_no_place(void **state) {
   (void)state;
   const double numbers[] = {(double)NAN, (double)INFINITY, -(double)INFINITY, 1e17, -1e200, 1e308};
@@ -273,9 +320,12 @@ static void other_vectors_of_a_lattice(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(are_reduced), cmocka_unit_test(near_images_suffice),
-      cmocka_unit_test(has_no_place), cmocka_unit_test(all_images_are_seen),
-      cmocka_unit_test(other_vectors_of_a_lattice)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(are_reduced),
+                                     cmocka_unit_test(near_images_suffice),
+                                     cmocka_unit_test(far_places),
+                                     cmocka_unit_test(at_every_scale),
+                                     cmocka_unit_test(has_no_place),
+                                     cmocka_unit_test(all_images_are_seen),
+                                     cmocka_unit_test(other_vectors_of_a_lattice)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

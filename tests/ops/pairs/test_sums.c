@@ -218,7 +218,7 @@ static void molecules_are_left_out(void **state) {
     for (int i = 0; i < 2 * N; ++i)
       molecules[i] = kind == 0   ? i / 3
                      : kind == 1 ? -1 - i % 2
-                     : kind == 2 ? (i * 7 % 5) * INT64_MAX / 5 - (i % 4 == 0 ? INT64_MAX / 2 : 0)
+                     : kind == 2 ? INT64_MAX / 5 * (i * 7 % 5) - (i % 4 == 0 ? INT64_MAX / 2 : 0)
                                  : 0;
     job j = {.a = points,
              .n = N,

@@ -128,6 +128,36 @@ static void far_and_near(void **state) {
   free(near);
 }
 
+/* A power of two times as large everything is as it was, far beyond what single precision holds. */
+static void of_every_scale(void **state) {
+  (void)state;
+  enum { FEW = 90 };
+  static const rung_box boxes[] = {{{0}, {0}, {0}},
+                                   {{1, 0, 0}, {0, 1, 0}, {0, 0, 2}},
+                                   {{1, 0, 0}, {0.5, 1, 0}, {-0.25, 0.75, 1.25}}};
+  double *points = random_points(FEW, 0, 1, 14), scaled[3 * FEW];
+  for (int b = 0; b < 3; ++b) {
+    const rung_distances bins = {20, b == 0 ? 0.07 : 0.02, NULL};
+    job j = {.a = points, .n = FEW, .box = b == 0 ? NULL : &boxes[b], .bins = bins};
+    result wanted = serial_result(&j);
+    for (int k = -228; k <= 228; k += k > -90 && k < 80 ? 3 : 19) {
+      rung_box box;
+      for (int x = 0; x < 3; ++x) {
+        box.a[x] = ldexp(boxes[b].a[x], k);
+        box.b[x] = ldexp(boxes[b].b[x], k);
+        box.c[x] = ldexp(boxes[b].c[x], k);
+      }
+      for (int i = 0; i < 3 * FEW; ++i) scaled[i] = ldexp(points[i], k);
+      j.a = scaled;
+      j.box = b == 0 ? NULL : &box;
+      j.bins.width = ldexp(bins.width, k);
+      on_every_rung("another scale", &j, &wanted);
+    }
+    free_result(&wanted);
+  }
+  free(points);
+}
+
 static void not_numbers(void **state) {
   (void)state;
   const double nan = (double)NAN, inf = (double)INFINITY;
@@ -285,11 +315,11 @@ static void rdf_of_given_edges(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_reports_table),  cmocka_unit_test(of_few_points),
-      cmocka_unit_test(at_every_edge),      cmocka_unit_test(all_in_one_place),
-      cmocka_unit_test(on_a_line),          cmocka_unit_test(far_and_near),
-      cmocka_unit_test(not_numbers),        cmocka_unit_test(simple_cubic),
-      cmocka_unit_test(face_centred_cubic), cmocka_unit_test(an_ideal_gas),
-      cmocka_unit_test(rdf_of_given_edges)};
+      cmocka_unit_test(the_reports_table), cmocka_unit_test(of_few_points),
+      cmocka_unit_test(at_every_edge),     cmocka_unit_test(all_in_one_place),
+      cmocka_unit_test(on_a_line),         cmocka_unit_test(far_and_near),
+      cmocka_unit_test(of_every_scale),    cmocka_unit_test(not_numbers),
+      cmocka_unit_test(simple_cubic),      cmocka_unit_test(face_centred_cubic),
+      cmocka_unit_test(an_ideal_gas),      cmocka_unit_test(rdf_of_given_edges)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,7 +148,7 @@ static void pairs_exclude_chunk(void *arg, int64_t chunk, int thread) {
   }
 }
 
-/* Takes the pairs of all molecules of up to PAIRS_SMALL points off the threads' tallies. */
+/* Takes the pairs of all molecules of up to PAIRS_SMALL points off the threads' tables. */
 static inline pairs_molecules pairs_exclude_small(const pairs_work *work) {
   pairs_molecules all = {.work = work, .count = pairs_list_members(work)};
   all.members = pairs_sort_members(work, all.count);

@@ -1,7 +1,7 @@
 /* A cut-off: points sorted into cells, and each only against those of cells in reach. Rows of cells
  * are rows of memory, so that a point meets long runs of others, in lanes. */
-#include "backend/cpu/isa.h"
 #include "ops/pairs/cpu/grid.h"
+#include "ops/pairs/cpu/keep.h"
 #include "ops/pairs/cpu/run.h"
 
 enum {

@@ -4,18 +4,16 @@
 #ifndef RUNG_PAIRS_CPU_COUNT_H
 #define RUNG_PAIRS_CPU_COUNT_H
 
-#include "backend/cpu/lanes.h"
-#include "ops/pairs/cpu/work.h"
+#include "ops/pairs/cpu/keep.h"
 
 enum {
   PAIRS_SQUARES = PAIRS_TILE * PAIRS_TILE,
-  PAIRS_SPARE = 8, /* squares beyond the end that may be written */
-  PAIRS_FEW = 8,   /* thresholds compared with at once */
+  PAIRS_FEW = 8, /* thresholds compared with at once */
   /* So many thresholds between the bounds are compared with; among more the rank of each square is
-   * found. By measurement: a comparison takes about the 40th part of a search in 8 lanes. */
-  PAIRS_COMPARED = LANES_F64 == 8   ? 32
-                   : LANES_F64 == 4 ? 20
-                                    : 12
+   * found. By measurement: a comparison takes about the 50th part of that in 8 lanes. */
+  PAIRS_COMPARED = LANES_F64 == 8   ? 56
+                   : LANES_F64 == 4 ? 44
+                                    : 24
 };
 
 /* Adds 1 to the counters of lanes in which a square is below a threshold. */
@@ -185,28 +183,6 @@ static void pairs_square_tiles(const pairs_tile *a, const pairs_tile *b, const d
   if (a == b)
     for (int i = 0; i < PAIRS_TILE; ++i)
       for (int j = 0; j <= i; ++j) squares[i * PAIRS_TILE + j] = (double)NAN;
-}
-
-/* Appends those below `largest` to `kept`, and returns how many that holds then. */
-LANES_INLINE int pairs_keep(lanes_f64 squares, lanes_f64 largest, double *kept, int count) {
-#if defined(__AVX512F__)
-  const __mmask8 below = _mm512_cmp_pd_mask((__m512d)squares, (__m512d)largest, _CMP_LT_OQ);
-  _mm512_storeu_pd(kept + count, _mm512_maskz_compress_pd(below, (__m512d)squares));
-  return count + __builtin_popcount(below);
-#else
-  const lanes_i64 below = squares < largest;
-  for (int l = 0; l < LANES_F64; ++l) {
-    kept[count] = squares[l];
-    count -= (int)below[l];
-  }
-  return count;
-#endif
-}
-
-/* One by one. */
-static void pairs_count_singly(const pairs_ranks *ranks, const double *squares, int count,
-                               uint64_t *singles) {
-  for (int k = 0; k < count; ++k) ++singles[pairs_rank(ranks, squares[k])];
 }
 
 #endif

@@ -1,7 +1,6 @@
 /* One thread: tiles of neighbouring points, whose boxes say between which thresholds all their
  * distances lie. Few thresholds: comparisons in lanes. */
-#include "backend/cpu/isa.h"
-#include "ops/pairs/cpu/run.h"
+#include "ops/pairs/cpu/tiles.h"
 
 rung_status RUNG_ENTRY(pairs_lanes)(const rung_task *task) {
   pairs_work work;

@@ -3,13 +3,17 @@
 #ifndef RUNG_PAIRS_CPU_RUN_H
 #define RUNG_PAIRS_CPU_RUN_H
 
+#include "backend/cpu/isa.h"
 #include "ops/pairs/cpu/apart.h"
-#include "ops/pairs/cpu/tiles.h"
+#include "ops/pairs/cpu/tree.h"
+
+/* All pairs of a set, or of two, by tiles into the threads' tables: in lanes.c, from tiles.h. */
+void RUNG_ENTRY(pairs_sweep_sets)(const pairs_work *work, const pairs_set *a, const pairs_set *b);
 
 /* Ranks that are added up at a time. */
 enum { PAIRS_RANKS_DEALT = 4096 };
 
-/* ---- tallies -----------------------------------------------------------------------------------
+/* ---- tables -----------------------------------------------------------------------------------
  */
 
 static void pairs_clear_table(void *arg, int64_t chunk, int thread) {
@@ -72,7 +76,7 @@ static void pairs_add_chunk(void *arg, int64_t chunk, int thread) {
   }
 }
 
-/* Adds all tallies to the result, or takes them off, and clears them. */
+/* Adds all tables to the result, or takes them off, and clears them. */
 static inline void pairs_add_tables(const pairs_work *work, bool off) {
   pairs_adding adding = {work, off};
   const size_t all = pairs_ranks_count(work->problem);
@@ -106,7 +110,7 @@ static inline const pairs_set *pairs_other_set(const pairs_work *work) {
   return &work->sets[work->problem->cross ? 1 : 0];
 }
 
-/* Every pair, into the tallies. */
+/* Every pair, into the tables. */
 static inline void pairs_all_by_tiles(pairs_work *work) {
   int64_t classes[2][PAIRS_CLASSES] = {{0}};
   const int other = work->problem->cross ? 1 : 0;
@@ -114,7 +118,7 @@ static inline void pairs_all_by_tiles(pairs_work *work) {
   for (int side = 0; side <= other; ++side)
     pairs_gather(work, side, &work->sets[side], classes[side]);
   pairs_count_classes(work, classes[0], classes[other], &counted);
-  pairs_sweep_sets(work, &work->sets[0], pairs_other_set(work));
+  RUNG_ENTRY(pairs_sweep_sets)(work, &work->sets[0], pairs_other_set(work));
 }
 
 /* Large molecules: their pairs counted as all were, and taken off. */
@@ -135,7 +139,7 @@ static inline void pairs_exclude_large(pairs_work *work, const pairs_molecules *
     for (int side = 0; side <= (work->problem->cross ? 1 : 0); ++side)
       pairs_build(&work->sets[side], pairs_weights_of(work, side));
     pairs_count_classes(work, classes[0], classes[work->problem->cross ? 1 : 0], &counted);
-    pairs_sweep_sets(work, &work->sets[0], pairs_other_set(work));
+    RUNG_ENTRY(pairs_sweep_sets)(work, &work->sets[0], pairs_other_set(work));
     pairs_add_tables(work, true);
   }
 }
@@ -169,7 +173,7 @@ static inline void pairs_begin(const rung_task *task, int64_t threads, bool grid
   memset(work->sums, 0, (size_t)problem->bins * sizeof *work->sums);
 }
 
-/* Adds the tallies up, takes molecules off, writes the outputs. */
+/* Adds the tables up, takes molecules off, writes the outputs. */
 static inline void pairs_end(pairs_work *work) {
   const rung_view *arrays = work->task->arrays;
   const int bins = work->problem->bins;

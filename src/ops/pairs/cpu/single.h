@@ -42,6 +42,8 @@ enum {
 
 #if defined(__AVX2__)
 
+typedef uint32_t pairs_words __attribute__((vector_size(LANES_BYTES)));
+
 typedef struct pairs_doubt {
 #if defined(__AVX512F__)
   __mmask16 lanes;
@@ -98,7 +100,7 @@ typedef struct pairs_from {
 typedef struct pairs_tables {
   lanes_f32 near[PAIRS_SINGLE_LINEAR];
   lanes_f32 far; /* of the rank's last threshold; of rank 0 none */
-  lanes_i32 unit[PAIRS_WORDS];
+  pairs_words unit[PAIRS_WORDS];
 } pairs_tables;
 
 LANES_INLINE int pairs_halvings(int few) {
@@ -142,7 +144,7 @@ LANES_INLINE void pairs_load_tables(const double *thresholds, double within, pai
   }
   for (int w = 0; w < PAIRS_WORDS; ++w)
     for (int l = 0; l < LANES_F32; ++l)
-      tables->unit[w][l] = l / PAIRS_FIELDS == w ? (int32_t)(1u << l % PAIRS_FIELDS * 4) : 0;
+      tables->unit[w][l] = l / PAIRS_FIELDS == w ? 1u << l % PAIRS_FIELDS * 4 : 0;
 }
 
 /* Adds to exact[rank], but only where no pair is in doubt: false else. */
@@ -150,16 +152,16 @@ LANES_INLINE bool pairs_count_from(const pairs_from *a, const pairs_near *b,
                                    const double *thresholds, double within,
                                    uint32_t (*exact)[PAIRS_EXACT], const int few, const int ranks) {
   const int words = few < PAIRS_FIELDS ? 1 : PAIRS_WORDS;
-  lanes_i32 bytes[2 * PAIRS_WORDS]; /* of even ranks, of odd ones */
+  pairs_words bytes[2 * PAIRS_WORDS]; /* of even ranks, of odd ones */
   pairs_doubt doubt = {0};
   pairs_tables tables;
   pairs_load_tables(thresholds, within, &tables, few);
-  for (int w = 0; w < 2 * words; ++w) bytes[w] = (lanes_i32){0};
+  for (int w = 0; w < 2 * words; ++w) bytes[w] = (pairs_words){0};
   for (int v = 0; v < PAIRS_TILE; v += LANES_F32) {
     const lanes_f32 x = lanes_load_f32(b->at[0] + v), y = lanes_load_f32(b->at[1] + v),
                     z = lanes_load_f32(b->at[2] + v);
     for (int i = 0; i < PAIRS_TILE;) {
-      lanes_i32 count[PAIRS_WORDS] = {{0}};
+      pairs_words count[PAIRS_WORDS] = {{0}};
       const int end = i + PAIRS_FOLDED;
 #pragma GCC unroll 2
       for (; i < end; ++i) {
@@ -177,8 +179,8 @@ LANES_INLINE bool pairs_count_from(const pairs_from *a, const pairs_near *b,
   }
   if (pairs_in_doubt(doubt)) return false;
   for (int k = 0; k <= ranks; ++k) {
-    const lanes_i32 field = bytes[k / PAIRS_FIELDS * 2 + k % 2] >> k % PAIRS_FIELDS / 2 * 8 & 255;
-    lanes_i32 sum;
+    const pairs_words field = bytes[k / PAIRS_FIELDS * 2 + k % 2] >> k % PAIRS_FIELDS / 2 * 8 & 255;
+    pairs_words sum;
     memcpy(&sum, exact[k], sizeof sum);
     sum += field;
     memcpy(exact[k], &sum, sizeof sum);

@@ -1,5 +1,4 @@
 /* All cores: pairs of groups of tiles are dealt out, every thread counts in tables of its own. */
-#include "backend/cpu/isa.h"
 #include "ops/pairs/cpu/run.h"
 
 rung_status RUNG_ENTRY(pairs_threads)(const rung_task *task) {

@@ -11,10 +11,8 @@
 #ifndef RUNG_PAIRS_CPU_TILES_H
 #define RUNG_PAIRS_CPU_TILES_H
 
-#include "backend/cpu/parallel.h"
+#include "ops/pairs/cpu/run.h"
 #include "ops/pairs/cpu/single.h"
-#include "ops/pairs/cpu/tree.h"
-#include "ops/pairs/space.h"
 
 enum { PAIRS_IMAGES = 125 };
 
@@ -156,7 +154,7 @@ static void pairs_flush_exact(const pairs_work *work, const pairs_counted *count
  * lattice distances may well lie on edges) leaves it for a while. */
 static bool pairs_try_single(const pairs_sweep *sweep, const pairs_two *two,
                              const pairs_counted *counted) {
-  enum { DOUBTED = 16, MOST = 64 };
+  enum { DOUBTED = 2, MOST = 64 };
   const uint32_t lowest = two->lowest, few = two->highest - lowest;
   if (few > PAIRS_SINGLE_FEW) return false;
   if (!(two->most >= sweep->single_least && two->most <= PAIRS_SINGLE_MOST)) return false;
@@ -375,8 +373,8 @@ static void pairs_sweep_shifts(pairs_sweep *sweep) {
   }
 }
 
-/* Into the threads' tallies. Sets are built; b is a for pairs within. */
-static void pairs_sweep_sets(const pairs_work *work, const pairs_set *a, const pairs_set *b) {
+/* Into the threads' tables. Sets are built; b is a for pairs within. */
+void RUNG_ENTRY(pairs_sweep_sets)(const pairs_work *work, const pairs_set *a, const pairs_set *b) {
   pairs_sweep sweep = {.work = work, .a = a, .b = b};
   if (a->points == 0 || b->points == 0) return;
   const int64_t groups = (int64_t)pairs_groups(b->points);

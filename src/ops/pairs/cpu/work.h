@@ -9,7 +9,8 @@
 /* Points of a tile, and tiles of a group: what boxes are drawn around. */
 enum { PAIRS_TILE = 16, PAIRS_GROUP = 16, PAIRS_GROUP_POINTS = PAIRS_TILE * PAIRS_GROUP };
 
-/* Lanes of a counter, whatever the instruction set; and bins up to which threads have such. */
+/* Lanes of a counter of 64 and of 32 bits, whatever the instruction set; and bins up to which
+ * threads have such. */
 enum { PAIRS_COUNTER = 8, PAIRS_EXACT = 16, PAIRS_COUNTER_BINS = 4096 };
 
 typedef struct pairs_tile {
@@ -48,17 +49,17 @@ typedef struct pairs_set {
   double *weights;      /* in the tiles' order; NULL without */
 } pairs_set;
 
-/* What one thread has counted. A pair of rank r is one in singles[r]; of many pairs at once, of
- * ranks lowest ... highest, singles[highest] has all and below[r] those of rank r or less, for each
- * r from the lowest to the last but one: so rank r has singles[r] + below[r] - below[r - 1]. All
- * modulo 2^64. */
+/* What one thread has counted, modulo 2^64. A pair of rank r is one in singles[r] or exact[r]. Of
+ * many pairs at once, whose ranks are lowest ... highest, singles[highest] has all and below[r]
+ * those of rank r or less, for each r from the lowest to the last but one. So rank r has singles[r]
+ * + exact[r] + below[r] - below[r - 1], their lanes added up. */
 typedef struct pairs_counted {
   uint64_t *singles;                /* bins + 2 ranks, then NaN */
   uint64_t (*below)[PAIRS_COUNTER]; /* bins + 1; NULL of too many bins */
-  pairs_sum *sums;                  /* bins; NULL without weights */
-  uint32_t (*exact)[PAIRS_EXACT];   /* bins + 2 ranks; NULL where `below` is */
+  uint32_t (*exact)[PAIRS_EXACT];   /* bins + 2; NULL where `below` is */
+  int64_t *pending;                 /* pairs in `exact`: flushed before a counter could wrap */
   int64_t *credit;                  /* of single precision: below 0 it is not tried */
-  int64_t *pending;                 /* pairs in `exact`, no more than its counters hold */
+  pairs_sum *sums;                  /* bins; NULL without weights */
 } pairs_counted;
 
 /* A point that is in a molecule. */

@@ -1,18 +1,19 @@
-/* A cut-off: points are sorted into cells at least as wide as the last edge, and a thread walks
- * from its point over its own cell and those around it (of one set, half of them). Cells in a row
- * lie one after the other, so that three of them are one walk. What nobody walked over is above:
- * all pairs less those that were counted or are excluded.
+/* A cut-off: points are sorted into cells, and a thread walks from its point over the cells within
+ * the last edge (of one set, over half of them). Cells in a row lie one after the other, so that
+ * all of them in reach are one walk. What nobody walked over is above: all pairs less those that
+ * were counted or are excluded.
  *
- * Pairs in cells that touch without going around the box need no image: the next one is more than a
- * cell away. Points that are not finite, or that have no place in the box, are in no cell; they
- * come last, and everybody walks over them.
+ * Pairs in reach without going around the box need no image: the next one is out of reach. Points
+ * that are not finite, or that have no place in the box, are in no cell; they come last, and
+ * everybody walks over them.
  *
  * Counts go to a table of the block's. A thread may count only its share of 2^32 there, and is told
  * before each walk; what is more goes to the result. */
 #include "ops/pairs/cuda/excluded.cuh"
 #include "ops/pairs/cuda/sort.cuh"
+#include "ops/pairs/cuda/tables.cuh"
 
-struct pairs_cut {
+struct pairs_cut_off {
   pairs_grid grid;
   const pairs_bounds *bounds;
   int64_t flush; /* pairs that a thread may count in the table; 0: there is none */
@@ -35,8 +36,9 @@ static __device__ __forceinline__ int pairs_beside(int at, int cells, bool box, 
  * `next`: the walk over it, or (end) over what is in reach at the row's other end, around the box.
  */
 static __device__ __forceinline__ pairs_walk pairs_walk_of(const pairs_job &job,
-                                                           const pairs_cut &cut, const int cell[3],
-                                                           int row, bool end, int64_t next) {
+                                                           const pairs_cut_off &cut,
+                                                           const int cell[3], int row, bool end,
+                                                           int64_t next) {
   const int *reach = cut.grid.reach, wide = 2 * reach[1] + 1, cells = cut.grid.cells[0];
   const int dy = row % wide - reach[1], dz = row / wide - reach[2];
   const bool box = job.problem.box.space != PAIRS_OPEN;
@@ -85,7 +87,7 @@ static __device__ __forceinline__ void pairs_step_over(const pairs_job &job, con
 template <int SPACE, bool EXTRA>
 static __device__ __forceinline__ void pairs_walk_over(const pairs_job &job, const pairs_plan &plan,
                                                        const pairs_shared &shared,
-                                                       const pairs_cut &cut, bool stray,
+                                                       const pairs_cut_off &cut, bool stray,
                                                        pairs_walker<EXTRA> &walker,
                                                        pairs_walk walk) {
   const int64_t more = walk.to > walk.from ? walk.to - walk.from : 0;
@@ -99,7 +101,7 @@ static __device__ __forceinline__ void pairs_walk_over(const pairs_job &job, con
 
 template <int SPACE, bool EXTRA>
 static __global__ void __launch_bounds__(1024, 1)
-    pairs_cells_kernel(pairs_job job, pairs_plan plan, pairs_cut cut) {
+    pairs_cells_kernel(pairs_job job, pairs_plan plan, pairs_cut_off cut) {
   RUNG_DYNAMIC_SHARED(char, memory);
   const pairs_shared shared = pairs_begin(job, plan, memory);
   const pairs_frame frame = pairs_frame_of(cut.grid, cut.bounds);
@@ -125,23 +127,11 @@ static __global__ void __launch_bounds__(1024, 1)
       }
     }
     if (__syncthreads_or(walker.counted > cut.flush / 2)) {
-      pairs_spill(job, shared.table, plan);
+      pairs_spill(job, plan, shared);
       walker.counted = 0;
     }
   }
-  if (plan.copies > 0) pairs_spill(job, shared.table, plan);
-}
-
-/* Above are all pairs but those that were counted elsewhere or are excluded. One block. */
-static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
-    pairs_above_kernel(pairs_job job, int64_t all) {
-  unsigned long long counted = 0;
-  for (int k = (int)threadIdx.x; k < job.problem.bins; k += (int)blockDim.x)
-    counted += job.counts[k];
-  if (threadIdx.x == 0)
-    counted +=
-        *job.excluded + job.outside[PAIRS_BELOW] + job.outside[PAIRS_NAN] - (unsigned long long)all;
-  atomicAdd(&job.outside[PAIRS_ABOVE], ~counted + 1);
+  if (plan.copies > 0) pairs_spill(job, plan, shared);
 }
 
 struct pairs_cells_rung {
@@ -150,7 +140,7 @@ struct pairs_cells_rung {
   static rung_status launch(const rung_task *task, const pairs_job &sorted) {
     pairs_job job = sorted;
     char *memory = (char *)task->scratch + pairs_ledger_of(&job.problem).bytes;
-    pairs_cut cut = {};
+    pairs_cut_off cut = {};
     pairs_grid_cut(&job.problem, &cut.grid);
     rung_status status = pairs_sort(task, &cut.grid, memory + pairs_tally_of(&job.problem).bytes,
                                     &job.a, &job.b, &cut.bounds);

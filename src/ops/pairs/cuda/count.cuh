@@ -95,127 +95,19 @@ static __device__ __forceinline__ void pairs_add(const pairs_job &job, unsigned 
   atomicAdd(at, n);
 }
 
-/* Where a rung counts: in the results themselves, ... */
-struct pairs_no_table {
-  enum { KEPT = 0, COPIES = 0 };
-  static __device__ __forceinline__ void count(const pairs_job &job, unsigned *, int,
-                                               unsigned slot) {
-    pairs_add(job, slot, 1);
-  }
-};
-
-/* ... in a table of the block's, ... */
-struct pairs_block_table {
-  enum { KEPT = 1, COPIES = 0 };
-  static __device__ __forceinline__ void count(const pairs_job &, unsigned *table, int,
-                                               unsigned slot) {
-    atomicAdd(&table[slot], 1u);
-  }
-};
-
-/* ... or in one of several: every counter has copies side by side, a lane's is its number's rest.
- */
-struct pairs_lane_tables {
-  enum { KEPT = 1, COPIES = 1 };
-  static __device__ __forceinline__ void count(const pairs_job &, unsigned *table, int copies,
-                                               unsigned slot) {
-    const unsigned copy = threadIdx.x & (unsigned)(copies - 1);
-    atomicAdd(&table[slot * (unsigned)copies + copy], 1u);
-  }
-};
-
-/* All threads of the block come to these two together. */
-static __device__ __forceinline__ void pairs_clear(unsigned *table, const pairs_plan &plan) {
-  for (int i = (int)threadIdx.x; i < plan.slots * plan.copies; i += (int)blockDim.x) table[i] = 0;
-  __syncthreads();
-}
-
-/* Adds the table to the results, and clears it. */
-static __device__ __forceinline__ void pairs_spill(const pairs_job &job, unsigned *table,
-                                                   const pairs_plan &plan) {
-  __syncthreads();
-  for (int slot = (int)threadIdx.x; slot < plan.slots; slot += (int)blockDim.x) {
-    unsigned long long n = 0;
-    for (int c = 0; c < plan.copies; ++c) {
-      /* from another copy in every thread, as neighbours' first ones share a bank */
-      unsigned *at = &table[slot * plan.copies + ((c + slot) & (plan.copies - 1))];
-      n += *at;
-      *at = 0;
-    }
-    if (n > 0) pairs_add(job, (unsigned)slot, n);
-  }
-  __syncthreads();
-}
-
-/* Shared memory by its plan. */
-struct pairs_shared {
-  char *points;
-  const double *thresholds;
-  unsigned *table;
-};
-
-/* Thresholds near where there is room, the table cleared; ends with a barrier. */
-static __device__ __forceinline__ pairs_shared pairs_begin(const pairs_job &job,
-                                                           const pairs_plan &plan, char *memory) {
-  double *near = (double *)(memory + plan.near_at);
-  for (int k = (int)threadIdx.x; k < plan.near; k += (int)blockDim.x) near[k] = job.thresholds[k];
-  pairs_shared shared = {memory, plan.near > 0 ? near : job.thresholds,
-                         (unsigned *)(memory + plan.table_at)};
-  pairs_clear(shared.table, plan);
-  return shared;
-}
-
-/* What of a point matters besides its place; nothing where EXTRA is false. */
-template <bool EXTRA>
-struct pairs_tag {
-  double weight;
-  int64_t molecule;
-};
-template <>
-struct pairs_tag<false> {};
-
-template <bool EXTRA>
-static __device__ __forceinline__ pairs_tag<EXTRA> pairs_tag_of(const pairs_job &job, int s,
-                                                                int64_t i) {
-  if constexpr (EXTRA) {
-    const int64_t from = pairs_origin(s == 0 ? job.a : job.b, i);
-    return {job.weights[s] != NULL ? job.weights[s][from] : 0,
-            job.molecules[s] != NULL ? job.molecules[s][from] : -1};
-  } else {
-    return {};
-  }
-}
-
-/* Adds the product of two weights to a bin's sum: two words, the carry from one to the other. */
-static __device__ __forceinline__ void pairs_weigh(const pairs_job &job, int exponent,
-                                                   unsigned slot, double wa, double wb) {
-  const int64_t units = pairs_units(wa, wb, exponent);
+/* Adds a number of 128 bits to a bin's sum: two words, the carry from one to the other. */
+static __device__ __forceinline__ void pairs_add_units(const pairs_job &job, unsigned slot,
+                                                       unsigned long long low, int64_t high) {
   pairs_sum *sum = &job.sums[slot];
-  const unsigned long long low = (unsigned long long)units;
   const unsigned long long old = atomicAdd((unsigned long long *)&sum->low, low);
-  const int high = (units < 0 ? -1 : 0) + (old + low < low ? 1 : 0);
-  if (high != 0) atomicAdd((unsigned long long *)&sum->high, (unsigned long long)(int64_t)high);
+  high += old + low < low ? 1 : 0;
+  if (high != 0) atomicAdd((unsigned long long *)&sum->high, (unsigned long long)high);
 }
 
 static __device__ __forceinline__ int pairs_exponent_of(const pairs_job &job) {
   return job.problem.weighted ? pairs_exponent(pairs_of_magnitude(job.largest[0]),
                                                pairs_of_magnitude(job.largest[1]))
                               : 0;
-}
-
-/* Counts one pair. */
-template <typename Table, bool EXTRA>
-static __device__ __forceinline__ void pairs_count(const pairs_job &job, const pairs_plan &plan,
-                                                   const pairs_shared &shared, int exponent,
-                                                   double d2, pairs_tag<EXTRA> a,
-                                                   pairs_tag<EXTRA> b) {
-  if constexpr (EXTRA)
-    if (pairs_excluded(a.molecule, b.molecule)) return;
-  const unsigned slot = pairs_slot_of(job, shared.thresholds, d2);
-  Table::count(job, shared.table, plan.copies, slot);
-  if constexpr (EXTRA)
-    if (job.problem.weighted && slot < (unsigned)job.problem.bins)
-      pairs_weigh(job, exponent, slot, a.weight, b.weight);
 }
 
 /* ---- before and after --------------------------------------------------------------------------

@@ -74,4 +74,16 @@ static inline rung_status pairs_count_excluded(const rung_task *task, const pair
   return RUNG_OK;
 }
 
+/* Above are all pairs but those that were counted elsewhere or are excluded. One block. */
+static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
+    pairs_above_kernel(pairs_job job, int64_t all) {
+  unsigned long long counted = 0;
+  for (int k = (int)threadIdx.x; k < job.problem.bins; k += (int)blockDim.x)
+    counted += job.counts[k];
+  if (threadIdx.x == 0)
+    counted +=
+        *job.excluded + job.outside[PAIRS_BELOW] + job.outside[PAIRS_NAN] - (unsigned long long)all;
+  atomicAdd(&job.outside[PAIRS_ABOVE], ~counted + 1);
+}
+
 #endif

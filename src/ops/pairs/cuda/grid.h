@@ -10,7 +10,7 @@
 
 /* Points of a cell of a Morton grid: 4 to 32, if they are evenly spread. */
 enum { PAIRS_CELL_POINTS = 32, PAIRS_MORTON_BITS = 7 };
-#define PAIRS_MOST_CELLS ((int64_t)1 << 21)
+#define PAIRS_MOST_CELLS ((int64_t)1 << 23) /* of a cut-off */
 
 /* In less room, in cubes of the last edge, next to nothing is far enough from anything to be left
  * out. */
@@ -38,7 +38,7 @@ typedef struct pairs_grid {
 /* A Morton grid for the larger of the two sets. */
 static inline pairs_grid pairs_grid_morton(const pairs_problem *problem) {
   const int64_t n = problem->m > problem->n ? problem->m : problem->n;
-  pairs_grid grid = {.morton = true, .bits = 0};
+  pairs_grid grid = {.morton = true, .bits = 0, .cells = {1, 1, 1}, .reach = {0, 0, 0}, .count = 1};
   while (grid.bits < PAIRS_MORTON_BITS && (n >> (3 * grid.bits)) > PAIRS_CELL_POINTS) ++grid.bits;
   grid.cells[0] = grid.cells[1] = grid.cells[2] = 1 << grid.bits;
   grid.count = (int64_t)1 << (3 * grid.bits);
@@ -59,27 +59,30 @@ static inline double pairs_grid_cut_by(const double extent[3], bool box, double 
   return product;
 }
 
-/* The grid of a cut-off: many cells to the last edge, so that few of the points around are too far
- * away, where cells still hold 2 points; else as many as there are points. False where it would not
- * do: a box less than 3 last edges wide, less than 27 in open space, an extent that is not known,
- * squares that might underflow. */
+/* The grid of a cut-off: the more cells to the last edge, the fewer of the points around are too
+ * far away, as long as cells hold 2 points; where even the widest hold less than one, wider ones.
+ * False where it would not do: a box less than 3 last edges wide, less than 27 in open space, an
+ * extent that is not known, squares that might underflow. */
 static inline bool pairs_grid_cut(const pairs_problem *problem, pairs_grid *grid) {
+  static const int finer[2][3] = {{4, 2, 2}, {3, 1, 1}};
   const bool box = problem->box.space != PAIRS_OPEN;
   const double *extent = box ? problem->box.height : problem->extent;
   const int64_t n = problem->m > problem->n ? problem->m : problem->n;
   const double most = n < 64 ? 64 : n > PAIRS_MOST_CELLS ? (double)PAIRS_MOST_CELLS : (double)n;
-  double edge = problem->last * (1 + PAIRS_CELL_MARGIN), product;
+  double edge = problem->last * (1 + PAIRS_CELL_MARGIN), product = most, volume = 1;
+  pairs_grid cut = {.morton = false, .bits = 0, .cells = {1, 1, 1}, .reach = {1, 1, 1}, .count = 1};
   if (!(edge >= PAIRS_CELL_LEAST) || (!box && !problem->known)) return false;
-  double volume = 1; /* in last edges */
   for (int i = 0; i < 3; ++i) {
     if (!isfinite(extent[i]) || (box && extent[i] < 3 * edge)) return false;
     volume *= extent[i] >= edge ? floor(extent[i] / edge) : 1;
   }
   if (volume < PAIRS_LEAST_VOLUME) return false;
-  pairs_grid cut = {.reach = {4, 2, 2}};
-  product = pairs_grid_cut_by(extent, box, edge, &cut);
+  for (int f = 0; f < 2 && product > most / 2; ++f) {
+    for (int i = 0; i < 3; ++i) cut.reach[i] = finer[f][i];
+    product = pairs_grid_cut_by(extent, box, edge, &cut);
+  }
   if (product > most / 2) {
-    cut.reach[0] = cut.reach[1] = cut.reach[2] = 1;
+    for (int i = 0; i < 3; ++i) cut.reach[i] = 1;
     while ((product = pairs_grid_cut_by(extent, box, edge, &cut)) > most) edge *= 1.125;
   }
   cut.count = (int64_t)product;

@@ -49,8 +49,9 @@ typedef struct pairs_keeps {
 typedef struct pairs_plan {
   int threads, copies;
   int slots;
-  int near;                                   /* thresholds that are kept there, 0: none */
-  size_t points_at, near_at, table_at, bytes; /* where they begin, and all of it */
+  int near;                                 /* thresholds that are kept there, 0: none */
+  int sums;                                 /* bins whose sums are kept beside the table, 0: none */
+  size_t near_at, table_at, sums_at, bytes; /* where they begin, and all of it */
 } pairs_plan;
 
 /* Bytes of a point: its place, and its weight and molecule, in 16s. */
@@ -67,7 +68,11 @@ static inline size_t pairs_table_bytes(int slots, int copies) {
 static inline pairs_plan pairs_plan_of(const rung_task *task, pairs_keeps keeps) {
   const pairs_problem *problem = (const pairs_problem *)task->problem;
   const bool extra = problem->weighted || problem->excluding;
-  pairs_plan plan = {.threads = pairs_block(task), .copies = keeps.table};
+  pairs_plan plan;
+  plan.threads = pairs_block(task);
+  plan.copies = keeps.table;
+  plan.near = 0;
+  plan.near_at = 0;
   plan.slots = problem->bins + PAIRS_OUTER;
   if (keeps.points) plan.near_at = (size_t)plan.threads * (extra ? PAIRS_HELD_EXTRA : PAIRS_HELD);
   if ((keeps.points || keeps.table) && !pairs_guess_of(problem).used && problem->bins < PAIRS_NEAR)
@@ -83,7 +88,9 @@ static inline pairs_plan pairs_plan_of(const rung_task *task, pairs_keeps keeps)
            (int64_t)(plan.table_at + pairs_table_bytes(plan.slots, plan.copies)) > most)
       plan.copies /= 2;
   }
-  plan.bytes = plan.table_at + pairs_table_bytes(plan.slots, plan.copies);
+  plan.sums = keeps.table && problem->weighted ? problem->bins : 0;
+  plan.sums_at = plan.table_at + pairs_table_bytes(plan.slots, plan.copies);
+  plan.bytes = plan.sums_at + (size_t)plan.sums * 3 * sizeof(uint32_t);
   return plan;
 }
 
@@ -117,7 +124,8 @@ typedef struct pairs_tally {
 } pairs_tally;
 
 static inline pairs_tally pairs_tally_of(const pairs_problem *problem) {
-  pairs_tally tally = {.entries = 0};
+  pairs_tally tally;
+  tally.entries = 0;
   size_t end = 0;
   if (problem->excluding) {
     tally.entries = 2;

@@ -3,13 +3,13 @@
 #ifndef RUNG_PAIRS_CUDA_ROWS_CUH
 #define RUNG_PAIRS_CUDA_ROWS_CUH
 
-#include "ops/pairs/cuda/count.cuh"
+#include "ops/pairs/cuda/tables.cuh"
 
 template <typename Table, int SPACE, bool EXTRA>
 static __global__ void __launch_bounds__(1024, 1)
     pairs_rows_kernel(pairs_job job, pairs_plan plan) {
   RUNG_DYNAMIC_SHARED(char, memory);
-  pairs_shared shared = {NULL, job.thresholds, NULL};
+  pairs_shared shared = {NULL, job.thresholds, NULL, NULL};
   if (Table::KEPT) shared = pairs_begin(job, plan, memory);
   const int exponent = EXTRA ? pairs_exponent_of(job) : 0;
   const bool cross = job.problem.cross;
@@ -27,7 +27,7 @@ static __global__ void __launch_bounds__(1024, 1)
     for (int64_t from = cross ? 0 : first + 1; from < job.b.n; from += step) {
       const int64_t end = job.b.n - from < step ? job.b.n : from + step;
       if (Table::KEPT && counted > 0 && counted + (end - from) * blockDim.x > flush) {
-        pairs_spill(job, shared.table, plan);
+        pairs_spill(job, plan, shared);
         counted = 0;
       }
       counted += (end - from) * blockDim.x;
@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(1024, 1)
                                   pairs_tag_of<EXTRA>(job, 1, j));
     }
   }
-  if (Table::KEPT) pairs_spill(job, shared.table, plan);
+  if (Table::KEPT) pairs_spill(job, plan, shared);
 }
 
 template <typename Table, bool ALL>

@@ -1,7 +1,7 @@
 /* Both tiles in registers: a warp's lanes have a point of either, and pass one of them around. No
  * shared memory but for the tables, and no barrier. A block size is taken as whole warps, rounded
  * down, at least one. */
-#include "ops/pairs/cuda/count.cuh"
+#include "ops/pairs/cuda/tables.cuh"
 #include "ops/pairs/cuda/triangle.cuh"
 
 enum { PAIRS_WARP = 32 };
@@ -32,7 +32,7 @@ static __global__ void __launch_bounds__(1024, 1)
   for (int64_t first = (int64_t)blockIdx.x * warps; first < all;
        first += (int64_t)gridDim.x * warps) {
     if (counted > 0 && counted + each > job.problem.flush) {
-      pairs_spill(job, shared.table, plan);
+      pairs_spill(job, plan, shared);
       counted = 0;
     }
     counted += each;
@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(1024, 1)
       p = pairs_pass(p);
     }
   }
-  pairs_spill(job, shared.table, plan);
+  pairs_spill(job, plan, shared);
 }
 
 struct pairs_shuffle_rung {

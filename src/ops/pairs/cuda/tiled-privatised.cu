@@ -2,5 +2,5 @@
 #include "ops/pairs/cuda/tiles.cuh"
 
 extern "C" rung_status RUNG_ENTRY(pairs_tiled_privatised)(const rung_task *task) {
-  return pairs_run<pairs_tiles_rung<pairs_block_table, false>>(task);
+  return pairs_run<pairs_tiles_rung<pairs_block_table, true>>(task);
 }

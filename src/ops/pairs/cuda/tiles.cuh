@@ -4,7 +4,7 @@
 #ifndef RUNG_PAIRS_CUDA_TILES_CUH
 #define RUNG_PAIRS_CUDA_TILES_CUH
 
-#include "ops/pairs/cuda/count.cuh"
+#include "ops/pairs/cuda/tables.cuh"
 #include "ops/pairs/cuda/triangle.cuh"
 
 /* A point in shared memory: one after the other, so that one address serves all of it. */
@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(1024, 1)
     const int64_t left = job.a.n - r * size, own = r * size + threadIdx.x,
                   i = l * size + threadIdx.x;
     if (Table::KEPT && counted > 0 && counted + size * size > job.problem.flush) {
-      pairs_spill(job, shared.table, plan);
+      pairs_spill(job, plan, shared);
       counted = 0;
     }
     counted += size * size;
@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(1024, 1)
     }
     __syncthreads();
   }
-  if (Table::KEPT) pairs_spill(job, shared.table, plan);
+  if (Table::KEPT) pairs_spill(job, plan, shared);
 }
 
 template <typename Table, bool ALL>
