@@ -14,12 +14,13 @@ _rung() {
       --math) words="strict fast" ;;
       --edge) words="wrap nearest reflect mirror constant:0" ;;
       --op) words="sum min max mean" ;;
+      --format) words="xyz gro pdb lammps csv npy" ;;
       --preset) words="2016 2019 2021 2023 2025" ;;
       --rung | --against)
         words="auto $("$command" ladder 2>/dev/null |
           awk '{ sub(/^ *[*]? */, "") } $2 == "cpu" || $2 == "gpu" { print $1 }')"
         ;;
-      --block | --blocks | --size | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights | --axis | --modulo | --bins | --range) return ;;
+      --block | --blocks | --size | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights | --axis | --modulo | --bins | --range | --width | --log | --max | --box | --frames | --select | --with | --volume | --sample) return ;;
       -o | --output | --means | --edges) ;;
       *)
         if [[ $word == -* ]]; then

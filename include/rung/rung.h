@@ -271,6 +271,78 @@ RUNG_API rung_status rung_histogram(rung_context *context, const rung_bins *bins
                                     const DLTensor *in, DLTensor *counts, DLTensor *outside,
                                     rung_call *call);
 
+/* ---- pairs: how many pairs of points are how far apart -----------------------------------------
+ *
+ * Counts pairs by distance: all pairs i < j of one set, or every point of a with every point of b.
+ *
+ * Distance, in double, without contraction, of points p and q (f32 coordinates are converted):
+ *     d2 = (dx * dx + dy * dy) + dz * dz,  dx = p.x - q.x ...,  d = sqrt(d2)
+ * In a box it is the least over the images of q, of points that were first brought into the cell
+ * (src/ops/pairs/pairs.h states both to the last rounding); a point that has no place there, for it
+ * is not finite or some 2^45 cells away, is at the distance NaN from all others.
+ *
+ * Bins, numbered from 0: bin k holds the pairs with (int)(d / width) == k; or, of given edges, with
+ * edges[k] <= d < edges[k + 1], the last one open too. A pair below the first edge, at or above the
+ * last one, or whose distance is NaN, is counted apart, never dropped. Counts are exact, and so the
+ * same everywhere. */
+
+/* The cell of a periodic system, three vectors from the origin. Any shape and orientation, either
+ * handedness; orthorhombic: a = (x, 0, 0), b = (0, y, 0), c = (0, 0, z). GROMACS and LAMMPS write
+ * triclinic ones as a = (lx, 0, 0), b = (xy, ly, 0), c = (xz, yz, lz). */
+typedef struct rung_box {
+  double a[3], b[3], c[3]; /* finite, of lengths 1e-70 ... 1e70; in no plane */
+} rung_box;
+
+/* How far from each other two points of a box may be with no doubt which images are meant: half the
+ * length of the shortest vector between images of one point. BAD_ARGUMENT, *reach untouched: no
+ * cell; the context (which may be NULL) has the sentence. */
+RUNG_API rung_status rung_box_reach(rung_context *context, const rung_box *box, double *reach);
+
+/* A set of points. The tensors are borrowed for the call. */
+typedef struct rung_points {
+  const DLTensor *at;        /* (n, 3), f32 or f64; 0 <= n < 2^31 */
+  const DLTensor *weights;   /* NULL, or (n), f64 */
+  const DLTensor *molecules; /* NULL, or (n), i64: pairs of the same number are not counted
+                                anywhere; a negative number is that of no molecule */
+} rung_points;
+
+typedef struct rung_distances {
+  int64_t count;       /* 1 ... RUNG_MAX_BINS */
+  double width;        /* above 0, finite, and so is count * width; not looked at where there are
+                          edges */
+  const double *edges; /* NULL, or count + 1 finite values from 0 up, each above the one before;
+                          host memory */
+} rung_distances;
+
+/* a:       a set.
+ * b:       NULL: pairs within a; or the other set, of a's dtype. Both have molecules or neither.
+ * box:     NULL: open space. In a box the last edge may not be beyond rung_box_reach().
+ * bins:    the last edge is count * width, or edges[count].
+ * counts:  (count), i64 or u64: written whole.
+ * outside: NULL, or (3), i64 or u64: pairs below the first edge, at or above the last, NaN.
+ * sums:    NULL, or (count), f64: the sum over a bin's pairs of the product of their weights, which
+ *          the sets must have. Each product, in double, is rounded to a multiple of 2^(e - 62),
+ *          where 2^e is the least power of two above the product of the two sets' largest
+ *          magnitudes (within one set: of the largest with itself); the sum of these is exact and
+ *          rounded once, so that order means nothing. Where that largest product is not finite,
+ *          as with any weight that is not, every sum is NaN.
+ * Zero strides refused in outputs, which share memory with nothing; inputs may share theirs. */
+RUNG_API rung_status rung_pairs(rung_context *context, const rung_points *a, const rung_points *b,
+                                const rung_box *box, const rung_distances *bins, DLTensor *counts,
+                                DLTensor *outside, DLTensor *sums, rung_call *call);
+
+/* The radial distribution function of counted pairs, over any number of frames:
+ *     g[k] = counts[k] / (density * shell_k),  shell_k = 4/3 pi (e_(k+1)^3 - e_k^3)
+ * density: the sum over frames of (pairs / volume), where pairs is n (n - 1) / 2 within a set (less
+ * the pairs that molecules exclude, if that is what is wanted) and n_a n_b between two.
+ *     neighbours[k] = per * (counts[0] + ... + counts[k])
+ * is the running coordination number: per = 2 / (n frames) within a set, 1 / (n_a frames) between.
+ * counts: bins->count values. g, neighbours: NULL, or as many, written. BAD_ARGUMENT, nothing
+ * written: bins that rung_pairs() would refuse, counts NULL, a density not above 0 or not finite
+ * (where g is asked for), a `per` not finite (where neighbours are). */
+RUNG_API rung_status rung_pairs_rdf(const rung_distances *bins, const int64_t *counts,
+                                    double density, double per, double *g, double *neighbours);
+
 #ifdef __cplusplus
 }
 #endif

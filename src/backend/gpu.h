@@ -44,6 +44,10 @@
  * rung_count_in(address, most)
  *     counts an unsigned up, from `most` on to zero, and returns what it was: who counts after sees
  *     what was stored before.
+ * rung_root(x)
+ *     sqrt(x) in float, within 2^-23 of itself; 0, perhaps, where x is subnormal.
+ * rung_inverse_root(x)
+ *     1 / sqrt(x) in float, within 2^-22 of itself; infinite, perhaps, where x is subnormal.
  * rung_global_timer(), rung_processor()
  *     nanoseconds on the device's clock; the multiprocessor a thread runs on.
  * and the CUDA C names themselves: __global__, __device__, __shared__, threadIdx, __syncthreads,

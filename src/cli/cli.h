@@ -35,6 +35,7 @@ int verb_devices(int argc, char **argv);
 int verb_explain(int argc, char **argv);
 int verb_histogram(int argc, char **argv);
 int verb_ladder(int argc, char **argv);
+int verb_pairs(int argc, char **argv);
 int verb_radiator(int argc, char **argv);
 int verb_reduce(int argc, char **argv);
 int verb_scan(int argc, char **argv);
@@ -102,6 +103,18 @@ bool cli_parse(const cli_usage *usage, int argc, char **argv, cli_common *common
 rung_status cli_int(const char *option, const char *text, int64_t least, int64_t most,
                     int64_t *value, rung_error *error);
 rung_status cli_double(const char *option, const char *text, double *value, rung_error *error);
+/* Numbers parted by blanks or commas. *count is how many there are; the first `most` are stored. */
+rung_status cli_numbers(const char *option, const char *text, int most, double *values, int *count,
+                        rung_error *error);
+
+/* An option of several words, "--range LO HI", becomes one word, "--range=LO HI", before parsing:
+ * getopt's options have one argument. `words` has room for argc + 1; returns how many there are. */
+typedef struct cli_joined {
+  const char *option;
+  int words;
+  char room[256];
+} cli_joined;
+int cli_join(int argc, char **argv, cli_joined *joined, char **words);
 
 /* ---- failures: fail.c --------------------------------------------------------------------- */
 
@@ -129,6 +142,9 @@ typedef struct cli_devices {
   char absent[RUNG_SENTENCE]; /* why there is no GPU among them; "" where there is */
 } cli_devices;
 rung_status cli_devices_of(const char *asked, cli_devices *devices, rung_error *error);
+
+/* An operation's rung of that name; NULL: there is none. */
+const rung_row *cli_row_of(const char *operation, rung_family family, const char *name);
 
 bool cli_on_device(const rung_row *row, const rung_device *device);
 

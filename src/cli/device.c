@@ -48,6 +48,13 @@ rung_status cli_devices_of(const char *asked, cli_devices *devices, rung_error *
   return RUNG_OK;
 }
 
+const rung_row *cli_row_of(const char *operation, rung_family family, const char *name) {
+  const rung_operation *of = rung_operation_named(operation);
+  for (int i = 0; i < of->count; i++)
+    if (of->rows[i].family == family && strcmp(of->rows[i].name, name) == 0) return &of->rows[i];
+  return NULL;
+}
+
 bool cli_on_device(const rung_row *row, const rung_device *device) {
   return (row->family == RUNG_ON_CPU) == (device->kind == RUNG_CPU);
 }

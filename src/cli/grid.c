@@ -149,3 +149,15 @@ rung_status grid_read(const cli_common *common, const char *path, unsigned taken
                      say);
   return RUNG_OK;
 }
+
+rung_status grid_read_numbers(const char *path, const char *what, int64_t least, npy_array *array,
+                              rung_error *error) {
+  rung_status status = npy_read(path, array, error);
+  if (!status && (array->tensor.ndim != 1 || array->shape[0] < least))
+    status =
+        rung_fail(error, RUNG_BAD_SHAPE, "%s: holds no %s: one dimension of %lld or more would do",
+                  path, what, (long long)least);
+  if (!status && (array->dtype != RUNG_F64 || array->strides[0] != 1))
+    status = grid_convert(array, RUNG_F64, error);
+  return status;
+}

@@ -41,4 +41,9 @@ double grid_distance(const grid *a, const grid *reference);
 rung_status grid_read(const cli_common *common, const char *path, unsigned taken, const char *say,
                       npy_array *array, rung_error *error);
 
+/* Reads one dimension of `least` numbers or more, to a compact array of f64. `what` they are is for
+ * the sentence that refuses another shape. */
+rung_status grid_read_numbers(const char *path, const char *what, int64_t least, npy_array *array,
+                              rung_error *error);
+
 #endif

@@ -122,14 +122,7 @@ static rung_status take_input(const cli_common *common, const char *path, npy_ar
 
 static rung_status take_edges(request *r, rung_error *error) {
   if (r->edges_path == NULL) return RUNG_OK;
-  rung_status status = npy_read(r->edges_path, &r->edges, error);
-  if (!status && (r->edges.tensor.ndim != 1 || r->edges.shape[0] < 2))
-    status = rung_fail(error, RUNG_BAD_SHAPE,
-                       "%s: holds no edges: one dimension of 2 or more "
-                       "would do",
-                       r->edges_path);
-  if (!status && (r->edges.dtype != RUNG_F64 || r->edges.strides[0] != 1))
-    status = grid_convert(&r->edges, RUNG_F64, error);
+  rung_status status = grid_read_numbers(r->edges_path, "edges", 2, &r->edges, error);
   if (status) return status;
   r->bins.edges = r->edges.tensor.data;
   r->bins.count = r->edges.shape[0] - 1;
@@ -280,39 +273,18 @@ static rung_status say(const cli_common *common, const request *r, const result 
   return status;
 }
 
-/* "--range LO HI" as one word, "--range=LO HI": an option has one argument. `room` is for it, and
- * `words` for the whole. */
-static int join_range(int argc, char **argv, char **words, char *room, size_t bytes) {
-  int count = 0;
-  for (int i = 0; i < argc; i++) {
-    words[count++] = argv[i];
-    if (strcmp(argv[i], "--") == 0) {
-      while (++i < argc) words[count++] = argv[i];
-      break;
-    }
-    if (strcmp(argv[i], "--range") != 0 || i + 2 >= argc || strpbrk(argv[i + 1], " :") != NULL)
-      continue;
-    if ((size_t)snprintf(room, bytes, "--range=%s %s", argv[i + 1], argv[i + 2]) < bytes) {
-      words[count - 1] = room;
-      i += 2;
-    }
-  }
-  words[count] = NULL;
-  return count;
-}
-
 int verb_histogram(int argc, char **argv) {
   request r = {0};
   cli_common common;
   int first, code;
-  char range[256];
+  cli_joined range = {.option = "--range", .words = 2};
   rung_error error = {0};
   char **words = malloc(((size_t)argc + 1) * sizeof *words);
   if (!words) {
     rung_fail(&error, RUNG_OUT_OF_MEMORY, "host memory ran out");
     return cli_end(verb, &error);
   }
-  const int count = join_range(argc, argv, words, range, sizeof range);
+  const int count = cli_join(argc, argv, &range, words);
   if (!cli_parse(&usage, count, words, &common, &r, &first, &code)) {
     free(words);
     return code;

@@ -11,6 +11,7 @@ static const cli_verb verbs[] = {
     {"reduce", "sum, minimum, maximum or mean of an array in a file", verb_reduce},
     {"scan", "prefix sums, minima or maxima of an array in a file", verb_scan},
     {"histogram", "how many elements of an array in a file fall into each bin", verb_histogram},
+    {"pairs", "how many pairs of points, in a file or random, are how far apart", verb_pairs},
     {"tour", "every ladder verified and timed on this machine", verb_tour},
     {"ladder", "the rungs of each operation, their ideas, what each needs", verb_ladder},
     {"verify", "every rung against the reference", verb_verify},

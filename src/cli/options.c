@@ -71,6 +71,23 @@ rung_status cli_double(const char *option, const char *text, double *value, rung
   return RUNG_OK;
 }
 
+rung_status cli_numbers(const char *option, const char *text, int most, double *values, int *count,
+                        rung_error *error) {
+  char *copy = strdup(text), *rest = NULL;
+  if (!copy) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for %s", option);
+  rung_status status = RUNG_OK;
+  *count = 0;
+  for (char *word = strtok_r(copy, " ,\t\n", &rest); word && !status;
+       word = strtok_r(NULL, " ,\t\n", &rest)) {
+    double value = 0;
+    status = cli_double(option, word, &value, error);
+    if (!status && *count < most) values[*count] = value;
+    (*count)++;
+  }
+  free(copy);
+  return status;
+}
+
 static rung_status take_type(const char *text, cli_common *common, rung_error *error) {
   rung_dtype type;
   if (!rung_dtype_named(text, &type) || !(RUNG_FLOATS & RUNG_TYPE(type)))
@@ -247,6 +264,29 @@ static rung_status take_options(const cli_usage *usage, int argc, char **argv, c
     return rung_fail(error, RUNG_BAD_ARGUMENT, "an argument is missing; usage: rung %s %s",
                      usage->verb, usage->synopsis);
   return RUNG_OK;
+}
+
+int cli_join(int argc, char **argv, cli_joined *joined, char **words) {
+  int count = 0;
+  for (int i = 0; i < argc; i++) {
+    words[count++] = argv[i];
+    if (strcmp(argv[i], "--") == 0) {
+      while (++i < argc) words[count++] = argv[i];
+      break;
+    }
+    if (strcmp(argv[i], joined->option) != 0 || i + joined->words >= argc ||
+        strpbrk(argv[i + 1], " :") != NULL)
+      continue;
+    size_t used = (size_t)snprintf(joined->room, sizeof joined->room, "%s=", joined->option);
+    for (int k = 1; k <= joined->words && used < sizeof joined->room; k++)
+      used += (size_t)snprintf(joined->room + used, sizeof joined->room - used, "%s%s",
+                               k > 1 ? " " : "", argv[i + k]);
+    if (used >= sizeof joined->room) continue;
+    words[count - 1] = joined->room;
+    i += joined->words;
+  }
+  words[count] = NULL;
+  return count;
 }
 
 bool cli_parse(const cli_usage *usage, int argc, char **argv, cli_common *common, void *to,

@@ -12,16 +12,9 @@ static double now_ms(void) {
   return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
-static const rung_row *row_of(const char *operation, rung_family family, const char *name) {
-  const rung_operation *of = rung_operation_named(operation);
-  for (int i = 0; i < of->count; i++)
-    if (of->rows[i].family == family && strcmp(of->rows[i].name, name) == 0) return &of->rows[i];
-  return NULL;
-}
-
 /* --rung, where this family has it; else the best. */
 static const char *rung_for(const cli_common *common, rung_family family) {
-  bool has = common->rung && row_of("stencil", family, common->rung);
+  bool has = common->rung && cli_row_of("stencil", family, common->rung);
   return has ? common->rung : "auto";
 }
 
@@ -70,7 +63,7 @@ static rung_status run_cpu(const cli_common *common, const radiator_request *r,
         error);
   double done = now_ms();
   if (!status) {
-    run->row = row_of("stencil", RUNG_ON_CPU, call.used);
+    run->row = cli_row_of("stencil", RUNG_ON_CPU, call.used);
     run->stages = (lab_stage_times){.allocate = made - begin, .kernel = done - made};
     run->total = done - begin;
   }
@@ -82,7 +75,7 @@ static rung_status run_cpu(const cli_common *common, const radiator_request *r,
         rung_rowmeans(context, &result->cpu_grid.tensor, &result->cpu_means.tensor, &means), error);
     run->means_ms = now_ms() - begin;
     run->with_means = !status;
-    if (!status) run->means_row = row_of("rowmeans", RUNG_ON_CPU, means.used);
+    if (!status) run->means_row = cli_row_of("rowmeans", RUNG_ON_CPU, means.used);
   }
   rung_close(context);
   return status;
@@ -128,7 +121,7 @@ static rung_status time_means(rung_context *context, const radiator_request *r, 
   lab_stage_times stages;
   snprintf(line, sizeof line, "n=%lld m=%lld type=%s", (long long)r->n, (long long)r->m,
            rung_dtype_name(r->dtype));
-  run->means_row = row_of("rowmeans", RUNG_ON_GPU, rung);
+  run->means_row = cli_row_of("rowmeans", RUNG_ON_GPU, rung);
   rung_status status = time_stages(context, "rowmeans", line, run->means_row, 0, &stages, error);
   run->means_ms = stages.kernel;
   run->with_means = !status;
@@ -156,7 +149,7 @@ static rung_status run_gpu_rung(rung_context *context, const cli_common *common,
       context, rung_radiator(context, &r->model, r->p, &result->gpu_grid.tensor, NULL, &call),
       error);
   if (status) return status;
-  const rung_row *row = row_of("stencil", RUNG_ON_GPU, call.used);
+  const rung_row *row = cli_row_of("stencil", RUNG_ON_GPU, call.used);
   if (result->cpu.row) {
     run->from_cpu = grid_compare(&result->gpu_grid, &result->cpu_grid);
     run->compared = true;

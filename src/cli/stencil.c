@@ -30,18 +30,7 @@ static const cli_option options[] = {
 
 /* Numbers parted by blanks or commas. */
 static rung_status take_weights(request *to, const char *value, rung_error *error) {
-  char *text = strdup(value), *rest = NULL;
-  if (!text) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for --weights");
-  rung_status status = RUNG_OK;
-  to->taps = 0;
-  for (char *word = strtok_r(text, " ,\t\n", &rest); word && !status;
-       word = strtok_r(NULL, " ,\t\n", &rest)) {
-    double weight = 0;
-    status = cli_double("--weights", word, &weight, error);
-    if (!status && to->taps < TAPS_MOST) to->weights[to->taps] = weight;
-    to->taps++;
-  }
-  free(text);
+  rung_status status = cli_numbers("--weights", value, TAPS_MOST, to->weights, &to->taps, error);
   if (!status && (to->taps < TAPS_LEAST || to->taps > TAPS_MOST || to->taps % 2 == 0))
     status = rung_fail(error, RUNG_BAD_ARGUMENT,
                        "--weights '%.80s' has %d values: an odd count of %d ... %d would do", value,

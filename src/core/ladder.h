@@ -5,7 +5,7 @@
 #include "backend/backend.h"
 #include "core/tensor.h"
 
-enum { RUNG_TASK_ARRAYS = 6, RUNG_REASON = 240 };
+enum { RUNG_TASK_ARRAYS = 10, RUNG_REASON = 240 };
 
 /* What a rung gets: everything validated, nothing to allocate, nothing to ask. */
 typedef struct rung_task {

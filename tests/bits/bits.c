@@ -192,6 +192,54 @@ static void histogram(rung_context *context, int bits, char *line) {
   free(in.tensor.data);
 }
 
+/* Pairs of points in open space and in boxes, of all and of a cut-off, within a set and between
+ * two, with weights and molecules. */
+static void pairs(rung_context *context, int bits, char *line) {
+  enum { POINTS = 401, OTHERS = 122 };
+  static const double edges[] = {0.01, .02, .05, .1, .11, .13, .5};
+  static const rung_box boxes[] = {{{1.5, 0, 0}, {0, 1.25, 0}, {0, 0, 2}},
+                                   {{1.5, .1, 0}, {2.25, -1.5, .2}, {-.5, .75, 1.25}}};
+  static const rung_distances all[] = {{100, .04, NULL}, {50, .01, NULL}, {6, 0, edges}};
+  matrix a, b, weights, molecules, counts, outside, sums;
+  uint64_t h = 14695981039346656037u;
+  make(&a, 2, POINTS, 3, bits);
+  make(&weights, 1, POINTS, 1, 64);
+  make(&molecules, 1, POINTS, 1, 64);
+  fill(&a);
+  fill(&weights);
+  for (int64_t i = 0; i < POINTS; i++) ((int64_t *)molecules.tensor.data)[i] = i / 3 - 9;
+  molecules.tensor.dtype.code = kDLInt;
+  b = a;
+  int64_t others[2] = {OTHERS, 3};
+  b.tensor.shape = others;
+  DLTensor other_weights = weights.tensor, other_molecules = molecules.tensor;
+  other_weights.shape = other_molecules.shape = others;
+  for (int job = 0; job < 3 * 3 * 2 * 2; job++) {
+    const rung_distances *bins = &all[job % 3];
+    const int space = job / 3 % 3, cross = job / 9 % 2, heavy = job / 18;
+    if (space > 0 && bins->count == 100) continue; /* beyond what a box allows */
+    make(&counts, 1, bins->count, 1, 64);
+    make(&outside, 1, 3, 1, 64);
+    make(&sums, 1, bins->count, 1, 64);
+    counts.tensor.dtype.code = outside.tensor.dtype.code = kDLInt;
+    const rung_points first = {&a.tensor, &weights.tensor, heavy ? &molecules.tensor : NULL},
+                      second = {&b.tensor, &other_weights, heavy ? &other_molecules : NULL};
+    check(context,
+          rung_pairs(context, &first, cross ? &second : NULL, space > 0 ? &boxes[space - 1] : NULL,
+                     bins, &counts.tensor, &outside.tensor, heavy ? &sums.tensor : NULL, NULL),
+          "pairs");
+    h = hash(hash(h, &counts), &outside);
+    if (heavy) h = hash(h, &sums);
+    free(counts.tensor.data);
+    free(outside.tensor.data);
+    free(sums.tensor.data);
+  }
+  say(line, "pairs", bits, h);
+  free(a.tensor.data);
+  free(weights.tensor.data);
+  free(molecules.tensor.data);
+}
+
 static int run_jobs(rung_context *context, char lines[JOBS][LINE]) {
   static const int radii[] = {1, 2, 3, 5, 8};
   int count = 0;
@@ -205,6 +253,7 @@ static int run_jobs(rung_context *context, char lines[JOBS][LINE]) {
     reduce(context, bits, lines[count++]);
     scan(context, bits, lines[count++]);
     histogram(context, bits, lines[count++]);
+    pairs(context, bits, lines[count++]);
   }
   return count;
 }

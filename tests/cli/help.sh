@@ -2,7 +2,7 @@
 # Every verb explains itself; wrong verbs and options are refused; starting costs next to nothing.
 . "$(dirname "$0")/common.bash"
 
-verbs="radiator stencil reduce scan histogram tour ladder verify bench explain timeline devices"
+verbs="radiator stencil reduce scan histogram pairs tour ladder verify bench explain timeline devices"
 expect 0 - "$RUNG" --help
 for verb in $verbs; do prints "  $verb "; done
 prints "Exit status"
@@ -17,7 +17,7 @@ for verb in $verbs; do
   expect 2 "rung $verb: '--no-such' is not an option" "$RUNG" "$verb" --no-such
   expect 2 "rung $verb: '-Z' is not an option" "$RUNG" "$verb" -Z
   expect 2 "takes no value" "$RUNG" "$verb" --quiet=1
-  expect 2 "one argument too many" "$RUNG" "$verb" a b c
+  expect 2 "one argument too many" "$RUNG" "$verb" a b c d
 done
 expect 2 "Usage: rung VERB" "$RUNG"
 expect 2 "no verb 'nonsense'" "$RUNG" nonsense

@@ -16,5 +16,9 @@ done
 timeout --preserve-status -s INT 1 "$RUNG" stencil - --weights "1 1 1" -o grid.npy < <(sleep 5) \
   >/dev/null 2>&1
 [ $? -eq 130 ] || fail "SIGINT while reading"
+timeout --preserve-status -s INT 1 "$RUNG" pairs - --format csv --bins 3 -o grid.npy < <(sleep 5) \
+  >/dev/null 2>&1
+[ $? -eq 130 ] || fail "SIGINT while points are read"
+[ "$(cat grid.npy)" = old ] || fail "SIGINT while reading: the old file was touched"
 only grid.npy
 finish

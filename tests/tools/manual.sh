@@ -50,6 +50,8 @@ completes radiator rad
 completes tour ""
 completes --preset radiator --
 completes -m radiator -
+completes lammps pairs --format ""
+completes --exclude-molecules pairs --
 completes 2019 radiator --preset ""
 completes cuda radiator --device c
 completes stencil bench st

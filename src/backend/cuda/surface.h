@@ -120,6 +120,18 @@ static __device__ inline unsigned rung_count_in(unsigned *at, unsigned most) {
   return before;
 }
 
+/* One instruction each; sqrtf() and rsqrtf() take more for subnormals, and to round rightly. */
+static __device__ inline float rung_root(float x) {
+  float root;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+  return root;
+}
+static __device__ inline float rung_inverse_root(float x) {
+  float root;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+  return root;
+}
+
 /* Nanoseconds on a clock all multiprocessors share, and the multiprocessor a thread runs on. */
 static __device__ inline unsigned long long rung_global_timer() {
   unsigned long long now;

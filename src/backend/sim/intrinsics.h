@@ -282,6 +282,12 @@ RUNG_SIM_INLINE float __fmaf_rn(float a, float b, float c) {
 RUNG_SIM_INLINE double __fma_rn(double a, double b, double c) {
   return rung_sim_fma64(a, b, c);
 }
+RUNG_SIM_INLINE float rung_root(float x) {
+  return sqrtf(x);
+}
+RUNG_SIM_INLINE float rung_inverse_root(float x) {
+  return 1.0f / sqrtf(x);
+}
 RUNG_SIM_INLINE float __fadd_rn(float a, float b) {
   return a + b;
 }
@@ -417,6 +423,10 @@ RUNG_SIM_INLINE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned b
 }
 RUNG_SIM_INLINE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by) {
   return (unsigned)(((unsigned long long)high << 32 | low) >> (by & 31));
+}
+RUNG_SIM_INLINE unsigned __vminu2(unsigned a, unsigned b) {
+  const unsigned low_a = a & 0xffff, low_b = b & 0xffff, high_a = a >> 16, high_b = b >> 16;
+  return (high_a < high_b ? high_a : high_b) << 16 | (low_a < low_b ? low_a : low_b);
 }
 RUNG_SIM_INLINE unsigned __byte_perm(unsigned a, unsigned b, unsigned select) {
   const unsigned long long bytes = (unsigned long long)b << 32 | a;

@@ -1,0 +1,239 @@
+/* All frames of a file: read, chosen from, counted, summed. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/pairs.h"
+
+static const char verb[] = "pairs";
+
+/* What one run writes: bins, what is outside, sums. */
+typedef struct tally {
+  int64_t *counts, outside[3];
+  double *sums;
+} tally;
+
+typedef struct work {
+  const cli_common *common;
+  const pairs_request *r;
+  pairs_result *result;
+  rung_context *context, *brute; /* brute: the CPU's, for --check */
+  pairs_sets sets, drawn;
+  tally now, other;
+} work;
+
+/* ---- one run ----------------------------------------------------------------------------------
+ */
+
+static rung_status make_tally(const pairs_result *result, bool sums, tally *made,
+                              rung_error *error) {
+  const size_t bins = (size_t)result->bins.count;
+  made->counts = malloc(bins * sizeof *made->counts);
+  made->sums = sums ? malloc(bins * sizeof *made->sums) : NULL;
+  if (made->counts && (made->sums || !sums)) return RUNG_OK;
+  return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for %zu bins", bins);
+}
+
+static void free_tally(tally *made) {
+  free(made->counts);
+  free(made->sums);
+  *made = (tally){0};
+}
+
+static rung_status count(const work *w, rung_context *context, const pairs_sets *sets,
+                         const rung_box *box, rung_call *call, tally *to, rung_error *error) {
+  int64_t bins = w->result->bins.count, three = 3;
+  DLTensor counts = {.data = to->counts,
+                     .device = {kDLCPU, 0},
+                     .ndim = 1,
+                     .dtype = {kDLInt, 64, 1},
+                     .shape = &bins};
+  DLTensor outside = counts, sums = counts;
+  outside.data = to->outside;
+  outside.shape = &three;
+  sums.data = to->sums;
+  sums.dtype = (DLDataType){kDLFloat, 64, 1};
+  return cli_carry(context,
+                   rung_pairs(context, &sets->a.points, sets->cross ? &sets->b.points : NULL, box,
+                              &w->result->bins, &counts, &outside, to->sums ? &sums : NULL, call),
+                   error);
+}
+
+/* ---- --check ----------------------------------------------------------------------------------
+ */
+
+static rung_status compare(const work *w, int64_t frame, const tally *found, const tally *wanted,
+                           const char *rung, rung_error *error) {
+  static const char *const outer[] = {"below the bins", "above the bins", "without a distance"};
+  const pairs_result *result = w->result;
+  for (int64_t k = 0; k < result->bins.count; k++) {
+    if (found->counts[k] != wanted->counts[k])
+      return rung_fail(error, RUNG_CHECK_FAILED,
+                       "frame %lld: bin %lld, from %.9g to %.9g: rung %s counts %lld pairs, and "
+                       "brute force %lld",
+                       (long long)frame, (long long)k, result->edges[k], result->edges[k + 1], rung,
+                       (long long)found->counts[k], (long long)wanted->counts[k]);
+    if (found->sums && memcmp(&found->sums[k], &wanted->sums[k], sizeof *found->sums) != 0)
+      return rung_fail(error, RUNG_CHECK_FAILED,
+                       "frame %lld: bin %lld, from %.9g to %.9g: rung %s sums to %.17g, and brute "
+                       "force to %.17g",
+                       (long long)frame, (long long)k, result->edges[k], result->edges[k + 1], rung,
+                       found->sums[k], wanted->sums[k]);
+  }
+  for (int i = 0; i < 3; i++)
+    if (found->outside[i] != wanted->outside[i])
+      return rung_fail(error, RUNG_CHECK_FAILED,
+                       "frame %lld: rung %s counts %lld pairs %s, and brute force %lld",
+                       (long long)frame, rung, (long long)found->outside[i], outer[i],
+                       (long long)wanted->outside[i]);
+  return RUNG_OK;
+}
+
+/* The frame as it was counted against brute force; a large one by a sample that both count. */
+static rung_status check(work *w, const points_frame *frame, const rung_box *box,
+                         rung_error *error) {
+  const int64_t most = w->r->sample;
+  const pairs_sets *sets = &w->sets;
+  const uint64_t seed = w->common->seed + 2 * (uint64_t)frame->number;
+  tally *found = &w->now;
+  rung_status status = RUNG_OK;
+  rung_call call = {.rung = w->result->rung, .block = w->common->block}, brute = {.rung = "serial"};
+  if (sets->a.shape[0] > most || (sets->cross && sets->b.shape[0] > most)) {
+    w->drawn.cross = sets->cross;
+    status = pairs_draw(&sets->a, most, seed, &w->drawn.a, error);
+    if (!status && sets->cross) status = pairs_draw(&sets->b, most, seed + 1, &w->drawn.b, error);
+    sets = &w->drawn;
+    if (!status) status = count(w, w->context, sets, box, &call, found, error);
+  }
+  if (!status) status = count(w, w->brute, sets, box, &brute, &w->other, error);
+  if (!status) status = compare(w, frame->number, found, &w->other, w->result->rung, error);
+  w->result->checked += !status;
+  return status;
+}
+
+/* ---- a frame ----------------------------------------------------------------------------------
+ */
+
+static double volume_of(const pairs_request *r, const rung_box *box) {
+  if (r->volume > 0) return r->volume;
+  const double *a = box->a, *b = box->b, *c = box->c;
+  return fabs(a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) +
+              a[2] * (b[0] * c[1] - b[1] * c[0]));
+}
+
+static rung_status begin(work *w, const points_frame *frame, const rung_box *box,
+                         rung_error *error) {
+  const bool boxed = box != NULL;
+  if (w->result->frames > 0 && boxed != w->result->boxed)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "%s: frame %lld is in %s, and those before it in %s: --open or --box would do",
+                     w->r->path, (long long)frame->number, boxed ? "a box" : "no box",
+                     boxed ? "none" : "one");
+  w->result->boxed = boxed;
+  if (w->r->rdf && !box && w->r->volume == 0)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "%s: frame %lld is in no box, whose volume --rdf needs: --volume V or --box "
+                     "would do",
+                     w->r->path, (long long)frame->number);
+  if (w->result->bins.count > 0) return RUNG_OK;
+  rung_status status = pairs_settle(w->r, box, frame, w->result, error);
+  if (!status) status = make_tally(w->result, w->r->weighted, &w->now, error);
+  if (!status && w->r->check) status = make_tally(w->result, w->r->weighted, &w->other, error);
+  return status;
+}
+
+static void add(work *w, const rung_box *box) {
+  pairs_result *result = w->result;
+  double pairs = 0;
+  for (int64_t k = 0; k < result->bins.count; k++) {
+    result->counts[k] += w->now.counts[k];
+    pairs += (double)w->now.counts[k];
+    if (result->sums) result->sums[k] += w->now.sums[k];
+  }
+  for (int i = 0; i < 3; i++) {
+    result->outside[i] += w->now.outside[i];
+    pairs += (double)w->now.outside[i];
+  }
+  result->cross = w->sets.cross;
+  result->frames++;
+  result->points += (double)w->sets.a.shape[0];
+  if (w->sets.cross) result->others += (double)w->sets.b.shape[0];
+  if (w->r->rdf) result->density += pairs / volume_of(w->r, box);
+}
+
+static rung_status take_frame(work *w, const points_frame *frame, rung_error *error) {
+  const rung_box *box = w->r->has_box ? &w->r->box : NULL;
+  if (frame->has_box && !w->r->open && !w->r->has_box) box = &frame->box;
+  rung_status status = begin(w, frame, box, error);
+  if (!status) status = pairs_fit(w->result, box, frame->number, error);
+  if (!status) status = pairs_select(w->common, w->r, frame, &w->sets, error);
+  rung_call call = {.rung = w->common->rung, .block = w->common->block, .math = w->common->math};
+  if (!status) status = count(w, w->context, &w->sets, box, &call, &w->now, error);
+  if (status) return status;
+  w->result->rung = call.used;
+  add(w, box);
+  return w->r->check ? check(w, frame, box, error) : RUNG_OK;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------
+ */
+
+static bool wanted(const pairs_request *r, int64_t frame) {
+  return frame >= r->first && (frame - r->first) % r->step == 0;
+}
+
+static rung_status take_frames(work *w, points *file, rung_error *error) {
+  cli_progress progress;
+  points_frame frame;
+  bool more = true;
+  rung_status status = RUNG_OK;
+  cli_progress_begin(&progress, w->common);
+  cli_progress_part(&progress, 0, 1, verb);
+  while (!status) {
+    char what[40];
+    status = points_next(file, &frame, &more, error);
+    if (status || !more || (w->r->last > 0 && frame.number > w->r->last)) break;
+    snprintf(what, sizeof what, "frame %lld", (long long)frame.number);
+    cli_progress_show(&progress, points_done(file), what);
+    if (wanted(w->r, frame.number)) status = take_frame(w, &frame, error);
+    if (frame.number == w->r->last) break;
+  }
+  cli_progress_end(&progress);
+  if (!status && w->result->frames == 0)
+    status = rung_fail(error, RUNG_BAD_ARGUMENT,
+                       "--frames begins with frame %lld, which %s does not have",
+                       (long long)w->r->first, w->r->path);
+  return status;
+}
+
+/* Counts over frames become g(r) and running coordination numbers. */
+static rung_status finish(pairs_result *result, rung_error *error) {
+  const double per = (result->cross ? 1 : 2) / result->points;
+  if (!result->g) return RUNG_OK;
+  if (rung_pairs_rdf(&result->bins, result->counts, result->density, per, result->g,
+                     result->neighbours) == RUNG_OK)
+    return RUNG_OK;
+  return rung_fail(error, RUNG_BAD_ARGUMENT,
+                   "--rdf: there is no density to compare with: two "
+                   "points or more would do");
+}
+
+rung_status pairs_compute(const cli_common *common, const pairs_request *r, pairs_result *result,
+                          rung_error *error) {
+  work w = {.common = common, .r = r, .result = result};
+  points *file = NULL;
+  rung_status status = points_open(&file, r->path, &r->how, error);
+  if (!status) status = cli_open(common, common->device, &w.context, error);
+  if (!status && r->check) status = cli_open(common, "cpu", &w.brute, error);
+  if (!status) status = take_frames(&w, file, error);
+  if (!status) status = finish(result, error);
+  if (!status) snprintf(result->device, sizeof result->device, "%s", w.context->device.name);
+  rung_close(w.context);
+  rung_close(w.brute);
+  points_close(file);
+  pairs_drop(&w.sets);
+  pairs_drop(&w.drawn);
+  free_tally(&w.now);
+  free_tally(&w.other);
+  return status;
+}

@@ -1,0 +1,62 @@
+/* What the ladder and the kernel of `exact32` must agree on. Plain C. */
+#ifndef RUNG_PAIRS_CUDA_EXACT32_H
+#define RUNG_PAIRS_CUDA_EXACT32_H
+
+#include "ops/pairs/cuda/plan.h"
+
+/* Points of a tile that a thread has, and those of a tile of the other set. */
+enum { PAIRS_EXACT_OWN = 4, PAIRS_EXACT_B = 256 };
+
+/* Notes that a warp has room for (exact32.cu), and what a block has in shared memory besides. */
+enum { PAIRS_EXACT_NOTES = 1024, PAIRS_EXACT_STATIC = PAIRS_EXACT_B * 16 + 64 };
+
+/* Of given edges a guide leads from the bits of a square, relative to that of the last edge, to its
+ * place among them: 2^bits cells an octave, so many octaves below 1 and one above; what is less is
+ * in cell 0. */
+typedef struct pairs_exact_guide {
+  int octaves, bits, cells; /* cells 0: even bins, no guide */
+} pairs_exact_guide;
+
+/* How a job is done: binary places behind the point that a distance in bins has, of 23 in all (0:
+ * by a guide), threads of a block, shared memory. */
+typedef struct pairs_exact_way {
+  int fraction, threads;
+  pairs_exact_guide guide;
+  size_t shared;
+} pairs_exact_way;
+
+static inline pairs_exact_guide pairs_exact_guide_of(const pairs_problem *problem) {
+  const double ratio = problem->least / problem->largest;
+  const int wanted = problem->bins < 384 ? 1536 : problem->bins < 2048 ? 4 * problem->bins : 8192;
+  pairs_exact_guide guide;
+  guide.octaves = 1;
+  while (guide.octaves < 24 && !(ldexp(1, -guide.octaves) <= ratio)) ++guide.octaves;
+  guide.bits = 1;
+  while (guide.bits < 12 && (guide.octaves + 1) << (guide.bits + 1) <= wanted) ++guide.bits;
+  guide.cells = (guide.octaves + 1) << guide.bits;
+  return guide;
+}
+
+static inline pairs_exact_way pairs_exact_way_of(const pairs_problem *problem) {
+  pairs_exact_way way;
+  const int bins = problem->bins;
+  way.guide.octaves = way.guide.bits = way.guide.cells = 0;
+  way.fraction = bins < (1 << 7) - 2 ? 16 : bins < (1 << 10) - 2 ? 13 : 9;
+  if (!problem->even) {
+    way.fraction = 0;
+    way.guide = pairs_exact_guide_of(problem);
+  }
+  /* Tables that leave room for few blocks are shared by larger ones. */
+  way.threads = way.fraction > 9 || (way.fraction == 0 && bins < 1024) ? 128 : 512;
+  way.shared =
+      (size_t)way.guide.cells * 2 * sizeof(float) +
+      ((size_t)bins + 2 + (size_t)(way.threads / 32) * PAIRS_EXACT_NOTES) * sizeof(uint32_t);
+  return way;
+}
+
+static inline size_t pairs_exact_bytes(const pairs_problem *problem) {
+  const pairs_grid grid = pairs_grid_morton(problem);
+  return pairs_ledger_of(problem).bytes + pairs_sort_bytes(problem, &grid);
+}
+
+#endif

@@ -1,0 +1,299 @@
+/* Points brought to their places and sorted by cells, on the device: a kernel finds the bounds, one
+ * counts the points of every cell, three sum the counts up, one puts the points where they belong.
+ * Which of the points of one cell comes first is left to chance. */
+#ifndef RUNG_PAIRS_CUDA_SORT_CUH
+#define RUNG_PAIRS_CUDA_SORT_CUH
+
+#include "backend/gpu.h"
+#include "ops/pairs/cuda/grid.h"
+#include "ops/pairs/cuda/set.cuh"
+
+/* Of all finite points, along each axis: numbers that rise as the coordinates do. */
+typedef struct pairs_bounds {
+  unsigned long long low[3], high[3];
+  unsigned stray; /* a point was counted to another cell than that in which it lies */
+} pairs_bounds;
+static_assert(sizeof(pairs_bounds) <= PAIRS_BOUNDS_BYTES, "bounds have room");
+
+/* ---- bounds ------------------------------------------------------------------------------------
+ */
+
+static __device__ __forceinline__ unsigned long long pairs_rising(double x) {
+  const unsigned long long bits = (unsigned long long)__double_as_longlong(x);
+  return bits >> 63 != 0 ? ~bits : bits | 1ull << 63;
+}
+
+static __device__ __forceinline__ double pairs_of_rising(unsigned long long bits) {
+  return __longlong_as_double((long long)(bits >> 63 != 0 ? bits & ~(1ull << 63) : ~bits));
+}
+
+static __device__ __forceinline__ bool pairs_finite(pairs_point p) {
+  return isfinite(p.x) && isfinite(p.y) && isfinite(p.z);
+}
+
+static __device__ __forceinline__ void pairs_widen(unsigned long long range[2], double x) {
+  const unsigned long long at = pairs_rising(x);
+  range[0] = min(range[0], at);
+  range[1] = max(range[1], at);
+}
+
+/* The least of each thread's low and the greatest of its high. */
+static __device__ __forceinline__ void pairs_bound_axis(unsigned long long *shared,
+                                                        const unsigned long long range[2],
+                                                        unsigned long long *low,
+                                                        unsigned long long *high) {
+  const unsigned t = threadIdx.x;
+  shared[t] = range[0];
+  shared[PAIRS_SET_BLOCK + t] = range[1];
+  __syncthreads();
+  for (unsigned s = PAIRS_SET_BLOCK / 2; s > 0; s /= 2) {
+    if (t < s) {
+      shared[t] = min(shared[t], shared[t + s]);
+      shared[PAIRS_SET_BLOCK + t] =
+          max(shared[PAIRS_SET_BLOCK + t], shared[PAIRS_SET_BLOCK + t + s]);
+    }
+    __syncthreads();
+  }
+  if (t == 0) {
+    atomicMin(low, shared[0]);
+    atomicMax(high, shared[PAIRS_SET_BLOCK]);
+  }
+  __syncthreads();
+}
+
+static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
+    pairs_bounds_kernel(pairs_problem problem, const void *points, int64_t n,
+                        pairs_bounds *bounds) {
+  RUNG_DYNAMIC_SHARED(unsigned long long, shared);
+  unsigned long long range[3][2] = {{~0ull, 0}, {~0ull, 0}, {~0ull, 0}};
+  const int64_t step = (int64_t)gridDim.x * blockDim.x;
+  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+    const pairs_point p = pairs_place_of(&problem, points, i);
+    if (!pairs_finite(p)) continue;
+    pairs_widen(range[0], p.x);
+    pairs_widen(range[1], p.y);
+    pairs_widen(range[2], p.z);
+  }
+  for (int axis = 0; axis < 3; ++axis)
+    pairs_bound_axis(shared, range[axis], &bounds->low[axis], &bounds->high[axis]);
+}
+
+/* ---- cells -------------------------------------------------------------------------------------
+ */
+
+/* What brings a coordinate to a cell's number along its axis. */
+struct pairs_frame {
+  double low[3], scale[3];
+};
+
+static __device__ __forceinline__ pairs_frame pairs_frame_of(const pairs_grid &grid,
+                                                             const pairs_bounds *bounds) {
+  pairs_frame frame;
+  for (int i = 0; i < 3; ++i) {
+    frame.low[i] = pairs_of_rising(bounds->low[i]);
+    const double extent = pairs_of_rising(bounds->high[i]) - frame.low[i];
+    frame.scale[i] = extent > 0 ? grid.cells[i] / extent : 0;
+  }
+  return frame;
+}
+
+/* In [0, cells), whatever the rounding. */
+static __device__ __forceinline__ int pairs_held(double at, int cells) {
+  return at < cells ? (int)at : cells - 1;
+}
+
+/* The cell of a finite place. True where it is another one than that in which the place lies. */
+static __device__ __forceinline__ bool pairs_cell_of(const pairs_problem &problem,
+                                                     const pairs_grid &grid,
+                                                     const pairs_frame &frame, pairs_point p,
+                                                     int cell[3]) {
+  if (grid.morton || problem.box.space == PAIRS_OPEN) {
+    cell[0] = pairs_held((p.x - frame.low[0]) * frame.scale[0], grid.cells[0]);
+    cell[1] = pairs_held((p.y - frame.low[1]) * frame.scale[1], grid.cells[1]);
+    cell[2] = pairs_held((p.z - frame.low[2]) * frame.scale[2], grid.cells[2]);
+    return false;
+  }
+  bool stray = false;
+  for (int i = 0; i < 3; ++i) {
+    const int cells = grid.cells[i];
+    const double at = pairs_fraction(&problem.box, p.x, p.y, p.z, i) * cells;
+    if (at >= -PAIRS_CELL_STRAY && at <= cells + PAIRS_CELL_STRAY) {
+      cell[i] = at > 0 ? pairs_held(at, cells) : 0;
+    } else { /* in an image of the box: a place is less than a box outside */
+      stray = true;
+      cell[i] = at > 0 ? pairs_held(at - cells, cells) : pairs_held(fmax(at + cells, 0.0), cells);
+    }
+  }
+  return stray;
+}
+
+/* The Morton curve's number, or that by row. */
+static __device__ __forceinline__ unsigned pairs_key_of(const pairs_grid &grid, const int cell[3]) {
+  if (!grid.morton)
+    return (unsigned)((cell[2] * (int64_t)grid.cells[1] + cell[1]) * grid.cells[0] + cell[0]);
+  unsigned key = 0;
+  for (int bit = 0; bit < grid.bits; ++bit)
+    for (int i = 0; i < 3; ++i) key |= ((unsigned)cell[i] >> bit & 1) << (3 * bit + i);
+  return key;
+}
+
+/* Counts the points of every key, and says which one of its key a point is. */
+static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
+    pairs_keys_kernel(pairs_problem problem, pairs_grid grid, const void *points, int64_t n,
+                      pairs_bounds *bounds, unsigned *count, unsigned *keys, unsigned *ranks) {
+  const pairs_frame frame = pairs_frame_of(grid, bounds);
+  const int64_t step = (int64_t)gridDim.x * blockDim.x;
+  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+    const pairs_point p = pairs_place_of(&problem, points, i);
+    unsigned key = (unsigned)grid.count;
+    int cell[3];
+    if (pairs_finite(p)) {
+      if (pairs_cell_of(problem, grid, frame, p, cell)) atomicOr(&bounds->stray, 1u);
+      key = pairs_key_of(grid, cell);
+    }
+    keys[i] = key;
+    ranks[i] = atomicAdd(&count[key], 1u);
+  }
+}
+
+static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
+    pairs_scatter_kernel(pairs_problem problem, const void *points, int64_t n, const unsigned *keys,
+                         const unsigned *ranks, const unsigned *start, double *x, double *y,
+                         double *z, int *origin) {
+  const int64_t step = (int64_t)gridDim.x * blockDim.x;
+  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+    const pairs_point p = pairs_place_of(&problem, points, i);
+    const unsigned to = start[keys[i]] + ranks[i];
+    x[to] = p.x;
+    y[to] = p.y;
+    z[to] = p.z;
+    origin[to] = (int)i;
+  }
+}
+
+/* ---- from counts to beginnings -----------------------------------------------------------------
+ */
+
+/* The sum of the values of the threads before the caller; *all: of all of them. */
+static __device__ __forceinline__ unsigned pairs_sum_before(unsigned *shared, unsigned value,
+                                                            unsigned *all) {
+  const unsigned t = threadIdx.x;
+  unsigned with = value;
+  for (unsigned s = 1; s < PAIRS_SET_BLOCK; s *= 2) {
+    shared[t] = with;
+    __syncthreads();
+    if (t >= s) with += shared[t - s];
+    __syncthreads();
+  }
+  if (t == PAIRS_SET_BLOCK - 1) shared[0] = with;
+  __syncthreads();
+  *all = shared[0];
+  __syncthreads();
+  return with - value;
+}
+
+enum { PAIRS_SORT_EACH = (int)PAIRS_SORT_PART / (int)PAIRS_SET_BLOCK };
+
+/* A thread's numbers of a part, and their sum. */
+static __device__ __forceinline__ unsigned pairs_part_of(const unsigned *numbers, int64_t count,
+                                                         int64_t first,
+                                                         unsigned part[PAIRS_SORT_EACH]) {
+  unsigned sum = 0;
+  for (int e = 0; e < PAIRS_SORT_EACH; ++e) {
+    part[e] = first + e < count ? numbers[first + e] : 0;
+    sum += part[e];
+  }
+  return sum;
+}
+
+static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
+    pairs_part_sums_kernel(const unsigned *numbers, int64_t count, unsigned *sums) {
+  RUNG_DYNAMIC_SHARED(unsigned, shared);
+  unsigned part[PAIRS_SORT_EACH], all;
+  const int64_t first = (int64_t)blockIdx.x * PAIRS_SORT_PART + threadIdx.x * PAIRS_SORT_EACH;
+  pairs_sum_before(shared, pairs_part_of(numbers, count, first, part), &all);
+  if (threadIdx.x == 0) sums[blockIdx.x] = all;
+}
+
+/* Every number becomes the sum of those before it: of part blockIdx.x, to which `sums` says what
+ * came before; or, without sums, of all parts, by one block. */
+static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
+    pairs_sum_up_kernel(unsigned *numbers, int64_t count, const unsigned *sums) {
+  RUNG_DYNAMIC_SHARED(unsigned, shared);
+  unsigned part[PAIRS_SORT_EACH], all, before = sums != NULL ? sums[blockIdx.x] : 0;
+  for (int64_t from = (int64_t)blockIdx.x * PAIRS_SORT_PART; from < count;
+       from += (int64_t)gridDim.x * PAIRS_SORT_PART) {
+    const int64_t first = from + threadIdx.x * PAIRS_SORT_EACH;
+    const unsigned own = pairs_part_of(numbers, count, first, part);
+    unsigned sum = before + pairs_sum_before(shared, own, &all);
+    for (int e = 0; e < PAIRS_SORT_EACH && first + e < count; ++e) {
+      numbers[first + e] = sum;
+      sum += part[e];
+    }
+    before += all;
+  }
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------
+ */
+
+static inline rung_status pairs_sort_set(const rung_task *task, const pairs_grid *grid,
+                                         const void *points, int64_t n, pairs_bounds *bounds,
+                                         char *memory, pairs_set *set) {
+  const pairs_problem *problem = (const pairs_problem *)task->problem;
+  const pairs_sort_room room = pairs_sort_room_of(n, grid);
+  const unsigned blocks = pairs_blocks(task, n);
+  const int64_t count = grid->count + 2;
+  const unsigned parts = (unsigned)pairs_sort_parts(grid);
+  const size_t shared = PAIRS_SET_BLOCK * sizeof(unsigned);
+  double *x = (double *)(memory + room.x), *y = (double *)(memory + room.y),
+         *z = (double *)(memory + room.z);
+  int *origin = (int *)(memory + room.origin);
+  unsigned *keys = (unsigned *)(memory + room.keys), *ranks = (unsigned *)(memory + room.ranks),
+           *start = (unsigned *)(memory + room.start), *sums = (unsigned *)(memory + room.sums);
+  RUNG_FILL_ON_DEVICE(task, start, 0, (size_t)count * sizeof(unsigned));
+  RUNG_LAUNCH(task, pairs_keys_kernel, blocks, PAIRS_SET_BLOCK, 0, *problem, *grid, points, n,
+              bounds, start, keys, ranks);
+  RUNG_LAUNCH(task, pairs_part_sums_kernel, parts, PAIRS_SET_BLOCK, shared, (const unsigned *)start,
+              count, sums);
+  RUNG_LAUNCH(task, pairs_sum_up_kernel, 1, PAIRS_SET_BLOCK, shared, sums, (int64_t)parts,
+              (const unsigned *)NULL);
+  RUNG_LAUNCH(task, pairs_sum_up_kernel, parts, PAIRS_SET_BLOCK, shared, start, count,
+              (const unsigned *)sums);
+  RUNG_LAUNCH(task, pairs_scatter_kernel, blocks, PAIRS_SET_BLOCK, 0, *problem, points, n,
+              (const unsigned *)keys, (const unsigned *)ranks, (const unsigned *)start, x, y, z,
+              origin);
+  *set = {n, x, y, z, origin, start};
+  return RUNG_OK;
+}
+
+/* Sorts both sets by one grid over the bounds of both; `memory` has pairs_sort_bytes(). Where there
+ * is one set, *b becomes *a. */
+static inline rung_status pairs_sort(const rung_task *task, const pairs_grid *grid, char *memory,
+                                     pairs_set *a, pairs_set *b, const pairs_bounds **bounds) {
+  const pairs_problem *problem = (const pairs_problem *)task->problem;
+  pairs_bounds *wide = (pairs_bounds *)memory;
+  const void *points[2] = {task->arrays[PAIRS_A].data, task->arrays[PAIRS_B].data};
+  const int64_t counts[2] = {problem->n, problem->m};
+  pairs_set *sets[2] = {a, b};
+  memory += PAIRS_BOUNDS_BYTES;
+  RUNG_FILL_ON_DEVICE(task, wide->low, 0xFF, sizeof wide->low);
+  RUNG_FILL_ON_DEVICE(task, wide->high, 0, sizeof *wide - offsetof(pairs_bounds, high));
+  /* A cut-off's cells in a box are its own: nobody needs bounds. */
+  const bool bound = grid->morton || problem->box.space == PAIRS_OPEN;
+  for (int s = 0; s < (!bound ? 0 : problem->cross ? 2 : 1); ++s)
+    RUNG_LAUNCH(task, pairs_bounds_kernel, pairs_blocks(task, counts[s]), PAIRS_SET_BLOCK,
+                2 * PAIRS_SET_BLOCK * sizeof(unsigned long long), *problem, points[s], counts[s],
+                wide);
+  for (int s = 0; s < (problem->cross ? 2 : 1); ++s) {
+    const rung_status status =
+        pairs_sort_set(task, grid, points[s], counts[s], wide, memory, sets[s]);
+    if (status != RUNG_OK) return status;
+    memory += pairs_sort_room_of(counts[s], grid).bytes;
+  }
+  if (!problem->cross) *b = *a;
+  *bounds = wide;
+  return RUNG_OK;
+}
+
+#endif

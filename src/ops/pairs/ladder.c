@@ -1,0 +1,220 @@
+/* The rungs of pairs, and their scratch. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ops/pairs/cpu/grid.h"
+#include "ops/pairs/cpu/work.h"
+#include "ops/pairs/cuda/exact32.h"
+#include "ops/pairs/space.h"
+#include "ops/pairs/sums.h"
+
+RUNG_CPU_DECLARE(pairs_serial);
+RUNG_CPU_DECLARE(pairs_lanes);
+RUNG_CPU_DECLARE(pairs_threads);
+RUNG_CPU_DECLARE(pairs_cells);
+RUNG_GPU_DECLARE(pairs_naive);
+RUNG_GPU_DECLARE(pairs_privatised);
+RUNG_GPU_DECLARE(pairs_tiled);
+RUNG_GPU_DECLARE(pairs_tiled_privatised);
+RUNG_GPU_DECLARE(pairs_lane);
+RUNG_GPU_DECLARE(pairs_shuffle);
+RUNG_GPU_DECLARE(pairs_exact32);
+RUNG_GPU_DECLARE(pairs_cells);
+
+static const pairs_problem *problem_of(const rung_task *task) {
+  return (const pairs_problem *)task->problem;
+}
+
+/* ---- scratch ----------------------------------------------------------------------------------
+ */
+
+static size_t serial_scratch(const rung_task *task) {
+  const pairs_problem *p = problem_of(task);
+  return (size_t)(p->cross ? p->m : p->n) * sizeof(pairs_point) +
+         (p->weighted ? (size_t)p->bins * sizeof(pairs_sum) : 0);
+}
+
+static size_t lanes_scratch(const rung_task *task) {
+  pairs_work work;
+  return pairs_lay_out(problem_of(task), 1, false, NULL, &work);
+}
+
+static size_t threads_scratch(const rung_task *task) {
+  const pairs_problem *p = problem_of(task);
+  pairs_work work;
+  return pairs_lay_out(p, pairs_threads(p, task->device), false, NULL, &work);
+}
+
+static size_t cpu_cells_scratch(const rung_task *task) {
+  const pairs_problem *p = problem_of(task);
+  pairs_work work;
+  return pairs_lay_out(p, pairs_threads(p, task->device), true, NULL, &work);
+}
+
+static size_t all_scratch(const rung_task *task) {
+  return pairs_all_bytes(problem_of(task));
+}
+
+static size_t gpu_cells_scratch(const rung_task *task) {
+  pairs_grid grid;
+  return pairs_grid_cut(problem_of(task), &grid) ? pairs_cells_bytes(problem_of(task), &grid) : 0;
+}
+
+/* ---- what GPU rungs cannot do -------------------------------------------------------------------
+ */
+
+static bool counts_only(const rung_task *task, char why[RUNG_REASON]) {
+  const pairs_problem *p = problem_of(task);
+  if (!p->weighted && !p->excluding) return true;
+  snprintf(why, RUNG_REASON, "it knows no %s; rung \"tiled\" would do",
+           p->weighted ? "weights" : "molecules");
+  return false;
+}
+
+static bool fits(const rung_task *task, pairs_keeps keeps, char why[RUNG_REASON]) {
+  const int64_t bytes = (int64_t)pairs_plan_of(task, keeps).bytes;
+  if (bytes <= task->device->shared_bytes) return true;
+  snprintf(why, RUNG_REASON,
+           "%d bins and %d threads take %" PRId64
+           " bytes of shared memory, and a block has %" PRId64 "; rung \"tiled\" would do",
+           problem_of(task)->bins, pairs_block(task), bytes, task->device->shared_bytes);
+  return false;
+}
+
+static bool table_fits(const rung_task *task, char why[RUNG_REASON]) {
+  return counts_only(task, why) && fits(task, (pairs_keeps){.table = true}, why);
+}
+
+static bool tile_fits(const rung_task *task, char why[RUNG_REASON]) {
+  return fits(task, (pairs_keeps){.points = true, .table = true}, why);
+}
+
+static bool lanes_fit(const rung_task *task, char why[RUNG_REASON]) {
+  return counts_only(task, why) &&
+         fits(task, (pairs_keeps){.points = true, .table = true, .lanes = true}, why);
+}
+
+static size_t exact32_scratch(const rung_task *task) {
+  return pairs_exact_bytes(problem_of(task));
+}
+
+enum { EXACT32_BINS = (1 << 14) - 3 };
+
+static bool exact32_can(const rung_task *task, char why[RUNG_REASON]) {
+  const pairs_problem *p = problem_of(task);
+  const char *other = p->bins < 4096 ? "lane" : "tiled";
+  if (!counts_only(task, why)) return false;
+  const int64_t bytes = (int64_t)pairs_exact_way_of(p).shared + PAIRS_EXACT_STATIC;
+  if (!((p->even ? p->width : p->last) >= 1e-140 && p->last <= 1e140))
+    snprintf(why, RUNG_REASON,
+             "squares of %.6g might under- or overflow in double; rung \"%s\" would do", p->last,
+             other);
+  else if (p->box.space != PAIRS_OPEN)
+    snprintf(why, RUNG_REASON, "it knows no boxes; rung \"%s\" would do", other);
+  else if (p->bins > EXACT32_BINS)
+    snprintf(why, RUNG_REASON, "%d bins are too many; %d, or rung \"%s\", would do", p->bins,
+             EXACT32_BINS, other);
+  else if (bytes > task->device->shared_bytes)
+    snprintf(why, RUNG_REASON,
+             "%d bins take %" PRId64 " bytes of shared memory, and a block has %" PRId64
+             "; rung \"%s\" would do",
+             p->bins, bytes, task->device->shared_bytes, other);
+  else
+    return true;
+  return false;
+}
+
+/* How far the cells' grid reaches. */
+static const double *extent_of(const pairs_problem *p) {
+  return p->box.space != PAIRS_OPEN ? p->box.height : p->extent;
+}
+
+static bool no_cells(const pairs_problem *p, const char *other, char why[RUNG_REASON]) {
+  const bool box = p->box.space != PAIRS_OPEN;
+  const double *extent = extent_of(p);
+  if (!box && !p->known)
+    snprintf(
+        why, RUNG_REASON,
+        "it must know how far points reach, and they are in a GPU's memory or reach beyond all "
+        "numbers; rung \"%s\" would do",
+        other);
+  else
+    snprintf(
+        why, RUNG_REASON,
+        "it needs cells as wide as the last edge, %s; %.6g is too much for %s of %.6g x %.6g x "
+        "%.6g; rung \"%s\" would do",
+        box ? "3 along every vector of the box" : "27 in all", p->last,
+        box ? "a box" : "points in a space", extent[0], extent[1], extent[2], other);
+  return false;
+}
+
+static bool has_cells(const rung_task *task, char why[RUNG_REASON]) {
+  pairs_grid grid;
+  return pairs_grid_cut(problem_of(task), &grid) || no_cells(problem_of(task), "tiled", why);
+}
+
+static bool has_cpu_cells(const rung_task *task, char why[RUNG_REASON]) {
+  const pairs_problem *p = problem_of(task);
+  pairs_cut cut;
+  return ((p->box.space != PAIRS_OPEN || p->known) &&
+          pairs_cut_of(p, extent_of(p), (int64_t)pairs_most_cells(p), &cut)) ||
+         no_cells(p, "threads", why);
+}
+
+/* ---- the table ----------------------------------------------------------------------------------
+ */
+
+#define ON_CPU .family = RUNG_ON_CPU, .order = RUNG_CANONICAL, .dtypes = RUNG_FLOATS
+#define ON_GPU \
+  .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, .dtypes = RUNG_FLOATS, .capability = 75
+
+static const int gpu_blocks[] = {PAIRS_BLOCK, 32, 64, 256, 512, 1024, 0};
+
+static const rung_row rows[] = {
+    {ON_CPU, .name = "serial", .idea = "the textbook: one pair after the other, a root each",
+     .scratch_bytes = serial_scratch, .launch = RUNG_CPU_ENTRIES(pairs_serial)},
+    {ON_CPU, .name = "lanes",
+     .idea = "tiles of neighbours: few thresholds lie between their distances, compared in lanes",
+     .scratch_bytes = lanes_scratch, .launch = RUNG_CPU_ENTRIES(pairs_lanes)},
+    {ON_CPU, .name = "threads", .idea = "tables for every thread, added up at the end",
+     .scratch_bytes = threads_scratch, .launch = RUNG_CPU_ENTRIES(pairs_threads)},
+    {ON_CPU, .name = "cells",
+     .idea = "a cut-off: points sorted into cells, each against those of cells in reach",
+     .supports = has_cpu_cells, .scratch_bytes = cpu_cells_scratch,
+     .launch = RUNG_CPU_ENTRIES(pairs_cells)},
+    {ON_GPU, .name = "naive", .blocks = gpu_blocks,
+     .idea = "the textbook: a thread a point, every pair an addition to the result",
+     .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_naive)},
+    {ON_GPU, .name = "privatised", .blocks = gpu_blocks,
+     .idea = "a table a block in shared memory, added to the result at the end",
+     .supports = table_fits, .scratch_bytes = all_scratch,
+     .launch = RUNG_GPU_ENTRIES(pairs_privatised)},
+    {ON_GPU, .name = "tiled", .blocks = gpu_blocks,
+     .idea = "a tile of points in shared memory against one in registers",
+     .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_tiled)},
+    {ON_GPU, .name = "tiled-privatised", .blocks = gpu_blocks,
+     .idea = "both: points and the table in shared memory", .supports = tile_fits,
+     .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_tiled_privatised)},
+    {ON_GPU, .name = "lane", .blocks = gpu_blocks,
+     .idea = "copies of every counter by lane, as far as there is room", .supports = lanes_fit,
+     .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_lane)},
+    {ON_GPU, .name = "shuffle", .blocks = gpu_blocks,
+     .idea = "both tiles in registers, one passed around the warp", .supports = table_fits,
+     .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_shuffle)},
+    {ON_GPU, .name = "exact32",
+     .idea = "sorted tiles in single precision, double only near an edge: the same counts",
+     .supports = exact32_can, .scratch_bytes = exact32_scratch,
+     .launch = RUNG_GPU_ENTRIES(pairs_exact32)},
+    {ON_GPU, .name = "cells", .blocks = gpu_blocks,
+     .idea = "a cut-off: points sorted into cells, each against those around it",
+     .supports = has_cells, .scratch_bytes = gpu_cells_scratch,
+     .launch = RUNG_GPU_ENTRIES(pairs_cells)},
+};
+
+const rung_operation pairs_operation = {
+    .name = "pairs",
+    .summary = "how many pairs of points are how far apart, in open space or a periodic box",
+    .rows = rows,
+    .count = sizeof rows / sizeof rows[0],
+    .trials = &pairs_trials,
+};

@@ -1,0 +1,175 @@
+/* The door of pairs: looks at the arguments once, brings the arrays into the form that rungs take,
+ * and hands over. */
+#include "ops/pairs/pairs.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "core/door.h"
+
+static const char *const array_names[PAIRS_ARRAYS] = {
+    "a->at",        "b->at",      "a->weights", "b->weights", "a->molecules",
+    "b->molecules", "thresholds", "counts",     "outside",    "sums"};
+
+#define COUNT_DTYPES (RUNG_TYPE(RUNG_I64) | RUNG_TYPE(RUNG_U64))
+
+/* ---- looking at the arguments -----------------------------------------------------------------
+ */
+
+static rung_status view_at(rung_error *error, int array, const DLTensor *at, rung_view *view) {
+  rung_status status = rung_view_of(error, array_names[array], at, RUNG_FLOATS, 2, view);
+  if (status == RUNG_OK && view->shape[1] != 3)
+    return rung_fail(error, RUNG_BAD_SHAPE, "%s has extent %" PRId64 " in dimension 1; 3 would do",
+                     array_names[array], view->shape[1]);
+  return status;
+}
+
+/* A number for every point, or for every bin. */
+static rung_status view_line(rung_error *error, int array, const DLTensor *tensor, unsigned dtypes,
+                             int64_t length, rung_view *view) {
+  rung_status status = rung_view_of(error, array_names[array], tensor, dtypes, 1, view);
+  if (status == RUNG_OK && view->shape[0] != length)
+    return rung_fail(error, RUNG_BAD_SHAPE, "%s has extent %" PRId64 "; %" PRId64 " would do",
+                     array_names[array], view->shape[0], length);
+  return status;
+}
+
+static rung_status view_output(rung_error *error, int array, const DLTensor *tensor,
+                               unsigned dtypes, int64_t length, rung_view *view) {
+  rung_status status = view_line(error, array, tensor, dtypes, length, view);
+  return status == RUNG_OK ? rung_view_writable(error, array_names[array], view) : status;
+}
+
+/* A set's tensors; which is 0 for a and 1 for b. Weights are looked at, and kept where `weighted`.
+ */
+static rung_status view_set(rung_error *error, const rung_points *set, int which, bool weighted,
+                            rung_view *views) {
+  if (set == NULL)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "%s is NULL; a rung_points would do",
+                     which == 0 ? "a" : "b");
+  rung_view *at = &views[PAIRS_A + which], unused = {0},
+            *weights = weighted ? &views[PAIRS_A_WEIGHTS + which] : &unused;
+  rung_status status = view_at(error, PAIRS_A + which, set->at, at);
+  if (status != RUNG_OK) return status;
+  if (weighted && set->weights == NULL)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "%s is NULL, and sums are asked for; %" PRId64 " weights would do",
+                     array_names[PAIRS_A_WEIGHTS + which], at->shape[0]);
+  if (set->weights != NULL &&
+      (status = view_line(error, PAIRS_A_WEIGHTS + which, set->weights, RUNG_TYPE(RUNG_F64),
+                          at->shape[0], weights)) != RUNG_OK)
+    return status;
+  if (set->molecules == NULL) return RUNG_OK;
+  return view_line(error, PAIRS_A_MOLECULES + which, set->molecules, RUNG_TYPE(RUNG_I64),
+                   at->shape[0], &views[PAIRS_A_MOLECULES + which]);
+}
+
+static rung_status view_sets(rung_error *error, const rung_points *a, const rung_points *b,
+                             bool weighted, rung_view *views) {
+  rung_status status = view_set(error, a, 0, weighted, views);
+  if (status != RUNG_OK || b == NULL) return status;
+  if ((status = view_set(error, b, 1, weighted, views)) != RUNG_OK) return status;
+  if (views[PAIRS_B].dtype != views[PAIRS_A].dtype)
+    return rung_fail(error, RUNG_BAD_DTYPE, "b->at holds %s and a->at %s; the same would do",
+                     rung_dtype_name(views[PAIRS_B].dtype), rung_dtype_name(views[PAIRS_A].dtype));
+  if ((a->molecules == NULL) != (b->molecules == NULL))
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "%s is NULL and %s is not; both, or neither, would do",
+                     array_names[a->molecules == NULL ? PAIRS_A_MOLECULES : PAIRS_B_MOLECULES],
+                     array_names[a->molecules == NULL ? PAIRS_B_MOLECULES : PAIRS_A_MOLECULES]);
+  return RUNG_OK;
+}
+
+static rung_status view_outputs(rung_error *error, int64_t bins, const DLTensor *counts,
+                                const DLTensor *outside, const DLTensor *sums, rung_view *views) {
+  rung_status status =
+      view_output(error, PAIRS_COUNTS, counts, COUNT_DTYPES, bins, &views[PAIRS_COUNTS]);
+  if (status == RUNG_OK && outside != NULL)
+    status = view_output(error, PAIRS_OUTSIDE, outside, COUNT_DTYPES, PAIRS_OUTER,
+                         &views[PAIRS_OUTSIDE]);
+  if (status == RUNG_OK && sums != NULL)
+    status = view_output(error, PAIRS_SUMS, sums, RUNG_TYPE(RUNG_F64), bins, &views[PAIRS_SUMS]);
+  return status;
+}
+
+/* All on one side, and no output with anything. */
+static rung_status check_places(rung_error *error, const rung_view *views) {
+  rung_status status = RUNG_OK;
+  for (int i = 0; i < PAIRS_ARRAYS && status == RUNG_OK; ++i)
+    status = rung_refuse_sides(error, array_names[PAIRS_COUNTS], &views[PAIRS_COUNTS],
+                               array_names[i], &views[i]);
+  for (int out = PAIRS_COUNTS; out < PAIRS_ARRAYS; ++out)
+    for (int i = 0; i < out && status == RUNG_OK; ++i)
+      status = rung_refuse_overlap(error, array_names[out], &views[out], array_names[i], &views[i],
+                                   false);
+  return status;
+}
+
+/* ---- the job ----------------------------------------------------------------------------------
+ */
+
+static void slice(const void *problem, int64_t first, int64_t rows, void *part) {
+  _Static_assert(sizeof(pairs_problem) <= RUNG_PROBLEM_BYTES, "a problem fits a slice");
+  (void)first;
+  (void)rows;
+  *(pairs_problem *)part = *(const pairs_problem *)problem;
+}
+
+static rung_status run(rung_context *context, pairs_problem *problem, rung_view *views,
+                       rung_call *call) {
+  rung_job job = {.operation = &pairs_operation,
+                  .task = {.problem = problem},
+                  .dtype = problem->dtype,
+                  .inputs = PAIRS_COUNTS,
+                  .arrays = PAIRS_ARRAYS,
+                  .names = array_names,
+                  .compact = (1u << PAIRS_ARRAYS) - 1,
+                  .whole = true,
+                  .rows = 1,
+                  .slice = slice};
+  for (int i = 0; i < PAIRS_ARRAYS; ++i) job.task.arrays[i] = views[i];
+  return rung_run(context, &job, call);
+}
+
+rung_status rung_pairs(rung_context *context, const rung_points *a, const rung_points *b,
+                       const rung_box *box, const rung_distances *bins, DLTensor *counts,
+                       DLTensor *outside, DLTensor *sums, rung_call *call) {
+  rung_status status = rung_begin(context);
+  if (status != RUNG_OK) return status;
+  rung_error *error = &context->error;
+  rung_view views[PAIRS_ARRAYS] = {{0}};
+  pairs_problem problem;
+  if ((status = view_sets(error, a, b, sums != NULL, views)) != RUNG_OK ||
+      (status = pairs_problem_of(error, bins, box, views[PAIRS_A].shape[0], views[PAIRS_B].shape[0],
+                                 b != NULL, &problem, NULL)) != RUNG_OK ||
+      (status = view_outputs(error, bins->count, counts, outside, sums, views)) != RUNG_OK ||
+      (status = check_places(error, views)) != RUNG_OK)
+    return status;
+  const int64_t shape[1] = {bins->count + 1};
+  double *thresholds = (double *)malloc((size_t)shape[0] * sizeof *thresholds);
+  if (thresholds == NULL)
+    return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for %" PRId64 " thresholds", shape[0]);
+  views[PAIRS_THRESHOLDS] = rung_view_compact(thresholds, RUNG_F64, 1, shape);
+  status = pairs_problem_of(error, bins, box, views[PAIRS_A].shape[0], views[PAIRS_B].shape[0],
+                            b != NULL, &problem, thresholds);
+  problem.dtype = views[PAIRS_A].dtype;
+  problem.weighted = sums != NULL;
+  problem.excluding = a->molecules != NULL;
+  pairs_look(&problem, &views[PAIRS_A], &views[PAIRS_B]);
+  if (status == RUNG_OK) status = run(context, &problem, views, call);
+  free(thresholds);
+  return status;
+}
+
+rung_status rung_box_reach(rung_context *context, const rung_box *box, double *reach) {
+  pairs_box reduced;
+  rung_status status = context != NULL ? rung_begin(context) : RUNG_OK;
+  rung_error *error = context != NULL ? &context->error : NULL;
+  if (status != RUNG_OK) return status;
+  if (box == NULL) return rung_fail(error, RUNG_BAD_ARGUMENT, "box is NULL; a rung_box would do");
+  if (reach == NULL)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "reach is NULL; the address of a double would do");
+  status = pairs_box_of(error, box, 0, &reduced);
+  if (status == RUNG_OK) *reach = reduced.reach;
+  return status;
+}

@@ -1,0 +1,216 @@
+/* Every CPU rung on every instruction set of this machine, with 1, 2 and 5 threads, on the trials'
+ * lines; that 32-bit counters are added up in time; and that a wrong result is seen to be wrong. */
+#include "core/context.h"
+#include "lab/lab.h"
+#include "ops/pairs/outside.h"
+#include "ops/pairs/trials.h"
+
+static const char *const isas[] = {"baseline", "avx2", "avx512"};
+static const int thread_counts[] = {1, 2, 5};
+
+static void verify_line(const char *line) {
+  rung_trial trial;
+  rung_error error = {0};
+  if (pairs_trials.make(line, 5, &trial, &error) != RUNG_OK) fail_msg("%s", error.sentence);
+  assert_int_equal(pairs_trials.expect(&trial, &error), RUNG_OK);
+  for (int i = 0; i < 3; ++i)
+    for (int t = 0; t < 3; ++t) {
+      rung_context *context;
+      const rung_options options = {.device = "cpu", .isa = isas[i], .threads = thread_counts[t]};
+      lab_rig *rig = NULL;
+      if (rung_open(&context, &options) == RUNG_OK) {
+        assert_int_equal(lab_rig_open(context, &trial, &rig, &error), RUNG_OK);
+        for (int r = 0; r < pairs_operation.count; ++r) {
+          lab_verdict verdict;
+          if (pairs_operation.rows[r].family != RUNG_ON_CPU) continue;
+          lab_verify(rig, &pairs_operation.rows[r], 0, &verdict);
+          if (verdict.finding != LAB_GOOD && verdict.finding != LAB_UNSUPPORTED)
+            fail_msg("%s on %s, %s: %s", pairs_operation.rows[r].name, isas[i], trial.label,
+                     verdict.sentence);
+        }
+        lab_rig_close(rig);
+      }
+      rung_close(context);
+    }
+  pairs_trials.drop(&trial);
+}
+
+static void passes_its_trials(void **state) {
+  (void)state;
+  for (const char *const *line = pairs_trials.verify; *line != NULL; ++line) verify_line(*line);
+}
+
+/* Enough pairs for many chunks a thread, with little room in the counters. */
+static void adds_up_in_time(void **state) {
+  (void)state;
+  verify_line("n=2500 bins=8 flush=10000 data=equal");
+  verify_line("n=2000 m=700 bins=90 flush=5000 type=f32");
+  verify_line("n=3000 bins=50 share=0.05 box=cube flush=500");
+  verify_line("n=3000 bins=50 share=0.05 flush=500 data=equal");
+}
+
+/* All spaces, kinds of bins and sets are among the trials' lines, and cut-offs of few cells and of
+ * many. */
+static void tries_everything(void **state) {
+  (void)state;
+  int seen[PAIRS_SPACES][2][2][2] = {{{{0}}}}, types[RUNG_DTYPES] = {0}, sums = 0, molecules = 0;
+  int searched = 0, cut = 0;
+  for (const char *const *line = pairs_trials.verify; *line != NULL; ++line) {
+    rung_trial trial;
+    rung_error error = {0};
+    if (pairs_trials.make(*line, 1, &trial, &error) != RUNG_OK)
+      fail_msg("%s: %s", *line, error.sentence);
+    const pairs_problem *p = &((const pairs_trial *)trial.problem)->problem;
+    seen[p->box.space][p->even][p->cross][p->dtype == RUNG_F32] += 1;
+    types[p->dtype] += 1;
+    sums += p->weighted;
+    molecules += p->excluding;
+    searched += p->box.space == PAIRS_TRICLINIC && p->box.nears > 1;
+    cut += p->box.space != PAIRS_OPEN && p->last < p->box.reach / 5;
+    assert_int_equal(((const pairs_trial *)trial.problem)->judging, PAIRS_WHOLE);
+    pairs_trials.drop(&trial);
+  }
+  for (int space = 0; space < PAIRS_SPACES; ++space)
+    for (int even = 0; even < 2; ++even)
+      for (int cross = 0; cross < 2; ++cross)
+        if (seen[space][even][cross][0] + seen[space][even][cross][1] == 0)
+          fail_msg("no line of space %d, even %d, cross %d", space, even, cross);
+  assert_true(types[RUNG_F32] > 5 && types[RUNG_F64] > 5 && sums > 5 && molecules > 5);
+  assert_true(searched > 3 && cut > 8);
+}
+
+static void sees_one_wrong_result(void **state) {
+  (void)state;
+  static const struct {
+    const char *line;
+    int output;
+    int64_t at, add;
+    const char *part;
+  } cases[] = {
+      {"n=100 bins=10", 0, 9, 1, "bin 9"},
+      {"n=100 bins=10 box=cube", 0, 3, -1, "the counts come to 4949 of 4950 pairs"},
+      {"n=100 bins=10 box=skew", 1, PAIRS_ABOVE, 1, "pairs above"},
+      {"n=100 bins=10 data=special", 1, PAIRS_NAN, 2, "pairs at no distance"},
+      {"n=0 bins=10", 0, 0, -1, "not written"},
+      {"n=100 bins=10 weights=1", 2, 4, 1, "the sum of bin 4"},
+      {"n=100 bins=10 judged=totals", 0, 4, 1, "the counts come to 4951 pairs, and there are 4950"},
+      {"n=100 bins=10 judged=totals", 1, PAIRS_BELOW, -1, "not written"},
+      {"n=100 m=7 molecules=3 bins=10 judged=totals", 0, 4, 701, "there are 700"},
+  };
+  rung_context *context = open_on("cpu");
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
+    rung_trial trial;
+    rung_judgement judgement;
+    static int64_t results[3][1000];
+    static char scratch[100000];
+    assert_int_equal(pairs_trials.make(cases[c].line, 1, &trial, NULL), RUNG_OK);
+    assert_int_equal(pairs_trials.expect(&trial, NULL), RUNG_OK);
+    rung_task task = {.problem = trial.problem, .device = &context->device, .scratch = scratch};
+    memcpy(task.arrays, trial.arrays, sizeof task.arrays);
+    for (int k = 0; k < 3; ++k) task.arrays[PAIRS_COUNTS + k].data = (char *)results[k];
+    const rung_row *serial = &pairs_operation.rows[0];
+    assert_string_equal(serial->name, "serial");
+    assert_true(rung_row_needs(serial, &task).scratch <= sizeof scratch);
+    assert_int_equal(rung_row_launch(serial, &context->device)(&task), RUNG_OK);
+    pairs_trials.judge(&trial, RUNG_CANONICAL, &task.arrays[PAIRS_COUNTS], &judgement);
+    assert_true(judgement.pass);
+    results[cases[c].output][cases[c].at] += cases[c].add; /* of a sum: its last place */
+    pairs_trials.judge(&trial, RUNG_CANONICAL, &task.arrays[PAIRS_COUNTS], &judgement);
+    if (judgement.pass || judgement.wrong != 1 || strstr(judgement.sentence, cases[c].part) == NULL)
+      fail_msg("%s: \"%s\" does not say \"%s\"", cases[c].line, judgement.sentence, cases[c].part);
+    pairs_trials.drop(&trial);
+  }
+  rung_close(context);
+}
+
+/* Jobs too large for all pairs are judged by a grid, which finds what all pairs find. */
+static void the_grid_is_right(void **state) {
+  (void)state;
+  static const char *const lines[] = {
+      "n=1500 bins=10 share=0.1",
+      "n=700 m=1500 bins=10 share=0.07 type=f32 box=slab",
+      "n=1500 bins=20 share=0.2 box=cube kind=log",
+      "n=1500 bins=20 share=0.3 box=cube data=lattice",
+      "n=1500 bins=20 share=0.1 box=cube data=special",
+      "n=1500 bins=20 share=0.01 data=special kind=given",
+      "n=1000 m=300 bins=20 share=0.1 data=huge type=f32 box=cube",
+  };
+  for (size_t k = 0; k < sizeof lines / sizeof *lines; ++k) {
+    rung_trial trial;
+    rung_error error = {0};
+    int64_t all[64] = {0}, grid[64] = {0};
+    if (pairs_trials.make(lines[k], 3, &trial, &error) != RUNG_OK) fail_msg("%s", error.sentence);
+    const pairs_problem *p = &((const pairs_trial *)trial.problem)->problem;
+    assert_true(pairs_reference(p, trial.arrays, all, NULL));
+    assert_true(pairs_reference_grid(p, trial.arrays, grid));
+    for (int b = 0; b < p->bins + PAIRS_OUTER; ++b)
+      if (all[b] != grid[b])
+        fail_msg("%s: slot %d is %" PRId64 ", not %" PRId64, lines[k], b, grid[b], all[b]);
+    pairs_trials.drop(&trial);
+  }
+}
+
+/* What large trials are judged by is said where it is not everything. */
+static void says_how_it_judges(void **state) {
+  (void)state;
+  static const struct {
+    const char *line;
+    bool totals;
+  } cases[] = {{"n=100000 bins=80 width=500 data=report", false},
+               {"n=100000 bins=81 width=500 data=report", true},
+               {"n=200000 bins=20 width=0.2 box=cube", false},
+               {"n=20000", false},
+               {"n=50000", true},
+               {"n=50000 box=tri", true}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+    rung_trial trial;
+    assert_int_equal(pairs_trials.make(cases[k].line, 1, &trial, NULL), RUNG_OK);
+    if ((strstr(trial.label, "judged=totals") != NULL) != cases[k].totals)
+      fail_msg("%s: %s", cases[k].line, trial.label);
+    rung_trial again; /* a label is a line */
+    assert_int_equal(pairs_trials.make(trial.label, 1, &again, NULL), RUNG_OK);
+    assert_string_equal(again.label, trial.label);
+    pairs_trials.drop(&again);
+    pairs_trials.drop(&trial);
+  }
+}
+
+static void refuses_lines_it_cannot_make(void **state) {
+  (void)state;
+  static const char *const lines[] = {"n=-1",
+                                      "m=-1",
+                                      "n=2147483648",
+                                      "bins=0",
+                                      "bins=1048577",
+                                      "kind=odd",
+                                      "type=i32",
+                                      "box=round",
+                                      "data=nice",
+                                      "width=-1",
+                                      "weights=2",
+                                      "molecules=-1",
+                                      "flush=0",
+                                      "share=0",
+                                      "judged=not",
+                                      "box=cube share=1.01",
+                                      "kind=log width=1",
+                                      "box=tri width=1000",
+                                      "rows=3"};
+  for (size_t k = 0; k < sizeof lines / sizeof *lines; ++k) {
+    rung_trial trial;
+    rung_error error = {0};
+    if (pairs_trials.make(lines[k], 1, &trial, &error) == RUNG_OK) fail_msg("%s", lines[k]);
+    assert_true(error.sentence[0] != '\0');
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(passes_its_trials),
+                                     cmocka_unit_test(adds_up_in_time),
+                                     cmocka_unit_test(tries_everything),
+                                     cmocka_unit_test(sees_one_wrong_result),
+                                     cmocka_unit_test(the_grid_is_right),
+                                     cmocka_unit_test(says_how_it_judges),
+                                     cmocka_unit_test(refuses_lines_it_cannot_make)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
