@@ -1,5 +1,6 @@
 /* One thread: tiles of neighbouring points, whose boxes say between which thresholds all their
- * distances lie. Few thresholds: comparisons in lanes. */
+ * distances lie. Few thresholds: comparisons in lanes, in single precision where that proves what
+ * double would say. */
 #include "ops/pairs/cpu/tiles.h"
 
 rung_status RUNG_ENTRY(pairs_lanes)(const rung_task *task) {

@@ -31,10 +31,11 @@
 #define PAIRS_SINGLE_SHIFT 0x1p-40 /* squares are so much of a shift's square at least */
 
 /* Thresholds: compared with one after the other; and fewer than a register has lanes, by halving.
+ * Four lanes are too few to look things up in: they do without.
  * Eight counters of four bits in a word hold eight points of a; then they become bytes. */
 enum {
   PAIRS_SINGLE_LINEAR = 4,
-  PAIRS_SINGLE_FEW = LANES_F32 - 1,
+  PAIRS_SINGLE_FEW = LANES_F32 >= 8 ? LANES_F32 - 1 : 0,
   PAIRS_FIELDS = 8,
   PAIRS_WORDS = LANES_F32 / PAIRS_FIELDS,
   PAIRS_FOLDED = 8

@@ -1,6 +1,5 @@
 /* Points into tiles of neighbours: halves of halves, each across its longest side, cut where whole
- * tiles and whole groups of tiles end. Boxes so drawn are tight and hardly overlap: along a
- * space-filling curve they are half as wide again. */
+ * tiles and whole groups of tiles end. Boxes so drawn are tight and hardly overlap. */
 #ifndef RUNG_PAIRS_CPU_TREE_H
 #define RUNG_PAIRS_CPU_TREE_H
 
