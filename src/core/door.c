@@ -230,7 +230,8 @@ static double slice_bytes(const rung_device *device) {
 static rung_status rows_at_once(plan *plan, int64_t *rows) {
   rung_context *context = plan->context;
   size_t own, bytes = lay_out(plan, 0, *rows = plan->job->rows, &own);
-  if (own == 0) return RUNG_OK;
+  if (own == 0 || *rows == 1)
+    return RUNG_OK; /* nothing to halve: nobody need ask how much is free */
   int64_t available = 0;
   const rung_status status =
       context->backend->available(context->state, &available, &context->error);

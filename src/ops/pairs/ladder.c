@@ -102,7 +102,7 @@ enum { EXACT32_BINS = (1 << 14) - 3 };
 
 static bool exact32_can(const rung_task *task, char why[RUNG_REASON]) {
   const pairs_problem *p = problem_of(task);
-  const char *other = p->bins < 4096 ? "lane" : "tiled";
+  const char *other = p->bins < 4096 ? "tiled-privatised" : "tiled";
   if (!counts_only(task, why)) return false;
   const int64_t bytes = (int64_t)pairs_exact_way_of(p).shared + PAIRS_EXACT_STATIC;
   if (!((p->even ? p->width : p->last) >= 1e-140 && p->last <= 1e140))
@@ -192,15 +192,15 @@ static const rung_row rows[] = {
     {ON_GPU, .name = "tiled", .blocks = gpu_blocks,
      .idea = "a tile of points in shared memory against one in registers",
      .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_tiled)},
-    {ON_GPU, .name = "tiled-privatised", .blocks = gpu_blocks,
-     .idea = "both: points and the table in shared memory", .supports = tile_fits,
-     .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_tiled_privatised)},
-    {ON_GPU, .name = "lane", .blocks = gpu_blocks,
-     .idea = "copies of every counter by lane, as far as there is room", .supports = lanes_fit,
-     .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_lane)},
     {ON_GPU, .name = "shuffle", .blocks = gpu_blocks,
      .idea = "both tiles in registers, one passed around the warp", .supports = table_fits,
      .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_shuffle)},
+    {ON_GPU, .name = "lane", .blocks = gpu_blocks,
+     .idea = "copies of every counter by lane, as far as there is room", .supports = lanes_fit,
+     .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_lane)},
+    {ON_GPU, .name = "tiled-privatised", .blocks = gpu_blocks,
+     .idea = "both: points and the table in shared memory", .supports = tile_fits,
+     .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_tiled_privatised)},
     {ON_GPU, .name = "exact32",
      .idea = "sorted tiles in single precision, double only near an edge: the same counts",
      .supports = exact32_can, .scratch_bytes = exact32_scratch,

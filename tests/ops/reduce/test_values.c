@@ -227,6 +227,28 @@ static void a_lone_number_is_itself(void **state) {
       }
 }
 
+/* Indices, and a sum, of more than 32 bits. Memory that nobody has written to costs next to
+ * nothing.
+ */
+static void long_arrays_are_whole(void **state) {
+  (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
+  skip(); /* instrumented or emulated, that many elements take minutes */
+#endif
+  const int64_t n = ((int64_t)1 << 31) + 5;
+  uint8_t *bytes = (uint8_t *)calloc((size_t)n, 1);
+  if (bytes == NULL) skip();
+  bytes[0] = 3;
+  bytes[n - 1] = 250;
+  uint64_t sum = 0;
+  uint8_t most = 0;
+  reduce_line(context, RUNG_SUM, u8, bytes, n, &sum, NULL);
+  reduce_line(context, RUNG_MAX, u8, bytes, n, &most, NULL);
+  free(bytes);
+  assert_true(sum == 253);
+  assert_true(most == 250);
+}
+
 static int open_context(void **state) {
   (void)state;
   return rung_open(&context, &(rung_options){.device = "cpu", .threads = 3}) == RUNG_OK ? 0 : -1;
@@ -246,6 +268,7 @@ int main(void) {
       cmocka_unit_test(extremes_follow_ieee),
       cmocka_unit_test(nothing_has_a_sum_and_no_extreme),
       cmocka_unit_test(a_lone_number_is_itself),
+      cmocka_unit_test(long_arrays_are_whole),
   };
   return cmocka_run_group_tests(tests, open_context, close_context);
 }

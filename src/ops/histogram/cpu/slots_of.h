@@ -2,12 +2,14 @@
  * a guess is right; one that is off by more than half a bin is outside. HISTOGRAM_REST is there for
  * integers. */
 
-static void HISTOGRAM_NAME(histogram_guess_single)(const histogram_rule *rule,
-                                                   const HISTOGRAM_TYPE *x, int n,
-                                                   uint32_t *slots) {
+/* Both return the largest slot: HISTOGRAM_DOUBT where a guess proves nothing. */
+static uint32_t HISTOGRAM_NAME(histogram_guess_single)(const histogram_rule *rule,
+                                                       const HISTOGRAM_TYPE *x, int n,
+                                                       uint32_t *slots) {
   const float low = rule->low_f, scale = rule->scale_f, within = rule->within_f;
   const float most = (float)rule->bins;
   const uint32_t bins = (uint32_t)rule->bins;
+  uint32_t largest = 0;
   for (int i = 0; i < n; ++i) {
     const float f = ((float)x[i] - low) * scale - 0.5f, moved = f + HISTOGRAM_MAGIC_F;
     const uint32_t k = histogram_bits_f(moved) - HISTOGRAM_MAGIC_F_BITS;
@@ -15,15 +17,18 @@ static void HISTOGRAM_NAME(histogram_guess_single)(const histogram_rule *rule,
     uint32_t slot = rest <= within ? k : HISTOGRAM_DOUBT;
     slot = k < bins ? slot : HISTOGRAM_DOUBT;
     slot = f < -1 ? bins + HISTOGRAM_BELOW : slot;
-    slots[i] = f > most ? bins + HISTOGRAM_ABOVE : slot;
+    slots[i] = slot = f > most ? bins + HISTOGRAM_ABOVE : slot;
+    largest = slot > largest ? slot : largest;
   }
+  return largest;
 }
 
-static void HISTOGRAM_NAME(histogram_guess_double)(const histogram_rule *rule,
-                                                   const HISTOGRAM_TYPE *x, int n,
-                                                   uint32_t *slots) {
+static uint32_t HISTOGRAM_NAME(histogram_guess_double)(const histogram_rule *rule,
+                                                       const HISTOGRAM_TYPE *x, int n,
+                                                       uint32_t *slots) {
   const double low = rule->low, scale = rule->scale, within = rule->within, most = rule->bins;
   const uint64_t bins = (uint64_t)rule->bins;
+  uint32_t largest = 0;
   for (int i = 0; i < n; ++i) {
     const double f = ((double)x[i] - low) * scale - 0.5, moved = f + HISTOGRAM_MAGIC_D;
     const uint64_t k = histogram_bits_d(moved) - HISTOGRAM_MAGIC_D_BITS;
@@ -32,7 +37,9 @@ static void HISTOGRAM_NAME(histogram_guess_double)(const histogram_rule *rule,
     slot = k < bins ? slot : HISTOGRAM_DOUBT;
     slot = f < -1 ? bins + HISTOGRAM_BELOW : slot;
     slots[i] = (uint32_t)(f > most ? bins + HISTOGRAM_ABOVE : slot);
+    largest = slots[i] > largest ? slots[i] : largest;
   }
+  return largest;
 }
 
 /* The few guesses that prove nothing one by one; of many, where elements lie on the edges as whole
@@ -40,19 +47,26 @@ static void HISTOGRAM_NAME(histogram_guess_double)(const histogram_rule *rule,
 static void HISTOGRAM_NAME(histogram_settle_strip)(const histogram_rule *rule,
                                                    const HISTOGRAM_TYPE *x, int n,
                                                    uint32_t *slots) {
+  enum { PART = 64 };
   double wide[HISTOGRAM_STRIP];
-  int doubts = 0;
-  for (int i = 0; i < n; ++i) doubts += slots[i] == HISTOGRAM_DOUBT;
-  if (doubts > HISTOGRAM_STRIP / 32) {
+  int doubts[HISTOGRAM_STRIP / PART + 1] = {0}, all = 0;
+  for (int p = 0; p * PART < n; ++p) {
+    const int end = (p + 1) * PART < n ? (p + 1) * PART : n;
+    int here = 0;
+    for (int i = p * PART; i < end; ++i) here += slots[i] == HISTOGRAM_DOUBT;
+    all += doubts[p] = here;
+  }
+  if (all > HISTOGRAM_STRIP / 32) {
     for (int i = 0; i < n; ++i) wide[i] = (double)x[i];
     histogram_settle_wide(rule, wide, n, slots);
     return;
   }
-  for (int i = 0; i < n && doubts > 0; ++i) {
-    if (slots[i] != HISTOGRAM_DOUBT) continue;
-    slots[i] = (uint32_t)histogram_settle(rule, (double)x[i]);
-    --doubts;
-  }
+  for (int p = 0; p * PART < n; ++p)
+    for (int i = p * PART; i < n && doubts[p] > 0; ++i) {
+      if (slots[i] != HISTOGRAM_DOUBT) continue;
+      slots[i] = (uint32_t)histogram_settle(rule, (double)x[i]);
+      --doubts[p];
+    }
 }
 
 static void HISTOGRAM_NAME(histogram_slots)(const histogram_rule *rule,
@@ -62,12 +76,12 @@ static void HISTOGRAM_NAME(histogram_slots)(const histogram_rule *rule,
   double wide[HISTOGRAM_STRIP];
   switch (rule->way) {
     case HISTOGRAM_SINGLE:
-      HISTOGRAM_NAME(histogram_guess_single)(rule, x, n, slots);
-      HISTOGRAM_NAME(histogram_settle_strip)(rule, x, n, slots);
+      if (HISTOGRAM_NAME(histogram_guess_single)(rule, x, n, slots) == HISTOGRAM_DOUBT)
+        HISTOGRAM_NAME(histogram_settle_strip)(rule, x, n, slots);
       break;
     case HISTOGRAM_DOUBLE:
-      HISTOGRAM_NAME(histogram_guess_double)(rule, x, n, slots);
-      HISTOGRAM_NAME(histogram_settle_strip)(rule, x, n, slots);
+      if (HISTOGRAM_NAME(histogram_guess_double)(rule, x, n, slots) == HISTOGRAM_DOUBT)
+        HISTOGRAM_NAME(histogram_settle_strip)(rule, x, n, slots);
       break;
 #ifdef HISTOGRAM_REST
     case HISTOGRAM_MODULO: {
