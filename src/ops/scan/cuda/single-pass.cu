@@ -90,7 +90,6 @@ __device__ __forceinline__ void scan_write(const scan_band_groups<S> &band,
                                            const typename S::value g[], typename S::value offset,
                                            const scan_lines<S> &lines, bool begins,
                                            typename S::in *out, int count) {
-  typedef scan_chunk<typename S::in> chunk;
   const unsigned lane = threadIdx.x % 32;
   typename S::value rows = S::none();
 #pragma unroll
@@ -99,26 +98,8 @@ __device__ __forceinline__ void scan_write(const scan_band_groups<S> &band,
     if (lane == 0) back = S::none();
     const typename S::value base = S::join(S::join(offset, rows), back);
     band.group(r, lines.turn, e);
-    const typename S::value left = S::join(e[0], e[1]), middle = S::join(e[1], e[2]);
-    e[3] = S::join(left, S::join(e[2], e[3]));
-    e[2] = S::join(e[0], middle);
-    e[1] = left;
-    const int at = scan_group_at(r);
-    chunk results;
-#pragma unroll
-    for (int c = 0; c < SCAN_GROUP; ++c) {
-      const typename S::value with = S::join(base, e[c]);
-      const typename S::value before = c > 0 ? S::join(base, e[c > 0 ? c - 1 : 0]) : base;
-      results.at[c] = S::give(lines.exclusive ? before : with, lines.turn);
-    }
-    if (lines.exclusive && begins && at == 0) results.at[0] = S::nothing(lines.turn);
-    if (V == SCAN_GROUP && at + SCAN_GROUP <= count) {
-      *(chunk *)(out + at) = results;
-    } else {
-#pragma unroll
-      for (int c = 0; c < SCAN_GROUP; ++c)
-        if (at + c < count) out[at + c] = results.at[c];
-    }
+    scan_group_prefixes<S>(e);
+    scan_give<S, V>(e, base, lines, begins, out, scan_group_at(r), count);
     rows = S::join(rows, __shfl_sync(0xffffffffu, g[r], 31));
   }
 }

@@ -52,21 +52,50 @@ __device__ __forceinline__ void scan_load(const typename S::in *in, int count, i
   }
 }
 
+/* The prefixes of a group, in place: K of the contract. */
+template <typename S>
+__device__ __forceinline__ void scan_group_prefixes(typename S::value e[]) {
+  const typename S::value left = S::join(e[0], e[1]), middle = S::join(e[1], e[2]);
+  e[3] = S::join(left, S::join(e[2], e[3]));
+  e[2] = S::join(e[0], middle);
+  e[1] = left;
+}
+
 /* The prefixes of groups and rows. The band's total is returned to the warp's last thread. */
 template <typename S>
 __device__ __forceinline__ typename S::value scan_prefixes(scan_held<S> &held) {
   typename S::value rows = S::none();
 #pragma unroll
   for (int r = 0; r < SCAN_EIGHT; ++r) {
-    typename S::value(&e)[SCAN_GROUP] = held.e[r];
-    const typename S::value left = S::join(e[0], e[1]), middle = S::join(e[1], e[2]);
-    e[3] = S::join(left, S::join(e[2], e[3]));
-    e[2] = S::join(e[0], middle);
-    e[1] = left;
-    held.g[r] = scan_warp<S>(e[3]);
+    scan_group_prefixes<S>(held.e[r]);
+    held.g[r] = scan_warp<S>(held.e[r][SCAN_GROUP - 1]);
     rows = S::join(rows, held.g[r]);
   }
   return rows;
+}
+
+/* Writes a group's results, from its prefixes and what comes before it, `at` elements into a band
+ * of `count`; `begins`: the band is its line's first. */
+template <typename S, int V>
+__device__ __forceinline__ void scan_give(const typename S::value e[], typename S::value base,
+                                          const scan_lines<S> &lines, bool begins,
+                                          typename S::in *out, int at, int count) {
+  typedef scan_chunk<typename S::in> chunk;
+  chunk results;
+#pragma unroll
+  for (int c = 0; c < SCAN_GROUP; ++c) {
+    const typename S::value with = S::join(base, e[c]);
+    const typename S::value before = c > 0 ? S::join(base, e[c > 0 ? c - 1 : 0]) : base;
+    results.at[c] = S::give(lines.exclusive ? before : with, lines.turn);
+  }
+  if (lines.exclusive && begins && at == 0) results.at[0] = S::nothing(lines.turn);
+  if (V == SCAN_GROUP && at + SCAN_GROUP <= count) {
+    *(chunk *)(out + at) = results;
+  } else {
+#pragma unroll
+    for (int c = 0; c < SCAN_GROUP; ++c)
+      if (at + c < count) out[at + c] = results.at[c];
+  }
 }
 
 /* Writes a band's results; `offset` is what comes before it, `begins` whether its first element is
@@ -75,7 +104,6 @@ template <typename S, int V>
 __device__ __forceinline__ void scan_store(const scan_held<S> &held, typename S::value offset,
                                            const scan_lines<S> &lines, bool begins,
                                            typename S::in *out, int count) {
-  typedef scan_chunk<typename S::in> chunk;
   const unsigned lane = threadIdx.x % 32;
   typename S::value rows = S::none();
 #pragma unroll
@@ -83,22 +111,7 @@ __device__ __forceinline__ void scan_store(const scan_held<S> &held, typename S:
     typename S::value back = __shfl_up_sync(0xffffffffu, held.g[r], 1);
     if (lane == 0) back = S::none();
     const typename S::value base = S::join(S::join(offset, rows), back);
-    const int at = scan_group_at(r);
-    chunk results;
-#pragma unroll
-    for (int c = 0; c < SCAN_GROUP; ++c) {
-      const typename S::value with = S::join(base, held.e[r][c]);
-      const typename S::value before = c > 0 ? S::join(base, held.e[r][c > 0 ? c - 1 : 0]) : base;
-      results.at[c] = S::give(lines.exclusive ? before : with, lines.turn);
-    }
-    if (lines.exclusive && begins && at == 0) results.at[0] = S::nothing(lines.turn);
-    if (V == SCAN_GROUP && at + SCAN_GROUP <= count) {
-      *(chunk *)(out + at) = results;
-    } else {
-#pragma unroll
-      for (int c = 0; c < SCAN_GROUP; ++c)
-        if (at + c < count) out[at + c] = results.at[c];
-    }
+    scan_give<S, V>(held.e[r], base, lines, begins, out, scan_group_at(r), count);
     rows = S::join(rows, __shfl_sync(0xffffffffu, held.g[r], 31));
   }
 }
