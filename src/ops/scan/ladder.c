@@ -39,10 +39,10 @@ static size_t threads_scratch(const rung_task *task) {
   return all_lines_scratch(task) + (size_t)problem_of(task)->lines * aggregates_of(task);
 }
 
-/* With half of every word for its flag, and the tickets. */
-static size_t queue_scratch(const rung_task *task) {
+/* With half of every word for its flag, and two counters. */
+static size_t queue_zeros(const rung_task *task) {
   const size_t bytes = all_lines_scratch(task);
-  return bytes == 0 ? 0 : 8 * SCAN_TICKET_WORDS + 2 * bytes;
+  return bytes == 0 ? 0 : 8 * SCAN_COUNTER_WORDS + 2 * bytes;
 }
 
 /* Totals of the parts of `size` elements, and of those totals' parts, until there is one part. */
@@ -127,7 +127,7 @@ static const rung_row rows[] = {
      .scratch_bytes = all_lines_scratch, .launch = RUNG_GPU_ENTRIES(scan_tiles)},
     {ON_GPU, .name = "single-pass", .order = RUNG_CANONICAL,
      .idea = "one pass over memory: a tile waits in shared memory for the totals before it",
-     .scratch_bytes = queue_scratch, .launch = RUNG_GPU_ENTRIES(scan_single_pass)},
+     .zeroed_bytes = queue_zeros, .launch = RUNG_GPU_ENTRIES(scan_single_pass)},
 };
 
 const rung_operation scan_operation = {

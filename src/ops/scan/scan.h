@@ -134,7 +134,7 @@ static inline int64_t scan_block_of(const rung_task *task) {
 }
 
 /* Words of 8 bytes before the aggregates of GPU rungs whose blocks wait for one another. */
-enum { SCAN_TICKET_WORDS = 2 };
+enum { SCAN_COUNTER_WORDS = 2 };
 
 /* One line's references (reference.c), naive. `strict` is the contract; false where memory ran out.
  * `wide` makes the running sum of floats in long double, an element at a time. */

@@ -1,8 +1,8 @@
 /* Aggregates that blocks leave for one another: a number and the sign that it is there in one word
  * of 8 bytes, or in two where the number has 8 bytes, so that who sees the sign sees the number,
  * and nothing else need be ordered: a release would have to wait until all that its thread has
- * written so far is there. No value of the number stands for "not there". Words are cleared before
- * the launch. */
+ * written so far is there. No value of the number stands for "not there". Words are the context's
+ * zeros, and the launch's last block leaves them so: nothing is cleared before. */
 #ifndef RUNG_SCAN_CUDA_FLAGS_CUH
 #define RUNG_SCAN_CUDA_FLAGS_CUH
 
@@ -51,11 +51,13 @@ __device__ __forceinline__ bool scan_look(const scan_word *words, V *value) {
  * that would not do, for its tile may have been overwritten meanwhile: there blocks take tickets,
  * which are counted in the order in which blocks begin, and look for ever. */
 struct scan_queue {
-  unsigned *tickets; /* NULL: no tickets */
+  unsigned *tickets;  /* NULL: no tickets */
+  unsigned *finished; /* blocks that need the words no more */
   scan_word *words;
   int64_t tiles, pitch, jobs;
   unsigned patience; /* UINT32_MAX: as good as for ever */
   int ahead;         /* so many tiles ahead the next ones are fetched from memory */
+  int resident;      /* blocks that begin together, and fetch their own */
 };
 
 #ifdef __CUDACC__
@@ -200,23 +202,29 @@ __device__ __forceinline__ typename S::value scan_joined(const typename S::value
   return all;
 }
 
-/* The queue of a task, cleared on its stream: the tickets come first in the scratch. */
+/* By the launch's last block: clears the words. Its counters have come round to zero. */
 template <typename S>
-static rung_status scan_queue_of(const rung_task *task, const scan_lines<S> &lines,
-                                 scan_queue *queue) {
-  queue->tiles = scan_tiles(lines.columns);
-  queue->pitch = scan_aggregates(queue->tiles);
-  queue->jobs = lines.lines * queue->tiles;
+__device__ __forceinline__ void scan_clear(const scan_lines<S> &lines, const scan_queue &queue) {
+  const int64_t words = lines.lines * queue.pitch * scan_words<typename S::value>();
+  for (int64_t k = threadIdx.x; k < words; k += blockDim.x) queue.words[k] = 0;
+}
+
+/* The queue of a task, `resident` of whose blocks a multiprocessor holds: the counters come first
+ * in the zeros. */
+template <typename S>
+static scan_queue scan_queue_of(const rung_task *task, const scan_lines<S> &lines, int resident) {
+  scan_queue queue;
+  queue.tiles = scan_tiles(lines.columns);
+  queue.pitch = scan_aggregates(queue.tiles);
+  queue.jobs = lines.lines * queue.tiles;
   const bool in_place = (const void *)lines.in == (const void *)lines.out;
-  queue->tickets = in_place ? (unsigned *)task->scratch : NULL;
-  queue->patience = in_place ? UINT32_MAX : (unsigned)SCAN_PATIENCE;
-  queue->ahead = task->device->processors;
-  queue->words = (scan_word *)task->scratch + SCAN_TICKET_WORDS;
-  const int64_t words =
-      SCAN_TICKET_WORDS + lines.lines * queue->pitch * scan_words<typename S::value>();
-  if (queue->tiles > 1)
-    RUNG_FILL_ON_DEVICE(task, task->scratch, 0, (size_t)words * sizeof(scan_word));
-  return RUNG_OK;
+  queue.finished = (unsigned *)task->zeros;
+  queue.tickets = in_place ? queue.finished + 1 : NULL;
+  queue.patience = in_place ? UINT32_MAX : (unsigned)SCAN_PATIENCE;
+  queue.ahead = task->device->processors;
+  queue.resident = task->device->processors * resident;
+  queue.words = (scan_word *)task->zeros + SCAN_COUNTER_WORDS;
+  return queue;
 }
 
 #endif

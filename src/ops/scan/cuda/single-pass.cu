@@ -2,7 +2,7 @@
  * total for the others, and waits for those of the tiles before: for aggregates only, its 31 family
  * mates', its family's 31 mates' and so on, never for what they waited for themselves. So no chain
  * of blocks forms, and the association is the same every time. A line of one tile needs no flags,
- * and nothing is cleared for it.
+ * no counters.
  *
  * While a block waits others must load, so that as many blocks as possible are to live on a
  * multiprocessor at once: tiles lie in shared memory, not in registers, and the prefixes of groups
@@ -139,19 +139,21 @@ static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
   typedef scan_band_groups<S> groups;
   RUNG_DYNAMIC_SHARED(typename groups::piece, pieces);
   __shared__ typename S::value bands[SCAN_EIGHT], e[SCAN_LEVELS];
-  __shared__ unsigned ticket;
+  __shared__ unsigned ticket, finished;
   const int warp = (int)threadIdx.x / 32;
   unsigned job = blockIdx.x;
   if (queue.tickets != NULL && queue.tiles > 1) {
-    if (threadIdx.x == 0) ticket = atomicAdd(queue.tickets, 1u);
+    if (threadIdx.x == 0) ticket = atomicInc(queue.tickets, (unsigned)(queue.jobs - 1));
     __syncthreads();
     job = ticket;
   }
   const scan_place at = scan_place_of(lines, queue, job);
   const typename S::in *line = lines.in + at.line * lines.in_pitch;
-  const int64_t ahead = (at.tile + queue.ahead) * SCAN_TILE;
-  if (V == SCAN_GROUP && threadIdx.x == 0 && ahead + SCAN_TILE <= lines.columns)
-    rung_fetch_ahead(line + ahead, SCAN_TILE * (unsigned)sizeof *line);
+  const int64_t ahead = at.tile + queue.ahead;
+  if (V == SCAN_GROUP && threadIdx.x == 0 &&
+      job + (unsigned)queue.ahead >= (unsigned)queue.resident &&
+      (ahead + 1) * SCAN_TILE <= lines.columns)
+    rung_fetch_ahead(line + ahead * SCAN_TILE, SCAN_TILE * (unsigned)sizeof *line);
   groups band;
   band.own = pieces + warp * SCAN_EIGHT * groups::PIECES * 32 + (int)threadIdx.x % 32;
   scan_ask<S, V>(line + at.first, at.count, lines.turn, band);
@@ -171,20 +173,27 @@ static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
       scan_help<S>(lines, queue, at.line, at.tile);
     if (!there) __syncthreads();
   }
+  /* The block needs the words no more: all it looked at has come. It counts itself in now, and
+   * looks at the number when its results are on their way. */
+  const unsigned most = (unsigned)(queue.jobs - 1);
+  unsigned earlier = 0;
+  if (queue.tiles > 1 && threadIdx.x == 0) earlier = atomicInc(queue.finished, most);
   scan_write<S, V>(band, g, S::join(before, scan_bands<S>(bands, warp)), lines, at.first == 0,
                    lines.out + at.line * lines.out_pitch + at.first, at.count);
+  if (queue.tiles == 1) return;
+  if (threadIdx.x == 0) finished = earlier;
+  __syncthreads();
+  if (finished == most) scan_clear<S>(lines, queue);
 }
 
 template <typename S, int V>
 static rung_status scan_single_pass(const rung_task *task, const scan_lines<S> &lines) {
-  scan_queue queue;
-  const rung_status status = scan_queue_of(task, lines, &queue);
-  if (status != RUNG_OK) return status;
+  const size_t shared = (size_t)SCAN_TILE * sizeof(typename S::in);
+  const scan_queue queue = scan_queue_of(task, lines, scan_resident<S>());
   if (queue.jobs > INT32_MAX) /* 8 TB of elements */
     return rung_fail(task->error, RUNG_TOO_LARGE,
                      "in has %lld tiles of %d elements; 2^31 - 1 would do", (long long)queue.jobs,
                      SCAN_TILE);
-  const size_t shared = (size_t)SCAN_TILE * sizeof(typename S::in);
   RUNG_ALLOW_SHARED(task, (scan_single_pass_kernel<S, V>), shared);
   RUNG_LAUNCH(task, (scan_single_pass_kernel<S, V>), (unsigned)queue.jobs, SCAN_THREADS, shared,
               lines, queue);
