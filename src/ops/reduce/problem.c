@@ -94,12 +94,25 @@ static int64_t busy_blocks(const rung_task *task, int64_t most) {
   return busy < most ? busy : most;
 }
 
-bool reduce_is_few(const rung_task *task) {
+static bool is_ordered(const rung_task *task) {
+  return reduce_source_of((const reduce_problem *)task->problem) <= REDUCE_ADD_F64;
+}
+
+/* Lines, none of them empty, of so few tiles that every block has one at the most; and blocks of
+ * REDUCE_FEW_BLOCK will do. */
+static bool has_few_tiles(const rung_task *task) {
   const reduce_problem *problem = (const reduce_problem *)task->problem;
-  const bool ordered = reduce_source_of(problem) <= REDUCE_ADD_F64;
   const bool free = task->block == 0 || task->block == REDUCE_FEW_BLOCK;
-  return ordered && free && problem->form != REDUCE_ACROSS && problem->columns > 0 &&
+  return free && problem->form != REDUCE_ACROSS && problem->columns > 0 &&
          problem->outer <= busy_blocks(task, REDUCE_FEW_TILES) / reduce_tiles(problem->columns);
+}
+
+bool reduce_is_few(const rung_task *task) {
+  return is_ordered(task) && has_few_tiles(task);
+}
+
+bool reduce_is_short(const rung_task *task) {
+  return has_few_tiles(task) && ((const reduce_problem *)task->problem)->columns <= REDUCE_SHORT;
 }
 
 int reduce_slices_of(const rung_task *task) {
@@ -110,7 +123,7 @@ int reduce_slices_of(const rung_task *task) {
   const int most = few ? REDUCE_FEW_SLICES : REDUCE_MOST_SLICES;
   int slices = 1;
   if (tiles == 1 || problem->form == REDUCE_ACROSS) return 1;
-  if (!few && reduce_source_of(problem) <= REDUCE_ADD_F64) return 1;
+  if (!few && is_ordered(task)) return 1;
   while (2 * slices <= most && problem->outer <= blocks / (2 * slices * tiles)) slices *= 2;
   return slices;
 }

@@ -157,6 +157,9 @@ enum {
  * folded by one block in one go. Not where the caller asks for another block size. */
 bool reduce_is_few(const rung_task *task);
 
+/* Whether a task is of few lines, each so short that a block takes it in one go. Likewise. */
+bool reduce_is_short(const rung_task *task);
+
 /* Slices a tile; 1: a block takes it whole. */
 int reduce_slices_of(const rung_task *task);
 

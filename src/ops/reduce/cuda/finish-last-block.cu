@@ -11,8 +11,8 @@ static __global__ void reduce_finish_last_block_kernel(reduce_level<S> level, un
   RUNG_DYNAMIC_SHARED(P, shared);
   for (int64_t job = blockIdx.x; job < level.outer * level.parts; job += gridDim.x) {
     reduce_shuffle_job(level, job, shared);
-    const int64_t line = job / level.parts;
-    if (level.parts == 1 || !reduce_is_last(&counters[line], level.parts, 1)) continue;
+    const int64_t line = reduce_line_of(level, job);
+    if (level.parts == 1 || !reduce_is_last(&counters[line], level.parts)) continue;
     P value = S::none();
     for (int64_t k = threadIdx.x; k < rest.columns; k += blockDim.x)
       value = S::join(value, rest.in[line * rest.in_outer + k]);

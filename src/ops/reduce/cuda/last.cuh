@@ -4,20 +4,16 @@
 
 #include "backend/gpu.h"
 
-/* Counts the block in, once its partial results are stored by the first `writers` threads. True in
- * all its threads where it was the last of `parts`. The counter begins at zero, and the last one
- * leaves it so. */
-static __device__ bool reduce_is_last(unsigned *counter, int64_t parts, unsigned writers) {
+/* Counts the block in, once its threads have stored their partial results. True in all of them
+ * where it was the last of `parts`, and then they see the others' results. The counter begins at
+ * zero, and the last one leaves it so. */
+static __device__ bool reduce_is_last(unsigned *counter, int64_t parts) {
   __shared__ bool last;
   const unsigned most = (unsigned)(parts - 1);
-  if (threadIdx.x < writers) __threadfence(); /* the results before the count */
   __syncthreads();
-  if (threadIdx.x == 0) last = atomicInc(counter, most) == most;
+  if (threadIdx.x == 0) last = rung_count_in(counter, most) == most;
   __syncthreads();
-  const bool is_last = last;
-  __syncthreads();              /* `last` is free for the next part */
-  if (is_last) __threadfence(); /* the count before the others' results */
-  return is_last;
+  return last;
 }
 
 #endif

@@ -24,12 +24,17 @@ struct reduce_part {
   int64_t count, at;
 };
 
+template <typename S>
+__device__ __forceinline__ int64_t reduce_line_of(const reduce_level<S> &level, int64_t job) {
+  return level.outer == 1 ? 0 : level.parts == 1 ? job : job / level.parts;
+}
+
 /* Of lines one after the other: inner is 1. */
 template <typename S>
 __device__ __forceinline__ reduce_part<S> reduce_part_of(const reduce_level<S> &level, int64_t job,
                                                          int64_t size) {
-  const int64_t line = level.parts == 1 ? job : job / level.parts;
-  const int64_t part = level.parts == 1 ? 0 : job - line * level.parts;
+  const int64_t line = reduce_line_of(level, job);
+  const int64_t part = job - line * level.parts;
   const int64_t first = part * size, left = level.columns - first;
   reduce_part<S> found;
   found.in = level.in + line * level.in_outer + first;

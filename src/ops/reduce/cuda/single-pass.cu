@@ -70,9 +70,10 @@ static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32, REDUCE_RESIDENT
         reduce_tile<S, V>(part.in, (int)part.count, level.turn, shared);
     if (threadIdx.x == 0 && level.parts == 1) reduce_put(level.end, value, level.out, part.at);
     if (threadIdx.x == 0 && level.parts > 1) ((typename S::partial *)level.out)[part.at] = value;
-    __syncthreads();
-    const int64_t line = job / level.parts;
-    if (level.parts > 1 && reduce_is_last(&rest.counters[line], level.parts, 1))
+    const int64_t line = reduce_line_of(level, job);
+    if (level.parts == 1)
+      __syncthreads();
+    else if (reduce_is_last(&rest.counters[line], level.parts))
       reduce_end_line<S>(level, rest, line, shared);
   }
 }
@@ -107,14 +108,25 @@ static __global__ void __launch_bounds__(REDUCE_FEW_BLOCK, 1)
   if (threadIdx.x == 0) reduce_put(level.end, value, rest.out, line * rest.out_outer);
 }
 
+/* ---- few short lines ----------------------------------------------------------------------------
+ */
+
+/* What such a kernel is told, and no more: the first thing it does is wait for that. */
 template <typename S>
-static __global__ void __launch_bounds__(REDUCE_FEW_BLOCK)
-    reduce_short_kernel(reduce_level<S> level, reduce_rest<typename S::partial> rest) {
-  __shared__ typename S::partial shared[REDUCE_FEW_BLOCK];
+struct reduce_short_lines {
+  const typename S::in *in;
+  void *out;
+  int64_t in_outer, out_outer;
+  reduce_end end;
+};
+
+template <typename S, int THREADS>
+static __global__ void __launch_bounds__(THREADS) reduce_short_kernel(reduce_short_lines<S> lines) {
+  __shared__ typename S::partial shared[THREADS];
   const int64_t line = blockIdx.x;
-  const typename S::partial value =
-      reduce_short(level.in + line * level.in_outer, (int)level.columns, shared);
-  if (threadIdx.x == 0) reduce_put(level.end, value, rest.out, line * rest.out_outer);
+  const typename S::partial value = reduce_short<S, THREADS>(
+      lines.in + line * lines.in_outer, (int)lines.end.columns, lines.end.turn, shared);
+  if (threadIdx.x == 0) reduce_finish(lines.end, value, lines.out, line * lines.out_outer);
 }
 
 /* ---- lines side by side ------------------------------------------------------------------------
@@ -168,9 +180,9 @@ static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32)
     const int64_t at = line * level.out_outer + tile * level.inner + column;
     if (writes && level.parts == 1) reduce_put(level.end, value, level.out, at);
     if (writes && level.parts > 1) ((typename S::partial *)level.out)[at] = value;
-    __syncthreads();
-    if (level.parts > 1 && reduce_is_last(&rest.counters[line * sharing.strips + strip],
-                                          level.parts, (unsigned)sharing.group))
+    if (level.parts == 1)
+      __syncthreads();
+    else if (reduce_is_last(&rest.counters[line * sharing.strips + strip], level.parts))
       reduce_end_strip<S>(level, rest, sharing, line, column, shared);
   }
 }
@@ -192,20 +204,29 @@ struct reduce_single_pass_rung {
   template <typename S, int V>
   static rung_status launch_few(const rung_task *task, const reduce_level<S> &level, int slices,
                                 const reduce_rest<typename S::partial> &rest) {
-    if (level.columns <= REDUCE_SHORT) {
-      RUNG_LAUNCH(task, (reduce_short_kernel<S>), (unsigned)level.outer, REDUCE_FEW_BLOCK, 0, level,
-                  rest);
-      return RUNG_OK;
-    }
     RUNG_LAUNCH(task, (reduce_few_kernel<S, V != 1>),
                 (unsigned)(level.outer * level.parts * slices), REDUCE_FEW_BLOCK,
                 REDUCE_FEW_BLOCK * sizeof(reduce_quad<typename S::partial>), level, slices, rest);
     return RUNG_OK;
   }
 
+  template <typename S>
+  static rung_status launch_short(const rung_task *task, const reduce_level<S> &level,
+                                  const reduce_rest<typename S::partial> &rest) {
+    const reduce_short_lines<S> lines = {level.in, rest.out, level.in_outer, rest.out_outer,
+                                         level.end};
+    if (level.columns <= REDUCE_SHORT * 32 / REDUCE_FEW_BLOCK)
+      RUNG_LAUNCH(task, (reduce_short_kernel<S, 32>), (unsigned)level.outer, 32, 0, lines);
+    else
+      RUNG_LAUNCH(task, (reduce_short_kernel<S, REDUCE_FEW_BLOCK>), (unsigned)level.outer,
+                  REDUCE_FEW_BLOCK, 0, lines);
+    return RUNG_OK;
+  }
+
   template <typename S, int V>
   static rung_status launch_lines(const rung_task *task, const reduce_level<S> &level, int slices,
                                   int size, const reduce_rest<typename S::partial> &rest) {
+    if (reduce_is_short(task)) return launch_short(task, level, rest);
     if constexpr (S::ordered) {
       if (reduce_is_few(task)) return launch_few<S, V>(task, level, slices, rest);
     }

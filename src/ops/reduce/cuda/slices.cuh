@@ -88,40 +88,40 @@ __device__ __forceinline__ T reduce_fold_quad(const reduce_quad<T> &sum) {
   return (sum.at[0] + sum.at[2]) + (sum.at[1] + sum.at[3]);
 }
 
-/* The sum of 1 ... REDUCE_SHORT elements by a block of REDUCE_FEW_BLOCK threads, which have every
- * fourth part of the lanes each: the first halvings meet nobody. All threads call; the sum is
- * thread 0's. */
-template <typename T>
-__device__ T reduce_short(const T *tile, int count, T *shared) {
-  enum { ROWS = REDUCE_SHORT / RUNG_SUM_LANES, WARPS = REDUCE_FEW_BLOCK / 32 };
+/* A line of 1 ... 8 * THREADS elements by a block: a thread has every eighth part of them, so that
+ * the first halvings meet nobody. THREADS are a warp, or so many that a lane's elements are a
+ * thread's. All threads call; the result is thread 0's. */
+template <typename S, int THREADS>
+__device__ __forceinline__ typename S::partial reduce_short(const typename S::in *line, int count,
+                                                            int64_t turn,
+                                                            typename S::partial *shared) {
+  enum { LOADS = 8, WARPS = THREADS / 32 };
+  static_assert(LOADS * THREADS <= RUNG_SUM_LANES || 4 * THREADS == RUNG_SUM_LANES,
+                "halving by eighths is the contract's order");
   const int thread = (int)threadIdx.x;
-  T rows[ROWS][REDUCE_QUAD], warps[WARPS];
+  typename S::partial own[LOADS], warps[WARPS];
 #pragma unroll
-  for (int r = 0; r < ROWS; ++r) {
-#pragma unroll
-    for (int c = 0; c < REDUCE_QUAD; ++c) {
-      const int at = r * RUNG_SUM_LANES + c * REDUCE_FEW_BLOCK + thread;
-      rows[r][c] = at < count ? tile[at] : (T)-0.0;
-    }
+  for (int k = 0; k < LOADS; ++k) {
+    const int at = k * THREADS + thread;
+    own[k] = at < count ? S::take(line[at], turn) : S::none();
   }
 #pragma unroll
-  for (int r = 1; r < ROWS; ++r) {
+  for (int s = LOADS / 2; s > 0; s /= 2) {
 #pragma unroll
-    for (int c = 0; c < REDUCE_QUAD; ++c) rows[0][c] += rows[r][c];
+    for (int k = 0; k < s; ++k) own[k] = S::join(own[k], own[k + s]);
   }
-  shared[thread] = (rows[0][0] + rows[0][2]) + (rows[0][1] + rows[0][3]);
+  if (WARPS == 1) return reduce_fold_warp<S>(own[0]);
+  shared[thread] = own[0];
   __syncthreads();
-  if (thread >= 32) return (T)0;
+  if (thread >= 32) return S::none();
 #pragma unroll
   for (int w = 0; w < WARPS; ++w) warps[w] = shared[w * 32 + thread];
 #pragma unroll
   for (int s = WARPS / 2; s > 0; s /= 2) {
 #pragma unroll
-    for (int w = 0; w < s; ++w) warps[w] += warps[w + s];
+    for (int w = 0; w < s; ++w) warps[w] = S::join(warps[w], warps[w + s]);
   }
-#pragma unroll
-  for (int s = 16; s > 0; s /= 2) warps[0] += __shfl_down_sync(0xffffffffu, warps[0], s);
-  return warps[0];
+  return reduce_fold_warp<S>(warps[0]);
 }
 
 /* A slice's lanes, folded down to REDUCE_SLICE, which are those of threads 0 ... 3; where a tile is
