@@ -19,27 +19,25 @@ struct pairs_exact_plan {
   int64_t tiles_a, tiles_b;
   int shares;
   pairs_exact_guide guide;
+  double scale; /* lengths to units */
 };
 
 /* What a warp knows of a pair of tiles, and of how their pairs are counted. */
 struct pairs_exact_pair {
   const float4 *b;          /* shared: x, y, z, and their squares' sum */
+  pairs_point *middle;      /* shared: of b, what points are relative to */
   int64_t first_a, first_b; /* a: the thread's own first point; the next are a block's width on */
   int count_b;
+  double scale;
   float most;      /* the square from which on distances count as just beyond the last edge */
   unsigned *table; /* shared, by place among the edges: below, the bins, above */
   /* even bins */
   float magic;
-  unsigned doubt;
+  unsigned near; /* fractions less than that have an edge near */
   /* by a guide, shared: see pairs_exact_cell() */
   const float2 *guide;
   int shift, base;
   float error, floor; /* of a square; squares up to `floor` are in doubt */
-};
-
-/* A thread's own points: relative, in units of the width. */
-struct pairs_exact_own {
-  float x[PAIRS_EXACT_OWN], y[PAIRS_EXACT_OWN], z[PAIRS_EXACT_OWN], w[PAIRS_EXACT_OWN];
 };
 
 /* Points of b that are looked at before doubts are noted. */
@@ -48,10 +46,10 @@ static __device__ __forceinline__ constexpr int pairs_exact_step() {
   return FRACTION > 0 ? 4 : 2;
 }
 
-/* A warp's notes of pairs in doubt: which of the thread's own points, which lane, which point of b,
- * and the place where it was counted. */
+/* A warp's notes of pairs in doubt: which of the thread's own points, which lane, which point of b.
+ */
 struct pairs_exact_notes {
-  unsigned *at; /* shared */
+  unsigned short *at; /* shared */
   unsigned *count;
 };
 
@@ -66,12 +64,103 @@ static __device__ __forceinline__ bool pairs_exact_valid(const pairs_job &job, i
   return i < job.a.n && j < job.b.n && (job.problem.cross || i < j);
 }
 
-static __device__ __forceinline__ unsigned pairs_exact_note(int u, int lane, int b, unsigned bin) {
-  return (unsigned)u << 30 | (unsigned)lane << 25 | (unsigned)b << 17 | bin;
+static __device__ __forceinline__ unsigned short pairs_exact_note(int u, int lane, int b) {
+  return (unsigned short)(u << 13 | lane << 8 | b);
 }
 
-/* Pairs that were noted are counted where they belong. */
-template <int THREADS>
+/* A point relative to the middle, in units of the width, and the square of its distance from it,
+ * rounded once. */
+static __device__ __forceinline__ float4 pairs_exact_point(pairs_point p, pairs_point middle,
+                                                           double scale) {
+  const double x = (p.x - middle.x) * scale, y = (p.y - middle.y) * scale,
+               z = (p.z - middle.z) * scale;
+  return make_float4((float)x, (float)y, (float)z, (float)(x * x + y * y + z * z));
+}
+
+/* A point of a as products want it. */
+static __device__ __forceinline__ float4 pairs_exact_factor(float4 a) {
+  return make_float4(-2 * a.x, -2 * a.y, -2 * a.z, a.w);
+}
+
+/* The place of a pair in float, and in *at what says whether an edge is near: the sum, or (FRACTION
+ * 0) the square less the edge in its cell. DOT: by products, a is a factor; CAPPED: it may be
+ * beyond the last edge. */
+template <int FRACTION, bool DOT, bool CAPPED>
+static __device__ __forceinline__ unsigned pairs_exact_place(const pairs_exact_pair &pair, float4 a,
+                                                             float4 b, unsigned *at) {
+  float d2;
+  if (DOT) {
+    d2 = fabsf(fmaf(a.x, b.x, fmaf(a.y, b.y, fmaf(a.z, b.z, b.w))) + a.w);
+  } else {
+    const float dx = a.x - b.x, dy = a.y - b.y, dz = a.z - b.z;
+    d2 = fmaf(dx, dx, fmaf(dy, dy, dz * dz));
+  }
+  if (CAPPED) d2 = fminf(d2, pair.most);
+  if constexpr (FRACTION > 0) {
+    *at = __float_as_uint(rung_root(d2) + pair.magic);
+    return (*at >> FRACTION) - pairs_exact_zero<FRACTION>() + 1;
+  } else {
+    const float2 cell = pair.guide[max((__float_as_int(d2) >> pair.shift) - pair.base, 0)];
+    const float over = !DOT && d2 <= pair.floor ? 0.0f : d2 - cell.x;
+    *at = __float_as_uint(over);
+    return __float_as_uint(cell.y) - (*at >> 31);
+  }
+}
+
+/* Two fractions of up to 16 bits, side by side. */
+template <int FRACTION>
+static __device__ __forceinline__ unsigned pairs_exact_two(unsigned first, unsigned second) {
+  constexpr unsigned low = (1u << FRACTION) - 1;
+  return __byte_perm(first, second, 0x5410) & (low << 16 | low);
+}
+
+/* Which of a step's pairs have an edge near, a bit a pair in *doubts; false where no thread of the
+ * warp has one. Where that is rare it is asked of all pairs at once first. Else two at a time: a
+ * fraction less what is near has, where that is negative, all the bits above a fraction's. */
+template <int FRACTION, int PAIRS>
+static __device__ __forceinline__ bool pairs_exact_doubt(const pairs_exact_pair &pair,
+                                                         const unsigned at[PAIRS],
+                                                         unsigned *doubts) {
+  *doubts = 0;
+  if constexpr (FRACTION > 0 && FRACTION < 16) {
+    constexpr int GROUP = 16 - FRACTION < PAIRS / 2 ? 16 - FRACTION : PAIRS / 2;
+#pragma unroll
+    for (int first = 0; first < PAIRS / 2; first += GROUP) {
+      unsigned some = 0;
+#pragma unroll
+      for (int k = 0; k < GROUP && first + k < PAIRS / 2; ++k)
+        some |= (pairs_exact_two<FRACTION>(at[2 * (first + k)], at[2 * (first + k) + 1]) -
+                 (pair.near << 16 | pair.near)) &
+                0x10001u << (FRACTION + k);
+      *doubts |= some >> FRACTION << first;
+    }
+    return __any_sync(0xffffffffu, *doubts != 0) != 0;
+  } else {
+    bool near = false;
+    unsigned lowest = ~0u;
+#pragma unroll
+    for (int k = 0; k < PAIRS; k += 2) {
+      if (FRACTION > 0)
+        lowest = __vminu2(lowest, pairs_exact_two<FRACTION>(at[k], at[k + 1]));
+      else
+        near |= !(fabsf(__uint_as_float(at[k])) > pair.error) ||
+                !(fabsf(__uint_as_float(at[k + 1])) > pair.error);
+    }
+    if (FRACTION > 0) near = (lowest & 0xffff) < pair.near || lowest >> 16 < pair.near;
+    if (!__any_sync(0xffffffffu, near)) return false;
+#pragma unroll
+    for (int k = 0; k < PAIRS; ++k) {
+      const bool sure =
+          FRACTION > 0 ? (at[k] & 0xffff) >= pair.near : fabsf(__uint_as_float(at[k])) > pair.error;
+      *doubts |= sure ? 0 : 1u << (k / 2 + k % 2 * 16);
+    }
+    return true;
+  }
+}
+
+/* Pairs that were noted are counted where they belong, and no longer where they were: their place
+ * in float, found once more, is what it was. */
+template <int FRACTION, int THREADS, bool DOT, bool CAPPED>
 static __device__ __forceinline__ void pairs_exact_settle(const pairs_job &job,
                                                           const pairs_exact_pair &pair,
                                                           const pairs_exact_notes &notes) {
@@ -82,85 +171,58 @@ static __device__ __forceinline__ void pairs_exact_settle(const pairs_job &job,
   if (lane == 0) *notes.count = 0;
   for (unsigned k = (unsigned)lane; k < count; k += 32) {
     const unsigned note = notes.at[k];
-    const int64_t i = pair.first_a - lane + (note >> 25 & 31) + (note >> 30) * THREADS,
-                  j = pair.first_b + (note >> 17 & 255);
-    const double d2 =
-        pairs_apart<PAIRS_OPEN>(job.problem.box, pairs_at(job.a, i), pairs_at(job.b, j));
-    int place = (int)(note & 0x1ffff);
+    const pairs_point p = pairs_at(job.a,
+                                   pair.first_a - lane + (note >> 8 & 31) + (note >> 13) * THREADS),
+                      q = pairs_at(job.b, pair.first_b + (note & 255));
+    float4 own = pairs_exact_point(p, *pair.middle, pair.scale);
+    if (DOT) own = pairs_exact_factor(own);
+    unsigned at;
+    const int was =
+        (int)pairs_exact_place<FRACTION, DOT, CAPPED>(pair, own, pair.b[note & 255], &at);
+    const double d2 = pairs_apart<PAIRS_OPEN>(job.problem.box, p, q);
+    int place = was;
     while (place > 0 && d2 < job.thresholds[place - 1]) --place;
     while (place <= job.problem.bins && d2 >= job.thresholds[place]) ++place;
-    if (place == (int)(note & 0x1ffff)) continue;
-    atomicAdd(&pair.table[note & 0x1ffff], ~0u);
+    if (place == was) continue;
+    atomicAdd(&pair.table[was], ~0u);
     atomicAdd(&pair.table[place], 1u);
   }
   __syncwarp();
 }
 
-/* All pairs of two tiles. DOT: by products; CAPPED: some may be beyond the last edge; MASKED: not
- * all of them are pairs. FRACTION 0: by the guide. */
+/* All pairs of two tiles. MASKED: not all of them are pairs. */
 template <int FRACTION, int THREADS, bool DOT, bool CAPPED, bool MASKED>
 static __device__ __forceinline__ void pairs_exact_count(const pairs_job &job,
                                                          const pairs_exact_pair &pair,
-                                                         const pairs_exact_own &own,
+                                                         const float4 own[PAIRS_EXACT_OWN],
                                                          const pairs_exact_notes &notes) {
-  constexpr int STEP = pairs_exact_step<FRACTION>();
-  constexpr unsigned low = (1u << FRACTION) - 1, zero = pairs_exact_zero<FRACTION>();
+  constexpr int STEP = pairs_exact_step<FRACTION>(), PAIRS = STEP * PAIRS_EXACT_OWN;
 #pragma unroll 2
   for (int first = 0; first < PAIRS_EXACT_B; first += STEP) {
     if (MASKED && first >= pair.count_b) break;
-    /* A sum's bits, and `lowest` two fractions of 16 bits; or a square less the edge near it. */
-    unsigned at[STEP][PAIRS_EXACT_OWN], place[STEP][PAIRS_EXACT_OWN], lowest = ~0u;
-    bool near = false;
+    unsigned at[PAIRS];
 #pragma unroll
-    for (int s = 0; s < STEP; ++s) {
-      const float4 b = pair.b[first + s];
-#pragma unroll
-      for (int u = 0; u < PAIRS_EXACT_OWN; ++u) {
-        float d2;
-        if (DOT) {
-          d2 = fabsf(fmaf(own.x[u], b.x, fmaf(own.y[u], b.y, fmaf(own.z[u], b.z, b.w))) + own.w[u]);
-        } else {
-          const float dx = own.x[u] - b.x, dy = own.y[u] - b.y, dz = own.z[u] - b.z;
-          d2 = fmaf(dx, dx, fmaf(dy, dy, dz * dz));
-        }
-        if (CAPPED) d2 = fminf(d2, pair.most);
-        if constexpr (FRACTION > 0) {
-          at[s][u] = __float_as_uint(rung_root(d2) + pair.magic);
-          place[s][u] = (at[s][u] >> FRACTION) - zero + 1;
-          if (u % 2 == 1)
-            lowest =
-                __vminu2(lowest, __byte_perm(at[s][u - 1], at[s][u], 0x5410) & (low << 16 | low));
-        } else {
-          const float2 cell = pair.guide[max((__float_as_int(d2) >> pair.shift) - pair.base, 0)];
-          const float over = d2 - cell.x;
-          near |= !(fabsf(over) > pair.error) || (!DOT && d2 <= pair.floor);
-          at[s][u] = __float_as_uint(!DOT && d2 <= pair.floor ? 0.0f : over);
-          place[s][u] = __float_as_uint(cell.y) - (at[s][u] >> 31);
-        }
-        if (!MASKED || pairs_exact_valid(job, pair.first_a + u * THREADS, pair.first_b + first + s))
-          atomicAdd(&pair.table[place[s][u]], 1u);
-      }
+    for (int k = 0; k < PAIRS; ++k) {
+      const int s = k / PAIRS_EXACT_OWN, u = k % PAIRS_EXACT_OWN;
+      const unsigned place =
+          pairs_exact_place<FRACTION, DOT, CAPPED>(pair, own[u], pair.b[first + s], &at[k]);
+      if (!MASKED || pairs_exact_valid(job, pair.first_a + u * THREADS, pair.first_b + first + s))
+        atomicAdd(&pair.table[place], 1u);
+      else
+        at[k] = 0x7f7fffffu; /* far from every edge */
     }
-    if constexpr (FRACTION > 0) near = (lowest & 0xffff) < pair.doubt || lowest >> 16 < pair.doubt;
-    if (!__any_sync(0xffffffffu, near)) continue;
-#pragma unroll
-    for (int s = 0; s < STEP; ++s) {
-#pragma unroll
-      for (int u = 0; u < PAIRS_EXACT_OWN; ++u) {
-        if (FRACTION > 0 ? (at[s][u] & low) >= pair.doubt
-                         : fabsf(__uint_as_float(at[s][u])) > pair.error)
-          continue;
-        if (MASKED && !pairs_exact_valid(job, pair.first_a + u * THREADS, pair.first_b + first + s))
-          continue;
-        notes.at[atomicAdd(notes.count, 1u)] =
-            pairs_exact_note(u, (int)threadIdx.x % 32, first + s, place[s][u]);
-      }
+    unsigned doubts;
+    if (!pairs_exact_doubt<FRACTION, PAIRS>(pair, at, &doubts)) continue;
+    for (; doubts != 0; doubts &= doubts - 1) {
+      const int bit = __ffs((int)doubts) - 1, k = bit % 16 * 2 + bit / 16;
+      notes.at[atomicAdd(notes.count, 1u)] =
+          pairs_exact_note(k % PAIRS_EXACT_OWN, (int)threadIdx.x % 32, first + k / PAIRS_EXACT_OWN);
     }
     __syncwarp();
-    if (*notes.count > PAIRS_EXACT_NOTES - 32 * STEP * PAIRS_EXACT_OWN)
-      pairs_exact_settle<THREADS>(job, pair, notes);
+    if (*notes.count > PAIRS_EXACT_NOTES - 32 * PAIRS)
+      pairs_exact_settle<FRACTION, THREADS, DOT, CAPPED>(job, pair, notes);
   }
-  pairs_exact_settle<THREADS>(job, pair, notes);
+  pairs_exact_settle<FRACTION, THREADS, DOT, CAPPED>(job, pair, notes);
 }
 
 /* The same in double: of tiles whose numbers say nothing in float. */
@@ -181,15 +243,6 @@ static __device__ __forceinline__ void pairs_exact_slowly(const pairs_job &job,
       else if (slot != (unsigned)job.problem.bins + PAIRS_ABOVE)
         pairs_add(job, slot, 1);
     }
-}
-
-/* A point relative to the middle, in units of the width, and the square of its distance from it,
- * rounded once. */
-static __device__ __forceinline__ float4 pairs_exact_point(pairs_point p, pairs_point middle,
-                                                           double scale) {
-  const double x = (p.x - middle.x) * scale, y = (p.y - middle.y) * scale,
-               z = (p.z - middle.z) * scale;
-  return make_float4((float)x, (float)y, (float)z, (float)(x * x + y * y + z * z));
 }
 
 /* Of numbers that are not negative, the bits rise as they do, and a NaN's are above all. */
@@ -255,9 +308,9 @@ static __device__ __forceinline__ bool pairs_exact_bound(pairs_exact_pair &pair,
   *dot = near > 0.5f * far && products < 0x1p-13f * near * near;
   if constexpr (FRACTION > 0) {
     const float error = *dot ? products * 0.51f / near + 2.1f * unit * far : 6 * unit * far;
-    const float doubt = error * (float)(1u << FRACTION) + 1.5f;
+    const float doubt = error * (float)(1u << FRACTION) + 0.51f;
     if (!(doubt < (float)(1u << (FRACTION - 2)))) return false;
-    pair.doubt = 2 * (unsigned)doubt;
+    pair.near = 2 * (unsigned)doubt + 1;
     pair.magic = __uint_as_float((pairs_exact_zero<FRACTION>() << FRACTION) + (unsigned)doubt);
     pair.most = (limit + 0.5f) * (limit + 0.5f);
   } else {
@@ -284,27 +337,23 @@ static __device__ __forceinline__ void pairs_exact_tiles(const pairs_job &job,
   const int64_t left = job.b.n - pair.first_b;
   pair.count_b = left < PAIRS_EXACT_B ? (int)left : PAIRS_EXACT_B;
   const pairs_point middle = pairs_at(job.b, pair.first_b + pair.count_b / 2);
-  const double scale = 1 / (FRACTION > 0 ? job.problem.width : job.problem.last);
   __syncthreads();
+  if (t == 0) *pair.middle = middle;
   for (int k = t; k < PAIRS_EXACT_B; k += THREADS)
     shared[k] = pairs_exact_point(pairs_at(job.b, pair.first_b + (k < pair.count_b ? k : 0)),
-                                  middle, scale);
+                                  middle, pair.scale);
   __syncthreads();
 
   /* How far the warp's points are from the middle, and b's. */
-  pairs_exact_own own;
+  float4 own[PAIRS_EXACT_OWN];
   unsigned least = 0x7f800000u, most = 0, most_b = 0;
 #pragma unroll
   for (int u = 0; u < PAIRS_EXACT_OWN; ++u) {
     const int64_t i = pair.first_a + u * THREADS;
     const bool there = i < job.a.n;
-    const float4 p = pairs_exact_point(pairs_at(job.a, there ? i : 0), middle, scale);
-    own.x[u] = p.x;
-    own.y[u] = p.y;
-    own.z[u] = p.z;
-    own.w[u] = p.w;
-    if (there) least = min(least, __float_as_uint(p.w));
-    if (there) most = max(most, __float_as_uint(p.w));
+    own[u] = pairs_exact_point(pairs_at(job.a, there ? i : 0), middle, pair.scale);
+    if (there) least = min(least, __float_as_uint(own[u].w));
+    if (there) most = max(most, __float_as_uint(own[u].w));
   }
   for (int k = t % 32; k < PAIRS_EXACT_B; k += 32)
     most_b = max(most_b, __float_as_uint(shared[k].w));
@@ -328,11 +377,7 @@ static __device__ __forceinline__ void pairs_exact_tiles(const pairs_job &job,
     pairs_exact_count<FRACTION, THREADS, false, true, false>(job, pair, own, notes);
   } else {
 #pragma unroll
-    for (int u = 0; u < PAIRS_EXACT_OWN; ++u) {
-      own.x[u] *= -2;
-      own.y[u] *= -2;
-      own.z[u] *= -2;
-    }
+    for (int u = 0; u < PAIRS_EXACT_OWN; ++u) own[u] = pairs_exact_factor(own[u]);
     if (far < limit)
       pairs_exact_count<FRACTION, THREADS, true, false, false>(job, pair, own, notes);
     else
@@ -359,14 +404,18 @@ static __global__ void __launch_bounds__(THREADS, THREADS > 128 ? 2 : 6)
     pairs_exact_kernel(pairs_job job, pairs_exact_plan plan) {
   RUNG_DYNAMIC_SHARED(float2, guide);
   __shared__ float4 b[PAIRS_EXACT_B];
+  __shared__ pairs_point middle;
   __shared__ unsigned counts[THREADS / 32];
   constexpr int TILE = THREADS * PAIRS_EXACT_OWN;
-  unsigned *table = (unsigned *)(guide + plan.guide.cells), *noted = table + job.problem.bins + 2;
+  unsigned *table = (unsigned *)(guide + plan.guide.cells);
+  unsigned short *noted = (unsigned short *)(table + job.problem.bins + 2);
   const pairs_exact_notes notes = {noted + threadIdx.x / 32 * PAIRS_EXACT_NOTES,
                                    &counts[threadIdx.x / 32]};
   pairs_exact_pair pair;
   pair.table = table;
   pair.guide = guide;
+  pair.middle = &middle;
+  pair.scale = plan.scale;
   pair.shift = 23 - plan.guide.bits;
   pair.base = pairs_exact_base(plan.guide);
   const int64_t tile_a = blockIdx.x / (unsigned)plan.shares,
@@ -403,6 +452,7 @@ static rung_status pairs_exact_run(const rung_task *task, const pairs_job &job,
   RUNG_RESIDENT_BLOCKS(task, (pairs_exact_kernel<FRACTION, THREADS>), THREADS, way.shared,
                        &resident);
   plan.guide = way.guide;
+  plan.scale = 1 / (FRACTION > 0 ? job.problem.width : job.problem.last);
   plan.tiles_a = (job.a.n + TILE - 1) / TILE;
   plan.tiles_b = (job.b.n + PAIRS_EXACT_B - 1) / PAIRS_EXACT_B;
   if (plan.tiles_a == 0 || plan.tiles_b == 0) return RUNG_OK;

@@ -48,9 +48,8 @@ static inline pairs_exact_way pairs_exact_way_of(const pairs_problem *problem) {
   }
   /* Tables that leave room for few blocks are shared by larger ones. */
   way.threads = way.fraction > 9 || (way.fraction == 0 && bins < 1024) ? 128 : 512;
-  way.shared =
-      (size_t)way.guide.cells * 2 * sizeof(float) +
-      ((size_t)bins + 2 + (size_t)(way.threads / 32) * PAIRS_EXACT_NOTES) * sizeof(uint32_t);
+  way.shared = (size_t)way.guide.cells * 2 * sizeof(float) + ((size_t)bins + 2) * sizeof(uint32_t) +
+               (size_t)(way.threads / 32) * PAIRS_EXACT_NOTES * sizeof(uint16_t);
   return way;
 }
 
