@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "ops/histogram/histogram.h"
+#include "ops/pairs/pairs.h"
 #include "ops/reduce/reduce.h"
 #include "ops/scan/scan.h"
+#include "peers/programs/pairs.h"
+#include "peers/programs/program.h"
 #include "peers/versions.h"
 
 /* Rows of a library that was not found stay, without an entry: a bench says so. A CPU's peer picks
@@ -129,11 +132,26 @@ static const rung_row histogram_peers[] = {
 #define PEERS(of) \
   { .name = #of, .rows = of##_peers, .count = sizeof of##_peers / sizeof *of##_peers }
 
-static const rung_operation peers[] = {PEERS(reduce), PEERS(scan), PEERS(histogram)};
+static const rung_operation peers[] = {
+    PEERS(reduce),
+    PEERS(scan),
+    PEERS(histogram),
+    {.name = "pairs", .rows = peer_pairs_rows, .count = PEER_PAIRS}};
 
 const rung_operation *rung_peers_of(const rung_operation *operation) {
   static const rung_operation none = {.name = "none"};
+  if (operation == &pairs_operation) peer_pairs_look();
   for (size_t i = 0; i < sizeof peers / sizeof peers[0]; ++i)
     if (strcmp(peers[i].name, operation->name) == 0) return &peers[i];
   return &none;
+}
+
+rung_status rung_peers_begin(const rung_trial *trial, const rung_device *device,
+                             rung_error *error) {
+  if (trial->operation != &pairs_operation || device->kind != RUNG_CPU) return RUNG_OK;
+  return peer_pairs_begin(trial, error);
+}
+
+void rung_peers_end(void) {
+  program_close();
 }

@@ -2,14 +2,22 @@
  * rung's, of an operation of the same name: verified, timed cold and interleaved like the rungs
  * beside it. It is nobody's to call by name, and `auto` never takes it.
  *
- * Each file under peers/<library>/ holds the entries of one operation. A peer is there where its
- * library was found when the command was built (RUNG_PEERS). */
+ * Each file under peers/<library>/ holds the entries of one operation. A library's peer is there
+ * where it was found when the command was built (RUNG_PEERS). Those under peers/programs/ are
+ * programs that read files: they are looked for in PATH when the command runs. */
 #ifndef RUNG_PEERS_PEERS_H
 #define RUNG_PEERS_PEERS_H
 
 #include "core/ladder.h"
+#include "core/trial.h"
 
 /* The peers of an operation; an operation of no rows where there are none. */
 const rung_operation *rung_peers_of(const rung_operation *operation);
+
+/* Writes what peers that are programs will read of the trial, into a temporary folder that
+ * rung_peers_end() removes, or a signal that ends this process. One trial at a time, on one thread.
+ * RUNG_FILE_FAILED with a sentence, nothing left. */
+rung_status rung_peers_begin(const rung_trial *trial, const rung_device *device, rung_error *error);
+void rung_peers_end(void);
 
 #endif

@@ -23,7 +23,7 @@ static const cli_option options[] = {
     {"blocks", 0, "LIST", "threads per block: 32,64 or all that a rung sweeps; default its own"},
     {"rung", 0, "LIST", "only these rungs: global,onchip"},
     {"hot", 0, NULL, "leave the caches as the run before left them"},
-    {"peers", 0, NULL, "other libraries too, where this build has them (RUNG_PEERS)"},
+    {"peers", 0, NULL, "other libraries and programs too, where they are found"},
     {"samples", 0, "N", "take N samples of each; default 11 to 101, until they agree"},
     {"time-out", 0, "S", "seconds for each candidate; default 10"},
     {0}};

@@ -72,8 +72,11 @@ static rung_status sample(const measure_set_up *set_up, cli_progress *progress, 
   rung_status status = lab_rig_open(m->context, &m->trial, &rig, error);
   if (status) return status;
   const lab_floor floor = lab_floor_of(&m->roofs, &m->trial, &m->context->device);
-  status = lab_sample(rig, m->candidates, m->count, &m->rules, floor, cli_progress_show, progress,
-                      error);
+  if (set_up->choice.peers) status = rung_peers_begin(&m->trial, &m->context->device, error);
+  if (!status)
+    status = lab_sample(rig, m->candidates, m->count, &m->rules, floor, cli_progress_show, progress,
+                        error);
+  rung_peers_end();
   lab_rig_close(rig);
   return status;
 }
@@ -210,17 +213,24 @@ static void print_heading(FILE *to, const measure *m) {
           m->rules.hot ? "hot" : "cold");
 }
 
-/* The best canonical rung against every peer, the same samples. */
-static void print_peers(FILE *to, const measure *m) {
+/* The best canonical rung, or our program where programs are asked for; NULL: none. */
+static const lab_candidate *best_of_ours(const measure *m, bool program) {
   const lab_candidate *best = NULL;
   for (int i = 0; i < m->count; i++) {
     const lab_candidate *c = &m->candidates[i];
-    if (!good(c) || c->row->peer || c->row->order != RUNG_CANONICAL) continue;
+    const rung_row *row = c->row;
+    if (!good(c) || row->program != program || row->order != RUNG_CANONICAL) continue;
+    if (row->peer && !program) continue;
     if (!best || c->time.median < best->time.median) best = c;
   }
-  for (int i = 0; i < m->count && best; i++) {
-    const lab_candidate *c = &m->candidates[i];
-    if (c->row->peer && good(c))
+  return best;
+}
+
+/* It against every peer, the same samples. */
+static void print_peers(FILE *to, const measure *m) {
+  for (int i = 0; i < m->count; i++) {
+    const lab_candidate *c = &m->candidates[i], *best = best_of_ours(m, c->row->program);
+    if (c->row->peer && good(c) && best && best != c)
       fprintf(to, "%s against %s (%s): %.3g times as fast\n", best->row->name, c->row->name,
               c->row->peer, c->time.median / best->time.median);
   }

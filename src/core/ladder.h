@@ -46,6 +46,8 @@ typedef struct rung_row {
   unsigned dtypes;
   int capability;       /* least compute capability, 75 for 7.5; 0 on the CPU */
   const char *peer;     /* NULL; of a peer (peers/peers.h), the library and its version */
+  bool program;         /* a peer that is a program of its own, timed from its start to its end: it
+                           is held against our own program, not against a rung */
   const char *hardware; /* NULL, or what it needs that the simulator lacks ("wgmma") */
   const int *blocks;    /* block sizes worth sweeping, ended by 0; NULL: takes no block size */
   bool in_place;        /* the output may be the very view of the input */

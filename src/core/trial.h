@@ -34,12 +34,14 @@ typedef struct rung_judgement {
   int64_t wrong;     /* elements outside the bound (or, canonical, not the contract's bits) */
   int64_t unwritten; /* elements that still hold the poison */
   int64_t nans;      /* NaN where the reference has none */
+  int64_t different; /* counts that are not the reference's and pass all the same: the order's bound
+                        allows them. Of results that are counts; else 0 */
   int output;        /* index among the outputs of the first wrong element */
   int64_t first;     /* its flat index */
   double found, wanted;
   double worst; /* the largest error against the wide reference, in the operation's norm */
   double bound; /* what was allowed */
-  char sentence[RUNG_SENTENCE]; /* "" where it passed */
+  char sentence[RUNG_SENTENCE]; /* where it passed: "", or what was let pass */
 } rung_judgement;
 
 /* Poison: every byte of every output and of the scratch is set to this before a run. In floats it

@@ -46,7 +46,7 @@ const char *lab_finding_name(lab_finding finding); /* "good", "launch-failed", .
 typedef struct lab_verdict {
   lab_finding finding;
   rung_judgement judgement;
-  char sentence[RUNG_SENTENCE]; /* "" where good */
+  char sentence[RUNG_SENTENCE]; /* where good: "", or what was let pass */
 } lab_verdict;
 
 /* The arrays of a trial in the device's memory, each between two canary zones of 4 KiB at least,

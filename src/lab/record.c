@@ -155,6 +155,7 @@ static json_t *verdict_json(const lab_verdict *verdict) {
   put(&to, "worst_error", lab_number(verdict->judgement.worst));
   put(&to, "error_bound", lab_number(verdict->judgement.bound));
   put(&to, "wrong", json_integer(verdict->judgement.wrong));
+  put(&to, "different", json_integer(verdict->judgement.different));
   return end(&to);
 }
 
@@ -164,6 +165,7 @@ static json_t *candidate_json(const lab_candidate *candidate) {
   put_text(&to, "rung", candidate->row->name);
   put_text(&to, "idea", candidate->row->idea);
   if (candidate->row->peer) put_text(&to, "peer", candidate->row->peer);
+  if (candidate->row->program) put(&to, "program", json_true());
   put_text(&to, "order", orders[candidate->row->order]);
   put(&to, "block", json_integer(candidate->block));
   put(&to, "before", verdict_json(&candidate->before));

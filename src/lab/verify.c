@@ -196,6 +196,8 @@ static void judge(lab_rig *rig, const rung_row *row, const rung_view *outputs,
     lab_find(verdict, LAB_NAN, "%s", found->sentence);
   else if (!found->pass || found->wrong > 0)
     lab_find(verdict, LAB_WRONG, "%s", found->sentence);
+  else
+    lab_find(verdict, LAB_GOOD, "%s", found->sentence);
 }
 
 void lab_rig_check(lab_rig *rig, const rung_row *row, lab_verdict *verdict) {

@@ -29,7 +29,7 @@ static lab_candidate candidate_of(void) {
       .block = 96,
       .before = {.finding = LAB_GOOD, .judgement = {.pass = true, .worst = 0.5, .bound = 0.75}},
       .after = {.finding = LAB_WRONG_LATER,
-                .judgement = {.worst = 8.5, .bound = 0.25, .wrong = 7},
+                .judgement = {.worst = 8.5, .bound = 0.25, .wrong = 7, .different = 9},
                 .sentence = "a \"sentence\""},
       .samples = samples,
       .clocks = clocks,
@@ -85,7 +85,7 @@ static void no_columns_are_swapped(void **state) {
   assert_text(after, "finding", "wrong-later");
   assert_text(after, "sentence", "a \"sentence\"");
   assert_true(number_at(after, "worst_error") == 8.5 && number_at(after, "error_bound") == 0.25 &&
-              number_at(after, "wrong") == 7);
+              number_at(after, "wrong") == 7 && number_at(after, "different") == 9);
   const json_t *ms = json_object_get(found, "samples_ms"),
                *mhz = json_object_get(found, "clocks_mhz");
   assert_int_equal(json_array_size(ms), 3);

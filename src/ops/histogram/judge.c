@@ -81,7 +81,10 @@ static uint64_t judge_row(const rung_trial *trial, const int64_t *found, int64_t
   for (int64_t k = 0; k < count; ++k) {
     total += (uint64_t)found[k];
     if (found[k] == wanted[k]) continue;
-    if (near != NULL && found[k] >= 0 && llabs(found[k] - wanted[k]) <= near[k]) continue;
+    if (near != NULL && found[k] >= 0 && llabs(found[k] - wanted[k]) <= near[k]) {
+      judgement->different += 1;
+      continue;
+    }
     judgement->wrong += 1;
     judgement->unwritten += found[k] == -1; /* the poison; no count is */
     const double error = (double)found[k] - (double)wanted[k];

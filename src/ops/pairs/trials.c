@@ -3,8 +3,9 @@
  *   n        points (1000)
  *   m        points of a second set; 0 (default): pairs within the one
  *   bins     1 ... 2^20 (64)
- *   kind     even (default); log: edges of equal ratio over three decades; given: closer and closer
- *   width    of even bins; without it the last edge follows from
+ *   kind     even (default); log: edges of equal ratio over three decades; given: ever closer;
+ *            centred: on the multiples of the width, so that the first bin is half as wide
+ *   width    of even and centred bins; without it the last edge follows from
  *   share    the last edge as a part of the box's reach or, in open space, of the longest distance
  *            (1: all of it)
  *   type     f32 or f64 (default)
@@ -16,6 +17,8 @@
  *            special: NaNs, infinities, zeros of both signs, subnormals, 1e200
  *            huge, tiny: as random, 1e9 and 1e-9 times as large
  *            report: the report's points (report.h)
+ *            liquid: uniform, 100 points to a unit, in the cell, in whole millionths: as a .gro
+ *            file in nanometres has the atoms of a liquid
  *   weights  1: sums are asked for; 0 (default): not
  *   molecules  so many points each; 0 (default): none
  *   flush    so many pairs at most are counted in 32 bits (2^31)
@@ -36,18 +39,20 @@
 
 static const char *const keys[] = {"n",   "m",    "bins",    "kind",      "width", "share",  "type",
                                    "box", "data", "weights", "molecules", "flush", "judged", NULL};
-static const char *const kinds[] = {"even", "log", "given", NULL};
+static const char *const kinds[] = {"even", "log", "given", "centred", NULL};
 static const char *const types[] = {"f32", "f64", NULL};
 static const char *const boxes[] = {"open", "cube", "slab", "tri", "skew", NULL};
-static const char *const datas[] = {"random",  "lattice", "equal", "line",   "edge",
-                                    "special", "huge",    "tiny",  "report", NULL};
+static const char *const datas[] = {"random", "lattice", "equal",  "line",   "edge", "special",
+                                    "huge",   "tiny",    "report", "liquid", NULL};
 static const char *const judgings[] = {"whole", "totals", NULL};
-enum { EVEN, LOG, GIVEN };
+enum { EVEN, LOG, GIVEN, CENTRED };
 enum { OPEN };
-enum { RANDOM, LATTICE, EQUAL, LINE, EDGE, SPECIAL, HUGE_, TINY, REPORT };
+enum { RANDOM, LATTICE, EQUAL, LINE, EDGE, SPECIAL, HUGE_, TINY, REPORT, LIQUID };
 
 #define FLUSH ((int64_t)1 << 31)
 #define DENSITY 0.1
+#define LIQUID_DENSITY 100
+#define MILLION 1e6
 
 typedef struct request {
   int64_t n, m, bins, weights, molecules, flush;
@@ -83,11 +88,12 @@ static double last_of(const request *r, const pairs_box *box) {
   return r->share * 1.001 * (r->data == LINE ? 1.0 : sqrt(3.0)) * r->side;
 }
 
-static double *make_edges(const request *r, double last) {
+static double *make_edges(const request *r, double last, double width) {
   double *edges = (double *)malloc((size_t)(r->bins + 1) * sizeof *edges);
   for (int64_t k = 0; k <= r->bins && edges != NULL; ++k) {
     const double at = (double)k / (double)r->bins;
     edges[k] = r->kind == LOG ? last * pow(1000, at - 1) : last * (0.5 * at + 0.5 * at * at);
+    if (r->kind == CENTRED) edges[k] = pairs_centred_edge(width, k);
   }
   return edges;
 }
@@ -157,10 +163,11 @@ static void make_point(maker *m, int64_t i, double x[3]) {
     default:
       for (int k = 0; k < 3; ++k) {
         f[k] = rung_random_double(&m->random);
-        if (m->r->box != OPEN) f[k] = 2 * f[k] - 0.5;
+        if (m->r->box != OPEN && m->r->data != LIQUID) f[k] = 2 * f[k] - 0.5;
       }
   }
   at_fraction(m, f, x);
+  for (int k = 0; k < 3 && m->r->data == LIQUID; ++k) x[k] = rint(x[k] * MILLION) / MILLION;
 }
 
 static void put(rung_dtype dtype, void *data, int64_t at, double value) {
@@ -227,12 +234,14 @@ static rung_status read_line(const char *text, request *r, rung_error *error) {
       (status = rung_line_int(error, &line, "flush", FLUSH, 1, FLUSH, &r->flush)) == RUNG_OK)
     status = rung_line_choice(error, &line, "judged", judgings, -1, &r->judging);
   if (status != RUNG_OK) return status;
-  if (r->width > 0 && r->kind != EVEN)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "width is %.17g and kind %s; kind=even would do",
-                     r->width, kinds[r->kind]);
+  if (r->width > 0 && r->kind != EVEN && r->kind != CENTRED)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "width is %.17g and kind %s; kind=even or kind=centred would do", r->width,
+                     kinds[r->kind]);
+  const double density = r->data == LIQUID ? LIQUID_DENSITY : DENSITY;
   const double scale = r->data == HUGE_ ? 1e9 : r->data == TINY ? 1e-9 : 1;
   r->side = r->data == REPORT ? PAIRS_REPORT_SIDE
-                              : scale * cbrt((double)(r->n + r->m > 0 ? r->n + r->m : 1) / DENSITY);
+                              : scale * cbrt((double)(r->n + r->m > 0 ? r->n + r->m : 1) / density);
   return RUNG_OK;
 }
 
@@ -271,9 +280,10 @@ static rung_status make_problem(rung_trial *trial, const request *r, maker *m, d
   rung_status status = pairs_box_of(error, box, 0, &reduced);
   if (status != RUNG_OK) return status;
   const double last = last_of(r, &reduced);
-  m->width = r->width > 0 ? r->width : last / (double)r->bins;
-  while (r->width == 0 && m->width * (double)r->bins > last) m->width = nextafter(m->width, 0);
-  if (r->kind != EVEN && (m->edges = *edges = make_edges(r, last)) == NULL)
+  const double widths = (double)r->bins - (r->kind == CENTRED ? 0.5 : 0);
+  m->width = r->width > 0 ? r->width : last / widths;
+  while (r->width == 0 && m->width * widths > last) m->width = nextafter(m->width, 0);
+  if (r->kind != EVEN && (m->edges = *edges = make_edges(r, last, m->width)) == NULL)
     return out_of_memory(trial, error);
   const rung_distances bins = {r->bins, m->width, m->edges};
   status = pairs_problem_of(error, &bins, box, r->n, r->m, r->m > 0, &t->problem,
@@ -283,6 +293,8 @@ static rung_status make_problem(rung_trial *trial, const request *r, maker *m, d
   t->problem.excluding = r->molecules > 0;
   t->problem.flush = r->flush;
   t->report = r->data == REPORT;
+  t->centred = r->kind == CENTRED ? m->width : 0;
+  t->decimals = r->data == LIQUID ? 6 : 0;
   return status;
 }
 
@@ -410,6 +422,8 @@ static const char *const verify[] = {"n=500 bins=80 width=500 data=report",
                                      CUTS("box=slab"),
                                      CUTS("box=skew"),
                                      "n=700 bins=80 width=500 data=report type=f32",
+                                     "n=300 bins=20 kind=centred box=cube data=liquid",
+                                     "n=300 m=80 bins=30 kind=centred width=0.02 data=liquid",
                                      "n=300 bins=1",
                                      "n=300 bins=9000",
                                      "n=200 bins=100000 kind=given",
@@ -427,16 +441,18 @@ static const char *const verify[] = {"n=500 bins=80 width=500 data=report",
                                      "n=600 m=1300 bins=60 kind=log data=line",
                                      "n=600 m=1300 bins=1500 kind=given data=line",
                                      NULL};
-static const char *const bench[] = {"n=100000 bins=80 width=500 data=report",
-                                    "n=512000 bins=80 width=500 data=report",
-                                    "n=10000 bins=80 width=500 data=report",
-                                    "n=1000000 bins=100 width=0.1 box=cube",
-                                    "n=10000000 bins=100 width=0.1 box=cube",
-                                    "n=1000000 bins=100 width=0.1",
-                                    "n=100000 bins=1000 share=0.3 box=tri",
-                                    "n=100000 bins=80 kind=log",
-                                    "n=20000 bins=80 weights=1",
-                                    NULL};
+static const char *const bench[] = {
+    "n=100000 bins=80 width=500 data=report",
+    "n=512000 bins=80 width=500 data=report",
+    "n=10000 bins=80 width=500 data=report",
+    "n=1000000 bins=100 width=0.1 box=cube",
+    "n=10000000 bins=100 width=0.1 box=cube",
+    "n=1000000 bins=100 width=0.1",
+    "n=100000 bins=1000 share=0.3 box=tri",
+    "n=100000 bins=80 kind=log",
+    "n=100000 bins=100 kind=centred width=0.01 box=cube data=liquid",
+    "n=20000 bins=80 weights=1",
+    NULL};
 static const char *const explain[] = {"n=512 bins=80 width=500 data=report",
                                       "n=1000 bins=20 width=0.2 box=cube", NULL};
 static const char *const tour[] = {"n=10000 bins=80 width=500 data=report",

@@ -11,8 +11,15 @@ typedef enum pairs_judging { PAIRS_WHOLE, PAIRS_TOTALS } pairs_judging;
 typedef struct pairs_trial {
   pairs_problem problem;
   pairs_judging judging;
-  bool report; /* the points are the report's */
+  bool report;    /* the points are the report's */
+  double centred; /* the width of bins centred on its multiples; 0: they are not */
+  int decimals;   /* the points' coordinates are the nearest to numbers of so many; 0: any */
 } pairs_trial;
+
+/* Edge k of bins centred on the multiples of a width. */
+static inline double pairs_centred_edge(double width, int64_t k) {
+  return k > 0 ? ((double)k - 0.5) * width : 0;
+}
 
 /* The way a trial of this size is judged unless its line says otherwise. */
 pairs_judging pairs_usual_judging(const pairs_problem *problem, bool report);
@@ -21,6 +28,23 @@ rung_status pairs_expect(rung_trial *trial, rung_error *error);
 void pairs_judge(const rung_trial *trial, rung_order order, const rung_view *outputs,
                  rung_judgement *judgement);
 void pairs_forget(rung_trial *trial); /* frees what pairs_expect() made */
+
+/* The counts of a job by whichever reference can; `sums` may be NULL. False: no memory. */
+bool pairs_count(const pairs_problem *problem, const rung_view *arrays, int64_t *slots,
+                 double *sums);
+
+/* near.c: what a program that computes in single precision may count of a trial's pairs. */
+typedef struct pairs_near {
+  int64_t *least, *most; /* so many below each edge, bins + 1 of them; owned */
+  double slack;          /* so near to the last edge, and nearer to others, a pair may lie on either
+                            side */
+} pairs_near;
+/* False: no memory, nothing to free. */
+bool pairs_near_of(const pairs_problem *problem, const rung_view *arrays, pairs_near *near);
+void pairs_near_free(pairs_near *near);
+/* Written counts and what is outside against `slots`, the exact ones. */
+void pairs_near_judge(const rung_trial *trial, const pairs_near *near, const int64_t *slots,
+                      const rung_view *outputs, rung_judgement *judgement);
 
 /* golden.c: the counts of the report's points by bins of 500, 80 of them; NULL: not of so many. */
 const int64_t *pairs_golden(int64_t n);
