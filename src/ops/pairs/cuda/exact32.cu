@@ -4,10 +4,10 @@
  * threshold is asked in double: the counts are the contract's. docs/NUMERICS.md has the bounds.
  *
  * A distance t becomes an integer by adding a power of two whose last place weighs 2^-FRACTION: the
- * sum's low bits are t's fraction, the ones above the bin. `doubt` places are added on top, so that
- * a fraction of less than twice as many says that an edge is near, and that the bin is this one or
- * the one below. Such pairs are noted, and settled many at a time, for a look at memory takes long.
- * Far from each other, tiles take |a|^2 + |b|^2 - 2 a b, one operation an axis;
+ * sum's low bits are t's fraction, the ones above the bin. As many places as it may be wrong by are
+ * added on top, so that a fraction of at most twice as many says that an edge is near, and that the
+ * bin is this one or the one below. Such pairs are noted, and settled many at a time, for a look at
+ * memory takes long. Far from each other, tiles take |a|^2 + |b|^2 - 2 a b, one operation an axis;
  * near, where that would lose its digits, differences. */
 #include "ops/pairs/cuda/exact32.h"
 #include "ops/pairs/cuda/excluded.cuh"
