@@ -271,15 +271,22 @@ static int read_expected(const char *path, char lines[JOBS][LINE]) {
   return count;
 }
 
-/* What every job runs on. A set-up that is not here is passed over, the first one is always. */
+/* What every job runs on. A set-up that is not here is passed over, the first one is always. Under
+ * a sanitizer, which finds other things than wrong bits, the widest instructions have to do: the
+ * rooms' tests have all of them. */
 typedef struct set_up {
   const char *device, *isa;
   int threads;
 } set_up;
 
 static const set_up set_ups[] = {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    {"cpu", NULL, 3},
+#else
     {"cpu", "baseline", 1}, {"cpu", "baseline", 3}, {"cpu", "avx2", 1}, {"cpu", "avx2", 3},
-    {"cpu", "avx512", 1},   {"cpu", "avx512", 3},   {"sim", NULL, 0},   {"cuda", NULL, 0}};
+    {"cpu", "avx512", 1},   {"cpu", "avx512", 3},   {"sim", NULL, 0},   {"cuda", NULL, 0},
+#endif
+};
 
 /* How many lines differ from those expected. */
 static int compare(const set_up *with, char lines[JOBS][LINE], int count, char expected[JOBS][LINE],

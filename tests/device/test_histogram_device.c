@@ -1,20 +1,16 @@
 /* Histograms through rung.h on a GPU: arrays of either side, views of every form, every rung by
  * name, against the CPU's counts. Skipped, by name,
  * where there is no GPU. */
-#include "device/gpu.h"
+#include "device/both.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/context.h"
 #include "ops/histogram/histogram.h"
-
-static rung_context *on_gpu, *on_cpu;
 
 enum { ROOM = 1 << 20, BYTES = 8 * ROOM, OUTER_AT = ROOM - 100000 };
 static uint64_t numbers[ROOM];
 static int64_t wanted[ROOM], found[ROOM];
-static char *numbers_there, *found_there; /* the same on the device */
 
 static const DLDataType types[] = {{kDLUInt, 8, 1},  {kDLUInt, 16, 1}, {kDLInt, 32, 1},
                                    {kDLUInt, 32, 1}, {kDLInt, 64, 1},  {kDLFloat, 32, 1},
@@ -98,7 +94,7 @@ static void check(const form *f, const rung_bins *bins, DLDataType type, const c
   for (int there = 0; there < 2; there++) {
     memset(found, 0x5a, sizeof found);
     if (there) clear_there();
-    const rung_status status = count(on_gpu, bins, f, type, there ? numbers_there : (char *)numbers,
+    const rung_status status = count(on_gpu, bins, f, type, there ? read_there : (char *)numbers,
                                      there ? found_there : (char *)found, there, rung);
     if (status == RUNG_UNSUPPORTED) return;
     if (status != RUNG_OK) fail_msg("%s: %s", rung, rung_last_error(on_gpu));
@@ -160,27 +156,7 @@ static int open_all(void **unused) {
     numbers[i] = (x & 0x807fffff807fffffu) | 0x3f0000003f000000u;
   }
   for (int k = 0; k <= 300; k++) uneven[k] = -1 + 2.2 * (k / 300.) * (k / 300.);
-  void *memory = NULL, *results = NULL;
-  if (rung_open(&on_gpu, &(rung_options){.device = "cuda:0"}) != RUNG_OK ||
-      rung_open(&on_cpu, &(rung_options){.device = "cpu"}) != RUNG_OK ||
-      on_gpu->backend->allocate(on_gpu->state, BYTES, &memory, &failure) != RUNG_OK ||
-      on_gpu->backend->allocate(on_gpu->state, BYTES, &results, &failure) != RUNG_OK ||
-      on_gpu->backend->copy(on_gpu->state, memory, numbers, BYTES, RUNG_TO_DEVICE, &failure) !=
-          RUNG_OK)
-    return -1;
-  numbers_there = (char *)memory;
-  found_there = (char *)results;
-  return rung_synchronize(on_gpu) == RUNG_OK ? 0 : -1;
-}
-
-static int close_all(void **unused) {
-  if (on_gpu != NULL) {
-    on_gpu->backend->release(on_gpu->state, numbers_there);
-    on_gpu->backend->release(on_gpu->state, found_there);
-  }
-  rung_close(on_gpu);
-  rung_close(on_cpu);
-  return close_gpu(unused);
+  return open_both(numbers, BYTES, BYTES);
 }
 
 int main(void) {
@@ -189,5 +165,5 @@ int main(void) {
       cmocka_unit_test(counts_many_bins),
       cmocka_unit_test(auto_takes_the_last_rung),
   };
-  return cmocka_run_group_tests(tests, open_all, close_all);
+  return cmocka_run_group_tests(tests, open_all, close_both);
 }

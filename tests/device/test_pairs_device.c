@@ -1,15 +1,12 @@
 /* Pairs through rung.h on a GPU: arrays of either side, views of every form, every rung by name,
  * against the CPU's counts and sums. Skipped, by name, where there is no GPU. */
-#include "device/gpu.h"
+#include "device/both.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/context.h"
 #include "core/random.h"
 #include "ops/pairs/pairs.h"
-
-static rung_context *on_gpu, *on_cpu;
 
 /* One piece of memory for everything, the same on the device: what is read, then what is written.
  * Offsets in bytes. */
@@ -30,7 +27,6 @@ enum {
   WRITTEN = SUMS + 8 * 70000
 };
 static char memory[READ], wanted[WRITTEN], found[WRITTEN];
-static char *memory_there, *found_there;
 
 /* A job: sizes, strides of the points (in elements), and what is asked for. */
 typedef struct form {
@@ -117,7 +113,7 @@ static int check(int at, const char *rung, int block) {
         on_gpu->backend->fill(on_gpu->state, found_there, 0x5a, WRITTEN, &on_gpu->error) != RUNG_OK)
       fail_msg("%s", on_gpu->error.sentence);
     const rung_status status =
-        count(on_gpu, f, there ? memory_there : memory, there ? found_there : found, there, &call);
+        count(on_gpu, f, there ? read_there : memory, there ? found_there : found, there, &call);
     if (status == RUNG_UNSUPPORTED && rung != NULL) continue;
     if (status != RUNG_OK) fail_msg("form %d, %s: %s", at, rung, rung_last_error(on_gpu));
     if (there) bring_back();
@@ -171,30 +167,10 @@ static int open_all(void **unused) {
     else
       memcpy(memory + at, &x, sizeof x);
   }
-  void *there = NULL, *results = NULL;
-  if (rung_open(&on_gpu, &(rung_options){.device = "cuda:0"}) != RUNG_OK ||
-      rung_open(&on_cpu, &(rung_options){.device = "cpu"}) != RUNG_OK ||
-      on_gpu->backend->allocate(on_gpu->state, READ, &there, &failure) != RUNG_OK ||
-      on_gpu->backend->allocate(on_gpu->state, WRITTEN, &results, &failure) != RUNG_OK ||
-      on_gpu->backend->copy(on_gpu->state, there, memory, READ, RUNG_TO_DEVICE, &failure) !=
-          RUNG_OK)
-    return -1;
-  memory_there = (char *)there;
-  found_there = (char *)results;
-  return rung_synchronize(on_gpu) == RUNG_OK ? 0 : -1;
-}
-
-static int close_all(void **unused) {
-  if (on_gpu != NULL) {
-    on_gpu->backend->release(on_gpu->state, memory_there);
-    on_gpu->backend->release(on_gpu->state, found_there);
-  }
-  rung_close(on_gpu);
-  rung_close(on_cpu);
-  return close_gpu(unused);
+  return open_both(memory, READ, WRITTEN);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(counts_as_the_cpu_does)};
-  return cmocka_run_group_tests(tests, open_all, close_all);
+  return cmocka_run_group_tests(tests, open_all, close_both);
 }

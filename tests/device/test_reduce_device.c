@@ -1,18 +1,14 @@
 /* Reductions through rung.h on a GPU: arrays of either side, views of every form, canonical rungs
  * by name, against the CPU's bits. Skipped, by name, where there is no GPU. */
-#include "device/gpu.h"
+#include "device/both.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/context.h"
 #include "ops/reduce/reduce.h"
-
-static rung_context *on_gpu, *on_cpu;
 
 enum { ROOM = 1 << 20, BYTES = 8 * ROOM };
 static uint64_t numbers[ROOM], wanted[ROOM], found[ROOM];
-static char *numbers_there, *found_there; /* the same on the device */
 
 static const DLDataType types[] = {{kDLUInt, 8, 1},  {kDLInt, 32, 1},  {kDLUInt, 32, 1},
                                    {kDLInt, 64, 1},  {kDLUInt, 64, 1}, {kDLFloat, 32, 1},
@@ -104,9 +100,8 @@ static void check(const form *f, int what, int axis, DLDataType type, const char
   for (int there = 0; there < 2; there++) {
     memset(found, 0x5a, bytes);
     if (there) clear_there(bytes);
-    const rung_status on =
-        reduce(on_gpu, f, what, axis, type, there ? numbers_there : (char *)numbers,
-               there ? found_there : (char *)found, there, rung, &bytes);
+    const rung_status on = reduce(on_gpu, f, what, axis, type, there ? read_there : (char *)numbers,
+                                  there ? found_there : (char *)found, there, rung, &bytes);
     if (on != status) fail_msg("%s: status %d: %s", rung, (int)on, rung_last_error(on_gpu));
     if (there) bring_back(bytes);
     if (memcmp(found, wanted, bytes) != 0)
@@ -169,7 +164,7 @@ static void calls_may_follow_each_other(void **unused) {
   for (int there = 0; there < 2; there++)
     for (int c = 0; c < CALLS; c++) {
       int64_t shape[1] = {200003 - 4999 * c};
-      char *from = there ? numbers_there : (char *)numbers;
+      char *from = there ? read_there : (char *)numbers;
       char *to = there ? found_there : (char *)wanted;
       DLTensor in = {.data = from + 1024 * c,
                      .device = {there ? kDLCUDA : kDLCPU, 0},
@@ -195,27 +190,7 @@ static int open_all(void **unused) {
     const uint64_t x = (uint64_t)(i + 1) * 6364136223846793005u >> 8;
     numbers[i] = (x & 0x807fffff807fffffu) | 0x3e0000003e000000u;
   }
-  void *memory = NULL, *results = NULL;
-  if (rung_open(&on_gpu, &(rung_options){.device = "cuda:0"}) != RUNG_OK ||
-      rung_open(&on_cpu, &(rung_options){.device = "cpu"}) != RUNG_OK ||
-      on_gpu->backend->allocate(on_gpu->state, BYTES, &memory, &failure) != RUNG_OK ||
-      on_gpu->backend->allocate(on_gpu->state, BYTES, &results, &failure) != RUNG_OK ||
-      on_gpu->backend->copy(on_gpu->state, memory, numbers, BYTES, RUNG_TO_DEVICE, &failure) !=
-          RUNG_OK)
-    return -1;
-  numbers_there = (char *)memory;
-  found_there = (char *)results;
-  return rung_synchronize(on_gpu) == RUNG_OK ? 0 : -1;
-}
-
-static int close_all(void **unused) {
-  if (on_gpu != NULL) {
-    on_gpu->backend->release(on_gpu->state, numbers_there);
-    on_gpu->backend->release(on_gpu->state, found_there);
-  }
-  rung_close(on_gpu);
-  rung_close(on_cpu);
-  return close_gpu(unused);
+  return open_both(numbers, BYTES, BYTES);
 }
 
 int main(void) {
@@ -225,5 +200,5 @@ int main(void) {
       cmocka_unit_test(the_textbook_says_what_it_cannot),
       cmocka_unit_test(calls_may_follow_each_other),
   };
-  return cmocka_run_group_tests(tests, open_all, close_all);
+  return cmocka_run_group_tests(tests, open_all, close_both);
 }

@@ -1,19 +1,15 @@
 /* Scans through rung.h on a GPU: arrays of either side, views of every form, in place, canonical
  * rungs by name, against the CPU's bits; long lines again and again, for blocks wait for one
  * another. Skipped, by name, where there is no GPU. */
-#include "device/gpu.h"
+#include "device/both.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/context.h"
 #include "ops/scan/scan.h"
-
-static rung_context *on_gpu, *on_cpu;
 
 enum { LONG = (32 * 32 + 50) * SCAN_TILE + 6, BYTES = 8 * LONG };
 static char *numbers, *wanted, *found;
-static char *numbers_there, *found_there; /* the same on the device */
 
 static const char *const rungs[] = {"tiles", "single-pass"};
 enum { RUNGS = sizeof rungs / sizeof *rungs };
@@ -75,7 +71,7 @@ static void check(int k, int what, int exclusive, DLDataType type, const char *r
   for (int there = 0; there < 2; there++) {
     memset(found + BYTES / 2 - AROUND, 0x5a, 2 * AROUND);
     if (there) copy(found_there, found, BYTES, RUNG_TO_DEVICE);
-    if (scan(on_gpu, &forms[k], what, exclusive, type, there ? numbers_there : numbers,
+    if (scan(on_gpu, &forms[k], what, exclusive, type, there ? read_there : numbers,
              there ? found_there : found, there, rung) != RUNG_OK)
       fail_msg("%s: %s", rung, rung_last_error(on_gpu));
     if (there) copy(found, found_there, BYTES, RUNG_TO_HOST);
@@ -109,7 +105,7 @@ static void long_lines_are_the_same_every_time(void **unused) {
     out.data = wanted;
     assert_int_equal(rung_scan(on_cpu, RUNG_SUM, &in, 0, &out, NULL), RUNG_OK);
     in.device = out.device = (DLDevice){kDLCUDA, 0};
-    in.data = numbers_there;
+    in.data = read_there;
     out.data = found_there;
     for (int time = 0; time < 20; time++)
       for (int r = 0; r < RUNGS; r++) {
@@ -162,30 +158,14 @@ static int open_all(void **unused) {
     ((uint64_t *)numbers)[i] = (x & 0x807fffff807fffffu) | 0x3e0000003e000000u;
   }
   memset(found, 0x5a, BYTES);
-  void *memory = NULL, *results = NULL;
-  if (rung_open(&on_gpu, &(rung_options){.device = "cuda:0"}) != RUNG_OK ||
-      rung_open(&on_cpu, &(rung_options){.device = "cpu"}) != RUNG_OK ||
-      on_gpu->backend->allocate(on_gpu->state, BYTES, &memory, &failure) != RUNG_OK ||
-      on_gpu->backend->allocate(on_gpu->state, BYTES, &results, &failure) != RUNG_OK ||
-      on_gpu->backend->copy(on_gpu->state, memory, numbers, BYTES, RUNG_TO_DEVICE, &failure) !=
-          RUNG_OK)
-    return -1;
-  numbers_there = (char *)memory;
-  found_there = (char *)results;
-  return rung_synchronize(on_gpu) == RUNG_OK ? 0 : -1;
+  return open_both(numbers, BYTES, BYTES);
 }
 
 static int close_all(void **unused) {
-  if (on_gpu != NULL) {
-    on_gpu->backend->release(on_gpu->state, numbers_there);
-    on_gpu->backend->release(on_gpu->state, found_there);
-  }
-  rung_close(on_gpu);
-  rung_close(on_cpu);
   free(numbers);
   free(wanted);
   free(found);
-  return close_gpu(unused);
+  return close_both(unused);
 }
 
 int main(void) {

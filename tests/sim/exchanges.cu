@@ -54,7 +54,7 @@ static __global__ void vote(const unsigned *in, unsigned *out) {
 #endif
 }
 
-/* Two halves of a warp at different things; then lanes that ended early. */
+/* Two halves of a warp at different things; then lanes that ended early, named by a mask or not. */
 static __global__ void parts(const int *in, int *out) {
   const int lane = (int)threadIdx.x;
   int value = in[lane];
@@ -66,7 +66,7 @@ static __global__ void parts(const int *in, int *out) {
   out[lane] = value;
   if (lane >= 20) return;
   value = __shfl_sync(0x000fffffu, value, 19);
-  out[32 + lane] = value;
+  out[32 + lane] = __shfl_sync(ALL, value, 3);
 }
 
 static __global__ void block_votes(const int *in, int *out) {

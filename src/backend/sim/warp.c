@@ -1,26 +1,21 @@
 /* What the lanes of a warp do together. */
 #include "backend/sim/sim.h"
 
-/* The lanes of `mask` that are still there: one that has ended takes no part, as on a GPU. */
-static unsigned living(const sim_block *block, int warp, unsigned mask) {
-  const int threads = block->worker->run->threads;
-  unsigned lanes = 0;
-  for (int lane = 0; lane < SIM_WARP && warp * SIM_WARP + lane < threads; lane++)
-    if ((mask >> lane & 1) != 0 && block->threads[warp * SIM_WARP + lane].wait != SIM_ENDED)
-      lanes |= 1u << lane;
-  return lanes;
-}
-
-/* The lanes the exchange of `one` is for, if all of them have come; else 0. */
+/* The lanes the exchange of `one` is for, if all of them have come; else 0. A lane that has ended
+ * takes no part, as on a GPU. Looked for from the lane after `one` on, which mostly has not come
+ * yet. */
 static unsigned gathered(const sim_block *block, const sim_thread *one) {
-  const int warp = one->number / SIM_WARP;
-  const unsigned lanes = living(block, warp, one->mask);
-  for (int lane = 0; lane < SIM_WARP; lane++) {
-    if ((lanes >> lane & 1) == 0) continue;
-    const sim_thread *other = &block->threads[warp * SIM_WARP + lane];
+  const int first = one->number / SIM_WARP * SIM_WARP, threads = block->worker->run->threads;
+  unsigned lanes = 0;
+  for (int step = 1; step <= SIM_WARP; step++) {
+    const int lane = (one->number + step) % SIM_WARP;
+    const sim_thread *other = &block->threads[first + lane];
+    if ((one->mask >> lane & 1) == 0 || first + lane >= threads || other->wait == SIM_ENDED)
+      continue;
     if (other->wait != SIM_IN_EXCHANGE || other->mask != one->mask ||
         other->exchange != one->exchange)
       return 0;
+    lanes |= 1u << lane;
   }
   return lanes;
 }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "ops/pairs/cpu/grid.h"
-#include "ops/pairs/cpu/work.h"
 #include "ops/pairs/cuda/exact32.h"
 #include "ops/pairs/space.h"
 #include "ops/pairs/sums.h"
@@ -124,14 +123,9 @@ static bool exact32_can(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
-/* How far the cells' grid reaches. */
-static const double *extent_of(const pairs_problem *p) {
-  return p->box.space != PAIRS_OPEN ? p->box.height : p->extent;
-}
-
 static bool no_cells(const pairs_problem *p, const char *other, char why[RUNG_REASON]) {
   const bool box = p->box.space != PAIRS_OPEN;
-  const double *extent = extent_of(p);
+  const double *extent = pairs_cut_extent(p);
   if (!box && !p->known)
     snprintf(
         why, RUNG_REASON,
@@ -156,8 +150,7 @@ static bool has_cells(const rung_task *task, char why[RUNG_REASON]) {
 static bool has_cpu_cells(const rung_task *task, char why[RUNG_REASON]) {
   const pairs_problem *p = problem_of(task);
   pairs_cut cut;
-  return ((p->box.space != PAIRS_OPEN || p->known) &&
-          pairs_cut_of(p, extent_of(p), (int64_t)pairs_most_cells(p), &cut)) ||
+  return ((p->box.space != PAIRS_OPEN || p->known) && pairs_cut_of(p, pairs_cut_extent(p), &cut)) ||
          no_cells(p, "threads", why);
 }
 

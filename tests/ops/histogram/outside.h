@@ -2,31 +2,7 @@
 #ifndef TESTS_HISTOGRAM_OUTSIDE_H
 #define TESTS_HISTOGRAM_OUTSIDE_H
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-#include <rung/rung.h>
-
-static const DLDataType u8 = {kDLUInt, 8, 1}, u16 = {kDLUInt, 16, 1}, i32 = {kDLInt, 32, 1},
-                        u32 = {kDLUInt, 32, 1}, i64 = {kDLInt, 64, 1}, u64 = {kDLUInt, 64, 1},
-                        f32 = {kDLFloat, 32, 1}, f64 = {kDLFloat, 64, 1};
-
-static inline DLTensor tensor(void *data, DLDataType type, int ndim, int64_t *shape,
-                              int64_t *strides) {
-  return (DLTensor){.data = data,
-                    .device = {kDLCPU, 0},
-                    .ndim = ndim,
-                    .dtype = type,
-                    .shape = shape,
-                    .strides = strides};
-}
+#include "ops/outside.h"
 
 /* The histogram of n numbers without gaps: bins->count counts, and after them below, above, NaN. */
 static inline void count_all(rung_context *context, const rung_bins *bins, DLDataType type,

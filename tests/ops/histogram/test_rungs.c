@@ -1,52 +1,22 @@
 /* Every CPU rung on every instruction set of this machine, with 1, 2 and 5 threads, on the trials'
  * lines; that 32-bit counters are added up in time; and that a wrong count is seen to be wrong. */
-#include "core/context.h"
-#include "lab/lab.h"
 #include "ops/histogram/histogram.h"
 #include "ops/histogram/outside.h"
-
-static const char *const isas[] = {"baseline", "avx2", "avx512"};
-static const int thread_counts[] = {1, 2, 5};
-
-static void verify_line(const char *line) {
-  rung_trial trial;
-  rung_error error = {0};
-  if (histogram_trials.make(line, 5, &trial, &error) != RUNG_OK) fail_msg("%s", error.sentence);
-  assert_int_equal(histogram_trials.expect(&trial, &error), RUNG_OK);
-  for (int i = 0; i < 3; ++i)
-    for (int t = 0; t < 3; ++t) {
-      rung_context *context;
-      const rung_options options = {.device = "cpu", .isa = isas[i], .threads = thread_counts[t]};
-      lab_rig *rig = NULL;
-      if (rung_open(&context, &options) == RUNG_OK) {
-        assert_int_equal(lab_rig_open(context, &trial, &rig, &error), RUNG_OK);
-        for (int r = 0; r < histogram_operation.count; ++r) {
-          lab_verdict verdict;
-          if (histogram_operation.rows[r].family != RUNG_ON_CPU) continue;
-          lab_verify(rig, &histogram_operation.rows[r], 0, &verdict);
-          if (verdict.finding != LAB_GOOD)
-            fail_msg("%s on %s, %s: %s", histogram_operation.rows[r].name, isas[i], trial.label,
-                     verdict.sentence);
-        }
-        lab_rig_close(rig);
-      }
-      rung_close(context);
-    }
-  histogram_trials.drop(&trial);
-}
+#include "ops/rungs.h"
 
 static void passes_its_trials(void **state) {
   (void)state;
-  for (const char *const *line = histogram_trials.verify; *line != NULL; ++line) verify_line(*line);
+  for (const char *const *line = histogram_trials.verify; *line != NULL; ++line)
+    verify_line(&histogram_trials, *line, 0, 1);
 }
 
 /* Long enough for many chunks a thread, with little room in the counters. */
 static void adds_up_in_time(void **state) {
   (void)state;
-  verify_line("n=1000003 bins=8 flush=70000 type=u32 data=equal");
-  verify_line("n=1000003 kind=bytes flush=100000 type=u8");
-  verify_line("n=400009 bins=3000 flush=65536 rows=3 type=f32");
-  verify_line("n=70001 bins=77 rows=9 type=f64");
+  verify_line(&histogram_trials, "n=1000003 bins=8 flush=70000 type=u32 data=equal", 0, 1);
+  verify_line(&histogram_trials, "n=1000003 kind=bytes flush=100000 type=u8", 0, 1);
+  verify_line(&histogram_trials, "n=400009 bins=3000 flush=65536 rows=3 type=f32", 0, 1);
+  verify_line(&histogram_trials, "n=70001 bins=77 rows=9 type=f64", 0, 1);
 }
 
 /* All ways of finding bins are among the trials' lines, of every type that has them. */
@@ -128,12 +98,7 @@ static void refuses_lines_it_cannot_make(void **state) {
                                       "m=3",
                                       "kind=bytes bins=9 type=u8",
                                       "n=1099511627777"};
-  for (size_t k = 0; k < sizeof lines / sizeof *lines; ++k) {
-    rung_trial trial;
-    rung_error error = {0};
-    if (histogram_trials.make(lines[k], 1, &trial, &error) == RUNG_OK) fail_msg("%s", lines[k]);
-    assert_true(error.sentence[0] != '\0');
-  }
+  refuse_lines(&histogram_trials, lines, sizeof lines / sizeof *lines);
 }
 
 int main(void) {

@@ -1,31 +1,16 @@
 /* rung_histogram() of views of every kind, into views of every kind: what the elements, gathered
  * one by one, come to. */
 #include "ops/histogram/outside.h"
+#include "ops/view.h"
 
-enum { ROOM = 200000, DIMS = 8, BINS = 9, RESULTS = 8192 };
+enum { ROOM = 200000, BINS = 9, RESULTS = 8192 };
 static int32_t numbers[ROOM];
 static float reals[ROOM];
 static int64_t results[RESULTS], outer[RESULTS];
 
-typedef struct view {
-  int ndim;
-  int64_t shape[DIMS], stride[DIMS];
-} view;
-
-static int64_t count_of(const view *v) {
-  int64_t count = 1;
-  for (int d = 0; d < v->ndim; ++d) count *= v->shape[d];
-  return count;
-}
-
-/* Where the element of row-major number `i` lies, from the middle of the room. */
+/* Where the element of row-major number `i` lies, from the middle of `numbers` on. */
 static int64_t place(const view *v, int64_t i) {
-  int64_t at = ROOM / 2;
-  for (int d = v->ndim - 1; d >= 0; --d) {
-    at += i % v->shape[d] * v->stride[d];
-    i /= v->shape[d];
-  }
-  return at;
+  return ROOM / 2 + offset_of(v, i);
 }
 
 /* Of the whole (rows 1) or of every row; counts and outside with steps of `step` numbers, row by

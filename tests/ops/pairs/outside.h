@@ -3,33 +3,10 @@
 #define TESTS_PAIRS_OUTSIDE_H
 
 #include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-#include <rung/rung.h>
 
 #include "core/random.h"
+#include "ops/outside.h"
 #include "ops/pairs/pairs.h"
-
-static const DLDataType i64 = {kDLInt, 64, 1}, u64 = {kDLUInt, 64, 1}, f32 = {kDLFloat, 32, 1},
-                        f64 = {kDLFloat, 64, 1};
-
-static inline DLTensor tensor(const void *data, DLDataType type, int ndim, int64_t *shape,
-                              int64_t *strides) {
-  return (DLTensor){.data = (void *)data,
-                    .device = {kDLCPU, 0},
-                    .ndim = ndim,
-                    .dtype = type,
-                    .shape = shape,
-                    .strides = strides};
-}
 
 /* Points without gaps, f64; NULL and 0 where there are none. */
 typedef struct job {
@@ -96,13 +73,6 @@ static inline void compare(const char *what, const char *rung, const job *j, con
       fail_msg("%s, %s: sum %" PRId64 " is %.17g, not %.17g", what, rung, k, found->sums[k],
                wanted->sums[k]);
 }
-
-/* Under a sanitizer everything takes several times as long, and less of it has to do. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { INSTRUMENTED = 1 };
-#else
-enum { INSTRUMENTED = 0 };
-#endif
 
 /* A job that takes every rung of a device too long is one for the CPU's alone. */
 enum { SIMULATED = INSTRUMENTED ? 100000 : 2000000 };

@@ -1,8 +1,8 @@
 /* Every refusal of rung_pairs() and rung_box_reach() names its argument and value and says what
  * would do, and nothing has been written. */
+#include "ops/context.h"
 #include "ops/pairs/outside.h"
 
-static rung_context *context;
 static double x[60];
 static int64_t memory[64];
 static int64_t ten[2] = {10, 3}, five[2] = {5, 3}, four[1] = {4}, three[1] = {3};
@@ -50,10 +50,7 @@ static rung_status call(arguments *g) {
 
 static void refused(arguments *g, rung_status status, const char *part) {
   for (int i = 0; i < 64; ++i) memory[i] = 7;
-  const rung_status found = call(g);
-  const char *sentence = rung_last_error(context);
-  if (found != status || strstr(sentence, part) == NULL)
-    fail_msg("status %d: \"%s\" does not say \"%s\"", (int)found, sentence, part);
+  expect_refusal(call(g), status, part);
   for (int i = 0; i < 64; ++i) assert_true(memory[i] == 7);
   accepted(g);
 }
@@ -253,21 +250,10 @@ static void refuses_places_and_rungs(void **state) {
                    RUNG_BAD_ARGUMENT);
 }
 
-static int set_up(void **state) {
-  (void)state;
-  return rung_open(&context, &(rung_options){.device = "cpu"});
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  rung_close(context);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(refuses_bins),           cmocka_unit_test(refuses_boxes),
       cmocka_unit_test(refuses_sets),           cmocka_unit_test(refuses_outputs),
       cmocka_unit_test(refuses_what_is_shared), cmocka_unit_test(refuses_places_and_rungs)};
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, open_context, close_context);
 }

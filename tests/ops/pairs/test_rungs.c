@@ -1,52 +1,26 @@
 /* Every CPU rung on every instruction set of this machine, with 1, 2 and 5 threads, on the trials'
  * lines; that 32-bit counters are added up in time; and that a wrong result is seen to be wrong. */
-#include "core/context.h"
-#include "lab/lab.h"
 #include "ops/pairs/outside.h"
 #include "ops/pairs/trials.h"
+#include "ops/rungs.h"
 
-static const char *const isas[] = {"baseline", "avx2", "avx512"};
-static const int thread_counts[] = {1, 2, 5};
-
-static void verify_line(const char *line) {
-  rung_trial trial;
-  rung_error error = {0};
-  if (pairs_trials.make(line, 5, &trial, &error) != RUNG_OK) fail_msg("%s", error.sentence);
-  assert_int_equal(pairs_trials.expect(&trial, &error), RUNG_OK);
-  for (int i = 0; i < 3; ++i)
-    for (int t = INSTRUMENTED ? 2 : 0; t < 3; ++t) {
-      rung_context *context;
-      const rung_options options = {.device = "cpu", .isa = isas[i], .threads = thread_counts[t]};
-      lab_rig *rig = NULL;
-      if (rung_open(&context, &options) == RUNG_OK) {
-        assert_int_equal(lab_rig_open(context, &trial, &rig, &error), RUNG_OK);
-        for (int r = 0; r < pairs_operation.count; ++r) {
-          lab_verdict verdict;
-          if (pairs_operation.rows[r].family != RUNG_ON_CPU) continue;
-          lab_verify(rig, &pairs_operation.rows[r], 0, &verdict);
-          if (verdict.finding != LAB_GOOD && verdict.finding != LAB_UNSUPPORTED)
-            fail_msg("%s on %s, %s: %s", pairs_operation.rows[r].name, isas[i], trial.label,
-                     verdict.sentence);
-        }
-        lab_rig_close(rig);
-      }
-      rung_close(context);
-    }
-  pairs_trials.drop(&trial);
+/* Under a sanitizer with 5 threads only. */
+static void verify(const char *line) {
+  verify_line(&pairs_trials, line, INSTRUMENTED ? 2 : 0, 1);
 }
 
 static void passes_its_trials(void **state) {
   (void)state;
-  for (const char *const *line = pairs_trials.verify; *line != NULL; ++line) verify_line(*line);
+  for (const char *const *line = pairs_trials.verify; *line != NULL; ++line) verify(*line);
 }
 
 /* Enough pairs for many chunks a thread, with little room in the counters. */
 static void adds_up_in_time(void **state) {
   (void)state;
-  verify_line("n=2500 bins=8 flush=10000 data=equal");
-  verify_line("n=2000 m=700 bins=90 flush=5000 type=f32");
-  verify_line("n=3000 bins=50 share=0.05 box=cube flush=500");
-  verify_line("n=3000 bins=50 share=0.05 flush=500 data=equal");
+  verify("n=2500 bins=8 flush=10000 data=equal");
+  verify("n=2000 m=700 bins=90 flush=5000 type=f32");
+  verify("n=3000 bins=50 share=0.05 box=cube flush=500");
+  verify("n=3000 bins=50 share=0.05 flush=500 data=equal");
 }
 
 /* All spaces, kinds of bins and sets are among the trials' lines, and cut-offs of few cells and of
@@ -196,12 +170,7 @@ static void refuses_lines_it_cannot_make(void **state) {
                                       "kind=log width=1",
                                       "box=tri width=1000",
                                       "rows=3"};
-  for (size_t k = 0; k < sizeof lines / sizeof *lines; ++k) {
-    rung_trial trial;
-    rung_error error = {0};
-    if (pairs_trials.make(lines[k], 1, &trial, &error) == RUNG_OK) fail_msg("%s", lines[k]);
-    assert_true(error.sentence[0] != '\0');
-  }
+  refuse_lines(&pairs_trials, lines, sizeof lines / sizeof *lines);
 }
 
 int main(void) {

@@ -1,17 +1,14 @@
 /* Every refusal of rung_reduce() names its argument and value and says what would do, and nothing
  * has been written. */
+#include "ops/context.h"
 #include "ops/reduce/outside.h"
 
-static rung_context *context;
 static double x[24], out[12];
 
 static void refused(rung_reduction what, const DLTensor *in, int axis, DLTensor *to,
                     rung_call *call, rung_status status, const char *part) {
   for (int i = 0; i < 12; ++i) out[i] = 7;
-  const rung_status found = rung_reduce(context, what, in, axis, to, call);
-  const char *sentence = rung_last_error(context);
-  if (found != status || strstr(sentence, part) == NULL)
-    fail_msg("status %d: \"%s\" does not say \"%s\"", (int)found, sentence, part);
+  expect_refusal(rung_reduce(context, what, in, axis, to, call), status, part);
   for (int i = 0; i < 12; ++i) assert_true(out[i] == 7);
 }
 
@@ -95,17 +92,6 @@ static void refuses_calls(void **state) {
   refused(RUNG_SUM, &in, 2, &to, &call, RUNG_BAD_ARGUMENT, "1025");
   assert_int_equal(rung_reduce(context, RUNG_SUM, &in, 2, &to, NULL), RUNG_OK);
   assert_string_equal(rung_last_error(context), "");
-}
-
-static int open_context(void **state) {
-  (void)state;
-  return rung_open(&context, &(rung_options){.device = "cpu", .threads = 2}) == RUNG_OK ? 0 : -1;
-}
-
-static int close_context(void **state) {
-  (void)state;
-  rung_close(context);
-  return 0;
 }
 
 int main(void) {

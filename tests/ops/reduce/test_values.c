@@ -1,7 +1,6 @@
 /* rung_reduce() from outside: values that NumPy made, or that are known without it. */
+#include "ops/context.h"
 #include "ops/reduce/outside.h"
-
-static rung_context *context;
 
 /* ---- NumPy's ----------------------------------------------------------------------------------
  *
@@ -247,17 +246,6 @@ static void long_arrays_are_whole(void **state) {
   free(bytes);
   assert_true(sum == 253);
   assert_true(most == 250);
-}
-
-static int open_context(void **state) {
-  (void)state;
-  return rung_open(&context, &(rung_options){.device = "cpu", .threads = 3}) == RUNG_OK ? 0 : -1;
-}
-
-static int close_context(void **state) {
-  (void)state;
-  rung_close(context);
-  return 0;
 }
 
 int main(void) {

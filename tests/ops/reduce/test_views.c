@@ -1,36 +1,19 @@
 /* rung_reduce() of views of every kind: each result has the bits that its own line has, gathered
  * and reduced alone. */
+#include "ops/context.h"
 #include "ops/reduce/outside.h"
+#include "ops/view.h"
 
-static rung_context *context;
-
-enum { ROOM = 400000, DIMS = 8 };
+enum { ROOM = 400000 };
 static double numbers[ROOM], gathered[ROOM], results[ROOM + 100];
 
-/* A view of `numbers`, from its middle. */
-typedef struct view {
-  int ndim;
-  int64_t shape[DIMS], stride[DIMS];
-} view;
-
-static int64_t count_of(const view *v) {
-  int64_t count = 1;
-  for (int d = 0; d < v->ndim; ++d) count *= v->shape[d];
-  return count;
-}
-
-/* Where the element of row-major number `i` lies, dimension `axis` held at `k` (axis < 0: none). */
+/* Where the element of row-major number `i` lies, from the middle of `numbers` on; dimension `axis`
+ * held at `k` (axis < 0: none). */
 static int64_t place(const view *v, int64_t i, int axis, int64_t k) {
-  int64_t at = ROOM / 2;
-  for (int d = v->ndim - 1; d >= 0; --d) {
-    if (d == axis) {
-      at += k * v->stride[d];
-      continue;
-    }
-    at += i % v->shape[d] * v->stride[d];
-    i /= v->shape[d];
-  }
-  return at;
+  view others = *v;
+  if (axis < 0) return ROOM / 2 + offset_of(v, i);
+  others.shape[axis] = 1;
+  return ROOM / 2 + offset_of(&others, i) + k * v->stride[axis];
 }
 
 static void check(const view *v, rung_reduction what, int axis) {
@@ -145,20 +128,13 @@ static void packs_slice_by_slice(void **state) {
   free(line);
 }
 
-static int open_context(void **state) {
-  (void)state;
+static int set_up(void **state) {
   uint32_t x = 1;
   for (int64_t i = 0; i < ROOM; ++i) {
     x = x * 1664525u + 1013904223u;
     numbers[i] = (int32_t)x / 4096.0 / 3;
   }
-  return rung_open(&context, &(rung_options){.device = "cpu", .threads = 2}) == RUNG_OK ? 0 : -1;
-}
-
-static int close_context(void **state) {
-  (void)state;
-  rung_close(context);
-  return 0;
+  return open_context(state);
 }
 
 int main(void) {
@@ -169,5 +145,5 @@ int main(void) {
       cmocka_unit_test(takes_long_lines),
       cmocka_unit_test(packs_slice_by_slice),
   };
-  return cmocka_run_group_tests(tests, open_context, close_context);
+  return cmocka_run_group_tests(tests, set_up, close_context);
 }

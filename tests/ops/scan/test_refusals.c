@@ -1,17 +1,14 @@
 /* Every refusal of rung_scan() names its argument and value and says what would do, and nothing has
  * been written. */
+#include "ops/context.h"
 #include "ops/scan/outside.h"
 
-static rung_context *context;
 static double x[24], out[24];
 
 static void refused(rung_reduction what, const DLTensor *in, int exclusive, DLTensor *to,
                     rung_call *call, rung_status status, const char *part) {
   for (int i = 0; i < 24; ++i) x[i] = out[i] = 7;
-  const rung_status found = rung_scan(context, what, in, exclusive, to, call);
-  const char *sentence = rung_last_error(context);
-  if (found != status || strstr(sentence, part) == NULL)
-    fail_msg("status %d: \"%s\" does not say \"%s\"", (int)found, sentence, part);
+  expect_refusal(rung_scan(context, what, in, exclusive, to, call), status, part);
   for (int i = 0; i < 24; ++i) assert_true(x[i] == 7 && out[i] == 7);
 }
 
@@ -78,17 +75,6 @@ static void refuses_calls(void **state) {
   refused(RUNG_SUM, &in, 0, &to, &call, RUNG_BAD_ARGUMENT, "1025");
   assert_int_equal(rung_scan(context, RUNG_SUM, &in, 0, &to, NULL), RUNG_OK);
   assert_string_equal(rung_last_error(context), "");
-}
-
-static int open_context(void **state) {
-  (void)state;
-  return rung_open(&context, &(rung_options){.device = "cpu", .threads = 2}) == RUNG_OK ? 0 : -1;
-}
-
-static int close_context(void **state) {
-  (void)state;
-  rung_close(context);
-  return 0;
 }
 
 int main(void) {

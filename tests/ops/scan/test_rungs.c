@@ -1,13 +1,9 @@
 /* Every CPU rung on every instruction set of this machine, with 1, 2 and 5 threads: the trials'
  * lines, one set of bits for all, and those of the reference where tiles have families of families.
  * And that a wrong result is seen to be wrong. */
-#include "core/context.h"
-#include "lab/lab.h"
+#include "ops/rungs.h"
 #include "ops/scan/outside.h"
 #include "ops/scan/scan.h"
-
-static const char *const isas[] = {"baseline", "avx2", "avx512"};
-static const int thread_counts[] = {1, 2, 5};
 
 /* ---- the contract's bits ----------------------------------------------------------------------
  */
@@ -22,28 +18,25 @@ static void fill(float *floats, double *doubles, int64_t n) {
   }
 }
 
-/* The reference's bits, by both canonical rungs, everywhere. */
-static void check_order(rung_dtype dtype, void *in, int64_t n, bool exclusive, int most_isas) {
+/* The reference's bits, by both canonical rungs, from `isa` on. */
+static void check_order(rung_dtype dtype, void *in, int64_t n, bool exclusive, int isa) {
   const size_t bytes = (size_t)n * rung_dtype_bytes(dtype);
   char *wanted = (char *)malloc(bytes), *found = (char *)malloc(bytes);
   scan_problem problem;
   rung_error error = {0};
   assert_int_equal(scan_problem_of(&error, RUNG_SUM, dtype, exclusive, 1, n, &problem), RUNG_OK);
   assert_true(scan_reference_strict(&problem, in, wanted));
-  for (int i = 3 - most_isas; i < 3; ++i)
+  for (int i = isa; i < ISAS; ++i)
     for (int t = 0; t < 3; ++t) {
-      rung_context *context;
-      const rung_options options = {.device = "cpu", .isa = isas[i], .threads = thread_counts[t]};
-      if (rung_open(&context, &options) == RUNG_OK)
-        for (int r = t > 0; r < 2; ++r) {
-          const char *rung = r == 0 ? "tiles" : "threads";
-          memset(found, 0xff, bytes);
-          scan_line(context, RUNG_SUM, dtype == RUNG_F32 ? f32 : f64, in, n, exclusive, found,
-                    rung);
-          if (memcmp(found, wanted, bytes) != 0)
-            fail_msg("%s on %s with %d threads: other bits, n=%ld", rung, isas[i], thread_counts[t],
-                     (long)n);
-        }
+      rung_context *context = open_with(isas[i], thread_counts[t]);
+      for (int r = t > 0; r < 2 && context != NULL; ++r) {
+        const char *rung = r == 0 ? "tiles" : "threads";
+        memset(found, 0xff, bytes);
+        scan_line(context, RUNG_SUM, dtype == RUNG_F32 ? f32 : f64, in, n, exclusive, found, rung);
+        if (memcmp(found, wanted, bytes) != 0)
+          fail_msg("%s on %s with %d threads: other bits, n=%ld", rung, isas[i], thread_counts[t],
+                   (long)n);
+      }
       rung_close(context);
     }
   free(wanted);
@@ -58,15 +51,15 @@ static void keeps_the_order(void **state) {
   double *doubles = (double *)malloc(MOST * sizeof *doubles);
   fill(floats, doubles, MOST);
   for (int64_t n = 1; n <= 300; ++n) {
-    check_order(RUNG_F32, floats, n, n % 2, 3);
-    check_order(RUNG_F64, doubles, n, n % 2, 3);
+    check_order(RUNG_F32, floats, n, n % 2, first_isa());
+    check_order(RUNG_F64, doubles, n, n % 2, first_isa());
   }
   static const int64_t lengths[] = {
       SCAN_TILE - 1, SCAN_TILE,          SCAN_TILE + 1, 2 * SCAN_TILE,  FAMILY - 1, FAMILY,
       FAMILY + 1,    FAMILY + SCAN_TILE, 2 * FAMILY,    2 * FAMILY + 1, MOST};
   for (size_t k = 0; k < sizeof lengths / sizeof *lengths; ++k) {
-    check_order(RUNG_F32, floats, lengths[k], k % 2, 3);
-    check_order(RUNG_F64, doubles, lengths[k], (k + 1) % 2, 3);
+    check_order(RUNG_F32, floats, lengths[k], k % 2, first_isa());
+    check_order(RUNG_F64, doubles, lengths[k], (k + 1) % 2, first_isa());
   }
   free(floats);
   free(doubles);
@@ -78,8 +71,8 @@ static void keeps_the_order_of_families_of_families(void **state) {
   enum { N = (32 * 32 + 50) * SCAN_TILE + 1 };
   float *floats = (float *)malloc(N * sizeof *floats);
   fill(floats, NULL, N);
-  check_order(RUNG_F32, floats, N, false, 1);
-  check_order(RUNG_F32, floats, 32 * 32 * SCAN_TILE + 1, true, 1);
+  check_order(RUNG_F32, floats, N, false, widest_isa());
+  check_order(RUNG_F32, floats, 32 * 32 * SCAN_TILE + 1, true, widest_isa());
   free(floats);
 }
 
@@ -100,48 +93,17 @@ static void a_group_is_its_prefix(void **state) {
 /* ---- the trials -------------------------------------------------------------------------------
  */
 
-static void verify_line(const char *line) {
-  rung_trial trial;
-  rung_error error = {0};
-  if (scan_trials.make(line, 5, &trial, &error) != RUNG_OK) fail_msg("%s", error.sentence);
-  assert_int_equal(scan_trials.expect(&trial, &error), RUNG_OK);
-  for (int i = 0; i < 3; ++i)
-    for (int t = 0; t < 3; t += 2) {
-      rung_context *context;
-      const rung_options options = {.device = "cpu", .isa = isas[i], .threads = thread_counts[t]};
-      lab_rig *rig = NULL;
-      if (rung_open(&context, &options) == RUNG_OK) {
-        assert_int_equal(lab_rig_open(context, &trial, &rig, &error), RUNG_OK);
-        for (int r = 0; r < scan_operation.count; ++r) {
-          lab_verdict verdict;
-          if (scan_operation.rows[r].family != RUNG_ON_CPU) continue;
-          lab_verify(rig, &scan_operation.rows[r], 0, &verdict);
-          if (verdict.finding != LAB_GOOD)
-            fail_msg("%s on %s, %s: %s", scan_operation.rows[r].name, isas[i], trial.label,
-                     verdict.sentence);
-        }
-        lab_rig_close(rig);
-      }
-      rung_close(context);
-    }
-  scan_trials.drop(&trial);
-}
-
 static void passes_its_trials(void **state) {
   (void)state;
-  for (const char *const *line = scan_trials.verify; *line != NULL; ++line) verify_line(*line);
+  for (const char *const *line = scan_trials.verify; *line != NULL; ++line)
+    verify_line(&scan_trials, *line, 0, 2);
 }
 
 /* One bit of one element wrong: every canonical judgement, and every one of integers and extremes,
  * sees it; a textbook's sees what is beyond its bound. */
 static void sees_one_wrong_bit(void **state) {
   (void)state;
-  static const struct {
-    const char *line;
-    rung_order order;
-    int byte, bit;
-    bool pass;
-  } cases[] = {
+  static const turned cases[] = {
       {"n=100 op=sum type=f32 lines=70", RUNG_CANONICAL, 0, 0, false},
       {"n=100 op=sum type=f32 lines=70", RUNG_TEXTBOOK, 0, 0, true},
       {"n=100 op=sum type=f32 lines=70", RUNG_TEXTBOOK, 2, 6, false},
@@ -151,32 +113,8 @@ static void sees_one_wrong_bit(void **state) {
       {"n=100 op=sum type=u32 lines=70", RUNG_TEXTBOOK, 0, 0, false},
       {"n=100 op=sum type=i64 exclusive=1 lines=70", RUNG_CANONICAL, 0, 0, false},
   };
-  enum { WRONG = 69 * 100 + 37 };
-  rung_context *context;
-  assert_int_equal(rung_open(&context, &(rung_options){.device = "cpu"}), RUNG_OK);
-  for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
-    rung_trial trial;
-    rung_judgement judgement;
-    char results[7000 * 8];
-    assert_int_equal(scan_trials.make(cases[c].line, 1, &trial, NULL), RUNG_OK);
-    assert_int_equal(scan_trials.expect(&trial, NULL), RUNG_OK);
-    rung_task task = {.problem = trial.problem, .device = &context->device};
-    memcpy(task.arrays, trial.arrays, sizeof task.arrays);
-    task.arrays[SCAN_OUT].data = results;
-    const rung_row *tiles = &scan_operation.rows[1];
-    assert_string_equal(tiles->name, "tiles");
-    assert_int_equal(rung_row_launch(tiles, &context->device)(&task), RUNG_OK);
-    scan_trials.judge(&trial, RUNG_CANONICAL, &task.arrays[SCAN_OUT], &judgement);
-    assert_true(judgement.pass);
-    assert_true(judgement.worst <= judgement.bound);
-    results[WRONG * rung_dtype_bytes(trial.dtype) + (size_t)cases[c].byte] ^=
-        (char)(1 << cases[c].bit);
-    scan_trials.judge(&trial, cases[c].order, &task.arrays[SCAN_OUT], &judgement);
-    if (judgement.pass != cases[c].pass || (!judgement.pass && judgement.first != WRONG))
-      fail_msg("%s, order %d: %s", cases[c].line, (int)cases[c].order, judgement.sentence);
-    scan_trials.drop(&trial);
-  }
-  rung_close(context);
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c)
+    see_turned(&scan_trials, "tiles", SCAN_OUT, 69 * 100 + 37, &cases[c]);
 }
 
 int main(void) {

@@ -1,7 +1,7 @@
 /* rung_scan() from outside: values that Python made, or that are known without it. */
+#include "ops/context.h"
 #include "ops/scan/outside.h"
 
-static rung_context *context;
 static const char *const rungs[] = {"serial", "tiles", "threads"};
 enum { RUNGS = 3 };
 
@@ -225,17 +225,6 @@ static void nothing_is_nothing(void **state) {
     assert_int_equal(rung_scan(context, RUNG_MAX, &in, 1, &to, &call), RUNG_OK);
     for (int i = 0; i < 4; ++i) assert_true(out[i] == 7);
   }
-}
-
-static int open_context(void **state) {
-  (void)state;
-  return rung_open(&context, &(rung_options){.device = "cpu", .threads = 3}) == RUNG_OK ? 0 : -1;
-}
-
-static int close_context(void **state) {
-  (void)state;
-  rung_close(context);
-  return 0;
 }
 
 int main(void) {

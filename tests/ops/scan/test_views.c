@@ -1,32 +1,15 @@
 /* rung_scan() of views of every kind, into views of every kind, and in place: each line has the
  * bits that it has gathered and scanned alone. */
+#include "ops/context.h"
 #include "ops/scan/outside.h"
+#include "ops/view.h"
 
-static rung_context *context;
-
-enum { ROOM = 400000, DIMS = 8 };
+enum { ROOM = 400000 };
 static double numbers[ROOM], kept[ROOM], results[ROOM], gathered[ROOM], wanted[ROOM];
 
-/* A view of `numbers`, from its middle. */
-typedef struct view {
-  int ndim;
-  int64_t shape[DIMS], stride[DIMS];
-} view;
-
-static int64_t count_of(const view *v) {
-  int64_t count = 1;
-  for (int d = 0; d < v->ndim; ++d) count *= v->shape[d];
-  return count;
-}
-
-/* Where the element of row-major number `i` lies. */
+/* Where the element of row-major number `i` lies, from the middle of `numbers` on. */
 static int64_t place(const view *v, int64_t i) {
-  int64_t at = ROOM / 2;
-  for (int d = v->ndim - 1; d >= 0; --d) {
-    at += i % v->shape[d] * v->stride[d];
-    i /= v->shape[d];
-  }
-  return at;
+  return ROOM / 2 + offset_of(v, i);
 }
 
 static DLTensor on(double *data, view *v) {
@@ -175,20 +158,13 @@ static void packs_slice_by_slice(void **state) {
   free(out);
 }
 
-static int open_context(void **state) {
-  (void)state;
+static int set_up(void **state) {
   uint32_t x = 1;
   for (int64_t i = 0; i < ROOM; ++i) {
     x = x * 1664525u + 1013904223u;
     numbers[i] = (int32_t)x / 4096.0 / 3;
   }
-  return rung_open(&context, &(rung_options){.device = "cpu", .threads = 2}) == RUNG_OK ? 0 : -1;
-}
-
-static int close_context(void **state) {
-  (void)state;
-  rung_close(context);
-  return 0;
+  return open_context(state);
 }
 
 int main(void) {
@@ -197,5 +173,5 @@ int main(void) {
       cmocka_unit_test(works_in_place),
       cmocka_unit_test(packs_slice_by_slice),
   };
-  return cmocka_run_group_tests(tests, open_context, close_context);
+  return cmocka_run_group_tests(tests, set_up, close_context);
 }

@@ -212,8 +212,7 @@ static void refuses_no_context(void **unused) {
 
 static int open_one(void **unused) {
   const int opened = out_open(unused);
-  for (int i = 0; i < OUT_ISAS; i++)
-    if (out_contexts[i][1] != NULL) cpu = out_contexts[i][1];
+  if (opened == 0) cpu = out_widest[1];
   return opened;
 }
 

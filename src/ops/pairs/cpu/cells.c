@@ -262,7 +262,7 @@ static bool has_grid(job *job) {
   double extent[3];
   memcpy(extent, problem->box.height, sizeof extent);
   if (problem->box.space == PAIRS_OPEN) look_around(job, extent);
-  if (!pairs_cut_of(problem, extent, (int64_t)pairs_most_cells(problem), &job->cut)) return false;
+  if (!pairs_cut_of(problem, extent, &job->cut)) return false;
   for (int i = 0; i < 3; ++i) job->scale[i] = extent[i] > 0 ? job->cut.cells[i] / extent[i] : 0;
   return true;
 }

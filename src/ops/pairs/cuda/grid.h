@@ -3,27 +3,13 @@
 #ifndef RUNG_PAIRS_CUDA_GRID_H
 #define RUNG_PAIRS_CUDA_GRID_H
 
-#include <math.h>
 #include <stddef.h>
 
-#include "ops/pairs/pairs.h"
+#include "ops/pairs/cut.h"
 
 /* Points of a cell of a Morton grid: 4 to 32, if they are evenly spread. */
 enum { PAIRS_CELL_POINTS = 32, PAIRS_MORTON_BITS = 7 };
 #define PAIRS_MOST_CELLS ((int64_t)1 << 23) /* of a cut-off */
-
-/* In less room, in cubes of the last edge, next to nothing is far enough from anything to be left
- * out. */
-#define PAIRS_LEAST_VOLUME 27.0
-
-/* Cells in reach are so much wider than the last edge, and so many cells may a point lie outside
- * the box and still be counted to the cell at its border: roundings, and no pair within the last
- * edge is out of reach. */
-#define PAIRS_CELL_MARGIN 0x1p-20
-#define PAIRS_CELL_STRAY 0x1p-22
-
-/* Squares of less than this might underflow. */
-#define PAIRS_CELL_LEAST 1e-150
 
 typedef struct pairs_grid {
   bool morton; /* cells of the points' bounding box, along a Morton curve; or those of a cut-off, by
@@ -45,47 +31,20 @@ static inline pairs_grid pairs_grid_morton(const pairs_problem *problem) {
   return grid;
 }
 
-/* Cells along the axes of which reach[] are no narrower than `edge`: their product. In a box that
- * is 3 edges wide there are more than two reaches, so that no two images of a cell are in reach. */
-static inline double pairs_grid_cut_by(const double extent[3], bool box, double edge,
-                                       pairs_grid *grid) {
-  double product = 1;
-  for (int i = 0; i < 3; ++i) {
-    const double most = floor(extent[i] * grid->reach[i] / edge);
-    const int least = box ? 2 * grid->reach[i] + 1 : 1;
-    grid->cells[i] = most >= 1048576 ? 1048576 : most >= least ? (int)most : least;
-    product *= grid->cells[i];
-  }
-  return product;
-}
-
-/* The grid of a cut-off: the more cells to the last edge, the fewer of the points around are too
- * far away, as long as cells hold 2 points; where even the widest hold less than one, wider ones.
- * False where it would not do: a box less than 3 last edges wide, less than 27 in open space, an
- * extent that is not known, squares that might underflow. */
+/* The grid of a cut-off: finer cells as long as they hold 2 points; where even cells as wide as the
+ * last edge hold less than one, wider ones. False where it would not do: see pairs_cut_cells(), or
+ * how far points reach is not known. */
 static inline bool pairs_grid_cut(const pairs_problem *problem, pairs_grid *grid) {
-  static const int finer[2][3] = {{4, 2, 2}, {3, 1, 1}};
-  const bool box = problem->box.space != PAIRS_OPEN;
-  const double *extent = box ? problem->box.height : problem->extent;
   const int64_t n = problem->m > problem->n ? problem->m : problem->n;
-  const double most = n < 64 ? 64 : n > PAIRS_MOST_CELLS ? (double)PAIRS_MOST_CELLS : (double)n;
-  double edge = problem->last * (1 + PAIRS_CELL_MARGIN), product = most, volume = 1;
-  pairs_grid cut = {.morton = false, .bits = 0, .cells = {1, 1, 1}, .reach = {1, 1, 1}, .count = 1};
-  if (!(edge >= PAIRS_CELL_LEAST) || (!box && !problem->known)) return false;
-  for (int i = 0; i < 3; ++i) {
-    if (!isfinite(extent[i]) || (box && extent[i] < 3 * edge)) return false;
-    volume *= extent[i] >= edge ? floor(extent[i] / edge) : 1;
-  }
-  if (volume < PAIRS_LEAST_VOLUME) return false;
-  for (int f = 0; f < 2 && product > most / 2; ++f) {
-    for (int i = 0; i < 3; ++i) cut.reach[i] = finer[f][i];
-    product = pairs_grid_cut_by(extent, box, edge, &cut);
-  }
-  if (product > most / 2) {
-    for (int i = 0; i < 3; ++i) cut.reach[i] = 1;
-    while ((product = pairs_grid_cut_by(extent, box, edge, &cut)) > most) edge *= 1.125;
-  }
-  cut.count = (int64_t)product;
+  const pairs_cut_wish wish = {.most = n < PAIRS_MOST_CELLS ? n : PAIRS_MOST_CELLS,
+                               .finer = {{4, 2, 2}, {3, 1, 1}},
+                               .tries = 2,
+                               .share = 2,
+                               .whole = true};
+  pairs_grid cut = {.morton = false, .bits = 0, .cells = {1, 1, 1}, .reach = {1, 1, 1}, .count = 0};
+  if (problem->box.space == PAIRS_OPEN && !problem->known) return false;
+  cut.count = pairs_cut_cells(problem, pairs_cut_extent(problem), &wish, cut.cells, cut.reach);
+  if (cut.count == 0) return false;
   *grid = cut;
   return true;
 }

@@ -117,7 +117,7 @@ static __device__ __forceinline__ bool pairs_cell_of(const pairs_problem &proble
   for (int i = 0; i < 3; ++i) {
     const int cells = grid.cells[i];
     const double at = pairs_fraction(&problem.box, p.x, p.y, p.z, i) * cells;
-    if (at >= -PAIRS_CELL_STRAY && at <= cells + PAIRS_CELL_STRAY) {
+    if (at >= -PAIRS_CUT_STRAY && at <= cells + PAIRS_CUT_STRAY) {
       cell[i] = at > 0 ? pairs_held(at, cells) : 0;
     } else { /* in an image of the box: a place is less than a box outside */
       stray = true;

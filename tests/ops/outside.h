@@ -1,0 +1,45 @@
+/* What the rooms' tests from outside share: the types of elements, tensors in one line. */
+#ifndef TESTS_OPS_OUTSIDE_H
+#define TESTS_OPS_OUTSIDE_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <rung/rung.h>
+
+static const DLDataType u8 = {kDLUInt, 8, 1}, u16 = {kDLUInt, 16, 1}, i32 = {kDLInt, 32, 1},
+                        u32 = {kDLUInt, 32, 1}, i64 = {kDLInt, 64, 1}, u64 = {kDLUInt, 64, 1},
+                        f32 = {kDLFloat, 32, 1}, f64 = {kDLFloat, 64, 1};
+
+static inline DLTensor tensor(const void *data, DLDataType type, int ndim, int64_t *shape,
+                              int64_t *strides) {
+  return (DLTensor){.data = (void *)data,
+                    .device = {kDLCPU, 0},
+                    .ndim = ndim,
+                    .dtype = type,
+                    .shape = shape,
+                    .strides = strides};
+}
+
+/* Under a sanitizer everything takes several times as long, and less of it has to do. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { INSTRUMENTED = 1 };
+#else
+enum { INSTRUMENTED = 0 };
+#endif
+
+/* ThreadSanitizer looks at what threads share, which lanes of any width do alike. */
+#if defined(__SANITIZE_THREAD__)
+enum { WIDEST_ONLY = 1 };
+#else
+enum { WIDEST_ONLY = 0 };
+#endif
+
+#endif

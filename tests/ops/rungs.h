@@ -1,0 +1,120 @@
+/* Every CPU rung on every instruction set of this machine, with 1, 2 and 5 threads; under
+ * ThreadSanitizer on the widest alone. */
+#ifndef TESTS_OPS_RUNGS_H
+#define TESTS_OPS_RUNGS_H
+
+#include "core/context.h"
+#include "lab/lab.h"
+#include "ops/outside.h"
+
+enum { ISAS = 3 };
+static const char *const isas[ISAS] = {"baseline", "avx2", "avx512"};
+static const int thread_counts[] = {1, 2, 5};
+
+/* The last that this machine has. */
+static inline int widest_isa(void) {
+  rung_device device;
+  rung_error error;
+  assert_int_equal(rung_find_device("cpu", &device, &error), RUNG_OK);
+  return (int)device.isa;
+}
+
+/* Where tests begin that go through all of them. */
+static inline int first_isa(void) {
+  return WIDEST_ONLY ? widest_isa() : 0;
+}
+
+/* NULL: this machine lacks the instructions. */
+static inline rung_context *open_with(const char *isa, int threads) {
+  rung_context *context;
+  const rung_options options = {.device = "cpu", .isa = isa, .threads = threads};
+  const rung_status status = rung_open(&context, &options);
+  if (status == RUNG_OK) return context;
+  if (status != RUNG_UNSUPPORTED) fail_msg("%s", rung_last_error(context));
+  rung_close(context);
+  return NULL;
+}
+
+static inline void verify_on(rung_context *context, const rung_trial *trial, const char *isa) {
+  lab_rig *rig = NULL;
+  rung_error error = {0};
+  assert_int_equal(lab_rig_open(context, trial, &rig, &error), RUNG_OK);
+  for (int r = 0; r < trial->operation->count; ++r) {
+    const rung_row *row = &trial->operation->rows[r];
+    lab_verdict verdict;
+    if (row->family != RUNG_ON_CPU) continue;
+    lab_verify(rig, row, 0, &verdict);
+    if (verdict.finding == LAB_UNSUPPORTED && row->supports != NULL) continue;
+    if (verdict.finding != LAB_GOOD)
+      fail_msg("%s on %s, %s: %s", row->name, isa, trial->label, verdict.sentence);
+  }
+  lab_rig_close(rig);
+}
+
+/* A trial on the i-th of the numbers of threads, every `step`-th from `first` on. */
+static inline void verify_line(const rung_trials *trials, const char *line, int first, int step) {
+  rung_trial trial;
+  rung_error error = {0};
+  if (trials->make(line, 5, &trial, &error) != RUNG_OK) fail_msg("%s", error.sentence);
+  assert_int_equal(trials->expect(&trial, &error), RUNG_OK);
+  for (int i = first_isa(); i < ISAS; ++i)
+    for (int t = first; t < 3; t += step) {
+      rung_context *context = open_with(isas[i], thread_counts[t]);
+      if (context != NULL) verify_on(context, &trial, isas[i]);
+      rung_close(context);
+    }
+  trials->drop(&trial);
+}
+
+/* A result of which one bit is turned, and whether it passes as one of that order. */
+typedef struct turned {
+  const char *line;
+  rung_order order;
+  int byte, bit; /* of the element */
+  bool pass;
+} turned;
+
+static inline const rung_row *row_named(const rung_operation *operation, const char *name) {
+  for (int r = 0; r < operation->count; ++r)
+    if (strcmp(operation->rows[r].name, name) == 0) return &operation->rows[r];
+  fail_msg("no rung is called %s", name);
+  return NULL;
+}
+
+/* What `rung` makes of a line is right, and no longer so when a bit of element `wrong` is turned.
+ * For rungs without scratch; array number `out` is the only output. */
+static inline void see_turned(const rung_trials *trials, const char *rung, int out, int64_t wrong,
+                              const turned *t) {
+  rung_context *context = open_with(isas[widest_isa()], 1);
+  rung_trial trial;
+  rung_judgement judgement;
+  assert_int_equal(trials->make(t->line, 1, &trial, NULL), RUNG_OK);
+  assert_int_equal(trials->expect(&trial, NULL), RUNG_OK);
+  rung_task task = {.problem = trial.problem, .device = &context->device};
+  memcpy(task.arrays, trial.arrays, sizeof task.arrays);
+  rung_view *result = &task.arrays[out];
+  result->data = (char *)malloc(rung_view_bytes(result));
+  const rung_row *row = row_named(trial.operation, rung);
+  assert_int_equal(rung_row_launch(row, &context->device)(&task), RUNG_OK);
+  trials->judge(&trial, RUNG_CANONICAL, result, &judgement);
+  assert_true(judgement.pass && judgement.worst <= judgement.bound);
+  result->data[wrong * (int64_t)rung_dtype_bytes(result->dtype) + t->byte] ^= (char)(1 << t->bit);
+  trials->judge(&trial, t->order, result, &judgement);
+  if (judgement.pass != t->pass || (!judgement.pass && judgement.first != wrong))
+    fail_msg("%s, order %d: %s", t->line, (int)t->order, judgement.sentence);
+  free(result->data);
+  trials->drop(&trial);
+  rung_close(context);
+}
+
+/* Lines that no trial can be made of are refused with a sentence. */
+static inline void refuse_lines(const rung_trials *trials, const char *const *lines, size_t count) {
+  for (size_t k = 0; k < count; ++k) {
+    rung_trial trial;
+    rung_error error = {0};
+    if (trials->make(lines[k], 1, &trial, &error) == RUNG_OK) fail_msg("%s", lines[k]);
+    assert_true(error.sentence[0] != '\0');
+  }
+}
+
+#endif
