@@ -158,6 +158,20 @@ static void packs_slice_by_slice(void **state) {
   free(out);
 }
 
+/* Lines so short that several are taken at a time, with gaps between them and not the same ones in
+ * the output: as many as fill vectors, and a few more. */
+static void takes_short_lines(void **state) {
+  (void)state;
+  static const int64_t columns[] = {1, 3, 4, 5, 16, 31, 32, 33};
+  for (size_t k = 0; k < sizeof columns / sizeof *columns; ++k) {
+    const view from = {2, {70, columns[k]}, {columns[k] + 5, 1}},
+               to = {2, {70, columns[k]}, {columns[k] + 2, 1}};
+    check(&from, &to);
+    check_in_place(&from, "threads");
+    check_in_place(&from, "tiles");
+  }
+}
+
 static int set_up(void **state) {
   uint32_t x = 1;
   for (int64_t i = 0; i < ROOM; ++i) {
@@ -171,6 +185,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(takes_any_strides),
       cmocka_unit_test(works_in_place),
+      cmocka_unit_test(takes_short_lines),
       cmocka_unit_test(packs_slice_by_slice),
   };
   return cmocka_run_group_tests(tests, set_up, close_context);

@@ -36,6 +36,23 @@ static inline scan_line scan_line_of(const rung_task *task, int64_t number) {
                      .exclusive = problem->exclusive};
 }
 
+/* Lines [first, first + count) of a task, if they are short. */
+static inline bool scan_short_ones(const rung_task *task, int64_t first, int64_t count) {
+  const scan_problem *problem = (const scan_problem *)task->problem;
+  if (problem->columns > SCAN_SHORT) return false;
+  const scan_line line = scan_line_of(task, first);
+  const scan_short_lines lines = {.in = line.in,
+                                  .out = line.out,
+                                  .count = count,
+                                  .in_pitch = scan_pitch_of(problem, &task->arrays[SCAN_IN]),
+                                  .out_pitch = scan_pitch_of(problem, &task->arrays[SCAN_OUT]),
+                                  .turn = line.turn,
+                                  .columns = (int)line.columns,
+                                  .exclusive = line.exclusive};
+  line.of->lines(&lines);
+  return true;
+}
+
 static inline void scan_await(const scan_line *line, int64_t first, int64_t count) {
   for (int64_t i = first; i < first + count && line->there != NULL; ++i)
     for (int looks = 0; !atomic_load_explicit(&line->there[i], memory_order_acquire); ++looks)

@@ -50,8 +50,10 @@ static void take_tiles(void *arg, int64_t chunk, int thread) {
 static void take_lines(void *arg, int64_t chunk, int thread) {
   const job *job = (struct job *)arg;
   const int64_t first = chunk * job->chunk;
+  const int64_t left = job->lines - first, count = left < job->chunk ? left : job->chunk;
   (void)thread;
-  for (int64_t l = first; l < first + job->chunk && l < job->lines; ++l) {
+  if (scan_short_ones(job->task, first, count)) return;
+  for (int64_t l = first; l < first + count; ++l) {
     scan_line line = scan_line_of(job->task, l);
     line.past = job->past;
     scan_one_tile(&line, 0, NULL);

@@ -5,6 +5,7 @@
  *   tile(piece, totals, before)             a tile, or what there is of the last one, to its
  *                                           results. `totals` are those of all rows but the last,
  *                                           `before` is what all tiles before come to
+ *   lines(lines)                            short lines, whole
  *   last(numbers, m, value)                 K of m numbers, 1 ... 32: the last of it
  *   none(value), join(all, value)           nothing; *all joined with *value
  *
@@ -29,6 +30,21 @@ typedef struct scan_piece {
   bool past;        /* out is stored past the caches, where it is aligned to a vector */
   const char *next; /* what will be read after this, asked for meanwhile: as many rows; or NULL */
 } scan_piece;
+
+/* Elements of a line that is short: it fills less than half a row, and a row has no other line's.
+ */
+#ifndef SCAN_SHORT
+enum { SCAN_SHORT = 32 };
+#endif
+
+/* Short lines; pitches are in elements. */
+typedef struct scan_short_lines {
+  const void *in;
+  void *out;
+  int64_t count, in_pitch, out_pitch, turn;
+  int columns; /* 1 ... SCAN_SHORT */
+  bool exclusive;
+} scan_short_lines;
 
 /* Brings memory near, into the second-level cache. */
 LANES_INLINE void scan_ask_for(const char *from, size_t bytes) {
@@ -225,13 +241,17 @@ LANES_INLINE scan_i64 scan_least_i64(scan_i64 a, scan_i64 b) {
 typedef struct scan_source_tiles {
   void (*totals)(const void *in, int rows, int64_t turn, void *totals, void *total);
   void (*tile)(const scan_piece *piece, const void *totals, const void *before);
+  void (*lines)(const scan_short_lines *lines);
   void (*last)(const void *numbers, int m, void *value);
   void (*none)(void *value);
   void (*join)(void *all, const void *value);
 } scan_source_tiles;
 
-#define SCAN_ROW_OF(name) \
-  { scan_totals_##name, scan_tile_##name, scan_last_##name, scan_none_##name, scan_join_##name }
+#define SCAN_ROW_OF(name)                                                                        \
+  {                                                                                              \
+    scan_totals_##name, scan_tile_##name, scan_short_##name, scan_last_##name, scan_none_##name, \
+        scan_join_##name                                                                         \
+  }
 static const scan_source_tiles scan_tiles_of[SCAN_SOURCES] = {
     [SCAN_ADD_F32] = SCAN_ROW_OF(add_f32),   [SCAN_ADD_F64] = SCAN_ROW_OF(add_f64),
     [SCAN_ADD_32] = SCAN_ROW_OF(add_32),     [SCAN_ADD_64] = SCAN_ROW_OF(add_64),

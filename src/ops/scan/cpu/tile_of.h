@@ -215,6 +215,66 @@ static void SCAN_NAME(scan_tile)(const scan_piece *piece, const void *totals, co
 #endif
 }
 
+/* The prefixes of a line of short lines' groups: x[c] holds element c of LANES neighbouring lines,
+ * and so do the results. */
+LANES_INLINE void SCAN_NAME(scan_columns)(SCAN_V x[SCAN_SHORT], int groups, bool exclusive) {
+  const SCAN_V none = SCAN_NAME(scan_all)(SCAN_NONE);
+  SCAN_V g[SCAN_SHORT / SCAN_GROUP];
+  for (int k = 0; k < groups; ++k) {
+    SCAN_V *const e = x + k * SCAN_GROUP;
+    const SCAN_V middle = SCAN_JOIN(e[1], e[2]), right = SCAN_JOIN(e[2], e[3]);
+    e[1] = SCAN_JOIN(e[0], e[1]);
+    e[2] = SCAN_JOIN(e[0], middle);
+    e[3] = SCAN_JOIN(e[1], right);
+    g[k] = e[3];
+  }
+  for (int s = 1; s < groups; s *= 2)
+    for (int k = groups - 1; k >= s; --k) g[k] = SCAN_JOIN(g[k - s], g[k]);
+  for (int k = groups - 1; k >= 0; --k) {
+    SCAN_V *const e = x + k * SCAN_GROUP;
+    const SCAN_V offset = k > 0 ? g[k - 1] : none;
+    for (int c = SCAN_GROUP - 1; c >= 0; --c) {
+      if (exclusive && c == 0)
+        e[c] = offset;
+      else
+        e[c] = SCAN_JOIN(offset, e[exclusive ? c - 1 : c]);
+    }
+  }
+}
+
+/* Lines of at most SCAN_SHORT elements, as many at a time as a vector has lanes. */
+static void SCAN_NAME(scan_short)(const scan_short_lines *lines) {
+  const SCAN_V turn = SCAN_NAME(scan_all)((SCAN_T)lines->turn),
+               none = SCAN_NAME(scan_all)(SCAN_NONE);
+  const int columns = lines->columns, groups = (columns + SCAN_GROUP - 1) / SCAN_GROUP;
+  SCAN_T part[SCAN_SHORT][SCAN_LANES] = {{0}};
+  (void)turn;
+  for (int64_t first = 0; first < lines->count; first += SCAN_LANES) {
+    const int now = lines->count - first < SCAN_LANES ? (int)(lines->count - first) : SCAN_LANES;
+    const SCAN_T *in = (const SCAN_T *)lines->in + first * lines->in_pitch;
+    SCAN_T *out = (SCAN_T *)lines->out + first * lines->out_pitch;
+    SCAN_V x[SCAN_SHORT];
+    for (int l = 0; l < now; ++l, in += lines->in_pitch)
+      for (int c = 0; c < columns; ++c) part[c][l] = in[c];
+    for (int c = 0; c < groups * SCAN_GROUP; ++c) {
+      SCAN_V element;
+      memcpy(&element, part[c], sizeof element);
+      x[c] = none;
+      if (c < columns) x[c] = SCAN_TAKE(element, turn);
+    }
+    SCAN_NAME(scan_columns)(x, groups, lines->exclusive);
+    for (int c = 0; c < columns; ++c) {
+      const SCAN_V given = SCAN_GIVE(x[c], turn);
+      memcpy(part[c], &given, sizeof given);
+    }
+#if SCAN_ADDS
+    for (int l = 0; l < now && lines->exclusive; ++l) part[0][l] = 0;
+#endif
+    for (int l = 0; l < now; ++l, out += lines->out_pitch)
+      for (int c = 0; c < columns; ++c) out[c] = part[c][l];
+  }
+}
+
 #undef SCAN_NAME
 #undef SCAN_T
 #undef SCAN_V

@@ -6,6 +6,7 @@
 
 rung_status RUNG_ENTRY(scan_tiles)(const rung_task *task) {
   const scan_problem *problem = (const scan_problem *)task->problem;
+  if (scan_short_ones(task, 0, problem->lines)) return RUNG_OK;
   for (int64_t l = 0; l < problem->lines; ++l) {
     scan_line line = scan_line_of(task, l);
     line.aggregates = (char *)task->scratch;
