@@ -8,8 +8,13 @@
 #include "core/numbers.h"
 #include "ops/scan/trials.h"
 
-/* trial->expected: the results of the first SCAN_BASE lines by the contract, in the problem's type.
- * What floats' sums come to in long double is found as they are judged, an element at a time. */
+/* trial->expected: of the first SCAN_BASE lines the results by the contract, in the problem's type,
+ * and how far they stray from the wide ones. What floats' sums come to in long double is found as
+ * they are judged, an element at a time; so it is once for all that have the contract's bits. */
+typedef struct expected_scan {
+  char *results;
+  double *worst; /* a line */
+} expected_scan;
 
 static bool is_float(rung_dtype dtype) {
   return (RUNG_FLOATS & RUNG_TYPE(dtype)) != 0;
@@ -18,33 +23,6 @@ static bool is_float(rung_dtype dtype) {
 /* Sums of floats: what a textbook order may stray in. */
 static bool may_stray(const scan_problem *problem) {
   return is_float(problem->dtype) && problem->what == RUNG_SUM;
-}
-
-/* ---- what must come out -----------------------------------------------------------------------
- */
-
-static int64_t line_bytes(const scan_problem *problem) {
-  return problem->columns * (int64_t)rung_dtype_bytes(problem->dtype);
-}
-
-rung_status scan_expect(rung_trial *trial, rung_error *error) {
-  if (trial->expected != NULL) return RUNG_OK;
-  const scan_problem *problem = (const scan_problem *)trial->problem;
-  const int64_t lines = problem->lines < SCAN_BASE ? problem->lines : SCAN_BASE;
-  const int64_t bytes = line_bytes(problem);
-  bool good = (trial->expected = malloc((size_t)(lines * bytes))) != NULL;
-  for (int64_t j = 0; j < lines && good; ++j)
-    good = scan_reference_strict(problem, trial->arrays[SCAN_IN].data + j * bytes,
-                                 (char *)trial->expected + j * bytes);
-  if (good) return RUNG_OK;
-  scan_forget(trial);
-  return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s: no host memory for the references",
-                   trial->label);
-}
-
-void scan_forget(rung_trial *trial) {
-  free(trial->expected);
-  trial->expected = NULL;
 }
 
 /* ---- judging ----------------------------------------------------------------------------------
@@ -122,6 +100,52 @@ static void judge_line(const scan_problem *problem, rung_order order, const line
   }
 }
 
+/* ---- what must come out -----------------------------------------------------------------------
+ */
+
+static int64_t line_bytes(const scan_problem *problem) {
+  return problem->columns * (int64_t)rung_dtype_bytes(problem->dtype);
+}
+
+static bool expect_line(const scan_problem *problem, const char *in, char *strict, double *worst) {
+  rung_judgement own = {.first = -1};
+  if (!scan_reference_strict(problem, in, strict)) return false;
+  if (may_stray(problem)) judge_line(problem, RUNG_CANONICAL, &(line){in, strict, strict, 0}, &own);
+  *worst = own.worst;
+  return true;
+}
+
+rung_status scan_expect(rung_trial *trial, rung_error *error) {
+  if (trial->expected != NULL) return RUNG_OK;
+  const scan_problem *problem = (const scan_problem *)trial->problem;
+  const int64_t lines = problem->lines < SCAN_BASE ? problem->lines : SCAN_BASE;
+  const int64_t bytes = line_bytes(problem);
+  expected_scan *e = calloc(1, sizeof *e);
+  bool good = (trial->expected = e) != NULL;
+  good = good && (e->results = malloc((size_t)(lines * bytes))) != NULL;
+  good = good && (e->worst = malloc((size_t)lines * sizeof *e->worst)) != NULL;
+  for (int64_t j = 0; j < lines && good; ++j)
+    good = expect_line(problem, trial->arrays[SCAN_IN].data + j * bytes, e->results + j * bytes,
+                       &e->worst[j]);
+  if (good) return RUNG_OK;
+  scan_forget(trial);
+  return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s: no host memory for the references",
+                   trial->label);
+}
+
+void scan_forget(rung_trial *trial) {
+  expected_scan *e = (expected_scan *)trial->expected;
+  if (e != NULL) {
+    free(e->results);
+    free(e->worst);
+  }
+  free(e);
+  trial->expected = NULL;
+}
+
+/* ---- the verdict ------------------------------------------------------------------------------
+ */
+
 static void explain(const rung_trial *trial, rung_order order, const char *data,
                     rung_judgement *judgement) {
   const scan_problem *problem = (const scan_problem *)trial->problem;
@@ -131,7 +155,7 @@ static void explain(const rung_trial *trial, rung_order order, const char *data,
   char found[32], wanted[32];
   rung_number_text(problem->dtype, data, first, found);
   if (strict)
-    rung_number_text(problem->dtype, (const char *)trial->expected, at, wanted);
+    rung_number_text(problem->dtype, ((const expected_scan *)trial->expected)->results, at, wanted);
   else
     rung_number_text(RUNG_F64, (const char *)&judgement->wanted, 0, wanted);
   if (judgement->unwritten > 0)
@@ -150,15 +174,19 @@ static void explain(const rung_trial *trial, rung_order order, const char *data,
 void scan_judge(const rung_trial *trial, rung_order order, const rung_view *outputs,
                 rung_judgement *judgement) {
   const scan_problem *problem = (const scan_problem *)trial->problem;
+  const expected_scan *expected = (const expected_scan *)trial->expected;
   const int64_t bytes = line_bytes(problem);
   *judgement = (rung_judgement){.first = -1, .bound = bound_of(problem, order)};
   for (int64_t j = 0; j < problem->lines; ++j) {
     const int64_t base = j % SCAN_BASE * bytes;
     const line line = {.in = trial->arrays[SCAN_IN].data + base,
                        .found = outputs[0].data + j * bytes,
-                       .strict = (const char *)trial->expected + base,
+                       .strict = expected->results + base,
                        .first = j * problem->columns};
-    judge_line(problem, order, &line, judgement);
+    if (memcmp(line.found, line.strict, (size_t)bytes) == 0)
+      judgement->worst = fmax(judgement->worst, expected->worst[j % SCAN_BASE]);
+    else
+      judge_line(problem, order, &line, judgement);
   }
   judgement->pass = judgement->wrong == 0;
   if (!judgement->pass) explain(trial, order, outputs[0].data, judgement);

@@ -1,8 +1,11 @@
-/* The references: naive, wide, strict. They share no line with the rungs. */
+/* The references: naive, wide, strict. They share no line with the rungs. Tiles of a long line are
+ * shared out to threads, for otherwise nobody would wait for 2^30 elements. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "backend/cpu/parallel.h"
 #include "ops/scan/scan.h"
 
 /* ---- sums of floats, as the contract has them --------------------------------------------------
@@ -75,21 +78,51 @@ typedef struct hierarchy {
   double *at[SCAN_LEVELS + 1];
 } hierarchy;
 
-static bool climb(const floats *f, hierarchy *h) {
-  int64_t count = scan_tiles(f->n);
+/* A line under way. */
+typedef struct floats_job {
+  floats f;
+  hierarchy h;
+  int64_t tiles;
+  bool exclusive;
+  void *result;
+} floats_job;
+
+/* `body` for every tile, so many of them a chunk. */
+enum { CHUNK = 64 };
+
+static void for_tiles(floats_job *job, void (*body)(void *arg, int64_t chunk, int thread)) {
+  const int64_t chunks = (job->tiles + CHUNK - 1) / CHUNK;
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  rung_parallel(cores < 1 ? 1 : (int)cores, chunks, body, job);
+}
+
+static int64_t end_of(const floats_job *job, int64_t chunk) {
+  return (chunk + 1) * CHUNK < job->tiles ? (chunk + 1) * CHUNK : job->tiles;
+}
+
+static void total_tiles(void *arg, int64_t chunk, int thread) {
+  floats_job *job = (floats_job *)arg;
+  (void)thread;
+  for (int64_t i = chunk * CHUNK; i < end_of(job, chunk); ++i) {
+    double bands[SCAN_EIGHT];
+    bands_of_tile(&job->f, i * SCAN_TILE, bands);
+    job->h.at[0][i] = running(&job->f, bands, SCAN_EIGHT);
+  }
+}
+
+static bool climb(floats_job *job) {
+  const floats *f = &job->f;
+  hierarchy *h = &job->h;
+  int64_t count = job->tiles;
   for (int k = 0; k <= SCAN_LEVELS && count > 0; ++k, count /= SCAN_FAMILY) {
     h->at[k] = (double *)malloc((size_t)count * sizeof(double));
     if (h->at[k] == NULL) return false;
-    for (int64_t i = 0; i < count; ++i) {
+    if (k == 0) for_tiles(job, total_tiles);
+    for (int64_t i = 0; i < count && k > 0; ++i) {
       double t[SCAN_FAMILY];
-      if (k == 0) {
-        bands_of_tile(f, i * SCAN_TILE, t);
-        h->at[k][i] = running(f, t, SCAN_EIGHT);
-      } else {
-        memcpy(t, h->at[k - 1] + i * SCAN_FAMILY, sizeof t);
-        prefix(f, t, SCAN_FAMILY);
-        h->at[k][i] = t[SCAN_FAMILY - 1];
-      }
+      memcpy(t, h->at[k - 1] + i * SCAN_FAMILY, sizeof t);
+      prefix(f, t, SCAN_FAMILY);
+      h->at[k][i] = t[SCAN_FAMILY - 1];
     }
   }
   return true;
@@ -147,13 +180,22 @@ static void scan_tile(const floats *f, bool exclusive, int64_t first, double p, 
   if (exclusive && first == 0) put(f, result, 0, 0);
 }
 
+static void scan_some_tiles(void *arg, int64_t chunk, int thread) {
+  const floats_job *job = (const floats_job *)arg;
+  (void)thread;
+  for (int64_t tile = chunk * CHUNK; tile < end_of(job, chunk); ++tile)
+    scan_tile(&job->f, job->exclusive, tile * SCAN_TILE, before_tile(&job->f, &job->h, tile),
+              job->result);
+}
+
 static bool scan_floats(const scan_problem *problem, const void *line, void *result) {
-  const floats f = {problem->dtype == RUNG_F32, line, problem->columns};
-  hierarchy h = {{NULL}};
-  const bool climbed = climb(&f, &h);
-  for (int64_t tile = 0; tile < scan_tiles(f.n) && climbed; ++tile)
-    scan_tile(&f, problem->exclusive, tile * SCAN_TILE, before_tile(&f, &h, tile), result);
-  for (int k = 0; k <= SCAN_LEVELS; ++k) free(h.at[k]);
+  floats_job job = {.f = {problem->dtype == RUNG_F32, line, problem->columns},
+                    .tiles = scan_tiles(problem->columns),
+                    .exclusive = problem->exclusive,
+                    .result = result};
+  const bool climbed = climb(&job);
+  if (climbed) for_tiles(&job, scan_some_tiles);
+  for (int k = 0; k <= SCAN_LEVELS; ++k) free(job.h.at[k]);
   return climbed;
 }
 
