@@ -138,9 +138,13 @@ static const rung_operation peers[] = {
     PEERS(histogram),
     {.name = "pairs", .rows = peer_pairs_rows, .count = PEER_PAIRS}};
 
-const rung_operation *rung_peers_of(const rung_operation *operation) {
+static bool has_programs(const rung_operation *operation, const rung_device *device) {
+  return operation == &pairs_operation && device->kind == RUNG_CPU;
+}
+
+const rung_operation *rung_peers_of(const rung_operation *operation, const rung_device *device) {
   static const rung_operation none = {.name = "none"};
-  if (operation == &pairs_operation) peer_pairs_look();
+  if (has_programs(operation, device)) peer_pairs_look();
   for (size_t i = 0; i < sizeof peers / sizeof peers[0]; ++i)
     if (strcmp(peers[i].name, operation->name) == 0) return &peers[i];
   return &none;
@@ -148,8 +152,7 @@ const rung_operation *rung_peers_of(const rung_operation *operation) {
 
 rung_status rung_peers_begin(const rung_trial *trial, const rung_device *device,
                              rung_error *error) {
-  if (trial->operation != &pairs_operation || device->kind != RUNG_CPU) return RUNG_OK;
-  return peer_pairs_begin(trial, error);
+  return has_programs(trial->operation, device) ? peer_pairs_begin(trial, error) : RUNG_OK;
 }
 
 void rung_peers_end(void) {

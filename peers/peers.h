@@ -11,8 +11,9 @@
 #include "core/ladder.h"
 #include "core/trial.h"
 
-/* The peers of an operation; an operation of no rows where there are none. */
-const rung_operation *rung_peers_of(const rung_operation *operation);
+/* The peers of an operation; an operation of no rows where there are none. Programs are looked for
+ * where the device is one of theirs: asking each for its version takes seconds. */
+const rung_operation *rung_peers_of(const rung_operation *operation, const rung_device *device);
 
 /* Writes what peers that are programs will read of the trial, into a temporary folder that
  * rung_peers_end() removes, or a signal that ends this process. One trial at a time, on one thread.

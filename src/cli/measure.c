@@ -52,7 +52,7 @@ static int add_candidates(const measure_choice *choice, const rung_operation *op
                           const rung_device *device, lab_candidate *list) {
   const int count = add_rows(choice, operation, device, list, 0);
   if (!choice->peers || count == 0) return count;
-  return add_rows(choice, rung_peers_of(operation), device, list, count);
+  return add_rows(choice, rung_peers_of(operation, device), device, list, count);
 }
 
 int measure_count(const measure_choice *choice, const rung_operation *operation,

@@ -31,11 +31,8 @@ typedef struct scan_piece {
   const char *next; /* what will be read after this, asked for meanwhile: as many rows; or NULL */
 } scan_piece;
 
-/* Elements of a line that is short: it fills less than half a row, and a row has no other line's.
- */
-#ifndef SCAN_SHORT
+/* Elements, at most, of a line that is short: less than half a row. */
 enum { SCAN_SHORT = 32 };
-#endif
 
 /* Short lines; pitches are in elements. */
 typedef struct scan_short_lines {

@@ -116,6 +116,27 @@ static void SCAN_NAME(scan_join)(void *all, const void *value) {
   *(SCAN_T *)all = SCAN_JOIN_ONE(*(SCAN_T *)all, *(const SCAN_T *)value);
 }
 
+/* Groups side by side, element c of each in x[c], to their prefixes. */
+LANES_INLINE void SCAN_NAME(scan_groups)(const SCAN_V x[SCAN_GROUP], SCAN_V e[SCAN_GROUP]) {
+  const SCAN_V first = x[0], both = SCAN_JOIN(x[0], x[1]), middle = SCAN_JOIN(x[1], x[2]),
+               right = SCAN_JOIN(x[2], x[3]);
+  e[0] = first;
+  e[1] = both;
+  e[2] = SCAN_JOIN(first, middle);
+  e[3] = SCAN_JOIN(both, right);
+}
+
+/* Their results; `offset` is what comes before each. */
+LANES_INLINE void SCAN_NAME(scan_results)(const SCAN_V e[SCAN_GROUP], SCAN_V offset, bool exclusive,
+                                          SCAN_V y[SCAN_GROUP]) {
+  for (int c = SCAN_GROUP - 1; c >= 0; --c) {
+    if (exclusive && c == 0)
+      y[c] = offset;
+    else
+      y[c] = SCAN_JOIN(offset, e[exclusive ? c - 1 : c]);
+  }
+}
+
 #define SCAN_STEP(s)                                                                       \
   for (int w = WIDE - 1; w >= ((s) < SCAN_LANES ? 0 : (s) / SCAN_LANES); --w) {            \
     const SCAN_V before = w > 0 ? g[w - 1] : none;                                         \
@@ -136,11 +157,7 @@ LANES_INLINE void SCAN_NAME(scan_row)(const SCAN_T *in, SCAN_T *out, bool exclus
   for (int w = 0; w < WIDE; ++w) {
     SCAN_V x[4];
     SCAN_NAME(scan_part)(in + w * 4 * SCAN_LANES, turn, x);
-    const SCAN_V middle = SCAN_JOIN(x[1], x[2]), right = SCAN_JOIN(x[2], x[3]);
-    e[w][0] = x[0];
-    e[w][1] = SCAN_JOIN(x[0], x[1]);
-    e[w][2] = SCAN_JOIN(x[0], middle);
-    e[w][3] = SCAN_JOIN(e[w][1], right);
+    SCAN_NAME(scan_groups)(x, e[w]);
     g[w] = e[w][3];
   }
   SCAN_STEP(1)
@@ -154,12 +171,7 @@ LANES_INLINE void SCAN_NAME(scan_row)(const SCAN_T *in, SCAN_T *out, bool exclus
         __builtin_shuffle(w > 0 ? g[w - 1] : none, g[w], (SCAN_INTS){SCAN_LIST(SCAN_LANE_BACK, 1)});
     const SCAN_V offset = SCAN_JOIN(base, back);
     SCAN_V y[4];
-    for (int c = 0; c < 4; ++c) {
-      if (exclusive && c == 0)
-        y[c] = offset;
-      else
-        y[c] = SCAN_JOIN(offset, e[w][exclusive ? c - 1 : c]);
-    }
+    SCAN_NAME(scan_results)(e[w], offset, exclusive, y);
     SCAN_NAME(scan_unpart)(out + w * 4 * SCAN_LANES, y, turn, past);
   }
 }
@@ -215,30 +227,20 @@ static void SCAN_NAME(scan_tile)(const scan_piece *piece, const void *totals, co
 #endif
 }
 
-/* The prefixes of a line of short lines' groups: x[c] holds element c of LANES neighbouring lines,
- * and so do the results. */
+/* LANES short lines side by side, element c of each in x[c], to their results. */
 LANES_INLINE void SCAN_NAME(scan_columns)(SCAN_V x[SCAN_SHORT], int groups, bool exclusive) {
   const SCAN_V none = SCAN_NAME(scan_all)(SCAN_NONE);
   SCAN_V g[SCAN_SHORT / SCAN_GROUP];
   for (int k = 0; k < groups; ++k) {
     SCAN_V *const e = x + k * SCAN_GROUP;
-    const SCAN_V middle = SCAN_JOIN(e[1], e[2]), right = SCAN_JOIN(e[2], e[3]);
-    e[1] = SCAN_JOIN(e[0], e[1]);
-    e[2] = SCAN_JOIN(e[0], middle);
-    e[3] = SCAN_JOIN(e[1], right);
+    SCAN_NAME(scan_groups)(e, e);
     g[k] = e[3];
   }
   for (int s = 1; s < groups; s *= 2)
     for (int k = groups - 1; k >= s; --k) g[k] = SCAN_JOIN(g[k - s], g[k]);
-  for (int k = groups - 1; k >= 0; --k) {
+  for (int k = 0; k < groups; ++k) {
     SCAN_V *const e = x + k * SCAN_GROUP;
-    const SCAN_V offset = k > 0 ? g[k - 1] : none;
-    for (int c = SCAN_GROUP - 1; c >= 0; --c) {
-      if (exclusive && c == 0)
-        e[c] = offset;
-      else
-        e[c] = SCAN_JOIN(offset, e[exclusive ? c - 1 : c]);
-    }
+    SCAN_NAME(scan_results)(e, k > 0 ? g[k - 1] : none, exclusive, e);
   }
 }
 
