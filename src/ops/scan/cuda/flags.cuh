@@ -67,16 +67,16 @@ enum { SCAN_PATIENCE = 4 }; /* the simulator's blocks come in any order: let it 
 #endif
 
 template <typename V>
-__device__ __forceinline__ scan_word *scan_line_words(const scan_queue &queue, int64_t line) {
+__device__ __forceinline__ scan_word *scan_line_words(const scan_queue &queue, int line) {
   return queue.words + line * queue.pitch * scan_words<V>();
 }
 
 /* By one warp: a tile's total, from its elements; every lane has it. The tile is full. */
 template <typename S>
-__device__ __forceinline__ typename S::value scan_total(const scan_lines<S> &lines, int64_t line,
-                                                        int64_t tile) {
+__device__ __forceinline__ typename S::value scan_total(const scan_lines<S> &lines, int line,
+                                                        int tile) {
   typedef typename S::value value;
-  const typename S::in *in = lines.in + line * lines.in_pitch + tile * SCAN_TILE;
+  const typename S::in *in = lines.in + line * lines.in_pitch + tile * (int64_t)SCAN_TILE;
   value bands = S::none();
 #pragma unroll 1
   for (int band = 0; band < SCAN_EIGHT; ++band) {
@@ -97,13 +97,13 @@ __device__ __forceinline__ typename S::value scan_total(const scan_lines<S> &lin
  * stead. Who does so later leaves the same bits once more. Rare: it may take its time. */
 template <typename S>
 __device__ __forceinline__ void scan_help(const scan_lines<S> &lines, const scan_queue &queue,
-                                          int64_t line, int64_t tile) {
+                                          int line, int tile) {
   typedef typename S::value value;
   constexpr int N = scan_words<value>();
   const int lane = (int)threadIdx.x % 32;
-  for (int64_t first = 0; first < tile; first += SCAN_FAMILY) {
+  for (int first = 0; first < tile; first += SCAN_FAMILY) {
     scan_word *words = scan_line_words<value>(queue, line);
-    const int64_t left = tile - first;
+    const int left = tile - first;
     value seen;
     const bool there = lane >= left || scan_look(words + (first + lane) * N, &seen);
     for (unsigned missing = __ballot_sync(0xffffffffu, !there); missing != 0;
@@ -113,8 +113,8 @@ __device__ __forceinline__ void scan_help(const scan_lines<S> &lines, const scan
       if (lane == mate) scan_leave(words + (first + mate) * N, total);
     }
     __syncwarp();
-    int64_t count = queue.tiles;
-    for (int64_t at = first + SCAN_FAMILY - 1;
+    int count = (int)queue.tiles;
+    for (int at = first + SCAN_FAMILY - 1;
          left >= SCAN_FAMILY && at % SCAN_FAMILY == SCAN_FAMILY - 1;) {
       value k;
       while (!scan_look(words + (at - (SCAN_FAMILY - 1) + lane) * N, &k)) continue;
@@ -133,7 +133,7 @@ __device__ __forceinline__ void scan_help(const scan_lines<S> &lines, const scan
  * *found; the others get nothing. False where one is not there, and patience is at an end. */
 template <typename S>
 __device__ __forceinline__ bool scan_gather(const scan_queue &queue, const scan_word *words,
-                                            int64_t first, int count, typename S::value *found) {
+                                            int first, int count, typename S::value *found) {
   typedef typename S::value value;
   const int lane = (int)threadIdx.x % 32;
   const scan_word *at = words + (first + lane) * scan_words<value>();
@@ -147,13 +147,13 @@ __device__ __forceinline__ bool scan_gather(const scan_queue &queue, const scan_
 /* By one warp: leaves a tile's total. The last tile of a family also leaves the family's aggregate
  * for the level above, as soon as its mates' are there, and so on up. False: in vain. */
 template <typename S>
-__device__ __forceinline__ bool scan_arrive(const scan_queue &queue, int64_t line, int64_t tile,
+__device__ __forceinline__ bool scan_arrive(const scan_queue &queue, int line, int tile,
                                             typename S::value total) {
   typedef typename S::value value;
   constexpr int N = scan_words<value>();
   const int lane = (int)threadIdx.x % 32;
   scan_word *words = scan_line_words<value>(queue, line); /* of the level */
-  int64_t count = queue.tiles, at = tile;                 /* of the level; its number in it */
+  int count = (int)queue.tiles, at = tile;                /* of the level; its number in it */
   if (lane == 0) scan_leave(words + at * N, total);
   while (at % SCAN_FAMILY == SCAN_FAMILY - 1) {
     value k;
@@ -172,14 +172,14 @@ __device__ __forceinline__ bool scan_arrive(const scan_queue &queue, int64_t lin
  * the results are for after the next barrier, in e[0 ... SCAN_LEVELS). A block waits for tiles
  * before its own only. False: in vain. */
 template <typename S>
-__device__ __forceinline__ bool scan_families(const scan_queue &queue, int64_t line, int64_t tile,
+__device__ __forceinline__ bool scan_families(const scan_queue &queue, int line, int tile,
                                               typename S::value *e) {
   typedef typename S::value value;
   constexpr int N = scan_words<value>();
   const int level = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
   if (level >= SCAN_LEVELS) return true;
   const scan_word *words = scan_line_words<value>(queue, line);
-  int64_t count = queue.tiles, at = tile;
+  int count = (int)queue.tiles, at = tile;
   for (int k = 0; k < level; ++k) {
     words += count * N;
     count /= SCAN_FAMILY;

@@ -115,22 +115,28 @@ constexpr int scan_resident() {
 #endif
 }
 
-/* Where a warp's band of a tile lies. */
+/* Which tile of which line a block has, and where in the line its warp's band begins. */
 struct scan_place {
-  int64_t line, tile, first;
-  int count;
+  int line, tile;
+  int64_t first;
 };
 
 template <typename S>
 __device__ __forceinline__ scan_place scan_place_of(const scan_lines<S> &lines,
                                                     const scan_queue &queue, unsigned job) {
   scan_place at;
-  at.line = lines.lines == 1 ? 0 : job / (unsigned)queue.tiles;
-  at.tile = lines.lines == 1 ? job : job % (unsigned)queue.tiles;
-  at.first = at.tile * SCAN_TILE + (int)threadIdx.x / 32 * SCAN_BAND;
-  const int64_t left = lines.columns - at.first;
-  at.count = left < SCAN_BAND ? (int)left : SCAN_BAND;
+  at.line = lines.lines == 1 ? 0 : (int)(job / (unsigned)queue.tiles);
+  at.tile = (int)(lines.lines == 1 ? job : job % (unsigned)queue.tiles);
+  at.first = at.tile * (int64_t)SCAN_TILE + (int)threadIdx.x / 32 * SCAN_BAND;
   return at;
+}
+
+/* Elements of the band at `first` that are there; none or less: an empty one. Found twice, before
+ * the wait and after it, so as not to be kept meanwhile: registers are what limits blocks. */
+template <typename S>
+__device__ __forceinline__ int scan_count(const scan_lines<S> &lines, int64_t first) {
+  const int64_t left = lines.columns - first;
+  return left < SCAN_BAND ? (int)left : SCAN_BAND;
 }
 
 template <typename S, int V>
@@ -149,14 +155,14 @@ static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
   }
   const scan_place at = scan_place_of(lines, queue, job);
   const typename S::in *line = lines.in + at.line * lines.in_pitch;
-  const int64_t ahead = at.tile + queue.ahead;
+  const int64_t ahead = at.tile + (int64_t)queue.ahead;
   if (V == SCAN_GROUP && threadIdx.x == 0 &&
       job + (unsigned)queue.ahead >= (unsigned)queue.resident &&
       (ahead + 1) * SCAN_TILE <= lines.columns)
     rung_fetch_ahead(line + ahead * SCAN_TILE, SCAN_TILE * (unsigned)sizeof *line);
   groups band;
   band.own = pieces + warp * SCAN_EIGHT * groups::PIECES * 32 + (int)threadIdx.x % 32;
-  scan_ask<S, V>(line + at.first, at.count, lines.turn, band);
+  scan_ask<S, V>(line + at.first, scan_count(lines, at.first), lines.turn, band);
   typename S::value g[SCAN_EIGHT], before = S::none();
   for (bool there = false; !there;) {
     const typename S::value rows = scan_row_prefixes<S>(band, lines.turn, g);
@@ -179,7 +185,7 @@ static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
   unsigned earlier = 0;
   if (queue.tiles > 1 && threadIdx.x == 0) earlier = atomicInc(queue.finished, most);
   scan_write<S, V>(band, g, S::join(before, scan_bands<S>(bands, warp)), lines, at.first == 0,
-                   lines.out + at.line * lines.out_pitch + at.first, at.count);
+                   lines.out + at.line * lines.out_pitch + at.first, scan_count(lines, at.first));
   if (queue.tiles == 1) return;
   if (threadIdx.x == 0) finished = earlier;
   __syncthreads();
