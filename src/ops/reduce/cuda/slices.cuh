@@ -111,6 +111,7 @@ __device__ __forceinline__ typename S::partial reduce_short(const typename S::in
     for (int k = 0; k < s; ++k) own[k] = S::join(own[k], own[k + s]);
   }
   if (WARPS == 1) return reduce_fold_warp<S>(own[0]);
+  if (!S::ordered) return reduce_fold_block<S>(own[0], shared); /* sooner */
   shared[thread] = own[0];
   __syncthreads();
   if (thread >= 32) return S::none();
