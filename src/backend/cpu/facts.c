@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "backend/cpu/cpu.h"
+#include "backend/cpu/parallel.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -50,6 +51,12 @@ static void find_processors(processors *all) {
     all->member[0] = 1;
     all->count = 1;
   }
+}
+
+int rung_processors(void) {
+  processors all;
+  find_processors(&all);
+  return all.count;
 }
 
 /* Takes the processors of a kernel's list ("0-3,8") out of the set; whether any was in it. */

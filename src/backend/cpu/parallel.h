@@ -1,4 +1,5 @@
-/* The one place where CPU threads are made: a loop over independent chunks. */
+/* The one place where CPU threads are made: a loop over independent chunks. How many there are to
+ * be says facts.c. */
 #ifndef RUNG_BACKEND_CPU_PARALLEL_H
 #define RUNG_BACKEND_CPU_PARALLEL_H
 
@@ -7,6 +8,10 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Processors that this process may use, at least 1: threads for work whose result does not depend
+ * on how many there are. */
+int rung_processors(void);
 
 /* Calls body(arg, chunk, thread) for every chunk in [0, chunks), on at most `threads` threads;
  * 0 <= thread < threads tells a body which private memory is its own. Which thread gets which

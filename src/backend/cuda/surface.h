@@ -22,8 +22,8 @@ static inline rung_status rung_cuda_launched(const rung_task *task, const char *
     if (launched_ != RUNG_OK) return launched_;                                               \
   } while (0)
 
-/* One extern array serves all kernels of a file: its type is fixed by the cast. Aligned to a line of
- * the cache: asynchronous copies of whole lines to any other place take an eighth longer. */
+/* One extern array serves all kernels of a file: its type is fixed by the cast. Aligned to a line
+ * of the cache: asynchronous copies of whole lines to any other place take an eighth longer. */
 extern __shared__ unsigned char rung_dynamic_shared_[] __attribute__((aligned(128)));
 #define RUNG_DYNAMIC_SHARED(type, name) type *name = reinterpret_cast<type *>(rung_dynamic_shared_)
 

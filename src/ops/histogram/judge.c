@@ -6,8 +6,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cpu/parallel.h"
 #include "core/numbers.h"
 #include "ops/histogram/trials.h"
+
+/* ---- counting by all processors ----------------------------------------------------------------
+ */
+
+/* Elements [from, until) of a row, counted into a table of `slots`. */
+typedef struct tally {
+  const histogram_problem *problem;
+  const double *edges;
+  const char *row;
+  void (*count)(const struct tally *tally, int64_t from, int64_t until, int64_t *table);
+  int64_t slots;
+  int parts;
+  int64_t *tables; /* one a part */
+} tally;
+
+static void count_part(void *arg, int64_t part, int thread) {
+  const tally *t = (const tally *)arg;
+  const int64_t each = t->problem->columns / t->parts + 1, from = part * each;
+  const int64_t left = t->problem->columns - from;
+  (void)thread;
+  t->count(t, from, from + (left < each ? left : each), t->tables + part * t->slots);
+}
+
+/* Adds the counts of a row to sums[slots]. False: no memory. */
+static bool count_row(tally *t, int64_t *sums) {
+  t->parts = t->problem->columns < 1 << 16 ? 1 : rung_processors();
+  t->tables = (int64_t *)calloc((size_t)(t->parts * t->slots), sizeof(int64_t));
+  if (t->tables == NULL) return false;
+  rung_parallel(t->parts, t->parts, count_part, t);
+  for (int64_t k = 0; k < t->parts * t->slots; ++k) sums[k % t->slots] += t->tables[k];
+  free(t->tables);
+  return true;
+}
 
 /* Counts by slot of every row that is no copy. */
 typedef struct expected_counts {
@@ -18,27 +52,32 @@ static int64_t originals(const histogram_problem *problem) {
   return problem->rows < HISTOGRAM_BASE ? problem->rows : HISTOGRAM_BASE;
 }
 
+static void count_slots(const tally *t, int64_t from, int64_t until, int64_t *table) {
+  for (int64_t k = from; k < until; ++k)
+    table[histogram_reference(t->problem, t->edges, t->row, k)] += 1;
+}
+
 rung_status histogram_expect(rung_trial *trial, rung_error *error) {
   if (trial->expected != NULL) return RUNG_OK;
   const histogram_problem *p = (const histogram_problem *)trial->problem;
-  const double *edges = (const double *)trial->arrays[HISTOGRAM_EDGES].data;
   const int64_t all = p->rule.bins + HISTOGRAM_OUTER;
+  tally row = {.problem = p,
+               .edges = (const double *)trial->arrays[HISTOGRAM_EDGES].data,
+               .row = trial->arrays[HISTOGRAM_IN].data,
+               .count = count_slots,
+               .slots = all};
   expected_counts *expected = (expected_counts *)calloc(1, sizeof *expected);
   if (expected != NULL)
     expected->slots = (int64_t *)calloc((size_t)(originals(p) * all), sizeof(int64_t));
-  if (expected == NULL || expected->slots == NULL) {
-    free(expected);
-    return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s: no host memory for the reference",
-                     trial->label);
+  bool there = expected != NULL && expected->slots != NULL;
+  for (int64_t i = 0; i < originals(p) && there && p->columns > 0; ++i) {
+    there = count_row(&row, expected->slots + i * all);
+    row.row += p->columns * (int64_t)rung_dtype_bytes(p->dtype);
   }
   trial->expected = expected;
-  for (int64_t i = 0; i < originals(p); ++i) {
-    const char *row = trial->arrays[HISTOGRAM_IN].data;
-    if (p->columns > 0) row += i * p->columns * (int64_t)rung_dtype_bytes(p->dtype);
-    for (int64_t k = 0; k < p->columns; ++k)
-      expected->slots[i * all + histogram_reference(p, edges, row, k)] += 1;
-  }
-  return RUNG_OK;
+  if (there) return RUNG_OK;
+  histogram_forget(trial);
+  return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s: no host memory for the reference", trial->label);
 }
 
 void histogram_forget(rung_trial *trial) {
@@ -52,20 +91,31 @@ void histogram_forget(rung_trial *trial) {
  */
 
 /* Another library finds even bins by arithmetic of its own: an element next to an edge may be on
- * the other side of it. Counts of such elements by bin, of row 0; NULL: no memory. */
-static int64_t *near_edges(const rung_trial *trial) {
-  const histogram_problem *p = (const histogram_problem *)trial->problem;
-  const histogram_rule *rule = &p->rule;
+ * the other side of it. */
+static void count_near(const tally *t, int64_t from, int64_t until, int64_t *near) {
+  const histogram_rule *rule = &t->problem->rule;
   const double tolerance = 0x1p-20 * (1 + fabs(rule->low) / rule->distance) * rule->bins;
-  int64_t *near = (int64_t *)calloc((size_t)rule->bins + HISTOGRAM_OUTER, sizeof *near);
-  for (int64_t k = 0; k < p->columns && near != NULL && p->kind == RUNG_BINS_EVEN; ++k) {
-    const double x = rung_number_at(p->dtype, trial->arrays[HISTOGRAM_IN].data, k);
+  for (int64_t k = from; k < until; ++k) {
+    const double x = rung_number_at(t->problem->dtype, t->row, k);
     const double at = (x - rule->low) / rule->distance * rule->bins, edge = nearbyint(at);
     if (!(fabs(at - edge) <= tolerance) || edge < 0 || edge > rule->bins) continue;
     if (edge > 0) near[(int)edge - 1] += 1;
     if (edge < rule->bins) near[(int)edge] += 1;
   }
-  return near;
+}
+
+/* Counts of such elements by bin, of row 0; NULL: no memory. */
+static int64_t *near_edges(const rung_trial *trial) {
+  const histogram_problem *p = (const histogram_problem *)trial->problem;
+  tally row = {.problem = p,
+               .row = trial->arrays[HISTOGRAM_IN].data,
+               .count = count_near,
+               .slots = p->rule.bins};
+  int64_t *near = (int64_t *)calloc((size_t)p->rule.bins, sizeof *near);
+  if (near == NULL || p->kind != RUNG_BINS_EVEN || p->columns == 0 || count_row(&row, near))
+    return near;
+  free(near);
+  return NULL;
 }
 
 /* One row's counts of slots [first, first + count), as `found` has them; `near` (or NULL) says by

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend/cpu/parallel.h"
 #include "ops/scan/scan.h"
@@ -92,8 +91,7 @@ enum { CHUNK = 64 };
 
 static void for_tiles(floats_job *job, void (*body)(void *arg, int64_t chunk, int thread)) {
   const int64_t chunks = (job->tiles + CHUNK - 1) / CHUNK;
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  rung_parallel(cores < 1 ? 1 : (int)cores, chunks, body, job);
+  rung_parallel(rung_processors(), chunks, body, job);
 }
 
 static int64_t end_of(const floats_job *job, int64_t chunk) {

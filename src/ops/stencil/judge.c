@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend/cpu/parallel.h"
 #include "ops/rowmeans/rowmeans.h"
@@ -279,12 +278,11 @@ void stencil_judge(const rung_trial *trial, rung_order order, const rung_view *o
   const stencil_trial *t = trial->problem;
   const stencil_problem *p = &t->problem;
   const int64_t small = 1 << 16;
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   judging job = {.trial = trial, .outputs = outputs, .order = order};
   char why[RUNG_REASON];
   memset(judgement, 0, sizeof *judgement);
   if (order == RUNG_LOOSE && stencil_compose(p, &job.filter, why)) job.ends = stencil_ends_of(p);
-  rung_parallel(outputs[0].count < small ? 1 : (int)cores, STRETCHES, judge_stretch, &job);
+  rung_parallel(outputs[0].count < small ? 1 : rung_processors(), STRETCHES, judge_stretch, &job);
   for (int s = 0; s < STRETCHES; s++) merge(judgement, &job.found[s]);
   judgement->pass = judgement->wrong == 0 && judgement->unwritten == 0;
   if (judgement->pass) return;
