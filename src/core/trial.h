@@ -25,6 +25,7 @@ typedef struct rung_trial {
   const char *array_names[RUNG_TASK_ARRAYS];
   double bytes;   /* the least the job must move through memory: inputs once, outputs once */
   double flops;   /* the least arithmetic, an FMA counted as 2 */
+  bool single;    /* whatever the dtype, a rung may do most of it in single precision */
   void *expected; /* the operation's own, made by expect() */
 } rung_trial;
 

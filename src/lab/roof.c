@@ -155,7 +155,7 @@ static double memory_ms(const lab_roofs *roofs, double bytes, double written, co
 static double slower(const lab_roofs *roofs, const rung_trial *trial, double memory,
                      const char **bound) {
   if (trial->dtype != RUNG_F32 && trial->dtype != RUNG_F64) return memory;
-  const bool wide = trial->dtype == RUNG_F64;
+  const bool wide = trial->dtype == RUNG_F64 && !trial->single;
   const double arithmetic = trial->flops / 2 / (wide ? roofs->fma64 : roofs->fma32) * 1e-6;
   if (arithmetic > memory) *bound = wide ? "fma64" : "fma32";
   return arithmetic > memory ? arithmetic : memory;

@@ -175,6 +175,9 @@ static void the_larger_of_bytes_and_arithmetic(void **state) {
   assert_roof(trial_of(6000000, 6000000, 100e6, RUNG_F32), 5, "fma32"); /* 50e6 FMAs */
   assert_roof(trial_of(6000000, 6000000, 100e6, RUNG_F64), 10, "fma64");
   assert_roof(trial_of(6000000, 6000000, 100e6, RUNG_U32), 4, "copy"); /* integers are free */
+  rung_trial trial = trial_of(6000000, 6000000, 100e6, RUNG_F64);
+  trial.single = true;
+  assert_roof(trial, 5, "fma32");
 }
 
 static void the_floor_leaves_out_what_a_cache_may_hold(void **state) {

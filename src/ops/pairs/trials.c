@@ -313,6 +313,7 @@ static void weigh(rung_trial *trial) {
   if (p->known && pairs_square_open(e[0], e[1], e[2]) < p->largest && p->even &&
       p->width <= NARROW * apart)
     trial->flops = 8 * (double)pairs_all(p);
+  trial->single = true; /* a pair in doubt is rare */
 }
 
 static void write_label(const request *r, pairs_judging judging, rung_trial *trial) {
