@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "files/ending.h"
+
 extern char **environ;
 
 const char *const program_names[PROGRAM_FILES] = {"points.gro", "edges.npy", "table.xvg", "output",
@@ -19,30 +21,22 @@ const char *const program_names[PROGRAM_FILES] = {"points.gro", "edges.npy", "ta
 /* ---- the folder, and its end ------------------------------------------------------------------
  */
 
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGXCPU};
-enum { SIGNALS = sizeof signals / sizeof *signals };
-
 /* A handler reads these, on any thread. */
 static char folder[PATH_MAX], paths[PROGRAM_FILES][PATH_MAX];
 static atomic_bool opened;
 static atomic_int running; /* the program under way, and the group that it leads; 0: none */
-static struct sigaction before[SIGNALS];
 
 static void remove_files(void) {
   for (int i = 0; i < PROGRAM_FILES; i++) unlink(paths[i]);
   rmdir(folder);
 }
 
-/* Async-signal-safe. The raised signal is delivered when this handler returns, to whom it would
- * have gone before. */
-static void remove_and_die(int signal) {
+/* Async-signal-safe. */
+static void end_program(void) {
   const pid_t group = atomic_load(&running);
   if (group > 0 && kill(-group, SIGKILL) == 0)
     while (waitpid(group, NULL, 0) < 0 && errno == EINTR) continue;
   if (atomic_load(&opened)) remove_files();
-  for (int i = 0; i < SIGNALS; i++)
-    if (signals[i] == signal) sigaction(signal, &before[i], NULL);
-  raise(signal);
 }
 
 static void hold_signals(sigset_t *old) {
@@ -53,15 +47,6 @@ static void hold_signals(sigset_t *old) {
 
 static void release_signals(const sigset_t *old) {
   pthread_sigmask(SIG_SETMASK, old, NULL);
-}
-
-/* A signal that is ignored (nohup) stays ignored. */
-static void catch_signals(void) {
-  struct sigaction action = {.sa_handler = remove_and_die};
-  sigfillset(&action.sa_mask);
-  for (int i = 0; i < SIGNALS; i++)
-    if (sigaction(signals[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
-      sigaction(signals[i], &action, NULL);
 }
 
 /* ${TMPDIR}/rung-peers-XXXXXX and the files in it; no path is cut. */
@@ -87,7 +72,7 @@ rung_status program_open(rung_error *error) {
   const int cause = errno;
   if (made) {
     atomic_store(&opened, true);
-    catch_signals();
+    ending_undo(end_program);
   }
   release_signals(&old);
   if (made) return RUNG_OK;
@@ -103,7 +88,6 @@ void program_close(void) {
   hold_signals(&old);
   remove_files();
   atomic_store(&opened, false);
-  for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &before[i], NULL);
   release_signals(&old);
 }
 

@@ -3,13 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "files/ending.h"
 
 /* ---- temporaries that a signal must remove ------------------------------------------------ */
 
@@ -21,26 +22,9 @@ static struct slot {
   char path[PATH_MAX];
 } slots[SLOTS];
 
-/* Async-signal-safe: unlink() and raise() only. SA_RESETHAND has put the default action back; the
- * raised signal is delivered when this handler returns. */
-static void remove_and_die(int signal) {
+static void remove_temporaries(void) {
   for (int i = 0; i < SLOTS; i++)
     if (atomic_load(&slots[i].state) == ARMED) unlink(slots[i].path);
-  raise(signal);
-}
-
-/* A signal that was ignored when we started (nohup) stays ignored. */
-static void catch_signals(void) {
-  static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGXCPU};
-  static atomic_flag done = ATOMIC_FLAG_INIT;
-  if (atomic_flag_test_and_set(&done)) return;
-  struct sigaction action = {.sa_handler = remove_and_die, .sa_flags = (int)SA_RESETHAND};
-  sigfillset(&action.sa_mask);
-  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-    struct sigaction old;
-    if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-      sigaction(signals[i], &action, NULL);
-  }
 }
 
 /* A name nobody else uses, in the directory of `path`, registered for removal. It does not contain
@@ -51,7 +35,7 @@ static char *take_temporary(const char *path) {
   uint64_t random = 0;
   if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
     random = (uint64_t)getpid() << 32 ^ (uintptr_t)&slash;
-  catch_signals();
+  ending_undo(remove_temporaries);
   for (int i = 0; i < SLOTS; i++) {
     int state = FREE;
     if (!atomic_compare_exchange_strong(&slots[i].state, &state, TAKEN)) continue;

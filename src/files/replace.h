@@ -1,7 +1,7 @@
 /* Files that are written whole or not at all: into a temporary file beside the place, flushed,
  * renamed there. A crash, Ctrl-C or a full disk leaves the old file as it was; the temporary is
- * removed on failure and on the signals that end a program (SIGINT, SIGTERM, SIGHUP, SIGQUIT,
- * SIGPIPE, SIGXFSZ, SIGXCPU), which then take their usual effect.
+ * removed on failure and on the signals that end a program (ending.h), which then take their usual
+ * effect.
  *
  * A symbolic link is followed: what it points to is replaced. An existing file keeps its mode and,
  * where we may set it, its owner; a new one gets the umask's. What exists and is no regular file (a

@@ -34,8 +34,8 @@
  *
  * Least work: bytes = every point once, the outputs once. No least number of flops is known: a rung
  * need not look at every pair. Trials in which no distance is beyond the bins, and these are too
- * narrow for many pairs of neighbours to be counted at once, say 8 a pair, of single precision: most
- * pairs' bins are certain in it, whatever the points are given in. */
+ * narrow for many pairs of neighbours to be counted at once, say 8 a pair, of single precision:
+ * most pairs' bins are certain in it, whatever the points are given in. */
 #ifndef RUNG_PAIRS_H
 #define RUNG_PAIRS_H
 

@@ -1,0 +1,43 @@
+#include "files/ending.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+typedef void (*undo_function)(void);
+
+static _Atomic undo_function undos[ENDING_MOST];
+
+/* SA_RESETHAND has put the default action back; the raised signal is delivered when this handler
+ * returns. */
+static void undo_and_die(int signal) {
+  for (int i = 0; i < ENDING_MOST; i++) {
+    const undo_function undo = atomic_load(&undos[i]);
+    if (undo) undo();
+  }
+  raise(signal);
+}
+
+static void catch_signals(void) {
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGXCPU};
+  static atomic_flag done = ATOMIC_FLAG_INIT;
+  if (atomic_flag_test_and_set(&done)) return;
+  struct sigaction action = {.sa_handler = undo_and_die, .sa_flags = (int)SA_RESETHAND};
+  sigfillset(&action.sa_mask);
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    struct sigaction old;
+    if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+      sigaction(signals[i], &action, NULL);
+  }
+}
+
+void ending_undo(void (*undo)(void)) {
+  for (int i = 0; i < ENDING_MOST; i++) {
+    undo_function found = NULL;
+    if (!atomic_compare_exchange_strong(&undos[i], &found, undo) && found != undo) continue;
+    catch_signals();
+    return;
+  }
+  assert(!"ENDING_MOST is too small");
+}
