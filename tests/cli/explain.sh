@@ -43,6 +43,12 @@ for word in '"operation": "rowmeans"' type=f64 '"global_load_sectors": ' '"barri
   grep -qF -- "$word" explained.json || fail "the JSON has no $word"
 done
 
+# A block clears its table and adds it up: the first warp parts in both loops, the second of which
+# comes right after a barrier. On 32 blocks.
+expect 0 - "$RUNG" explain histogram --rung shared
+grep -qE '^histogram_table_kernel +64 +0 +2080 \(13\) +[0-9.]+ % +64 +768' stdout ||
+  fail "shared's figures are others: $(grep histogram_table_kernel stdout)"
+
 # What a rung cannot do is said, and is no failure; what would take long is refused before it starts.
 expect 0 - "$RUNG" explain stencil --size "n=2 m=40000 p=1"
 prints "not supported: rung \"onchip\" cannot do this"

@@ -219,10 +219,28 @@ static void count_step(sim_profile *profile, const step *now, const sim_thread *
   }
 }
 
+/* Logs are played up to the block's barrier, where a thread's next basic block is not known yet: a
+ * branch that comes first after it is counted when the threads have gone on, for the block with the
+ * barrier. */
+static void count_first_branch(sim_profile *profile, const sim_thread *warp, int lanes) {
+  const int64_t heads[SIM_WARP] = {0};
+  step now = {0};
+  sim_pc last = 0;
+  for (int lane = 0; lane < lanes; lane++) {
+    const sim_log *log = &warp[lane].log;
+    if (log->last == 0 || log->count == 0) continue;
+    if (last != 0 && log->last != last) return;
+    last = log->last;
+    now.numbers[now.lanes++] = lane;
+  }
+  if (now.lanes > 0) counts_at(profile, last)[RUNG_DIVERGENT_BRANCHES] += part(&now, warp, heads);
+}
+
 /* ---- playing back --------------------------------------------------------------------------- */
 
 static void play_warp(sim_profile *profile, sim_thread *warp, int lanes) {
   int64_t heads[SIM_WARP] = {0};
+  count_first_branch(profile, warp, lanes);
   for (;;) {
     step now = {0};
     sim_pc lowest = UINTPTR_MAX;
@@ -243,6 +261,7 @@ static void play_warp(sim_profile *profile, sim_thread *warp, int lanes) {
       now.numbers[now.lanes] = lane;
       now.events[now.lanes++] = event;
       heads[lane]++;
+      if (event->kind == SIM_STEP) warp[lane].log.last = lowest;
     }
     count_step(profile, &now, warp, heads, lanes);
   }

@@ -150,6 +150,7 @@ static void fill_threads(sim_block *block, const sim_run *run) {
     const sim_log log = thread->log; /* its memory is used again */
     *thread = (sim_thread){.block = block, .number = i, .watched = watched, .clock = 1, .log = log};
     thread->log.count = 0;
+    thread->log.last = 0;
     thread->index.x = (unsigned)i % shape->x;
     thread->index.y = (unsigned)i / shape->x % shape->y;
     thread->index.z = (unsigned)i / shape->x / shape->y;

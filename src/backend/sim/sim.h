@@ -60,6 +60,7 @@ typedef struct sim_event {
 typedef struct sim_log {
   sim_event *events;
   int64_t count, room;
+  sim_pc last; /* the last basic block played; 0: none yet */
 } sim_log;
 
 typedef struct sim_block sim_block;
