@@ -22,7 +22,7 @@
 #define ALLOW(from, bytes) ((void)(from), (void)(bytes))
 #endif
 
-__thread sim_thread *sim_self __attribute__((tls_model("initial-exec")));
+__thread sim_thread *sim_self;
 
 /* ---- failures ------------------------------------------------------------------------------- */
 

@@ -143,7 +143,7 @@ struct sim_worker {
 };
 
 /* The thread that runs on this host thread; NULL: none, the host's own code does. */
-extern __thread sim_thread *sim_self __attribute__((tls_model("initial-exec")));
+extern __thread sim_thread *sim_self;
 
 /* Frees what a worker kept from launch to launch. */
 void sim_drop_worker(sim_worker *worker);
