@@ -1,5 +1,5 @@
 # The laboratory, the file formats and the command. Only these see the generated headers.
-file(GLOB lab_sources CONFIGURE_DEPENDS src/lab/*.c)
+file(GLOB lab_sources CONFIGURE_DEPENDS src/lab/*.c src/ops/cases.c src/ops/*/lab/*.c)
 file(GLOB files_sources CONFIGURE_DEPENDS src/files/*.c)
 file(GLOB cli_sources CONFIGURE_DEPENDS src/cli/*.c)
 set(rung_generated ${PROJECT_BINARY_DIR}/generated)

@@ -1,6 +1,6 @@
 # librung: every object is compiled once, and goes into the shared and the static library.
 file(GLOB core_sources CONFIGURE_DEPENDS src/core/*.c src/backend/*.c src/backend/cpu/*.c
-     src/ops/*.c src/ops/*/*.c)
+     src/ops/operations.c src/ops/*/*.c)
 file(GLOB isa_sources CONFIGURE_DEPENDS src/ops/*/cpu/*.c src/backend/cpu/kernels/*.c)
 file(GLOB cuda_sources CONFIGURE_DEPENDS src/backend/cuda/*.cu src/backend/cuda/*.c
      src/ops/*/cuda/*.cu)

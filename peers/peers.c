@@ -150,9 +150,9 @@ const rung_operation *rung_peers_of(const rung_operation *operation, const rung_
   return &none;
 }
 
-rung_status rung_peers_begin(const rung_trial *trial, const rung_device *device,
+rung_status rung_peers_begin(const rung_case *test_case, const rung_device *device,
                              rung_error *error) {
-  return has_programs(trial->operation, device) ? peer_pairs_begin(trial, error) : RUNG_OK;
+  return has_programs(test_case->operation, device) ? peer_pairs_begin(test_case, error) : RUNG_OK;
 }
 
 void rung_peers_end(void) {

@@ -9,16 +9,17 @@
 #define RUNG_PEERS_PEERS_H
 
 #include "core/ladder.h"
-#include "core/trial.h"
+#include "lab/case.h"
 
 /* The peers of an operation; an operation of no rows where there are none. Programs are looked for
  * where the device is one of theirs: asking each for its version takes seconds. */
 const rung_operation *rung_peers_of(const rung_operation *operation, const rung_device *device);
 
-/* Writes what peers that are programs will read of the trial, into a temporary folder that
- * rung_peers_end() removes, or a signal that ends this process. One trial at a time, on one thread.
+/* Writes what peers that are programs will read of the case, into a temporary folder that
+ * rung_peers_end() removes, or a signal that ends this process. One case at a time, on one thread.
  * RUNG_FILE_FAILED with a sentence, nothing left. */
-rung_status rung_peers_begin(const rung_trial *trial, const rung_device *device, rung_error *error);
+rung_status rung_peers_begin(const rung_case *test_case, const rung_device *device,
+                             rung_error *error);
 void rung_peers_end(void);
 
 #endif

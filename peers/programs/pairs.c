@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ops/pairs/lab/cases.h"
 #include "ops/pairs/space.h"
-#include "ops/pairs/trials.h"
 #include "peers/programs/program.h"
 
 enum { TEXT = 256, NUMBER = 32 };
@@ -73,7 +73,7 @@ static bool is_python(const char *path) {
  */
 
 static bool in_a_file(const rung_task *task, char why[RUNG_REASON]) {
-  const pairs_trial *t = (const pairs_trial *)task->problem;
+  const pairs_case *t = (const pairs_case *)task->problem;
   const pairs_problem *p = &t->problem;
   const bool plain = !p->cross && !p->weighted && !p->excluding && p->n > 1;
   if (plain && t->decimals == DECIMALS && p->box.space == PAIRS_RECTANGULAR &&
@@ -81,7 +81,7 @@ static bool in_a_file(const rung_task *task, char why[RUNG_REASON]) {
     return true;
   snprintf(why, RUNG_REASON,
            "as a program it reads a file of points with %d decimals in a rectangular box, few "
-           "enough to be judged one count by one: data=liquid box=cube kind=centred would do",
+           "enough to be checked one count by one: data=liquid box=cube kind=centred would do",
            DECIMALS);
   return false;
 }
@@ -90,7 +90,7 @@ static bool gmx_counts(const rung_task *task, char why[RUNG_REASON]) {
   if (!in_a_file(task, why)) return false;
   if (gmx[0] == '\0')
     snprintf(why, RUNG_REASON, "gmx is not in PATH; Debian's package gromacs has it");
-  else if (((const pairs_trial *)task->problem)->centred == 0)
+  else if (((const pairs_case *)task->problem)->centred == 0)
     snprintf(why, RUNG_REASON, "its bins are centred on multiples of their width: kind=centred");
   else
     return true;
@@ -98,7 +98,7 @@ static bool gmx_counts(const rung_task *task, char why[RUNG_REASON]) {
 }
 
 static bool python_counts(const rung_task *task, char why[RUNG_REASON]) {
-  const pairs_problem *p = &((const pairs_trial *)task->problem)->problem;
+  const pairs_problem *p = &((const pairs_case *)task->problem)->problem;
   if (!in_a_file(task, why)) return false;
   if (python[0] == '\0') {
     snprintf(why, RUNG_REASON,
@@ -121,9 +121,9 @@ static bool python_counts(const rung_task *task, char why[RUNG_REASON]) {
 /* ---- what they read ---------------------------------------------------------------------------
  */
 
-static void write_points(FILE *to, const rung_trial *trial) {
-  const pairs_problem *p = &((const pairs_trial *)trial->problem)->problem;
-  const double(*at)[3] = (const double(*)[3])trial->arrays[PAIRS_A].data;
+static void write_points(FILE *to, const rung_case *test_case) {
+  const pairs_problem *p = &((const pairs_case *)test_case->problem)->problem;
+  const double(*at)[3] = (const double(*)[3])test_case->arrays[PAIRS_A].data;
   fprintf(to, "points\n%" PRId64 "\n", p->n);
   for (int64_t i = 0; i < p->n; i++) {
     const int number = (int)((i + 1) % 100000);
@@ -134,8 +134,8 @@ static void write_points(FILE *to, const rung_trial *trial) {
 }
 
 /* Centred bins' edges; of even ones it is of no use. */
-static void write_edges(FILE *to, const rung_trial *trial) {
-  const pairs_trial *t = (const pairs_trial *)trial->problem;
+static void write_edges(FILE *to, const rung_case *test_case) {
+  const pairs_case *t = (const pairs_case *)test_case->problem;
   char text[112];
   snprintf(text, sizeof text, "{'descr': '<f8', 'fortran_order': False, 'shape': (%d,), }",
            t->problem.bins + 1);
@@ -147,12 +147,12 @@ static void write_edges(FILE *to, const rung_trial *trial) {
   }
 }
 
-static rung_status write_file(program_file file, const rung_trial *trial,
-                              void (*write_to)(FILE *to, const rung_trial *trial),
+static rung_status write_file(program_file file, const rung_case *test_case,
+                              void (*write_to)(FILE *to, const rung_case *test_case),
                               rung_error *error) {
   errno = 0;
   FILE *to = program_stream(file, "we");
-  if (to) write_to(to, trial);
+  if (to) write_to(to, test_case);
   const bool written = to && fflush(to) == 0 && !ferror(to);
   const int cause = errno;
   if (to && fclose(to) == 0 && written) return RUNG_OK;
@@ -161,13 +161,13 @@ static rung_status write_file(program_file file, const rung_trial *trial,
                    program_names[file], strerror(cause ? cause : EIO));
 }
 
-rung_status peer_pairs_begin(const rung_trial *trial, rung_error *error) {
-  const rung_task asked = {.problem = trial->problem};
+rung_status peer_pairs_begin(const rung_case *test_case, rung_error *error) {
+  const rung_task asked = {.problem = test_case->problem};
   char why[RUNG_REASON];
-  if (trial->dtype != RUNG_F64 || !in_a_file(&asked, why)) return RUNG_OK;
+  if (test_case->dtype != RUNG_F64 || !in_a_file(&asked, why)) return RUNG_OK;
   rung_status status = program_open(error);
-  if (!status) status = write_file(PROGRAM_POINTS, trial, write_points, error);
-  if (!status) status = write_file(PROGRAM_EDGES, trial, write_edges, error);
+  if (!status) status = write_file(PROGRAM_POINTS, test_case, write_points, error);
+  if (!status) status = write_file(PROGRAM_EDGES, test_case, write_edges, error);
   if (status) program_close();
   return status;
 }
@@ -190,7 +190,7 @@ static rung_status begin_table(const rung_task *task, const char *program, progr
                .from = program_stream(file, "re"),
                .counts = (int64_t *)task->arrays[PAIRS_COUNTS].data,
                .outside = (int64_t *)task->arrays[PAIRS_OUTSIDE].data,
-               .bins = ((const pairs_trial *)task->problem)->problem.bins,
+               .bins = ((const pairs_case *)task->problem)->problem.bins,
                .error = task->error};
   memset(t->counts, 0, (size_t)t->bins * sizeof *t->counts);
   if (t->from) return RUNG_OK;
@@ -211,7 +211,7 @@ static bool next_number(table *t, int column, double *value) {
 
 /* Closes it. Of one set in a box, what is in no bin is beyond the last one. */
 static rung_status end_table(table *t, bool whole, const rung_task *task) {
-  const pairs_problem *p = &((const pairs_trial *)task->problem)->problem;
+  const pairs_problem *p = &((const pairs_case *)task->problem)->problem;
   fclose(t->from);
   if (!whole)
     return rung_fail(t->error, RUNG_DEVICE_FAILED,
@@ -237,9 +237,9 @@ static bool add_count(table *t, int bin, double value) {
 }
 
 static rung_status run_gmx(const rung_task *task) {
-  const pairs_trial *trial = (const pairs_trial *)task->problem;
-  const pairs_problem *p = &trial->problem;
-  const double width = trial->centred, points = (double)p->n;
+  const pairs_case *test_case = (const pairs_case *)task->problem;
+  const pairs_problem *p = &test_case->problem;
+  const double width = test_case->centred, points = (double)p->n;
   if (!program_is_open()) return not_begun(task);
   /* A bin is as many parts as are needed, an odd number, so that they are centred too. */
   const int half = (int)ceil((points * width / GMX_MOST - 1) / 2), extra = half > 0 ? half : 0;
@@ -284,9 +284,10 @@ static rung_status run_gmx(const rung_task *task) {
 }
 
 static rung_status run_python(const rung_task *task) {
-  const pairs_trial *trial = (const pairs_trial *)task->problem;
-  const pairs_problem *p = &trial->problem;
-  const bool centred = trial->centred > 0; /* even ones of half the width: one, then two a bin */
+  const pairs_case *test_case = (const pairs_case *)task->problem;
+  const pairs_problem *p = &test_case->problem;
+  const bool centred =
+      test_case->centred > 0; /* even ones of half the width: one, then two a bin */
   const int lines = centred ? 2 * p->bins - 1 : p->bins;
   if (!program_is_open()) return not_begun(task);
   char bins[NUMBER], most[NUMBER];
@@ -307,8 +308,8 @@ static rung_status run_python(const rung_task *task) {
 }
 
 static rung_status run_rung(const rung_task *task) {
-  const pairs_trial *trial = (const pairs_trial *)task->problem;
-  const pairs_problem *p = &trial->problem;
+  const pairs_case *test_case = (const pairs_case *)task->problem;
+  const pairs_problem *p = &test_case->problem;
   if (!program_is_open()) return not_begun(task);
   char threads[NUMBER], width[NUMBER], most[NUMBER];
   snprintf(threads, sizeof threads, "%d", task->device->threads);
@@ -326,7 +327,7 @@ static rung_status run_rung(const rung_task *task) {
                            "--quiet",
                            "--edges",
                            program_names[PROGRAM_EDGES]};
-  if (trial->centred == 0) {
+  if (test_case->centred == 0) {
     words[10] = "--width";
     words[11] = width;
     words[12] = "--max";

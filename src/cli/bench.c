@@ -146,7 +146,7 @@ static rung_status bench_line(void *to, const char *line, rung_error *error) {
   cli_progress_end(&b->progress);
   if (!status) {
     if (!b->common->json) measure_print(stdout, &m);
-    json_t *record = lab_record(b->set_up.context, &m.trial, m.candidates, m.count, &m.rules,
+    json_t *record = lab_record(b->set_up.context, &m.test_case, m.candidates, m.count, &m.rules,
                                 &m.roofs, b->request->command);
     if (!record || json_array_append_new(b->records, record) != 0)
       status = rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the record");
@@ -161,7 +161,7 @@ static rung_status bench_line(void *to, const char *line, rung_error *error) {
 static rung_status bench_operation(bench *b, const rung_operation *operation, rung_error *error) {
   if (measure_count(&b->set_up.choice, operation, &b->set_up.context->device) == 0) return RUNG_OK;
   b->operation = operation;
-  if (!b->request->sizes) return bench_line(b, operation->trials->bench[0], error);
+  if (!b->request->sizes) return bench_line(b, rung_cases_of(operation)->bench[0], error);
   char *lines = strdup(b->request->sizes), *rest = NULL;
   if (!lines) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for --sizes");
   rung_status status = RUNG_OK;

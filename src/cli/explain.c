@@ -47,8 +47,8 @@ typedef struct explanation {
   const rung_operation *operation;
   const char *device;
   rung_context *context;
-  rung_trial trial;
-  bool made;        /* the trial is to be dropped */
+  rung_case test_case;
+  bool made;        /* the case is to be dropped */
   explained *rungs; /* one a rung that was asked for */
   int count;
   file_replace out;
@@ -117,12 +117,12 @@ static const char *value_in(const char *line, const char *key) {
   return NULL;
 }
 
-/* The trial of a line; of --type where the line says nothing of it. */
-static rung_status make_trial(const explanation *e, const char *line, rung_trial *trial,
-                              rung_error *error) {
+/* The case of a line; of --type where the line says nothing of it. */
+static rung_status make_case(const explanation *e, const char *line, rung_case *test_case,
+                             rung_error *error) {
   char typed[1024];
   const cli_common *common = e->common;
-  const rung_trials *trials = e->operation->trials;
+  const rung_cases *cases = rung_cases_of(e->operation);
   const bool adds = common->typed && !value_in(line, "type");
   snprintf(typed, sizeof typed, "%s%s%s", line, adds ? " type=" : "",
            adds ? rung_dtype_name(common->type) : "");
@@ -131,29 +131,29 @@ static rung_status make_trial(const explanation *e, const char *line, rung_trial
                      "--size is a line of %zu characters: fewer than %d "
                      "would do",
                      strlen(line), RUNG_SENTENCE);
-  rung_status status = trials->make(typed, common->seed, trial, error);
-  if (status || !common->typed || trial->dtype == common->type) return status;
-  const rung_dtype found = trial->dtype;
-  trials->drop(trial);
+  rung_status status = cases->make(typed, common->seed, test_case, error);
+  if (status || !common->typed || test_case->dtype == common->type) return status;
+  const rung_dtype found = test_case->dtype;
+  cases->drop(test_case);
   return rung_fail(error, RUNG_BAD_ARGUMENT,
                    "--type is %s where the job '%.60s' is of %s: one of them would do",
                    rung_dtype_name(common->type), line, rung_dtype_name(found));
 }
 
 /* The operation's own small job: the first of --type, where that is given. */
-static rung_status make_default(const explanation *e, rung_trial *trial, rung_error *error) {
-  const rung_trials *trials = e->operation->trials;
-  const char *const *lines = trials->explain ? trials->explain : trials->verify;
+static rung_status make_default(const explanation *e, rung_case *test_case, rung_error *error) {
+  const rung_cases *cases = rung_cases_of(e->operation);
+  const char *const *lines = cases->explain ? cases->explain : cases->verify;
   rung_error ignored = {0};
   for (int i = 1; e->common->typed && lines[i]; i++)
-    if (make_trial(e, lines[i], trial, &ignored) == RUNG_OK) return RUNG_OK;
-  return make_trial(e, lines[0], trial, error);
+    if (make_case(e, lines[i], test_case, &ignored) == RUNG_OK) return RUNG_OK;
+  return make_case(e, lines[0], test_case, error);
 }
 
 /* ---- how long it will take ------------------------------------------------------------------ */
 
-static double work_of(const rung_trial *trial) {
-  return trial->bytes + trial->flops;
+static double work_of(const rung_case *test_case) {
+  return test_case->bytes + test_case->flops;
 }
 
 static double seconds(void) {
@@ -162,16 +162,16 @@ static double seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* How long the rungs take for a trial; what is counted is thrown away. */
-static rung_status time_rungs(const explanation *e, rung_trial *trial, double *taken,
+/* How long the rungs take for a case; what is counted is thrown away. */
+static rung_status time_rungs(const explanation *e, rung_case *test_case, double *taken,
                               rung_error *error) {
-  rung_status status = e->operation->trials->expect(trial, error);
+  rung_status status = rung_cases_of(e->operation)->expect(test_case, error);
   const double begun = seconds();
   for (int i = 0; i < e->count && !status; i++) {
     rung_profile profile = {0};
     lab_verdict verdict;
-    status = lab_explain(e->context, trial, e->rungs[i].row, e->rungs[i].block, &profile, &verdict,
-                         error);
+    status = lab_explain(e->context, test_case, e->rungs[i].row, e->rungs[i].block, &profile,
+                         &verdict, error);
     rung_profile_free(&profile);
   }
   *taken = seconds() - begun;
@@ -198,17 +198,17 @@ static void shrink(const char *line, const char *label, double factor, char *tex
 
 /* Work is what time goes with; the operation's own job is measured. */
 static rung_status check_patience(const explanation *e, rung_error *error) {
-  rung_trial small;
+  rung_case small;
   double taken = 0;
   rung_status status = make_default(e, &small, error);
   if (status) return status;
-  const double times = work_of(&e->trial) / work_of(&small);
+  const double times = work_of(&e->test_case) / work_of(&small);
   if (times > 1) status = time_rungs(e, &small, &taken, error);
-  e->operation->trials->drop(&small);
+  rung_cases_of(e->operation)->drop(&small);
   const double wanted = taken * times;
   if (status || !(wanted > PATIENCE)) return status;
   char smaller[RUNG_SENTENCE], time[32];
-  shrink(e->request->size, e->trial.label, .8 * PATIENCE / wanted, smaller, sizeof smaller);
+  shrink(e->request->size, e->test_case.label, .8 * PATIENCE / wanted, smaller, sizeof smaller);
   return rung_fail(
       error, RUNG_BAD_ARGUMENT,
       "--size '%.80s' would take about %s to count, and at most %d s are taken for it: "
@@ -219,12 +219,12 @@ static rung_status check_patience(const explanation *e, rung_error *error) {
 /* ---- running -------------------------------------------------------------------------------- */
 
 static rung_status make_job(explanation *e, rung_error *error) {
-  rung_status status = e->request->size ? make_trial(e, e->request->size, &e->trial, error)
-                                        : make_default(e, &e->trial, error);
+  rung_status status = e->request->size ? make_case(e, e->request->size, &e->test_case, error)
+                                        : make_default(e, &e->test_case, error);
   e->made = status == RUNG_OK;
   if (!status && e->request->size && e->context->device.kind == RUNG_SIM)
     status = check_patience(e, error);
-  if (!status) status = e->operation->trials->expect(&e->trial, error);
+  if (!status) status = rung_cases_of(e->operation)->expect(&e->test_case, error);
   return status;
 }
 
@@ -237,9 +237,9 @@ static rung_status count_rungs(explanation *e, rung_error *error) {
     explained *the = &e->rungs[i];
     cli_progress_show(&progress, (double)i / e->count, the->row->name);
     if (e->context->device.kind == RUNG_CUDA)
-      status = explain_on_gpu(e->context, &e->trial, e->device, the, error);
+      status = explain_on_gpu(e->context, &e->test_case, e->device, the, error);
     else
-      status = lab_explain(e->context, &e->trial, the->row, the->block, &the->profile,
+      status = lab_explain(e->context, &e->test_case, the->row, the->block, &the->profile,
                            &the->verdict, error);
     lab_profile_total(&the->profile, &the->total);
   }
@@ -249,13 +249,13 @@ static rung_status count_rungs(explanation *e, rung_error *error) {
 
 static void print(const explanation *e) {
   FILE *to = e->out.stream;
-  fprintf(to, "%s on %s: %s\n\n", e->operation->name, e->context->device.name, e->trial.label);
+  fprintf(to, "%s on %s: %s\n\n", e->operation->name, e->context->device.name, e->test_case.label);
   if (e->request->against)
-    explain_print_pair(to, e->rungs, &e->trial);
+    explain_print_pair(to, e->rungs, &e->test_case);
   else if (asked(e->common->rung))
-    explain_print_rung(to, e->rungs, &e->trial);
+    explain_print_rung(to, e->rungs, &e->test_case);
   else
-    explain_print_rungs(to, e->rungs, e->count, &e->trial);
+    explain_print_rungs(to, e->rungs, e->count, &e->test_case);
 }
 
 static rung_status deliver(explanation *e, rung_error *error) {
@@ -265,8 +265,8 @@ static rung_status deliver(explanation *e, rung_error *error) {
   if (explain_is_counted())
     status = RUNG_OK; /* who counts tells */
   else if (e->common->json)
-    status =
-        cli_results_json(&e->out, explain_json(e->rungs, e->count, &e->trial, e->device), error);
+    status = cli_results_json(&e->out, explain_json(e->rungs, e->count, &e->test_case, e->device),
+                              error);
   else
     print(e);
   if (!status && !explain_is_counted()) status = file_replace_commit(&e->out, error);
@@ -303,7 +303,7 @@ int verb_explain(int argc, char **argv) {
   file_replace_abandon(&e.out);
   for (int i = 0; i < e.count; i++) rung_profile_free(&e.rungs[i].profile);
   free(e.rungs);
-  if (e.made) e.operation->trials->drop(&e.trial);
+  if (e.made) e.test_case.cases->drop(&e.test_case);
   rung_close(e.context);
   return cli_end(verb, &error);
 }

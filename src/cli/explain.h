@@ -17,7 +17,7 @@ typedef struct explained {
 /* ---- on a GPU: explain_gpu.c ---------------------------------------------------------------- */
 
 /* Checks the rung as any other, then counts it through ncu: the->verdict and the->profile. */
-rung_status explain_on_gpu(rung_context *context, const rung_trial *trial, const char *device,
+rung_status explain_on_gpu(rung_context *context, const rung_case *test_case, const char *device,
                            explained *the, rung_error *error);
 /* Whether this very run is the one that is counted: then it checks, and tells nothing. */
 bool explain_is_counted(void);
@@ -55,7 +55,7 @@ const char *explain_figure_name(explain_figure figure); /* "sectors_per_request"
 
 /* `least_flops` stands in where flops were not counted; NaN: nothing does. */
 explain_figures explain_figures_of(const rung_counts *counts, int64_t launches, double least_flops);
-explain_figures explain_rung_figures(const explained *the, const rung_trial *trial);
+explain_figures explain_rung_figures(const explained *the, const rung_case *test_case);
 
 /* "123456", "1.23 M"; "-" for what is not there. */
 const char *explain_count(double count, char text[32]);
@@ -64,17 +64,17 @@ const char *explain_figure_text(const explain_figures *figures, explain_figure f
 
 /* What the counts mean, in the one or two sentences that matter most. */
 enum { EXPLAIN_SAYINGS = 2 };
-int explain_say(const explained *the, const rung_trial *trial,
+int explain_say(const explained *the, const rung_case *test_case,
                 char sayings[EXPLAIN_SAYINGS][RUNG_SENTENCE]);
 
 /* ---- showing: explain_table.c, explain_source.c, explain_json.c ------------------------------ */
 
 /* One row a rung. */
-void explain_print_rungs(FILE *to, const explained *list, int count, const rung_trial *trial);
+void explain_print_rungs(FILE *to, const explained *list, int count, const rung_case *test_case);
 /* One rung: what its counts mean, one row a kernel, then its source. */
-void explain_print_rung(FILE *to, const explained *the, const rung_trial *trial);
+void explain_print_rung(FILE *to, const explained *the, const rung_case *test_case);
 /* Two rungs, one line a figure. */
-void explain_print_pair(FILE *to, const explained pair[2], const rung_trial *trial);
+void explain_print_pair(FILE *to, const explained pair[2], const rung_case *test_case);
 /* The lines of a kernel that did something, with their source where it can be read. */
 void explain_print_source(FILE *to, const rung_profile_kernel *kernel);
 /* A path from the project's root on; NULL: it is none of the project's kernels, but what the device
@@ -82,6 +82,7 @@ void explain_print_source(FILE *to, const rung_profile_kernel *kernel);
 const char *explain_path(const char *file);
 
 /* NULL: no memory. */
-json_t *explain_json(const explained *list, int count, const rung_trial *trial, const char *device);
+json_t *explain_json(const explained *list, int count, const rung_case *test_case,
+                     const char *device);
 
 #endif

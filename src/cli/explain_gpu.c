@@ -14,9 +14,9 @@ bool explain_is_counted(void) {
   return getenv(counted) != NULL;
 }
 
-rung_status explain_on_gpu(rung_context *context, const rung_trial *trial, const char *device,
+rung_status explain_on_gpu(rung_context *context, const rung_case *test_case, const char *device,
                            explained *the, rung_error *error) {
-  rung_status status = lab_try(context, trial, the->row, the->block, &the->verdict, error);
+  rung_status status = lab_try(context, test_case, the->row, the->block, &the->verdict, error);
   if (status != RUNG_OK || the->verdict.finding != LAB_GOOD || explain_is_counted()) return status;
   char self[4096], block[16], seed[32];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -24,14 +24,14 @@ rung_status explain_on_gpu(rung_context *context, const rung_trial *trial, const
     return rung_fail(error, RUNG_UNSUPPORTED, "this program cannot find itself to be counted");
   self[length] = '\0';
   snprintf(block, sizeof block, "%d", the->block);
-  snprintf(seed, sizeof seed, "%llu", (unsigned long long)trial->seed);
+  snprintf(seed, sizeof seed, "%llu", (unsigned long long)test_case->seed);
   const char *program[] = {self,
                            "explain",
-                           trial->operation->name,
+                           test_case->operation->name,
                            "--rung",
                            the->row->name,
                            "--size",
-                           trial->label,
+                           test_case->label,
                            "--device",
                            device,
                            "--seed",

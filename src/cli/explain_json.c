@@ -40,31 +40,31 @@ static json_t *kernels_json(const rung_profile *profile) {
   return kernels;
 }
 
-static json_t *figures_json(const explained *the, const rung_trial *trial) {
-  const explain_figures figures = explain_rung_figures(the, trial);
+static json_t *figures_json(const explained *the, const rung_case *test_case) {
+  const explain_figures figures = explain_rung_figures(the, test_case);
   json_t *json = json_object();
   for (int i = 0; i < FIGURES; i++)
     json_object_set_new(json, explain_figure_name((explain_figure)i), cli_real(figures.at[i]));
   return json;
 }
 
-static json_t *sayings_json(const explained *the, const rung_trial *trial) {
+static json_t *sayings_json(const explained *the, const rung_case *test_case) {
   char sayings[EXPLAIN_SAYINGS][RUNG_SENTENCE];
-  const int count = explain_say(the, trial, sayings);
+  const int count = explain_say(the, test_case, sayings);
   json_t *json = json_array();
   for (int i = 0; i < count; i++) json_array_append_new(json, json_string(sayings[i]));
   return json;
 }
 
-static json_t *rung_json(const explained *the, const rung_trial *trial) {
+static json_t *rung_json(const explained *the, const rung_case *test_case) {
   json_t *json = json_pack("{s:s, s:s, s:i, s:s}", "rung", the->row->name, "idea", the->row->idea,
                            "block", the->block, "finding", lab_finding_name(the->verdict.finding));
   if (the->verdict.finding != LAB_GOOD) {
     json_object_set_new(json, "reason", json_string(the->verdict.sentence));
     return json;
   }
-  json_object_set_new(json, "meaning", sayings_json(the, trial));
-  json_object_set_new(json, "figures", figures_json(the, trial));
+  json_object_set_new(json, "meaning", sayings_json(the, test_case));
+  json_object_set_new(json, "figures", figures_json(the, test_case));
   json_object_set_new(json, "flops_counted",
                       json_boolean(the->total.at[RUNG_FLOPS] != RUNG_NOT_COUNTED));
   json_object_set_new(json, "counts", counts_json(&the->total, true));
@@ -72,12 +72,12 @@ static json_t *rung_json(const explained *the, const rung_trial *trial) {
   return json;
 }
 
-json_t *explain_json(const explained *list, int count, const rung_trial *trial,
+json_t *explain_json(const explained *list, int count, const rung_case *test_case,
                      const char *device) {
   json_t *rungs = json_array();
-  for (int i = 0; i < count; i++) json_array_append_new(rungs, rung_json(&list[i], trial));
+  for (int i = 0; i < count; i++) json_array_append_new(rungs, rung_json(&list[i], test_case));
   return json_pack("{s:s, s:s, s:s, s:s, s:I, s:f, s:f, s:o}", "verb", "explain", "device", device,
-                   "operation", trial->operation->name, "job", trial->label, "seed",
-                   (json_int_t)trial->seed, "least_bytes", trial->bytes, "least_flops",
-                   trial->flops, "rungs", rungs);
+                   "operation", test_case->operation->name, "job", test_case->label, "seed",
+                   (json_int_t)test_case->seed, "least_bytes", test_case->bytes, "least_flops",
+                   test_case->flops, "rungs", rungs);
 }

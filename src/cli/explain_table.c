@@ -76,7 +76,7 @@ static void print_footnote(FILE *to, bool least) {
     fprintf(to, "Flops are the least the job needs: this device does not count them here.\n");
 }
 
-void explain_print_rungs(FILE *to, const explained *list, int count, const rung_trial *trial) {
+void explain_print_rungs(FILE *to, const explained *list, int count, const rung_case *test_case) {
   static const column *const tables[] = {memory_columns, inside_columns};
   int width = 0;
   bool least = false;
@@ -90,7 +90,7 @@ void explain_print_rungs(FILE *to, const explained *list, int count, const rung_
     print_headings(to, tables[t], "rung", width);
     for (int i = 0; i < count; i++) {
       if (list[i].verdict.finding == LAB_GOOD) {
-        const explain_figures figures = explain_rung_figures(&list[i], trial);
+        const explain_figures figures = explain_rung_figures(&list[i], test_case);
         print_figures(to, tables[t], list[i].row->name, width, &figures);
       } else if (t == 0) {
         print_finding(to, &list[i], width);
@@ -102,14 +102,14 @@ void explain_print_rungs(FILE *to, const explained *list, int count, const rung_
 
 /* ---- one rung ------------------------------------------------------------------------------- */
 
-static void print_sayings(FILE *to, const explained *the, const rung_trial *trial) {
+static void print_sayings(FILE *to, const explained *the, const rung_case *test_case) {
   char sayings[EXPLAIN_SAYINGS][RUNG_SENTENCE];
-  const int count = explain_say(the, trial, sayings);
+  const int count = explain_say(the, test_case, sayings);
   for (int i = 0; i < count; i++) fprintf(to, "  %s\n", sayings[i]);
 }
 
 static void print_kernels(FILE *to, const explained *the, const column *columns,
-                          const rung_trial *trial) {
+                          const rung_case *test_case) {
   const rung_profile *profile = &the->profile;
   int width = 6;
   for (int i = 0; i < profile->count; i++)
@@ -122,22 +122,22 @@ static void print_kernels(FILE *to, const explained *the, const column *columns,
     print_figures(to, columns, kernel->name, width, &figures);
   }
   if (profile->count == 1 && !lacks_flops(the)) return;
-  const explain_figures all = explain_rung_figures(the, trial);
+  const explain_figures all = explain_rung_figures(the, test_case);
   print_figures(to, columns, "all", width, &all);
 }
 
-void explain_print_rung(FILE *to, const explained *the, const rung_trial *trial) {
+void explain_print_rung(FILE *to, const explained *the, const rung_case *test_case) {
   if (the->verdict.finding != LAB_GOOD) {
     print_finding(to, the, 0);
     return;
   }
   fprintf(to, "%s%s%s: %s\n", cli_colour(to, CLI_BOLD), the->row->name, cli_colour(to, CLI_PLAIN),
           the->row->idea);
-  print_sayings(to, the, trial);
+  print_sayings(to, the, test_case);
   fputc('\n', to);
-  print_kernels(to, the, memory_columns, trial);
+  print_kernels(to, the, memory_columns, test_case);
   fputc('\n', to);
-  print_kernels(to, the, inside_columns, trial);
+  print_kernels(to, the, inside_columns, test_case);
   print_footnote(to, lacks_flops(the));
   for (int i = 0; i < the->profile.count; i++) explain_print_source(to, &the->profile.kernels[i]);
 }
@@ -169,7 +169,7 @@ static const struct {
     {"of these a byte moved", FIGURE_FLOPS_PER_BYTE},
 };
 
-void explain_print_pair(FILE *to, const explained pair[2], const rung_trial *trial) {
+void explain_print_pair(FILE *to, const explained pair[2], const rung_case *test_case) {
   bool good = true;
   for (int k = 0; k < 2; k++) {
     if (pair[k].verdict.finding != LAB_GOOD) {
@@ -179,11 +179,11 @@ void explain_print_pair(FILE *to, const explained pair[2], const rung_trial *tri
     }
     fprintf(to, "%s%s%s: %s\n", cli_colour(to, CLI_BOLD), pair[k].row->name,
             cli_colour(to, CLI_PLAIN), pair[k].row->idea);
-    print_sayings(to, &pair[k], trial);
+    print_sayings(to, &pair[k], test_case);
   }
   if (!good) return;
-  const explain_figures one = explain_rung_figures(&pair[0], trial);
-  const explain_figures two = explain_rung_figures(&pair[1], trial);
+  const explain_figures one = explain_rung_figures(&pair[0], test_case);
+  const explain_figures two = explain_rung_figures(&pair[1], test_case);
   fprintf(to, "\n%s%-28s %14s %14s %10s%s\n", cli_colour(to, CLI_BOLD), "", pair[0].row->name,
           pair[1].row->name, "ratio", cli_colour(to, CLI_PLAIN));
   for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {

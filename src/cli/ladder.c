@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "core/trial.h"
+#include "lab/case.h"
 
 static const char verb[] = "ladder";
 
@@ -15,10 +15,10 @@ static const cli_usage usage = {
     .example = "rung ladder stencil",
     .common = CLI_DEVICE | CLI_JSON | CLI_OUTPUT,
     .device_help =
-        "judge by this device: auto, cpu, cuda, cuda:<index> or sim; default: those here",
+        "check by this device: auto, cpu, cuda, cuda:<index> or sim; default: those here",
     .most = 1};
 
-/* The devices to judge by: the CPU and the first GPU, where there. */
+/* The devices to checker by: the CPU and the first GPU, where there. */
 typedef struct judges {
   bool has[2]; /* by family */
   rung_device devices[2];
@@ -65,31 +65,32 @@ static void needs_text(const rung_row *row, char *text, size_t size) {
 }
 
 /* A task of the first, small job to verify, without data: what supports() may look at. */
-static void task_of(const rung_trial *trial, const rung_device *device, rung_task *task) {
-  *task = (rung_task){.problem = trial->problem, .device = device};
-  memcpy(task->arrays, trial->arrays, sizeof task->arrays);
+static void task_of(const rung_case *test_case, const rung_device *device, rung_task *task) {
+  *task = (rung_task){.problem = test_case->problem, .device = device};
+  memcpy(task->arrays, test_case->arrays, sizeof task->arrays);
 }
 
 /* "" where the row can run here, else why not. */
-static void judge(const judges *j, const rung_row *row, const rung_trial *trial, char *why,
+static void check(const judges *j, const rung_row *row, const rung_case *test_case, char *why,
                   size_t size) {
   snprintf(why, size, "%s", j->absent[row->family]);
   if (!j->has[row->family]) return;
   rung_task task;
   rung_error error = {0};
-  task_of(trial, &j->devices[row->family], &task);
-  rung_row_supports(row, &task, trial->dtype, &error);
+  task_of(test_case, &j->devices[row->family], &task);
+  rung_row_supports(row, &task, test_case->dtype, &error);
   snprintf(why, size, "%s", error.sentence);
 }
 
-/* Whether auto would take the row for the trial. */
+/* Whether auto would take the row for the case. */
 static bool is_auto(const judges *j, const rung_operation *operation, const rung_row *row,
-                    const rung_trial *trial) {
+                    const rung_case *test_case) {
   const rung_row *best = NULL;
   rung_task task;
   if (!j->has[row->family]) return false;
-  task_of(trial, &j->devices[row->family], &task);
-  return rung_choose(operation, &task, trial->dtype, NULL, &best, NULL) == RUNG_OK && best == row;
+  task_of(test_case, &j->devices[row->family], &task);
+  return rung_choose(operation, &task, test_case->dtype, NULL, &best, NULL) == RUNG_OK &&
+         best == row;
 }
 
 static json_t *row_json(const rung_row *row, bool taken, const char *why) {
@@ -119,8 +120,9 @@ static void print_row(FILE *to, const judges *j, const rung_row *row, bool taken
 /* One operation; its JSON is added to `all`. */
 static rung_status show(FILE *to, const judges *j, const rung_operation *operation, bool as_json,
                         json_t *all, rung_error *error) {
-  rung_trial trial;
-  rung_status status = operation->trials->make(operation->trials->verify[0], 1, &trial, error);
+  rung_case test_case;
+  rung_status status =
+      rung_cases_of(operation)->make(rung_cases_of(operation)->verify[0], 1, &test_case, error);
   if (status) return status;
   json_t *rungs = json_array();
   if (!as_json) {
@@ -132,19 +134,19 @@ static rung_status show(FILE *to, const judges *j, const rung_operation *operati
   for (int i = 0; i < operation->count; i++) {
     const rung_row *row = &operation->rows[i];
     char why[RUNG_SENTENCE];
-    judge(j, row, &trial, why, sizeof why);
-    bool taken = is_auto(j, operation, row, &trial);
+    check(j, row, &test_case, why, sizeof why);
+    bool taken = is_auto(j, operation, row, &test_case);
     if (as_json)
       json_array_append_new(rungs, row_json(row, taken, why));
     else
       print_row(to, j, row, taken, why);
   }
   if (as_json)
-    json_array_append_new(all,
-                          json_pack("{s:s, s:s, s:s, s:O}", "operation", operation->name, "summary",
-                                    operation->summary, "judged_by", trial.label, "rungs", rungs));
+    json_array_append_new(
+        all, json_pack("{s:s, s:s, s:s, s:O}", "operation", operation->name, "summary",
+                       operation->summary, "judged_by", test_case.label, "rungs", rungs));
   json_decref(rungs);
-  operation->trials->drop(&trial);
+  rung_cases_of(operation)->drop(&test_case);
   return RUNG_OK;
 }
 

@@ -64,24 +64,24 @@ int measure_count(const measure_choice *choice, const rung_operation *operation,
 
 static rung_status sample(const measure_set_up *set_up, cli_progress *progress, measure *m,
                           rung_error *error) {
-  const rung_operation *operation = m->trial.operation;
+  const rung_operation *operation = m->test_case.operation;
   m->roofs = set_up->roofs;
-  m->roof_ms = lab_roof_ms(&m->roofs, &m->trial, &m->bound);
+  m->roof_ms = lab_roof_ms(&m->roofs, &m->test_case, &m->bound);
   add_candidates(&set_up->choice, operation, &m->context->device, m->candidates);
-  lab_rig *rig = NULL;
-  rung_status status = lab_rig_open(m->context, &m->trial, &rig, error);
+  lab_fixture *fixture = NULL;
+  rung_status status = lab_fixture_open(m->context, &m->test_case, &fixture, error);
   if (status) return status;
-  const lab_floor floor = lab_floor_of(&m->roofs, &m->trial, &m->context->device);
-  if (set_up->choice.peers) status = rung_peers_begin(&m->trial, &m->context->device, error);
+  const lab_floor floor = lab_floor_of(&m->roofs, &m->test_case, &m->context->device);
+  if (set_up->choice.peers) status = rung_peers_begin(&m->test_case, &m->context->device, error);
   if (!status)
-    status = lab_sample(rig, m->candidates, m->count, &m->rules, floor, cli_progress_show, progress,
-                        error);
+    status = lab_sample(fixture, m->candidates, m->count, &m->rules, floor, cli_progress_show,
+                        progress, error);
   rung_peers_end();
-  lab_rig_close(rig);
+  lab_fixture_close(fixture);
   return status;
 }
 
-/* Not before the first trial stands: a line that is refused should be so at once. */
+/* Not before the first case stands: a line that is refused should be so at once. */
 static rung_status find_roofs(measure_set_up *set_up, cli_progress *progress, rung_error *error) {
   if (set_up->roofed) return RUNG_OK;
   cli_progress_show(progress, 0, "the machine's roofs");
@@ -126,9 +126,9 @@ rung_status measure_run(measure_set_up *set_up, const rung_operation *operation,
   m->candidates = calloc((size_t)m->count + 1, sizeof *m->candidates);
   if (!m->candidates) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the candidates");
   cli_progress_show(progress, 0, "references");
-  rung_status status = operation->trials->make(line, m->rules.seed, &m->trial, error);
+  rung_status status = rung_cases_of(operation)->make(line, m->rules.seed, &m->test_case, error);
   m->made = status == RUNG_OK;
-  if (!status) status = operation->trials->expect(&m->trial, error);
+  if (!status) status = rung_cases_of(operation)->expect(&m->test_case, error);
   if (!status) status = find_roofs(set_up, progress, error);
   if (!status) status = sample(set_up, progress, m, error);
   if (status || set_up->remeasured || !beats_roof(m)) return status;
@@ -142,7 +142,7 @@ rung_status measure_run(measure_set_up *set_up, const rung_operation *operation,
 void measure_free(measure *m) {
   for (int i = 0; m->candidates && i < m->count; i++) lab_candidate_free(&m->candidates[i]);
   free(m->candidates);
-  if (m->made) m->trial.operation->trials->drop(&m->trial);
+  if (m->made) m->test_case.cases->drop(&m->test_case);
   *m = (measure){0};
 }
 
@@ -207,8 +207,8 @@ static const char *gain_text(double gain, char text[16]) {
 
 static void print_heading(FILE *to, const measure *m) {
   char text[32];
-  fprintf(to, "%s%s on %s%s: %s\n", cli_colour(to, CLI_BOLD), m->trial.operation->name,
-          m->context->device.name, cli_colour(to, CLI_PLAIN), m->trial.label);
+  fprintf(to, "%s%s on %s%s: %s\n", cli_colour(to, CLI_BOLD), m->test_case.operation->name,
+          m->context->device.name, cli_colour(to, CLI_PLAIN), m->test_case.label);
   fprintf(to, "roof: %s, bound by %s; caches %s\n", cli_time(m->roof_ms, text), m->bound,
           m->rules.hot ? "hot" : "cold");
 }

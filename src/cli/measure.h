@@ -1,5 +1,5 @@
-/* Timing a trial's rungs on a device, and the table of it: shared by bench and tour. Knows
- * operations by their ladders and trials only. */
+/* Timing a case's rungs on a device, and the table of it: shared by bench and tour. Knows
+ * operations by their ladders and cases only. */
 #ifndef RUNG_CLI_MEASURE_H
 #define RUNG_CLI_MEASURE_H
 
@@ -19,14 +19,14 @@ typedef struct measure_choice {
 
 typedef struct measure {
   rung_context *context; /* borrowed */
-  rung_trial trial;
+  rung_case test_case;
   lab_candidate *candidates;
   int count;
   lab_rules rules;
   lab_roofs roofs;
   double roof_ms;
   const char *bound;
-  bool made; /* the trial is to be dropped */
+  bool made; /* the case is to be dropped */
 } measure;
 
 bool measure_chosen(const measure_choice *choice, const rung_row *row, const rung_device *device);
@@ -47,7 +47,7 @@ typedef struct measure_set_up {
 rung_status measure_open(measure_set_up *set_up, const cli_common *common, const char *device,
                          rung_error *error);
 
-/* Makes the trial of `line`, its references and candidates, and samples them. A rung faster than
+/* Makes the case of `line`, its references and candidates, and samples them. A rung faster than
  * the roof has the roof measured again (it may have been measured on a busy machine) and the
  * sampling repeated, once. On failure too *result is to be freed. */
 rung_status measure_run(measure_set_up *set_up, const rung_operation *operation, const char *line,

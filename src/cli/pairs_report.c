@@ -31,7 +31,7 @@ typedef struct report {
   const cli_common *common;
   const pairs_request *r;
   rung_distances bins;
-  rung_trial trial; /* the points are its first array */
+  rung_case test_case; /* the points are its first array */
   bool made;
   run runs[CLI_DEVICES];
   int count;
@@ -63,7 +63,7 @@ static rung_status make_points(report *to, rung_error *error) {
            (long long)to->r->n, (long long)to->bins.count, to->bins.width,
            common->typed ? rung_dtype_name(common->type) : "f64");
   rung_status status =
-      rung_operation_named(verb)->trials->make(line, common->seed, &to->trial, error);
+      rung_cases_of(rung_operation_named(verb))->make(line, common->seed, &to->test_case, error);
   to->made = !status;
   return status;
 }
@@ -76,7 +76,7 @@ static const char *rung_for(const report *of, rung_family family) {
 
 static rung_status count(const report *of, rung_context *context, int64_t n, rung_call *call,
                          run *to, rung_error *error) {
-  const rung_view *points = &of->trial.arrays[0];
+  const rung_view *points = &of->test_case.arrays[0];
   const DLDevice host = {kDLCPU, 0};
   int64_t shape[2] = {n, 3}, bins = of->bins.count, three = 3;
   DLTensor at = {.data = points->data,
@@ -122,7 +122,7 @@ static rung_status run_on(report *of, const char *device, run *to, rung_error *e
   to->whole = now_ms() - begin;
   to->rung = call.used;
   if (!status && kind == RUNG_CUDA)
-    status = lab_stages_of(context, &of->trial, cli_row_of(verb, family, call.used),
+    status = lab_stages_of(context, &of->test_case, cli_row_of(verb, family, call.used),
                            of->common->block, false, &to->stages, error);
   rung_close(context);
   return status;
@@ -191,7 +191,7 @@ static void print_times(FILE *to, const report *of, const run *from) {
 
 static void print(FILE *to, const report *of) {
   fprintf(to, "%lld points in a cube of %g, bins of %g, %s\n", (long long)of->r->n, SIDE,
-          of->bins.width, rung_dtype_name(of->trial.dtype));
+          of->bins.width, rung_dtype_name(of->test_case.dtype));
   print_bins(to, of, &of->runs[0], NULL);
   for (int i = 0; i < of->count; i++) {
     const run *at = &of->runs[i];
@@ -224,7 +224,7 @@ static json_t *report_json(const report *of) {
   }
   return json_pack("{s:s, s:I, s:f, s:I, s:s, s:o}", "verb", verb, "n", (json_int_t)of->r->n,
                    "width", of->bins.width, "bins", (json_int_t)of->bins.count, "type",
-                   rung_dtype_name(of->trial.dtype), "runs", runs);
+                   rung_dtype_name(of->test_case.dtype), "runs", runs);
 }
 
 /* The table of -o is the CPU's; the report then goes to standard output, or, where the table itself
@@ -264,6 +264,6 @@ rung_status pairs_report(const cli_common *common, const pairs_request *r, rung_
                          of.runs[i].rung, of.runs[i].name, of.runs[0].rung,
                          (long long)of.runs[i].different);
   for (int i = 0; i < of.count; i++) free(of.runs[i].counts);
-  if (of.made) rung_operation_named(verb)->trials->drop(&of.trial);
+  if (of.made) rung_cases_of(rung_operation_named(verb))->drop(&of.test_case);
   return status;
 }

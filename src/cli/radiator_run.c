@@ -102,16 +102,16 @@ static rung_status run_reference(const cli_common *common, const radiator_reques
 
 /* ---- the GPU ------------------------------------------------------------------------------ */
 
-/* One rung end to end, by the lab. `line` describes the job in the operation's trial language. */
+/* One rung end to end, by the lab. `line` describes the job in the operation's case language. */
 static rung_status time_stages(rung_context *context, const char *operation, const char *line,
                                const rung_row *row, int block, lab_stage_times *stages,
                                rung_error *error) {
-  const rung_trials *trials = rung_operation_named(operation)->trials;
-  rung_trial trial;
-  rung_status status = trials->make(line, 1, &trial, error);
+  const rung_cases *cases = rung_cases_of(rung_operation_named(operation));
+  rung_case test_case;
+  rung_status status = cases->make(line, 1, &test_case, error);
   if (status) return status;
-  status = lab_stages_of(context, &trial, row, block, false, stages, error);
-  trials->drop(&trial);
+  status = lab_stages_of(context, &test_case, row, block, false, stages, error);
+  cases->drop(&test_case);
   return status;
 }
 

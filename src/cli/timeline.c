@@ -49,8 +49,8 @@ typedef struct look {
   const rung_row *row;
   const char *device;
   rung_context *context;
-  rung_trial trial;
-  bool made; /* the trial is to be dropped */
+  rung_case test_case;
+  bool made; /* the case is to be dropped */
   lab_timeline timeline;
   lab_timeline_figures figures;
   const char *unit; /* of its times */
@@ -111,17 +111,17 @@ static rung_status choose_device(look *the, rung_error *error) {
   return cli_open(the->common, the->device, &the->context, error);
 }
 
-static rung_status make_trial(look *the, const char *line, rung_error *error) {
-  const rung_trials *trials = the->operation->trials;
-  if (!line) line = trials->timeline ? trials->timeline[0] : trials->verify[0];
-  rung_status status = trials->make(line, the->common->seed, &the->trial, error);
+static rung_status make_case(look *the, const char *line, rung_error *error) {
+  const rung_cases *cases = rung_cases_of(the->operation);
+  if (!line) line = cases->timeline ? cases->timeline[0] : cases->verify[0];
+  rung_status status = cases->make(line, the->common->seed, &the->test_case, error);
   the->made = status == RUNG_OK;
-  return status ? status : trials->expect(&the->trial, error);
+  return status ? status : cases->expect(&the->test_case, error);
 }
 
 static rung_status run(look *the, rung_error *error) {
   lab_verdict verdict;
-  rung_status status = lab_timeline_of(the->context, &the->trial, the->row, the->common->block,
+  rung_status status = lab_timeline_of(the->context, &the->test_case, the->row, the->common->block,
                                        &the->timeline, &verdict, error);
   if (status) return status;
   if (verdict.finding != LAB_GOOD)
@@ -145,7 +145,7 @@ static void print_summary(FILE *to, const look *the) {
   const lab_timeline_figures *f = &the->figures;
   char span[32], median[32], least[32], most[32];
   fprintf(to, "%s on %s: rung %s, %s\n", the->operation->name, the->context->device.name,
-          the->row->name, the->trial.label);
+          the->row->name, the->test_case.label);
   fprintf(to,
           "%" PRId64 " blocks on %" PRId64 " of %d multiprocessors, %" PRId64 " ... %" PRId64
           " on each of these; at most %" PRId64 " at once\n",
@@ -230,12 +230,13 @@ static json_t *timeline_json(const look *the) {
   }
   return json_pack(
       "{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:i, s:I, s:I, s:o}", "verb",
-      verb, "device", the->device, "operation", the->operation->name, "job", the->trial.label,
-      "rung", the->row->name, "block_size", the->common->block, "seed", (json_int_t)the->trial.seed,
-      "unit", the->unit, "span", (json_int_t)f->span, "tick", (json_int_t)f->tick, "at_once",
-      (json_int_t)f->at_once, "multiprocessors_used", (json_int_t)f->processors, "multiprocessors",
-      the->context->device.processors, "least_blocks_each", (json_int_t)f->least,
-      "most_blocks_each", (json_int_t)f->most, "blocks", blocks);
+      verb, "device", the->device, "operation", the->operation->name, "job", the->test_case.label,
+      "rung", the->row->name, "block_size", the->common->block, "seed",
+      (json_int_t)the->test_case.seed, "unit", the->unit, "span", (json_int_t)f->span, "tick",
+      (json_int_t)f->tick, "at_once", (json_int_t)f->at_once, "multiprocessors_used",
+      (json_int_t)f->processors, "multiprocessors", the->context->device.processors,
+      "least_blocks_each", (json_int_t)f->least, "most_blocks_each", (json_int_t)f->most, "blocks",
+      blocks);
 }
 
 /* The summary goes to standard output; the blocks go to the file, where one is asked for. */
@@ -271,12 +272,12 @@ int verb_timeline(int argc, char **argv) {
   }
   if (!status && common.output) status = file_replace_possible(common.output, &error);
   if (!status) status = choose_device(&the, &error);
-  if (!status) status = make_trial(&the, r.sizes, &error);
+  if (!status) status = make_case(&the, r.sizes, &error);
   if (!status) status = run(&the, &error);
   if (!status) deliver(&the, &error);
   file_replace_abandon(&the.out);
   lab_timeline_free(&the.timeline);
-  if (the.made) the.operation->trials->drop(&the.trial);
+  if (the.made) rung_cases_of(the.operation)->drop(&the.test_case);
   rung_close(the.context);
   return cli_end(verb, &error);
 }

@@ -57,7 +57,7 @@ static rung_status plan(tour *t, rung_error *error) {
     rung_status status = rung_find_device(t->devices.names[d], &device, error);
     if (status) return status;
     for (int k = 0; rung_operations[k]; k++)
-      for (const char *const *line = rung_operations[k]->trials->tour; *line; line++) {
+      for (const char *const *line = rung_cases_of(rung_operations[k])->tour; *line; line++) {
         candidates += measure_count(&t->set_up.choice, rung_operations[k], &device);
         t->steps++;
       }
@@ -81,7 +81,7 @@ static void remember(tour *t, const measure *m) {
   t->failures += measure_failures(m);
   if (!best) return;
   closing *c = &t->closings[t->closed++];
-  snprintf(c->job, sizeof c->job, "%.30s %s", m->trial.operation->name, m->trial.label);
+  snprintf(c->job, sizeof c->job, "%.30s %s", m->test_case.operation->name, m->test_case.label);
   snprintf(c->device, sizeof c->device, "%s", m->context->device.name);
   snprintf(c->rung, sizeof c->rung, "%s", best->row->name);
   c->ms = best->time.median;
@@ -105,7 +105,7 @@ static rung_status tour_line(tour *t, const rung_operation *operation, const cha
     }
     remember(t, &m);
     json_t *record =
-        lab_record(m.context, &m.trial, m.candidates, m.count, &m.rules, &m.roofs, "rung tour");
+        lab_record(m.context, &m.test_case, m.candidates, m.count, &m.rules, &m.roofs, "rung tour");
     if (!record || json_array_append_new(t->records, record) != 0)
       status = rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the record");
   }
@@ -116,7 +116,8 @@ static rung_status tour_line(tour *t, const rung_operation *operation, const cha
 static rung_status tour_device(tour *t, const char *name, rung_error *error) {
   rung_status status = measure_open(&t->set_up, t->common, name, error);
   for (int k = 0; rung_operations[k] && !status; k++)
-    for (const char *const *line = rung_operations[k]->trials->tour; *line && !status; line++)
+    for (const char *const *line = rung_cases_of(rung_operations[k])->tour; *line && !status;
+         line++)
       status = tour_line(t, rung_operations[k], *line, error);
   return status;
 }

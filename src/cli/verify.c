@@ -75,51 +75,51 @@ static bool chosen(const cli_common *common, const rung_row *row, const rung_dev
   return !common->rung || strcmp(common->rung, "auto") == 0 || strcmp(common->rung, row->name) == 0;
 }
 
-static void check(lab_rig *rig, const rung_trial *trial, int block, tally *t) {
+static void check(lab_fixture *fixture, const rung_case *test_case, int block, tally *t) {
   lab_verdict verdict;
-  lab_verify(rig, t->row, block, &verdict);
+  lab_verify(fixture, t->row, block, &verdict);
   if (verdict.finding == LAB_GOOD) {
     t->passed++;
   } else if (verdict.finding == LAB_UNSUPPORTED) {
     if (t->unsupported++ == 0) snprintf(t->reason, sizeof t->reason, "%s", verdict.sentence);
   } else if (t->failed++ == 0) {
-    snprintf(t->failure, sizeof t->failure, "%s, block %d: %s: %s", trial->label, block,
+    snprintf(t->failure, sizeof t->failure, "%s, block %d: %s: %s", test_case->label, block,
              lab_finding_name(verdict.finding), verdict.sentence);
   }
 }
 
-/* One row on one trial: its block sizes. */
-static void check_blocks(const verification *v, lab_rig *rig, const rung_trial *trial, int line,
-                         tally *t) {
+/* One row on one case: its block sizes. */
+static void check_blocks(const verification *v, lab_fixture *fixture, const rung_case *test_case,
+                         int line, tally *t) {
   const int *own = t->row->blocks;
   if (v->common->block > 0 || !own) {
-    check(rig, trial, own ? v->common->block : 0, t);
+    check(fixture, test_case, own ? v->common->block : 0, t);
     return;
   }
   for (int i = 0; own[i] != 0 && (i == 0 || v->request->exhaustive); i++)
-    check(rig, trial, own[i], t);
+    check(fixture, test_case, own[i], t);
   for (int i = 0; odd_blocks[i] != 0 && (line < ODD_LINES || v->request->exhaustive); i++)
-    check(rig, trial, odd_blocks[i], t);
+    check(fixture, test_case, odd_blocks[i], t);
 }
 
 static rung_status check_line(verification *v, rung_context *context,
                               const rung_operation *operation, int line, tally *tallies,
                               rung_error *error) {
-  const rung_trials *trials = operation->trials;
-  rung_trial trial;
-  rung_status status = trials->make(trials->verify[line], v->common->seed, &trial, error);
+  const rung_cases *cases = rung_cases_of(operation);
+  rung_case test_case;
+  rung_status status = cases->make(cases->verify[line], v->common->seed, &test_case, error);
   if (status) return status;
-  if (v->common->typed && trial.dtype != v->common->type) {
-    trials->drop(&trial);
+  if (v->common->typed && test_case.dtype != v->common->type) {
+    cases->drop(&test_case);
     return RUNG_OK;
   }
-  lab_rig *rig = NULL;
-  status = trials->expect(&trial, error);
-  if (!status) status = lab_rig_open(context, &trial, &rig, error);
+  lab_fixture *fixture = NULL;
+  status = cases->expect(&test_case, error);
+  if (!status) status = lab_fixture_open(context, &test_case, &fixture, error);
   for (int i = 0; i < operation->count && !status; i++)
-    if (tallies[i].row) check_blocks(v, rig, &trial, line, &tallies[i]);
-  lab_rig_close(rig);
-  trials->drop(&trial);
+    if (tallies[i].row) check_blocks(v, fixture, &test_case, line, &tallies[i]);
+  lab_fixture_close(fixture);
+  cases->drop(&test_case);
   return status;
 }
 
@@ -176,14 +176,14 @@ static rung_status verify_operation(verification *v, rung_context *context, cons
     tallies[i].row = &operation->rows[i];
     rows++;
   }
-  while (operation->trials->verify[lines]) lines++;
+  while (rung_cases_of(operation)->verify[lines]) lines++;
   rung_status status = RUNG_OK;
   cli_progress progress;
   cli_progress_begin(&progress, v->common);
   cli_progress_part(&progress, 0, 1, operation->name);
   const int first = (int)v->request->part - 1, step = (int)v->request->parts;
   for (int line = first; line < lines && rows > 0 && !status; line += step) {
-    cli_progress_show(&progress, (double)line / lines, operation->trials->verify[line]);
+    cli_progress_show(&progress, (double)line / lines, rung_cases_of(operation)->verify[line]);
     status = check_line(v, context, operation, line, tallies, error);
   }
   cli_progress_end(&progress);

@@ -93,15 +93,12 @@ typedef struct rung_row {
   { RUNG_CUDA_ENTRY(name), RUNG_SIM_ENTRY(name), NULL }
 #define RUNG_GPU_DECLARE(name) rung_launch name##_cuda, name##_sim
 
-struct rung_trials;
-
 typedef struct rung_operation {
   const char *name;
   const char *summary;  /* one line */
   const rung_row *rows; /* each family's rungs from the simplest to the fastest: the last
                            canonical one that supports a job is what `auto` takes */
   int count;
-  const struct rung_trials *trials;
 } rung_operation;
 
 #ifdef __cplusplus

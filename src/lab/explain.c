@@ -1,53 +1,53 @@
 /* Counting what a rung's kernels do, and seeing that the run which was counted was right. */
 #include <string.h>
 
-#include "lab/rig.h"
+#include "lab/fixture.h"
 
 /* Launches once, between the two ends of a profile where there is to be one. A rung that fails is a
  * finding; *profile is what was counted until then. */
-static rung_status launch(lab_rig *rig, const rung_row *row, int block, rung_profile *profile,
-                          lab_verdict *verdict, rung_error *error) {
-  const rung_backend *backend = rig->context->backend;
-  rung_state *state = rig->context->state;
+static rung_status launch(lab_fixture *fixture, const rung_row *row, int block,
+                          rung_profile *profile, lab_verdict *verdict, rung_error *error) {
+  const rung_backend *backend = fixture->context->backend;
+  rung_state *state = fixture->context->state;
   rung_error why = {0};
   rung_status status = profile ? backend->profile_begin(state, error) : RUNG_OK;
   if (status != RUNG_OK) return status;
-  const rung_status launched = lab_rig_launch(rig, row, block, &why);
+  const rung_status launched = lab_fixture_launch(fixture, row, block, &why);
   if (profile) status = backend->profile_end(state, profile, error);
   if (launched != RUNG_OK) {
     lab_find(verdict, LAB_LAUNCH_FAILED, "%s", why.sentence);
     return RUNG_OK;
   }
-  if (status == RUNG_OK) lab_rig_check(rig, row, verdict);
+  if (status == RUNG_OK) lab_fixture_check(fixture, row, verdict);
   return status;
 }
 
-static rung_status run_once(lab_rig *rig, const rung_row *row, int block, rung_profile *profile,
-                            lab_verdict *verdict, rung_error *error) {
+static rung_status run_once(lab_fixture *fixture, const rung_row *row, int block,
+                            rung_profile *profile, lab_verdict *verdict, rung_error *error) {
   rung_error why = {0};
-  rung_status status = lab_rig_prepare(rig, row, block, &why);
+  rung_status status = lab_fixture_prepare(fixture, row, block, &why);
   if (status == RUNG_UNSUPPORTED || status == RUNG_BAD_ARGUMENT) { /* the latter: its block */
     lab_find(verdict, LAB_UNSUPPORTED, "%s", why.sentence);
     return RUNG_OK;
   }
   if (status != RUNG_OK) return rung_fail(error, status, "%s", why.sentence);
-  status = lab_rig_poison(rig, error);
-  if (status == RUNG_OK) status = launch(rig, row, block, profile, verdict, error);
+  status = lab_fixture_poison(fixture, error);
+  if (status == RUNG_OK) status = launch(fixture, row, block, profile, verdict, error);
   return status;
 }
 
 /* *profile may be NULL. */
-static rung_status run(rung_context *context, const rung_trial *trial, const rung_row *row,
+static rung_status run(rung_context *context, const rung_case *test_case, const rung_row *row,
                        int block, rung_profile *profile, lab_verdict *verdict, rung_error *error) {
   *verdict = (lab_verdict){.finding = LAB_GOOD};
-  lab_rig *rig = NULL;
-  rung_status status = lab_rig_open(context, trial, &rig, error);
-  if (status == RUNG_OK) status = run_once(rig, row, block, profile, verdict, error);
-  lab_rig_close(rig);
+  lab_fixture *fixture = NULL;
+  rung_status status = lab_fixture_open(context, test_case, &fixture, error);
+  if (status == RUNG_OK) status = run_once(fixture, row, block, profile, verdict, error);
+  lab_fixture_close(fixture);
   return status;
 }
 
-rung_status lab_explain(rung_context *context, const rung_trial *trial, const rung_row *row,
+rung_status lab_explain(rung_context *context, const rung_case *test_case, const rung_row *row,
                         int block, rung_profile *profile, lab_verdict *verdict, rung_error *error) {
   memset(profile, 0, sizeof *profile);
   *verdict = (lab_verdict){.finding = LAB_GOOD};
@@ -56,14 +56,14 @@ rung_status lab_explain(rung_context *context, const rung_trial *trial, const ru
         error, RUNG_UNSUPPORTED,
         "device is \"%s\", which cannot be asked what its kernels do; \"sim\" would do",
         context->backend->name);
-  rung_status status = run(context, trial, row, block, profile, verdict, error);
+  rung_status status = run(context, test_case, row, block, profile, verdict, error);
   if (status != RUNG_OK || verdict->finding != LAB_GOOD) rung_profile_free(profile);
   return status;
 }
 
-rung_status lab_try(rung_context *context, const rung_trial *trial, const rung_row *row, int block,
-                    lab_verdict *verdict, rung_error *error) {
-  return run(context, trial, row, block, NULL, verdict, error);
+rung_status lab_try(rung_context *context, const rung_case *test_case, const rung_row *row,
+                    int block, lab_verdict *verdict, rung_error *error) {
+  return run(context, test_case, row, block, NULL, verdict, error);
 }
 
 void lab_profile_total(const rung_profile *profile, rung_counts *total) {

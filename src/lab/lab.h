@@ -1,6 +1,6 @@
 /* The lab: checks rungs and times them, and believes neither before it has seen proof.
  *
- * It knows operations only through their ladder tables and trials (core/ladder.h, core/trial.h),
+ * It knows operations only through their ladder tables and cases (core/ladder.h, core/case.h),
  * and devices only through their backend. docs/METHOD.md describes the protocol in full. */
 #ifndef RUNG_LAB_LAB_H
 #define RUNG_LAB_LAB_H
@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "core/context.h"
-#include "core/trial.h"
+#include "lab/case.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,7 +25,7 @@ typedef struct lab_stats {
 lab_stats lab_stats_of(const double *samples, int count);
 double lab_relative_iqr(const lab_stats *stats); /* (q3 - q1) / median */
 
-/* ---- rig.c: a trial set up on a device ---------------------------------------------------- */
+/* ---- fixture.c: a case set up on a device ---------------------------------------------------- */
 
 /* What the lab concluded of a rung. Names are pinned: they stand in records. */
 typedef enum lab_finding {
@@ -45,32 +45,34 @@ const char *lab_finding_name(lab_finding finding); /* "good", "launch-failed", .
 
 typedef struct lab_verdict {
   lab_finding finding;
-  rung_judgement judgement;
+  rung_comparison comparison;
   char sentence[RUNG_SENTENCE]; /* where good: "", or what was let pass */
 } lab_verdict;
 
-/* The arrays of a trial in the device's memory, each between two canary zones of 4 KiB at least,
- * and scratch likewise. Borrows the trial (whose expect() must have run) and the context. */
-typedef struct lab_rig lab_rig;
-rung_status lab_rig_open(rung_context *context, const rung_trial *trial, lab_rig **rig,
-                         rung_error *error);
-void lab_rig_close(lab_rig *rig);
+/* The arrays of a case in the device's memory, each between two canary zones of 4 KiB at least,
+ * and scratch likewise. Borrows the case (whose expect() must have run) and the context. */
+typedef struct lab_fixture lab_fixture;
+rung_status lab_fixture_open(rung_context *context, const rung_case *test_case,
+                             lab_fixture **fixture, rung_error *error);
+void lab_fixture_close(lab_fixture *fixture);
 /* Fills outputs and scratch with poison, writes the canaries anew. */
-rung_status lab_rig_poison(lab_rig *rig, rung_error *error);
+rung_status lab_fixture_poison(lab_fixture *fixture, rung_error *error);
 /* Refuses what the rung does not support, with its reason; grows the scratch to what it needs.
  * Poison comes after: the canaries of the scratch stand where this rung's scratch ends. */
-rung_status lab_rig_prepare(lab_rig *rig, const rung_row *row, int block, rung_error *error);
+rung_status lab_fixture_prepare(lab_fixture *fixture, const rung_row *row, int block,
+                                rung_error *error);
 /* Queues the rung once. Refuses a rung whose scratch was not prepared. */
-rung_status lab_rig_launch(lab_rig *rig, const rung_row *row, int block, rung_error *error);
-/* Waits, looks at canaries and inputs, fetches the outputs and judges them. Where several things
+rung_status lab_fixture_launch(lab_fixture *fixture, const rung_row *row, int block,
+                               rung_error *error);
+/* Waits, looks at canaries and inputs, fetches the outputs and checkers them. Where several things
  * are wrong the finding is the first of: launch failed, overrun, unwritten, NaN, wrong. An input
  * that was changed is put right again. */
-void lab_rig_check(lab_rig *rig, const rung_row *row, lab_verdict *verdict);
+void lab_fixture_check(lab_fixture *fixture, const rung_row *row, lab_verdict *verdict);
 /* The whole of one verification: supports? poison, launch, check; then, where a stream can be
  * held, poison and launch once more behind a held stream and see that nothing ran meanwhile. The
  * free run comes first because a kernel's first launch loads its code, which may wait for the
  * device: behind a held stream that would be a deadlock. */
-void lab_verify(lab_rig *rig, const rung_row *row, int block, lab_verdict *verdict);
+void lab_verify(lab_fixture *fixture, const rung_row *row, int block, lab_verdict *verdict);
 
 /* ---- sample.c: the sampling protocol ------------------------------------------------------ */
 
@@ -117,9 +119,10 @@ typedef struct lab_floor {
  * be set; the rest is written here and is to be freed by lab_candidate_free() in every case.
  * progress (may be NULL) is called after every step with how far it is, 0 ... 1, and the name of
  * the rung that ran. */
-rung_status lab_sample(lab_rig *rig, lab_candidate *candidates, int count, const lab_rules *rules,
-                       lab_floor floor, void (*progress)(void *to, double done, const char *what),
-                       void *to, rung_error *error);
+rung_status lab_sample(lab_fixture *fixture, lab_candidate *candidates, int count,
+                       const lab_rules *rules, lab_floor floor,
+                       void (*progress)(void *to, double done, const char *what), void *to,
+                       rung_error *error);
 void lab_candidate_free(lab_candidate *candidate);
 
 /* ---- roof.c: what this device can do, measured -------------------------------------------- */
@@ -135,13 +138,14 @@ typedef struct lab_roofs {
 rung_status lab_roofs_of(rung_context *context, bool again, lab_roofs *roofs, rung_error *error);
 /* The cached ones only: measures nothing; false, *roofs untouched, where there are none. */
 bool lab_roofs_known(rung_context *context, lab_roofs *roofs);
-/* The least time a trial can take on these roofs, in ms: the larger of bytes and flops; what
+/* The least time a case can take on these roofs, in ms: the larger of bytes and flops; what
  * bounds it ("copy", "read", "write", "fma32", "fma64") in *bound (may be NULL). */
-double lab_roof_ms(const lab_roofs *roofs, const rung_trial *trial, const char **bound);
-/* The floor of a trial's cold samples: as lab_roof_ms(), but written bytes that fit in the
+double lab_roof_ms(const lab_roofs *roofs, const rung_case *test_case, const char **bound);
+/* The floor of a case's cold samples: as lab_roof_ms(), but written bytes that fit in the
  * last-level cache are left out, because they may still lie there when the clock stops; and read
  * ones too where the cache is too large to be flushed for sure. */
-lab_floor lab_floor_of(const lab_roofs *roofs, const rung_trial *trial, const rung_device *device);
+lab_floor lab_floor_of(const lab_roofs *roofs, const rung_case *test_case,
+                       const rung_device *device);
 
 /* ---- stages.c: one job end to end ---------------------------------------------------------- */
 
@@ -153,7 +157,7 @@ typedef struct lab_stage_times {
  * raised, host pages touched), the second with every stage timed apart. Device memory is new each
  * time and the caches are flushed. `pinned`: the host's arrays lie in pinned memory (where the
  * backend has it). Nothing is verified here: time rungs that lab_verify() found good. */
-rung_status lab_stages_of(rung_context *context, const rung_trial *trial, const rung_row *row,
+rung_status lab_stages_of(rung_context *context, const rung_case *test_case, const rung_row *row,
                           int block, bool pinned, lab_stage_times *times, rung_error *error);
 
 /* ---- explain.c: what kernels did ------------------------------------------------------------- */
@@ -161,13 +165,13 @@ rung_status lab_stages_of(rung_context *context, const rung_trial *trial, const 
 /* Runs the rung once while the device counts, and checks that run's result like any other: counts
  * of a rung that computes something else explain nothing. A rung that does not support the job or
  * fails is a finding, not an error, and leaves *profile empty; else it is to be freed by
- * rung_profile_free(). An error is: a device that cannot count, memory. The trial's expect() must
+ * rung_profile_free(). An error is: a device that cannot count, memory. The case's expect() must
  * have run. */
-rung_status lab_explain(rung_context *context, const rung_trial *trial, const rung_row *row,
+rung_status lab_explain(rung_context *context, const rung_case *test_case, const rung_row *row,
                         int block, rung_profile *profile, lab_verdict *verdict, rung_error *error);
 /* The same run, not counted: what a device's own counters look at from outside. */
-rung_status lab_try(rung_context *context, const rung_trial *trial, const rung_row *row, int block,
-                    lab_verdict *verdict, rung_error *error);
+rung_status lab_try(rung_context *context, const rung_case *test_case, const rung_row *row,
+                    int block, lab_verdict *verdict, rung_error *error);
 /* The sum over a profile's kernels. */
 void lab_profile_total(const rung_profile *profile, rung_counts *total);
 
@@ -181,9 +185,9 @@ typedef struct lab_timeline {
 /* Verifies the rung, which also warms it up, runs it once more, checks that run's result like any
  * other, and fetches what its blocks wrote down. A rung that does not support the job, fails or
  * leaves times that cannot be is a finding, not an error, and leaves *timeline empty; else it is to
- * be freed by lab_timeline_free(). An error is: a row without block_times(), memory. The trial's
+ * be freed by lab_timeline_free(). An error is: a row without block_times(), memory. The case's
  * expect() must have run. */
-rung_status lab_timeline_of(rung_context *context, const rung_trial *trial, const rung_row *row,
+rung_status lab_timeline_of(rung_context *context, const rung_case *test_case, const rung_row *row,
                             int block, lab_timeline *timeline, lab_verdict *verdict,
                             rung_error *error);
 void lab_timeline_free(lab_timeline *timeline);
@@ -205,12 +209,13 @@ rung_status lab_timeline_look(const lab_timeline *timeline, lab_timeline_figures
 /* ---- record.c: what was measured, as versioned JSON ---------------------------------------- */
 
 #define LAB_RECORD_VERSION 1
-/* A record of one device's bench of one trial, laid out as docs/METHOD.md says: provenance
+/* A record of one device's bench of one case, laid out as docs/METHOD.md says: provenance
  * (commit, compiler, flags, version, date, host, command), device facts, roofs (may be NULL),
  * seeds, rules and, for every candidate, samples, clocks, stats, verdicts, stop. Caller owns the
  * result (json_decref); NULL: out of memory. */
-json_t *lab_record(rung_context *context, const rung_trial *trial, const lab_candidate *candidates,
-                   int count, const lab_rules *rules, const lab_roofs *roofs, const char *command);
+json_t *lab_record(rung_context *context, const rung_case *test_case,
+                   const lab_candidate *candidates, int count, const lab_rules *rules,
+                   const lab_roofs *roofs, const char *command);
 /* A file of records, {"rung-records": 1, "records": [...]}, written beside its place and renamed.
  */
 rung_status lab_record_write(const char *path, json_t *records, rung_error *error);

@@ -1,4 +1,4 @@
-/* What was measured, with all that is needed to judge it or to measure it again. */
+/* What was measured, with all that is needed to checker it or to measure it again. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -114,13 +114,13 @@ static json_t *roofs_json(const lab_roofs *roofs) {
   return end(&to);
 }
 
-static json_t *trial_json(const rung_trial *trial) {
+static json_t *trial_json(const rung_case *test_case) {
   writer to = begin();
-  put_text(&to, "label", trial->label);
-  put_text(&to, "type", rung_dtype_name(trial->dtype));
-  put_wide(&to, "seed", trial->seed);
-  put(&to, "bytes", lab_number(trial->bytes));
-  put(&to, "flops", lab_number(trial->flops));
+  put_text(&to, "label", test_case->label);
+  put_text(&to, "type", rung_dtype_name(test_case->dtype));
+  put_wide(&to, "seed", test_case->seed);
+  put(&to, "bytes", lab_number(test_case->bytes));
+  put(&to, "flops", lab_number(test_case->flops));
   return end(&to);
 }
 
@@ -152,10 +152,10 @@ static json_t *verdict_json(const lab_verdict *verdict) {
   writer to = begin();
   put_text(&to, "finding", lab_finding_name(verdict->finding));
   put_text(&to, "sentence", verdict->sentence);
-  put(&to, "worst_error", lab_number(verdict->judgement.worst));
-  put(&to, "error_bound", lab_number(verdict->judgement.bound));
-  put(&to, "wrong", json_integer(verdict->judgement.wrong));
-  put(&to, "different", json_integer(verdict->judgement.different));
+  put(&to, "worst_error", lab_number(verdict->comparison.worst));
+  put(&to, "error_bound", lab_number(verdict->comparison.bound));
+  put(&to, "wrong", json_integer(verdict->comparison.wrong));
+  put(&to, "different", json_integer(verdict->comparison.different));
   return end(&to);
 }
 
@@ -178,18 +178,19 @@ static json_t *candidate_json(const lab_candidate *candidate) {
   return end(&to);
 }
 
-json_t *lab_record(rung_context *context, const rung_trial *trial, const lab_candidate *candidates,
-                   int count, const lab_rules *rules, const lab_roofs *roofs, const char *command) {
+json_t *lab_record(rung_context *context, const rung_case *test_case,
+                   const lab_candidate *candidates, int count, const lab_rules *rules,
+                   const lab_roofs *roofs, const char *command) {
   writer to = begin();
   put(&to, "rung-record", json_integer(LAB_RECORD_VERSION));
-  put_text(&to, "operation", trial->operation->name);
-  put(&to, "trial", trial_json(trial));
+  put_text(&to, "operation", test_case->operation->name);
+  put(&to, "trial", trial_json(test_case));
   put(&to, "provenance", provenance(command));
   put(&to, "device", device_json(context));
   put(&to, "rules", rules_json(rules));
   if (roofs) {
     const char *bound = "";
-    const double least = lab_roof_ms(roofs, trial, &bound);
+    const double least = lab_roof_ms(roofs, test_case, &bound);
     put(&to, "roofs", roofs_json(roofs));
     put(&to, "roof_ms", lab_number(least));
     put_text(&to, "roof_bound", bound);

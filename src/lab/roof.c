@@ -141,7 +141,7 @@ rung_status lab_roofs_of(rung_context *context, bool again, lab_roofs *roofs, ru
   return RUNG_OK;
 }
 
-/* ---- what a trial can at best take -------------------------------------------------------- */
+/* ---- what a case can at best take -------------------------------------------------------- */
 
 /* `written` of `bytes` bytes are stores. Which bandwidth holds for the mix: a tenth of stores
  * among loads hardly matters, and so the other way about. */
@@ -152,35 +152,37 @@ static double memory_ms(const lab_roofs *roofs, double bytes, double written, co
   return bytes / (reads ? roofs->read : writes ? roofs->write : roofs->copy) * 1e-6;
 }
 
-static double slower(const lab_roofs *roofs, const rung_trial *trial, double memory,
+static double slower(const lab_roofs *roofs, const rung_case *test_case, double memory,
                      const char **bound) {
-  if (trial->dtype != RUNG_F32 && trial->dtype != RUNG_F64) return memory;
-  const bool wide = trial->dtype == RUNG_F64 && !trial->single;
-  const double arithmetic = trial->flops / 2 / (wide ? roofs->fma64 : roofs->fma32) * 1e-6;
+  if (test_case->dtype != RUNG_F32 && test_case->dtype != RUNG_F64) return memory;
+  const bool wide = test_case->dtype == RUNG_F64 && !test_case->single;
+  const double arithmetic = test_case->flops / 2 / (wide ? roofs->fma64 : roofs->fma32) * 1e-6;
   if (arithmetic > memory) *bound = wide ? "fma64" : "fma32";
   return arithmetic > memory ? arithmetic : memory;
 }
 
-static double written_bytes(const rung_trial *trial) {
+static double written_bytes(const rung_case *test_case) {
   double bytes = 0;
-  for (int i = trial->inputs; i < trial->inputs + trial->outputs; ++i)
-    if (trial->arrays[i].count) bytes += (double)rung_view_bytes(&trial->arrays[i]);
-  return bytes < trial->bytes ? bytes : trial->bytes;
+  for (int i = test_case->inputs; i < test_case->inputs + test_case->outputs; ++i)
+    if (test_case->arrays[i].count) bytes += (double)rung_view_bytes(&test_case->arrays[i]);
+  return bytes < test_case->bytes ? bytes : test_case->bytes;
 }
 
-double lab_roof_ms(const lab_roofs *roofs, const rung_trial *trial, const char **bound) {
+double lab_roof_ms(const lab_roofs *roofs, const rung_case *test_case, const char **bound) {
   const char *unused;
   if (!bound) bound = &unused;
-  return slower(roofs, trial, memory_ms(roofs, trial->bytes, written_bytes(trial), bound), bound);
+  return slower(roofs, test_case,
+                memory_ms(roofs, test_case->bytes, written_bytes(test_case), bound), bound);
 }
 
-lab_floor lab_floor_of(const lab_roofs *roofs, const rung_trial *trial, const rung_device *device) {
+lab_floor lab_floor_of(const lab_roofs *roofs, const rung_case *test_case,
+                       const rung_device *device) {
   /* A flush is sure to evict so much: the CPU's reads 512 MiB at most. */
   const double evicted = 256.0 * (1 << 20), cache = (double)device->cache_bytes;
-  double written = written_bytes(trial), read = trial->bytes - written;
+  double written = written_bytes(test_case), read = test_case->bytes - written;
   const char *unused;
   written = written > cache ? written - cache : 0;
   if (cache > evicted) read = read > cache ? read - cache : 0;
   const double memory = memory_ms(roofs, read + written, written, &unused);
-  return (lab_floor){.ms = slower(roofs, trial, memory, &unused), .memory_ms = memory};
+  return (lab_floor){.ms = slower(roofs, test_case, memory, &unused), .memory_ms = memory};
 }

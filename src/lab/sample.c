@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/random.h"
-#include "lab/rig.h"
+#include "lab/fixture.h"
 
 enum { WARM_UPS = 2, LEAST_ON_TIME_OUT = 3, MOST_ALLOWED = 1000000 };
 
@@ -19,7 +19,7 @@ const char *lab_stop_text(lab_stop stop) {
 
 /* What goes on while candidates are sampled. */
 typedef struct sampling {
-  lab_rig *rig;
+  lab_fixture *fixture;
   lab_candidate *candidates;
   int count;
   const lab_rules *rules;
@@ -84,26 +84,27 @@ static rung_status timed_run(rung_context *context, const lab_shot *shot, double
   return status;
 }
 
-static rung_status get_ready(lab_rig *rig, const lab_candidate *candidate, bool hot, lab_shot *shot,
-                             rung_error *error) {
-  const rung_backend *backend = rig->context->backend;
-  rung_status status = lab_rig_prepare(rig, candidate->row, candidate->block, error);
-  if (status == RUNG_OK) status = lab_rig_shot(rig, candidate->row, candidate->block, shot, error);
+static rung_status get_ready(lab_fixture *fixture, const lab_candidate *candidate, bool hot,
+                             lab_shot *shot, rung_error *error) {
+  const rung_backend *backend = fixture->context->backend;
+  rung_status status = lab_fixture_prepare(fixture, candidate->row, candidate->block, error);
+  if (status == RUNG_OK)
+    status = lab_fixture_shot(fixture, candidate->row, candidate->block, shot, error);
   /* Poison before every sample, so that no sample can lean on the output of the one before. */
-  if (status == RUNG_OK && !hot) status = lab_rig_poison(rig, error);
-  if (status == RUNG_OK && !hot) status = backend->flush(rig->context->state, error);
-  if (status == RUNG_OK) status = backend->synchronize(rig->context->state, error);
+  if (status == RUNG_OK && !hot) status = lab_fixture_poison(fixture, error);
+  if (status == RUNG_OK && !hot) status = backend->flush(fixture->context->state, error);
+  if (status == RUNG_OK) status = backend->synchronize(fixture->context->state, error);
   return status;
 }
 
 /* Adds one sample. What the rung did wrong goes to candidate->after; an error is the lab's. */
 static rung_status take_sample(sampling *all, lab_candidate *candidate, rung_error *error) {
-  lab_rig *rig = all->rig;
-  rung_context *context = rig->context;
+  lab_fixture *fixture = all->fixture;
+  rung_context *context = fixture->context;
   double ms, mhz;
   bool refused = false;
   lab_shot shot;
-  rung_status status = get_ready(rig, candidate, all->rules->hot, &shot, error);
+  rung_status status = get_ready(fixture, candidate, all->rules->hot, &shot, error);
   if (status != RUNG_OK) return status;
   rung_error run = {0}, after = {0};
   shot.task.error = &run;
@@ -118,7 +119,7 @@ static rung_status take_sample(sampling *all, lab_candidate *candidate, rung_err
     return rung_fail(error, status, "sample %d of %s is void: %s", candidate->count + 1,
                      candidate->row->name, run.sentence);
   /* In a hot series the canaries stand where this rung's scratch ended only for one candidate. */
-  if (!all->rules->hot && !lab_rig_zones_live(rig, &candidate->after)) return RUNG_OK;
+  if (!all->rules->hot && !lab_fixture_zones_live(fixture, &candidate->after)) return RUNG_OK;
   candidate->samples[candidate->count] = ms;
   candidate->clocks[candidate->count] = mhz;
   candidate->count += 1;
@@ -129,7 +130,7 @@ static rung_status take_sample(sampling *all, lab_candidate *candidate, rung_err
 
 static rung_status begin(sampling *all, int index, rung_error *error) {
   lab_candidate *candidate = &all->candidates[index];
-  lab_verify(all->rig, candidate->row, candidate->block, &candidate->before);
+  lab_verify(all->fixture, candidate->row, candidate->block, &candidate->before);
   candidate->after = candidate->before;
   candidate->stop = LAB_REFUSED;
   all->active[index] = candidate->before.finding == LAB_GOOD;
@@ -143,9 +144,9 @@ static rung_status begin(sampling *all, int index, rung_error *error) {
   rung_error run = {0};
   rung_status status = RUNG_OK;
   for (int i = 0; i < WARM_UPS && status == RUNG_OK; ++i)
-    status = lab_rig_launch(all->rig, candidate->row, candidate->block, &run);
+    status = lab_fixture_launch(all->fixture, candidate->row, candidate->block, &run);
   if (status == RUNG_OK)
-    status = all->rig->context->backend->synchronize(all->rig->context->state, &run);
+    status = all->fixture->context->backend->synchronize(all->fixture->context->state, &run);
   if (status != RUNG_OK) {
     lab_find(&candidate->after, LAB_LAUNCH_FAILED, "%s", run.sentence);
     all->active[index] = false;
@@ -177,13 +178,13 @@ static void finish(sampling *all, lab_candidate *candidate) {
   rung_error error = {0};
   rung_status status = RUNG_OK;
   if (all->rules->hot) { /* hot samples start from the output before: this one run must not */
-    status = lab_rig_prepare(all->rig, candidate->row, candidate->block, &error);
-    if (status == RUNG_OK) status = lab_rig_poison(all->rig, &error);
+    status = lab_fixture_prepare(all->fixture, candidate->row, candidate->block, &error);
+    if (status == RUNG_OK) status = lab_fixture_poison(all->fixture, &error);
     if (status == RUNG_OK)
-      status = lab_rig_launch(all->rig, candidate->row, candidate->block, &error);
+      status = lab_fixture_launch(all->fixture, candidate->row, candidate->block, &error);
   }
   if (status == RUNG_OK)
-    lab_rig_check(all->rig, candidate->row, after);
+    lab_fixture_check(all->fixture, candidate->row, after);
   else
     lab_find(after, LAB_LAUNCH_FAILED, "%s", error.sentence);
   if (after->finding == LAB_UNWRITTEN || after->finding == LAB_NAN || after->finding == LAB_WRONG) {
@@ -211,7 +212,7 @@ static rung_status step(sampling *all, int index, rung_error *error) {
   if (candidate->after.finding != LAB_GOOD) {
     candidate->stop = LAB_REFUSED;
     all->active[index] = false;
-    lab_rig_load(all->rig, NULL); /* a stray write may have gone further than the canary */
+    lab_fixture_load(all->fixture, NULL); /* a stray write may have gone further than the canary */
   } else if (is_done(all->rules, candidate, all->spent[index], &candidate->stop)) {
     all->active[index] = false;
     finish(all, candidate); /* now, while the last timed output is still there */
@@ -263,14 +264,15 @@ static rung_status check_rules(const lab_rules *rules, rung_error *error) {
   return RUNG_OK;
 }
 
-rung_status lab_sample(lab_rig *rig, lab_candidate *candidates, int count, const lab_rules *rules,
-                       lab_floor floor, void (*progress)(void *to, double done, const char *what),
-                       void *to, rung_error *error) {
+rung_status lab_sample(lab_fixture *fixture, lab_candidate *candidates, int count,
+                       const lab_rules *rules, lab_floor floor,
+                       void (*progress)(void *to, double done, const char *what), void *to,
+                       rung_error *error) {
   for (int i = 0; i < count; ++i)
     candidates[i] = (lab_candidate){.row = candidates[i].row, .block = candidates[i].block};
   rung_status status = check_rules(rules, error);
   if (status != RUNG_OK || count <= 0) return status;
-  sampling all = {.rig = rig,
+  sampling all = {.fixture = fixture,
                   .candidates = candidates,
                   .count = count,
                   .rules = rules,

@@ -1,11 +1,11 @@
 /* One job end to end, each stage timed apart. */
 #include <string.h>
 
-#include "lab/rig.h"
+#include "lab/fixture.h"
 
 typedef struct stages {
   rung_context *context;
-  const rung_trial *trial;
+  const rung_case *test_case;
   const rung_row *row;
   rung_task task;
   lab_host host[RUNG_TASK_ARRAYS]; /* outputs, and inputs where they are to be pinned */
@@ -13,25 +13,25 @@ typedef struct stages {
 } stages;
 
 static size_t bytes_of(const stages *job, int index) {
-  return job->trial->arrays[index].count ? rung_view_bytes(&job->trial->arrays[index]) : 0;
+  return job->test_case->arrays[index].count ? rung_view_bytes(&job->test_case->arrays[index]) : 0;
 }
 
 static int arrays_of(const stages *job) {
-  return job->trial->inputs + job->trial->outputs;
+  return job->test_case->inputs + job->test_case->outputs;
 }
 
 static rung_status take_host(stages *job, bool pinned, rung_error *error) {
   for (int i = 0; i < arrays_of(job); ++i) {
-    const bool output = i >= job->trial->inputs;
+    const bool output = i >= job->test_case->inputs;
     const size_t bytes = bytes_of(job, i);
     if (!bytes || (!output && !pinned)) continue;
     if (!lab_host_take(job->context, bytes, pinned, &job->host[i]))
       return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for %s (%zu bytes)",
-                       job->trial->array_names[i], bytes);
+                       job->test_case->array_names[i], bytes);
     if (output)
       memset(job->host[i].data, 0, bytes); /* pages there before the clock starts */
     else
-      memcpy(job->host[i].data, job->trial->arrays[i].data, bytes);
+      memcpy(job->host[i].data, job->test_case->arrays[i].data, bytes);
   }
   return RUNG_OK;
 }
@@ -63,9 +63,9 @@ static rung_status allocate(stages *job, rung_error *error) {
 static rung_status copy_in(stages *job, rung_error *error) {
   rung_context *context = job->context;
   rung_status status = RUNG_OK;
-  for (int i = 0; i < job->trial->inputs && status == RUNG_OK; ++i) {
+  for (int i = 0; i < job->test_case->inputs && status == RUNG_OK; ++i) {
     if (!bytes_of(job, i)) continue;
-    const char *from = job->host[i].data ? job->host[i].data : job->trial->arrays[i].data;
+    const char *from = job->host[i].data ? job->host[i].data : job->test_case->arrays[i].data;
     status = context->backend->copy(context->state, job->device[i], from, bytes_of(job, i),
                                     RUNG_TO_DEVICE, error);
   }
@@ -80,7 +80,7 @@ static rung_status launch(stages *job, rung_error *error) {
 static rung_status copy_out(stages *job, rung_error *error) {
   rung_context *context = job->context;
   rung_status status = RUNG_OK;
-  for (int i = job->trial->inputs; i < arrays_of(job) && status == RUNG_OK; ++i)
+  for (int i = job->test_case->inputs; i < arrays_of(job) && status == RUNG_OK; ++i)
     if (bytes_of(job, i))
       status = context->backend->copy(context->state, job->host[i].data, job->device[i],
                                       bytes_of(job, i), RUNG_TO_HOST, error);
@@ -119,13 +119,13 @@ static rung_status run(stages *job, lab_stage_times *times, rung_error *error) {
   return status;
 }
 
-rung_status lab_stages_of(rung_context *context, const rung_trial *trial, const rung_row *row,
+rung_status lab_stages_of(rung_context *context, const rung_case *test_case, const rung_row *row,
                           int block, bool pinned, lab_stage_times *times, rung_error *error) {
-  stages job = {.context = context, .trial = trial, .row = row};
-  lab_task_of(context, trial, &job.task);
+  stages job = {.context = context, .test_case = test_case, .row = row};
+  lab_task_of(context, test_case, &job.task);
   job.task.block = block;
   job.task.error = error;
-  rung_status status = rung_row_supports(row, &job.task, trial->dtype, error);
+  rung_status status = rung_row_supports(row, &job.task, test_case->dtype, error);
   if (status == RUNG_OK) status = take_host(&job, pinned, error);
   lab_stage_times warm_up;
   if (status == RUNG_OK) status = run(&job, &warm_up, error);

@@ -2,18 +2,18 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "lab/rig.h"
+#include "lab/fixture.h"
 
-static rung_status fetch(lab_rig *rig, lab_timeline *timeline, rung_error *error) {
-  const rung_backend *backend = rig->context->backend;
+static rung_status fetch(lab_fixture *fixture, lab_timeline *timeline, rung_error *error) {
+  const rung_backend *backend = fixture->context->backend;
   const size_t bytes = (size_t)timeline->count * sizeof *timeline->blocks;
   timeline->blocks = malloc(bytes > 0 ? bytes : 1);
   if (!timeline->blocks)
     return rung_fail(error, RUNG_OUT_OF_MEMORY,
                      "no host memory for the times of %" PRId64 " blocks", timeline->count);
-  rung_status status = backend->copy(rig->context->state, timeline->blocks,
-                                     rig->arenas[LAB_SCRATCH].data, bytes, RUNG_TO_HOST, error);
-  if (status == RUNG_OK) status = backend->synchronize(rig->context->state, error);
+  rung_status status = backend->copy(fixture->context->state, timeline->blocks,
+                                     fixture->arenas[LAB_SCRATCH].data, bytes, RUNG_TO_HOST, error);
+  if (status == RUNG_OK) status = backend->synchronize(fixture->context->state, error);
   return status;
 }
 
@@ -34,27 +34,28 @@ static void check(const lab_timeline *timeline, lab_verdict *verdict) {
 }
 
 /* Once more, after a verification: nothing is watched, and the code is loaded. */
-static rung_status run(lab_rig *rig, const rung_row *row, int block, lab_timeline *timeline,
+static rung_status run(lab_fixture *fixture, const rung_row *row, int block, lab_timeline *timeline,
                        lab_verdict *verdict, rung_error *error) {
   lab_shot shot;
   rung_error why = {0};
-  rung_status status = lab_rig_poison(rig, error);
-  if (status == RUNG_OK) status = lab_rig_shot(rig, row, block, &shot, error);
-  if (status == RUNG_OK) status = rig->context->backend->synchronize(rig->context->state, error);
+  rung_status status = lab_fixture_poison(fixture, error);
+  if (status == RUNG_OK) status = lab_fixture_shot(fixture, row, block, &shot, error);
+  if (status == RUNG_OK)
+    status = fixture->context->backend->synchronize(fixture->context->state, error);
   if (status != RUNG_OK) return status;
   timeline->count = row->block_times(&shot.task);
-  if (lab_rig_launch(rig, row, block, &why) != RUNG_OK) {
+  if (lab_fixture_launch(fixture, row, block, &why) != RUNG_OK) {
     lab_find(verdict, LAB_LAUNCH_FAILED, "%s", why.sentence);
     return RUNG_OK;
   }
-  lab_rig_check(rig, row, verdict);
+  lab_fixture_check(fixture, row, verdict);
   if (verdict->finding != LAB_GOOD) return RUNG_OK;
-  status = fetch(rig, timeline, error);
+  status = fetch(fixture, timeline, error);
   if (status == RUNG_OK) check(timeline, verdict);
   return status;
 }
 
-rung_status lab_timeline_of(rung_context *context, const rung_trial *trial, const rung_row *row,
+rung_status lab_timeline_of(rung_context *context, const rung_case *test_case, const rung_row *row,
                             int block, lab_timeline *timeline, lab_verdict *verdict,
                             rung_error *error) {
   *timeline = (lab_timeline){0};
@@ -62,12 +63,12 @@ rung_status lab_timeline_of(rung_context *context, const rung_trial *trial, cons
   if (!row->block_times)
     return rung_fail(error, RUNG_UNSUPPORTED,
                      "the blocks of rung %s do not write down when they ran", row->name);
-  lab_rig *rig = NULL;
-  rung_status status = lab_rig_open(context, trial, &rig, error);
-  if (status == RUNG_OK) lab_verify(rig, row, block, verdict);
+  lab_fixture *fixture = NULL;
+  rung_status status = lab_fixture_open(context, test_case, &fixture, error);
+  if (status == RUNG_OK) lab_verify(fixture, row, block, verdict);
   if (status == RUNG_OK && verdict->finding == LAB_GOOD)
-    status = run(rig, row, block, timeline, verdict, error);
-  lab_rig_close(rig);
+    status = run(fixture, row, block, timeline, verdict, error);
+  lab_fixture_close(fixture);
   if (status != RUNG_OK || verdict->finding != LAB_GOOD) lab_timeline_free(timeline);
   return status;
 }

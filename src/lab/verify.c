@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lab/rig.h"
+#include "lab/fixture.h"
 
 const char *lab_finding_name(lab_finding finding) {
   static const char *const names[LAB_FINDINGS] = {
@@ -38,9 +38,9 @@ static size_t first_difference(const char *a, const char *b, size_t bytes) {
   return i;
 }
 
-static const char *arena_name(const lab_rig *rig, int index) {
+static const char *arena_name(const lab_fixture *fixture, int index) {
   if (index == LAB_ZEROS) return "its zeros";
-  return index == LAB_SCRATCH ? "scratch" : rig->trial->array_names[index];
+  return index == LAB_SCRATCH ? "scratch" : fixture->test_case->array_names[index];
 }
 
 static const char *zone_of(const lab_arena *arena, int side) {
@@ -48,32 +48,33 @@ static const char *zone_of(const lab_arena *arena, int side) {
 }
 
 /* All zones in one wait. */
-static rung_status fetch_zones(lab_rig *rig, rung_error *error) {
-  const rung_backend *backend = rig->context->backend;
+static rung_status fetch_zones(lab_fixture *fixture, rung_error *error) {
+  const rung_backend *backend = fixture->context->backend;
   for (int i = 0; i < LAB_ARENAS; ++i)
-    for (int side = 0; side < 2 && rig->arenas[i].base; ++side) {
+    for (int side = 0; side < 2 && fixture->arenas[i].base; ++side) {
       rung_status status =
-          backend->copy(rig->context->state, rig->seen.data + lab_zone_offset(i, side),
-                        zone_of(&rig->arenas[i], side), LAB_ZONE, RUNG_TO_HOST, error);
+          backend->copy(fixture->context->state, fixture->seen.data + lab_zone_offset(i, side),
+                        zone_of(&fixture->arenas[i], side), LAB_ZONE, RUNG_TO_HOST, error);
       if (status != RUNG_OK) return status;
     }
-  return backend->synchronize(rig->context->state, error);
+  return backend->synchronize(fixture->context->state, error);
 }
 
-bool lab_rig_zones_live(lab_rig *rig, lab_verdict *verdict) {
+bool lab_fixture_zones_live(lab_fixture *fixture, lab_verdict *verdict) {
   rung_error error = {0};
-  if (!rig->on_host && fetch_zones(rig, &error) != RUNG_OK) {
+  if (!fixture->on_host && fetch_zones(fixture, &error) != RUNG_OK) {
     lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
     return false;
   }
   for (int i = 0; i < LAB_ARENAS; ++i)
-    for (int side = 0; side < 2 && rig->arenas[i].base; ++side) {
+    for (int side = 0; side < 2 && fixture->arenas[i].base; ++side) {
       const size_t at = lab_zone_offset(i, side);
-      const char *zone = rig->on_host ? zone_of(&rig->arenas[i], side) : rig->seen.data + at;
-      if (memcmp(zone, rig->canary + at, LAB_ZONE) == 0) continue;
-      const size_t byte = first_difference(zone, rig->canary + at, LAB_ZONE);
+      const char *zone =
+          fixture->on_host ? zone_of(&fixture->arenas[i], side) : fixture->seen.data + at;
+      if (memcmp(zone, fixture->canary + at, LAB_ZONE) == 0) continue;
+      const size_t byte = first_difference(zone, fixture->canary + at, LAB_ZONE);
       lab_find(verdict, LAB_OVERRUN, "memory beside %s was written: byte %zu %s",  //
-               arena_name(rig, i), side ? byte : LAB_ZONE - byte,
+               arena_name(fixture, i), side ? byte : LAB_ZONE - byte,
                side ? "past its end" : "before its start");
       return false;
     }
@@ -88,21 +89,21 @@ static size_t first_not_zero(const char *bytes, size_t count) {
 
 /* Compares arena `index` with what it must hold, zeros where `wanted` is NULL; *byte: the first
  * that differs. A failed fetch is an error. */
-static rung_status compare_arena(lab_rig *rig, int index, const char *wanted, bool *same,
+static rung_status compare_arena(lab_fixture *fixture, int index, const char *wanted, bool *same,
                                  size_t *byte, rung_error *error) {
-  const lab_arena *arena = &rig->arenas[index];
-  const rung_backend *backend = rig->context->backend;
-  const size_t step = rig->on_host ? arena->bytes : rig->seen_bytes;
+  const lab_arena *arena = &fixture->arenas[index];
+  const rung_backend *backend = fixture->context->backend;
+  const size_t step = fixture->on_host ? arena->bytes : fixture->seen_bytes;
   *same = true;
   for (size_t at = 0; at < arena->bytes && *same; at += step) {
     const size_t bytes = arena->bytes - at < step ? arena->bytes - at : step;
     const char *found = arena->data + at;
-    if (!rig->on_host) {
-      rung_status status =
-          backend->copy(rig->context->state, rig->seen.data, found, bytes, RUNG_TO_HOST, error);
-      if (status == RUNG_OK) status = backend->synchronize(rig->context->state, error);
+    if (!fixture->on_host) {
+      rung_status status = backend->copy(fixture->context->state, fixture->seen.data, found, bytes,
+                                         RUNG_TO_HOST, error);
+      if (status == RUNG_OK) status = backend->synchronize(fixture->context->state, error);
       if (status != RUNG_OK) return status;
-      found = rig->seen.data;
+      found = fixture->seen.data;
     }
     const size_t equal =
         wanted ? first_difference(found, wanted + at, bytes) : first_not_zero(found, bytes);
@@ -112,30 +113,31 @@ static rung_status compare_arena(lab_rig *rig, int index, const char *wanted, bo
   return RUNG_OK;
 }
 
-static bool inputs_same(lab_rig *rig, lab_verdict *verdict) {
+static bool inputs_same(lab_fixture *fixture, lab_verdict *verdict) {
   rung_error error = {0};
-  for (int i = 0; i < rig->trial->inputs; ++i) {
-    if (!rig->arenas[i].bytes) continue;
+  for (int i = 0; i < fixture->test_case->inputs; ++i) {
+    if (!fixture->arenas[i].bytes) continue;
     bool same;
     size_t byte = 0;
-    if (compare_arena(rig, i, rig->trial->arrays[i].data, &same, &byte, &error) != RUNG_OK) {
+    if (compare_arena(fixture, i, fixture->test_case->arrays[i].data, &same, &byte, &error) !=
+        RUNG_OK) {
       lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
       return false;
     }
     if (same) continue;
     lab_find(verdict, LAB_OVERRUN, "the input %s was changed: first at element %zu",
-             arena_name(rig, i), byte / rung_dtype_bytes(rig->trial->arrays[i].dtype));
+             arena_name(fixture, i), byte / rung_dtype_bytes(fixture->test_case->arrays[i].dtype));
     return false;
   }
   return true;
 }
 
 /* What a rung was given as zeros is to be zeros again. */
-static bool zeros_kept(lab_rig *rig, lab_verdict *verdict) {
+static bool zeros_kept(lab_fixture *fixture, lab_verdict *verdict) {
   rung_error error = {0};
   bool same;
   size_t byte = 0;
-  if (compare_arena(rig, LAB_ZEROS, NULL, &same, &byte, &error) != RUNG_OK)
+  if (compare_arena(fixture, LAB_ZEROS, NULL, &same, &byte, &error) != RUNG_OK)
     lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
   else if (!same)
     lab_find(verdict, LAB_OVERRUN, "memory that is to be left zero was not: first at byte %zu",
@@ -145,19 +147,20 @@ static bool zeros_kept(lab_rig *rig, lab_verdict *verdict) {
 
 /* ---- outputs ------------------------------------------------------------------------------ */
 
-static rung_status fetch_outputs(lab_rig *rig, rung_view *outputs, rung_error *error) {
-  const rung_trial *trial = rig->trial;
-  const rung_backend *backend = rig->context->backend;
-  for (int k = 0; k < trial->outputs; ++k) {
-    const int i = trial->inputs + k;
-    outputs[k] = trial->arrays[i];
-    outputs[k].data = rig->on_host ? rig->arenas[i].data : rig->outputs[i].data;
-    if (rig->on_host || !rig->arenas[i].bytes) continue;
-    rung_status status = backend->copy(rig->context->state, outputs[k].data, rig->arenas[i].data,
-                                       rig->arenas[i].bytes, RUNG_TO_HOST, error);
+static rung_status fetch_outputs(lab_fixture *fixture, rung_view *outputs, rung_error *error) {
+  const rung_case *test_case = fixture->test_case;
+  const rung_backend *backend = fixture->context->backend;
+  for (int k = 0; k < test_case->outputs; ++k) {
+    const int i = test_case->inputs + k;
+    outputs[k] = test_case->arrays[i];
+    outputs[k].data = fixture->on_host ? fixture->arenas[i].data : fixture->outputs[i].data;
+    if (fixture->on_host || !fixture->arenas[i].bytes) continue;
+    rung_status status =
+        backend->copy(fixture->context->state, outputs[k].data, fixture->arenas[i].data,
+                      fixture->arenas[i].bytes, RUNG_TO_HOST, error);
     if (status != RUNG_OK) return status;
   }
-  return backend->synchronize(rig->context->state, error);
+  return backend->synchronize(fixture->context->state, error);
 }
 
 static bool all_poison(const char *bytes, size_t count) {
@@ -167,8 +170,8 @@ static bool all_poison(const char *bytes, size_t count) {
 }
 
 /* The first element of a float output that is poison still, or -1. No arithmetic on sane numbers
- * makes that pattern, so the lab refuses it even where a judge would let it pass; integers may
- * well be equal to it, and are the judge's. */
+ * makes that pattern, so the lab refuses it even where a checker would let it pass; integers may
+ * well be equal to it, and are the checker's. */
 static int64_t first_poison(const rung_view *output) {
   if (output->dtype != RUNG_F32 && output->dtype != RUNG_F64) return -1;
   const size_t size = rung_dtype_bytes(output->dtype);
@@ -177,19 +180,20 @@ static int64_t first_poison(const rung_view *output) {
   return -1;
 }
 
-static void judge(lab_rig *rig, const rung_row *row, const rung_view *outputs,
+static void check(lab_fixture *fixture, const rung_row *row, const rung_view *outputs,
                   lab_verdict *verdict) {
-  const rung_trial *trial = rig->trial;
-  rung_judgement *found = &verdict->judgement;
-  trial->operation->trials->judge(trial, row->order, outputs, found);
-  for (int k = 0; k < trial->outputs; ++k) {
+  const rung_case *test_case = fixture->test_case;
+  rung_comparison *found = &verdict->comparison;
+  test_case->cases->check(test_case, row->order, outputs, found);
+  for (int k = 0; k < test_case->outputs; ++k) {
     const int64_t at = first_poison(&outputs[k]);
     if (at < 0) continue;
     lab_find(verdict, LAB_UNWRITTEN, "%s was not written at element %lld of %lld",
-             trial->array_names[trial->inputs + k], (long long)at, (long long)outputs[k].count);
+             test_case->array_names[test_case->inputs + k], (long long)at,
+             (long long)outputs[k].count);
     return;
   }
-  /* A judge that passes what it counted against is not believed. */
+  /* A checker that passes what it counted against is not believed. */
   if (!found->pass && found->unwritten > 0)
     lab_find(verdict, LAB_UNWRITTEN, "%s", found->sentence);
   else if (found->nans > 0)
@@ -200,47 +204,47 @@ static void judge(lab_rig *rig, const rung_row *row, const rung_view *outputs,
     lab_find(verdict, LAB_GOOD, "%s", found->sentence);
 }
 
-void lab_rig_check(lab_rig *rig, const rung_row *row, lab_verdict *verdict) {
+void lab_fixture_check(lab_fixture *fixture, const rung_row *row, lab_verdict *verdict) {
   *verdict = (lab_verdict){.finding = LAB_GOOD};
   rung_error error = {0};
-  const rung_backend *backend = rig->context->backend;
-  if (backend->synchronize(rig->context->state, &error) != RUNG_OK) {
+  const rung_backend *backend = fixture->context->backend;
+  if (backend->synchronize(fixture->context->state, &error) != RUNG_OK) {
     lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
     return;
   }
-  if (!lab_rig_zones_live(rig, verdict) || !inputs_same(rig, verdict) ||
-      !zeros_kept(rig, verdict)) {
+  if (!lab_fixture_zones_live(fixture, verdict) || !inputs_same(fixture, verdict) ||
+      !zeros_kept(fixture, verdict)) {
     /* The next rung must not be blamed for this one's stray writes. If this fails the device is
      * lost, and the next check says so. */
-    lab_rig_load(rig, NULL);
+    lab_fixture_load(fixture, NULL);
     return;
   }
   rung_view outputs[RUNG_TASK_ARRAYS];
-  if (fetch_outputs(rig, outputs, &error) != RUNG_OK)
+  if (fetch_outputs(fixture, outputs, &error) != RUNG_OK)
     lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
   else
-    judge(rig, row, outputs, verdict);
+    check(fixture, row, outputs, verdict);
 }
 
 /* ---- the held stream ---------------------------------------------------------------------- */
 
 /* Whether any of the places looked at has changed, seen from another stream. */
-static rung_status peek(lab_rig *rig, bool *changed, rung_error *error) {
-  const rung_trial *trial = rig->trial;
-  const rung_backend *backend = rig->context->backend;
+static rung_status peek(lab_fixture *fixture, bool *changed, rung_error *error) {
+  const rung_case *test_case = fixture->test_case;
+  const rung_backend *backend = fixture->context->backend;
   *changed = false;
-  for (int k = 0; k < trial->outputs; ++k) {
-    const lab_arena *arena = &rig->arenas[trial->inputs + k];
+  for (int k = 0; k < test_case->outputs; ++k) {
+    const lab_arena *arena = &fixture->arenas[test_case->inputs + k];
     const size_t piece = arena->bytes < LAB_PIECE ? arena->bytes : LAB_PIECE;
     for (size_t place = 0; place < LAB_PIECES && piece; ++place) {
       const size_t at = (arena->bytes - piece) / (LAB_PIECES - 1) * place;
       const bool last = place == LAB_PIECES - 1;
       const char *from = arena->data + (last ? arena->bytes - piece : at);
       rung_status status =
-          backend->copy(rig->watcher, rig->seen.data, from, piece, RUNG_TO_HOST, error);
-      if (status == RUNG_OK) status = backend->synchronize(rig->watcher, error);
+          backend->copy(fixture->watcher, fixture->seen.data, from, piece, RUNG_TO_HOST, error);
+      if (status == RUNG_OK) status = backend->synchronize(fixture->watcher, error);
       if (status != RUNG_OK) return status;
-      if (!all_poison(rig->seen.data, piece)) *changed = true;
+      if (!all_poison(fixture->seen.data, piece)) *changed = true;
     }
   }
   return RUNG_OK;
@@ -248,24 +252,24 @@ static rung_status peek(lab_rig *rig, bool *changed, rung_error *error) {
 
 /* Launches behind a held stream. What a rung queues on the stream it was given cannot have begun
  * after 2 ms; what it queued elsewhere has. */
-static void watch(lab_rig *rig, const rung_row *row, int block, lab_verdict *verdict) {
-  const rung_backend *backend = rig->context->backend;
-  rung_state *state = rig->context->state;
+static void watch(lab_fixture *fixture, const rung_row *row, int block, lab_verdict *verdict) {
+  const rung_backend *backend = fixture->context->backend;
+  rung_state *state = fixture->context->state;
   rung_error error = {0};
   bool changed = false;
-  rung_status status = lab_rig_poison(rig, &error);
+  rung_status status = lab_fixture_poison(fixture, &error);
   if (status == RUNG_OK) status = backend->synchronize(state, &error);
   if (status == RUNG_OK) status = backend->hold(state, &error);
   if (status == RUNG_OK) {
     const double begun = lab_seconds();
-    status = lab_rig_launch(rig, row, block, &error);
+    status = lab_fixture_launch(fixture, row, block, &error);
     const double waited = lab_seconds() - begun;
     nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     if (status == RUNG_OK && waited > 1)
       status =
           rung_fail(&error, RUNG_DEVICE_FAILED,
                     "launching took %.1f s behind a held stream: a launch must not wait", waited);
-    if (status == RUNG_OK) status = peek(rig, &changed, &error);
+    if (status == RUNG_OK) status = peek(fixture, &changed, &error);
     rung_error later = {0};
     rung_status end = backend->release_hold(state, &later);
     if (end == RUNG_OK) end = backend->synchronize(state, &later);
@@ -282,30 +286,30 @@ static void watch(lab_rig *rig, const rung_row *row, int block, lab_verdict *ver
 }
 
 /* Where the device can, kernels are examined while they are verified. */
-static void examine(lab_rig *rig, bool on) {
-  const rung_backend *backend = rig->context->backend;
-  if (backend->examine) backend->examine(rig->context->state, on, rig->trial->seed);
+static void examine(lab_fixture *fixture, bool on) {
+  const rung_backend *backend = fixture->context->backend;
+  if (backend->examine) backend->examine(fixture->context->state, on, fixture->test_case->seed);
 }
 
-void lab_verify(lab_rig *rig, const rung_row *row, int block, lab_verdict *verdict) {
+void lab_verify(lab_fixture *fixture, const rung_row *row, int block, lab_verdict *verdict) {
   *verdict = (lab_verdict){.finding = LAB_GOOD};
   rung_error error = {0};
-  rung_status status = lab_rig_prepare(rig, row, block, &error);
+  rung_status status = lab_fixture_prepare(fixture, row, block, &error);
   if (status == RUNG_UNSUPPORTED || status == RUNG_BAD_ARGUMENT) { /* the latter: its block */
     lab_find(verdict, LAB_UNSUPPORTED, "%s", error.sentence);
     return;
   }
-  if (status == RUNG_OK) status = lab_rig_poison(rig, &error);
-  examine(rig, true);
-  if (status == RUNG_OK) status = lab_rig_launch(rig, row, block, &error);
-  examine(rig, false);
+  if (status == RUNG_OK) status = lab_fixture_poison(fixture, &error);
+  examine(fixture, true);
+  if (status == RUNG_OK) status = lab_fixture_launch(fixture, row, block, &error);
+  examine(fixture, false);
   if (status != RUNG_OK) {
     lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
     return;
   }
-  lab_rig_check(rig, row, verdict);
+  lab_fixture_check(fixture, row, verdict);
   /* Where work ran on another stream, what the check saw was a matter of luck: the cause is the
    * finding, not the symptom. */
-  if (rig->watcher && verdict->finding != LAB_LAUNCH_FAILED && verdict->finding != LAB_OVERRUN)
-    watch(rig, row, block, verdict);
+  if (fixture->watcher && verdict->finding != LAB_LAUNCH_FAILED && verdict->finding != LAB_OVERRUN)
+    watch(fixture, row, block, verdict);
 }

@@ -1,4 +1,4 @@
-/* copycat's ladder and trials. */
+/* copycat's ladder and cases. */
 #include "cheats/copycat.h"
 
 #include <math.h>
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/line.h"
 #include "core/random.h"
+#include "lab/line.h"
 
 int copycat_calls, copycat_spared, copycat_watched_from;
 
@@ -89,15 +89,15 @@ const rung_row *copycat_row(rung_family family, const char *name) {
   return NULL;
 }
 
-/* ---- trials ------------------------------------------------------------------------------- */
+/* ---- cases ------------------------------------------------------------------------------- */
 
-static void drop(rung_trial *trial) {
-  free(trial->problem);
-  free(trial->arrays[COPYCAT_IN].data);
-  free(trial->expected);
+static void drop(rung_case *test_case) {
+  free(test_case->problem);
+  free(test_case->arrays[COPYCAT_IN].data);
+  free(test_case->expected);
 }
 
-static rung_status make(const char *line, uint64_t seed, rung_trial *trial, rung_error *error) {
+static rung_status make(const char *line, uint64_t seed, rung_case *test_case, rung_error *error) {
   static const char *const keys[] = {"n", NULL};
   rung_line parsed;
   int64_t n;
@@ -114,68 +114,67 @@ static rung_status make(const char *line, uint64_t seed, rung_trial *trial, rung
   problem->n = n;
   rung_random random = {seed};
   for (int64_t i = 0; i < n; ++i) in[i] = 1 + rung_random_float(&random);
-  *trial = (rung_trial){.operation = &copycat_operation,
-                        .seed = seed,
-                        .dtype = RUNG_F32,
-                        .problem = problem,
-                        .inputs = 1,
-                        .outputs = 1,
-                        .array_names = {"in", "out"},
-                        .bytes = 8.0 * (double)n,
-                        .flops = (double)n};
-  snprintf(trial->label, sizeof trial->label, "n=%lld", (long long)n);
-  trial->arrays[COPYCAT_IN] = rung_view_compact(in, RUNG_F32, 1, &n);
-  trial->arrays[COPYCAT_OUT] = rung_view_compact(NULL, RUNG_F32, 1, &n);
+  *test_case = (rung_case){.operation = &copycat_operation,
+                           .cases = &copycat_cases,
+                           .seed = seed,
+                           .dtype = RUNG_F32,
+                           .problem = problem,
+                           .inputs = 1,
+                           .outputs = 1,
+                           .array_names = {"in", "out"},
+                           .bytes = 8.0 * (double)n,
+                           .flops = (double)n};
+  snprintf(test_case->label, sizeof test_case->label, "n=%lld", (long long)n);
+  test_case->arrays[COPYCAT_IN] = rung_view_compact(in, RUNG_F32, 1, &n);
+  test_case->arrays[COPYCAT_OUT] = rung_view_compact(NULL, RUNG_F32, 1, &n);
   return RUNG_OK;
 }
 
-static rung_status expect(rung_trial *trial, rung_error *error) {
-  const int64_t n = trial->arrays[COPYCAT_IN].count;
-  const float *in = (const float *)trial->arrays[COPYCAT_IN].data;
+static rung_status expect(rung_case *test_case, rung_error *error) {
+  const int64_t n = test_case->arrays[COPYCAT_IN].count;
+  const float *in = (const float *)test_case->arrays[COPYCAT_IN].data;
   float *expected = malloc((size_t)n * sizeof *expected);
   if (!expected) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a reference");
   for (int64_t i = 0; i < n; ++i) expected[i] = 2 * in[i];
-  trial->expected = expected;
+  test_case->expected = expected;
   return RUNG_OK;
 }
 
-static void judge(const rung_trial *trial, rung_order order, const rung_view *outputs,
-                  rung_judgement *judgement) {
+static void check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+                  rung_comparison *comparison) {
   (void)order;
-  const float *found = (const float *)outputs[0].data, *wanted = trial->expected;
-  *judgement = (rung_judgement){.first = -1};
+  const float *found = (const float *)outputs[0].data, *wanted = test_case->expected;
+  *comparison = (rung_comparison){.first = -1};
   for (int64_t i = 0; i < outputs[0].count; ++i) {
     if (memcmp(&found[i], &wanted[i], sizeof *found) == 0) continue;
     unsigned char poison[sizeof *found];
     memset(poison, RUNG_POISON_BYTE, sizeof poison);
     const double error = fabs((double)found[i] - wanted[i]);
-    if (!(error <= judgement->worst)) judgement->worst = error;
-    if (memcmp(&found[i], poison, sizeof poison) == 0) judgement->unwritten += 1;
-    judgement->nans += isnan(found[i]);
-    if (judgement->wrong++ > 0) continue;
-    judgement->first = i;
-    judgement->found = found[i];
-    judgement->wanted = wanted[i];
+    if (!(error <= comparison->worst)) comparison->worst = error;
+    if (memcmp(&found[i], poison, sizeof poison) == 0) comparison->unwritten += 1;
+    comparison->nans += isnan(found[i]);
+    if (comparison->wrong++ > 0) continue;
+    comparison->first = i;
+    comparison->found = found[i];
+    comparison->wanted = wanted[i];
   }
-  judgement->pass = judgement->wrong == 0;
-  if (!judgement->pass)
-    snprintf(judgement->sentence, sizeof judgement->sentence,
+  comparison->pass = comparison->wrong == 0;
+  if (!comparison->pass)
+    snprintf(comparison->sentence, sizeof comparison->sentence,
              "out[%lld] is %g where %g is wanted; %lld elements are wrong",
-             (long long)judgement->first, judgement->found, judgement->wanted,
-             (long long)judgement->wrong);
+             (long long)comparison->first, comparison->found, comparison->wanted,
+             (long long)comparison->wrong);
 }
 
 static const char *const lines[] = {"n=1000", NULL};
-static const rung_trials trials = {.verify = lines,
-                                   .bench = lines,
-                                   .tour = lines,
-                                   .make = make,
-                                   .drop = drop,
-                                   .expect = expect,
-                                   .judge = judge};
+const rung_cases copycat_cases = {.operation = &copycat_operation,
+                                  .verify = lines,
+                                  .bench = lines,
+                                  .tour = lines,
+                                  .make = make,
+                                  .drop = drop,
+                                  .expect = expect,
+                                  .check = check};
 
-const rung_operation copycat_operation = {.name = "copycat",
-                                          .summary = "twice its input, or a lie",
-                                          .rows = rows,
-                                          .count = ROWS,
-                                          .trials = &trials};
+const rung_operation copycat_operation = {
+    .name = "copycat", .summary = "twice its input, or a lie", .rows = rows, .count = ROWS};

@@ -3,7 +3,7 @@
 #ifndef RUNG_CHEATS_COPYCAT_H
 #define RUNG_CHEATS_COPYCAT_H
 
-#include "core/trial.h"
+#include "lab/case.h"
 
 enum { COPYCAT_IN, COPYCAT_OUT };
 
@@ -17,6 +17,7 @@ extern "C" {
 
 /* A line is "n=1000". */
 extern const rung_operation copycat_operation;
+extern const rung_cases copycat_cases;
 
 /* The row of that name and family; NULL: none. */
 const rung_row *copycat_row(rung_family family, const char *name);

@@ -35,11 +35,11 @@ static const char *const order_names[] = {
     "weights as integers, one rescaling every 5 steps",
 };
 
-typedef struct trial {
+typedef struct test_case {
   rung_radiator_model model;
   int steps;
   int64_t fixed;
-} trial;
+} test_case;
 
 /* Errors of an order: of the largest magnitude in the true row, and of each element's own. */
 typedef struct errors {
@@ -63,12 +63,12 @@ typedef struct errors {
 
 /* The truth: every preset's weights are whole twentieths, so 20 times them over 100 is exact but
  * for the one division; in long double, 2048 times finer than double where that is x87's. */
-static void truth(const trial *trial, const double *in, long double *a, long double *b) {
+static void truth(const test_case *test_case, const double *in, long double *a, long double *b) {
   long double w[TAPS], *old = a, *fresh = b;
-  for (int k = 0; k < TAPS; k++) w[k] = nearbyint(20 * trial->model.weights[k]);
+  for (int k = 0; k < TAPS; k++) w[k] = nearbyint(20 * test_case->model.weights[k]);
   for (int64_t j = 0; j < COLUMNS; j++) a[j] = b[j] = in[j];
-  for (int s = 0; s < trial->steps; s++) {
-    for (int64_t j = trial->fixed; j < COLUMNS; j++) {
+  for (int s = 0; s < test_case->steps; s++) {
+    for (int64_t j = test_case->fixed; j < COLUMNS; j++) {
       long double sum = 0;
       for (int k = 0; k < TAPS; k++) {
         int64_t from = j + k - RADIUS;
@@ -85,8 +85,8 @@ static void truth(const trial *trial, const double *in, long double *a, long dou
   if (old != a) memcpy(a, old, COLUMNS * sizeof *a);
 }
 
-static void weights_of(const trial *trial, order order, rung_dtype dtype, double *w) {
-  const rung_radiator_model *model = &trial->model;
+static void weights_of(const test_case *test_case, order order, rung_dtype dtype, double *w) {
+  const rung_radiator_model *model = &test_case->model;
   const bool integers = order == INTEGER_EACH || order == INTEGER_FIVE;
   const bool grid = order == OURS || order == GRID_FROM_LEFT;
   if (grid)
@@ -97,7 +97,7 @@ static void weights_of(const trial *trial, order order, rung_dtype dtype, double
                                : model->weights[k] / model->divide;
 }
 
-static void measure_row(const trial *trial, rung_dtype dtype, const double *in,
+static void measure_row(const test_case *test_case, rung_dtype dtype, const double *in,
                         const long double *want, bool all, errors *worst) {
   static double got[COLUMNS];
   long double largest = 0, start = 0;
@@ -108,11 +108,11 @@ static void measure_row(const trial *trial, rung_dtype dtype, const double *in,
   for (order order = OURS; order < ORDERS; order++) {
     double w[TAPS];
     if (!all && order != OURS && order != ROUNDED_FROM_RIGHT) continue;
-    weights_of(trial, order, dtype, w);
+    weights_of(test_case, order, dtype, w);
     if (order == OURS)
-      (dtype == RUNG_F32 ? ours_f32 : ours_f64)(trial, in, got);
+      (dtype == RUNG_F32 ? ours_f32 : ours_f64)(test_case, in, got);
     else
-      (dtype == RUNG_F32 ? other_f32 : other_f64)(trial, order, w, in, got);
+      (dtype == RUNG_F32 ? other_f32 : other_f64)(test_case, order, w, in, got);
     for (int64_t j = 0; j < COLUMNS; j++) {
       const long double error = fabsl(got[j] - want[j]);
       /* Written so that a NaN counts. */
@@ -131,15 +131,15 @@ static void measure(rung_dtype dtype, int steps, int rows, bool all,
   static long double a[COLUMNS], b[COLUMNS];
   memset(worst, 0, PRESETS * sizeof *worst);
   for (int preset = 0; preset < PRESETS; preset++) {
-    trial trial = {.steps = steps};
-    if (rung_radiator_preset(rung_radiator_presets()[preset], &trial.model) != RUNG_OK) abort();
-    trial.fixed = trial.model.fixed;
+    test_case test_case = {.steps = steps};
+    if (rung_radiator_preset(rung_radiator_presets()[preset], &test_case.model) != RUNG_OK) abort();
+    test_case.fixed = test_case.model.fixed;
     for (int row = 0; row < SEEDS * rows; row++) {
       rung_random random = {(uint64_t)(row % SEEDS + 1) + ((uint64_t)(row / SEEDS) << 32)};
       for (int64_t j = 0; j < COLUMNS; j++)
         in[j] = dtype == RUNG_F32 ? rung_random_float(&random) : rung_random_double(&random);
-      truth(&trial, in, a, b);
-      measure_row(&trial, dtype, in, a, all, worst[preset]);
+      truth(&test_case, in, a, b);
+      measure_row(&test_case, dtype, in, a, all, worst[preset]);
     }
   }
 }

@@ -35,24 +35,24 @@ INLINE void NAME(step)(order order, const REAL *w, int64_t from, int64_t to,
 }
 
 /* All steps of one row, which `a` holds at first and at last; `b` is a second one. */
-INLINE void NAME(steps)(const trial *trial, order order, const REAL *w, REAL *a, REAL *b) {
+INLINE void NAME(steps)(const test_case *test_case, order order, const REAL *w, REAL *a, REAL *b) {
   const int64_t m = COLUMNS;
   REAL held[2] = {a[0], a[1]}, *old = a, *fresh = b;
   REAL scale = 1;
-  for (int s = 0; s < trial->steps; s++) {
+  for (int s = 0; s < test_case->steps; s++) {
     for (int64_t k = 0; k < RADIUS; k++) {
       old[-1 - k] = old[m - 1 - k];
       old[m + k] = old[k];
     }
-    NAME(step)(order, w, trial->fixed, m, old, fresh);
+    NAME(step)(order, w, test_case->fixed, m, old, fresh);
     if (order == INTEGER_FIVE) {
       scale *= 100;
-      if (s % 5 == 4 || s + 1 == trial->steps) {
-        for (int64_t j = trial->fixed; j < m; j++) fresh[j] /= scale;
+      if (s % 5 == 4 || s + 1 == test_case->steps) {
+        for (int64_t j = test_case->fixed; j < m; j++) fresh[j] /= scale;
         scale = 1;
       }
     }
-    for (int64_t j = 0; j < trial->fixed; j++) fresh[j] = held[j] * scale;
+    for (int64_t j = 0; j < test_case->fixed; j++) fresh[j] = held[j] * scale;
     REAL *swap = old;
     old = fresh;
     fresh = swap;
@@ -63,14 +63,15 @@ INLINE void NAME(steps)(const trial *trial, order order, const REAL *w, REAL *a,
 /* The compiler's own fused multiply-add where the processor has one: a call of fma() a tap is
  * forty times slower. The bits are the same. */
 #if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) static void NAME(steps_fused)(const trial *trial, order order,
-                                                                  const REAL *w, REAL *a, REAL *b) {
-  NAME(steps)(trial, order, w, a, b);
+__attribute__((target("avx2,fma"))) static void NAME(steps_fused)(const test_case *test_case,
+                                                                  order order, const REAL *w,
+                                                                  REAL *a, REAL *b) {
+  NAME(steps)(test_case, order, w, a, b);
 }
 #endif
 
-static void NAME(other)(const trial *trial, order order, const double *weights, const double *in,
-                        double *out) {
+static void NAME(other)(const test_case *test_case, order order, const double *weights,
+                        const double *in, double *out) {
   REAL w[TAPS];
   for (int k = 0; k < TAPS; k++) w[k] = (REAL)weights[k];
   REAL *a = calloc(COLUMNS + 2 * RADIUS, sizeof *a), *b = calloc(COLUMNS + 2 * RADIUS, sizeof *b);
@@ -78,17 +79,17 @@ static void NAME(other)(const trial *trial, order order, const double *weights, 
   for (int64_t j = 0; j < COLUMNS; j++) a[j + RADIUS] = (REAL)in[j];
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    NAME(steps_fused)(trial, order, w, a + RADIUS, b + RADIUS);
+    NAME(steps_fused)(test_case, order, w, a + RADIUS, b + RADIUS);
   else
 #endif
-    NAME(steps)(trial, order, w, a + RADIUS, b + RADIUS);
+    NAME(steps)(test_case, order, w, a + RADIUS, b + RADIUS);
   for (int64_t j = 0; j < COLUMNS; j++) out[j] = a[j + RADIUS];
   free(a);
   free(b);
 }
 
 /* The contract's order, by the library itself: whatever rung it finds best. */
-static void NAME(ours)(const trial *trial, const double *in, double *out) {
+static void NAME(ours)(const test_case *test_case, const double *in, double *out) {
   REAL row[COLUMNS];
   int64_t shape[] = {1, COLUMNS};
   DLTensor tensor = {.data = row,
@@ -97,10 +98,10 @@ static void NAME(ours)(const trial *trial, const double *in, double *out) {
                      .shape = shape,
                      .dtype = {kDLFloat, 8 * sizeof(REAL), 1}};
   const rung_stencil_model model = {.radius = RADIUS,
-                                    .weights = trial->model.weights,
-                                    .divide = trial->model.divide,
-                                    .steps = trial->steps,
-                                    .fixed = trial->fixed,
+                                    .weights = test_case->model.weights,
+                                    .divide = test_case->model.divide,
+                                    .steps = test_case->steps,
+                                    .fixed = test_case->fixed,
                                     .edge = RUNG_EDGE_WRAP};
   rung_context *context;
   for (int64_t j = 0; j < COLUMNS; j++) row[j] = (REAL)in[j];

@@ -35,35 +35,35 @@ static inline rung_context *open_with(const char *isa, int threads) {
   return NULL;
 }
 
-static inline void verify_on(rung_context *context, const rung_trial *trial, const char *isa) {
-  lab_rig *rig = NULL;
+static inline void verify_on(rung_context *context, const rung_case *test_case, const char *isa) {
+  lab_fixture *fixture = NULL;
   rung_error error = {0};
-  assert_int_equal(lab_rig_open(context, trial, &rig, &error), RUNG_OK);
-  for (int r = 0; r < trial->operation->count; ++r) {
-    const rung_row *row = &trial->operation->rows[r];
+  assert_int_equal(lab_fixture_open(context, test_case, &fixture, &error), RUNG_OK);
+  for (int r = 0; r < test_case->operation->count; ++r) {
+    const rung_row *row = &test_case->operation->rows[r];
     lab_verdict verdict;
     if (row->family != RUNG_ON_CPU) continue;
-    lab_verify(rig, row, 0, &verdict);
+    lab_verify(fixture, row, 0, &verdict);
     if (verdict.finding == LAB_UNSUPPORTED && row->supports != NULL) continue;
     if (verdict.finding != LAB_GOOD)
-      fail_msg("%s on %s, %s: %s", row->name, isa, trial->label, verdict.sentence);
+      fail_msg("%s on %s, %s: %s", row->name, isa, test_case->label, verdict.sentence);
   }
-  lab_rig_close(rig);
+  lab_fixture_close(fixture);
 }
 
-/* A trial on the i-th of the numbers of threads, every `step`-th from `first` on. */
-static inline void verify_line(const rung_trials *trials, const char *line, int first, int step) {
-  rung_trial trial;
+/* A case on the i-th of the numbers of threads, every `step`-th from `first` on. */
+static inline void verify_line(const rung_cases *cases, const char *line, int first, int step) {
+  rung_case test_case;
   rung_error error = {0};
-  if (trials->make(line, 5, &trial, &error) != RUNG_OK) fail_msg("%s", error.sentence);
-  assert_int_equal(trials->expect(&trial, &error), RUNG_OK);
+  if (cases->make(line, 5, &test_case, &error) != RUNG_OK) fail_msg("%s", error.sentence);
+  assert_int_equal(cases->expect(&test_case, &error), RUNG_OK);
   for (int i = first_isa(); i < ISAS; ++i)
     for (int t = first; t < 3; t += step) {
       rung_context *context = open_with(isas[i], thread_counts[t]);
-      if (context != NULL) verify_on(context, &trial, isas[i]);
+      if (context != NULL) verify_on(context, &test_case, isas[i]);
       rung_close(context);
     }
-  trials->drop(&trial);
+  cases->drop(&test_case);
 }
 
 /* A result of which one bit is turned, and whether it passes as one of that order. */
@@ -83,36 +83,36 @@ static inline const rung_row *row_named(const rung_operation *operation, const c
 
 /* What `rung` makes of a line is right, and no longer so when a bit of element `wrong` is turned.
  * For rungs without scratch; array number `out` is the only output. */
-static inline void see_turned(const rung_trials *trials, const char *rung, int out, int64_t wrong,
+static inline void see_turned(const rung_cases *cases, const char *rung, int out, int64_t wrong,
                               const turned *t) {
   rung_context *context = open_with(isas[widest_isa()], 1);
-  rung_trial trial;
-  rung_judgement judgement;
-  assert_int_equal(trials->make(t->line, 1, &trial, NULL), RUNG_OK);
-  assert_int_equal(trials->expect(&trial, NULL), RUNG_OK);
-  rung_task task = {.problem = trial.problem, .device = &context->device};
-  memcpy(task.arrays, trial.arrays, sizeof task.arrays);
+  rung_case test_case;
+  rung_comparison comparison;
+  assert_int_equal(cases->make(t->line, 1, &test_case, NULL), RUNG_OK);
+  assert_int_equal(cases->expect(&test_case, NULL), RUNG_OK);
+  rung_task task = {.problem = test_case.problem, .device = &context->device};
+  memcpy(task.arrays, test_case.arrays, sizeof task.arrays);
   rung_view *result = &task.arrays[out];
   result->data = (char *)malloc(rung_view_bytes(result));
-  const rung_row *row = row_named(trial.operation, rung);
+  const rung_row *row = row_named(test_case.operation, rung);
   assert_int_equal(rung_row_launch(row, &context->device)(&task), RUNG_OK);
-  trials->judge(&trial, RUNG_CANONICAL, result, &judgement);
-  assert_true(judgement.pass && judgement.worst <= judgement.bound);
+  cases->check(&test_case, RUNG_CANONICAL, result, &comparison);
+  assert_true(comparison.pass && comparison.worst <= comparison.bound);
   result->data[wrong * (int64_t)rung_dtype_bytes(result->dtype) + t->byte] ^= (char)(1 << t->bit);
-  trials->judge(&trial, t->order, result, &judgement);
-  if (judgement.pass != t->pass || (!judgement.pass && judgement.first != wrong))
-    fail_msg("%s, order %d: %s", t->line, (int)t->order, judgement.sentence);
+  cases->check(&test_case, t->order, result, &comparison);
+  if (comparison.pass != t->pass || (!comparison.pass && comparison.first != wrong))
+    fail_msg("%s, order %d: %s", t->line, (int)t->order, comparison.sentence);
   free(result->data);
-  trials->drop(&trial);
+  cases->drop(&test_case);
   rung_close(context);
 }
 
-/* Lines that no trial can be made of are refused with a sentence. */
-static inline void refuse_lines(const rung_trials *trials, const char *const *lines, size_t count) {
+/* Lines that no case can be made of are refused with a sentence. */
+static inline void refuse_lines(const rung_cases *cases, const char *const *lines, size_t count) {
   for (size_t k = 0; k < count; ++k) {
-    rung_trial trial;
+    rung_case test_case;
     rung_error error = {0};
-    if (trials->make(lines[k], 1, &trial, &error) == RUNG_OK) fail_msg("%s", lines[k]);
+    if (cases->make(lines[k], 1, &test_case, &error) == RUNG_OK) fail_msg("%s", lines[k]);
     assert_true(error.sentence[0] != '\0');
   }
 }

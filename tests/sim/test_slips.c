@@ -88,8 +88,8 @@ static void verify(const char *device, rung_launch *const *launch, uint64_t seed
                    lab_verdict *verdict) {
   rung_context *context = NULL;
   rung_error error = {0};
-  rung_trial trial;
-  lab_rig *rig;
+  rung_case test_case;
+  lab_fixture *fixture;
   if (rung_open(&context, &(rung_options){.device = device}) != RUNG_OK) {
     print_message("%s is not tried: %s\n", device, rung_last_error(context));
     rung_close(context);
@@ -102,13 +102,14 @@ static void verify(const char *device, rung_launch *const *launch, uint64_t seed
                   .dtypes = RUNG_TYPE(RUNG_F32),
                   .scratch_bytes = slips_scratch};
   memcpy(row.launch, launch, sizeof row.launch);
-  assert_int_equal(copycat_operation.trials->make("n=1000", seed, &trial, &error), RUNG_OK);
-  assert_int_equal(copycat_operation.trials->expect(&trial, &error), RUNG_OK);
+  assert_int_equal(copycat_cases.make("n=1000", seed, &test_case, &error), RUNG_OK);
+  assert_int_equal(copycat_cases.expect(&test_case, &error), RUNG_OK);
   if (context->device.kind == RUNG_SIM) context->state->patience = PATIENCE;
-  if (lab_rig_open(context, &trial, &rig, &error) != RUNG_OK) fail_msg("%s", error.sentence);
-  lab_verify(rig, &row, 0, verdict);
-  lab_rig_close(rig);
-  copycat_operation.trials->drop(&trial);
+  if (lab_fixture_open(context, &test_case, &fixture, &error) != RUNG_OK)
+    fail_msg("%s", error.sentence);
+  lab_verify(fixture, &row, 0, verdict);
+  lab_fixture_close(fixture);
+  copycat_cases.drop(&test_case);
   rung_close(context);
 }
 

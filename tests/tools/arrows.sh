@@ -6,7 +6,7 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cd "$tree"
 
-mkdir -p include/rung src/{core,backend/cpu,backend/cuda,lab,files,cli} src/ops/{a,b}/{cpu,cuda}
+mkdir -p include/rung src/{core,backend/cpu,backend/cuda,lab,files,cli} src/ops/{a,b}/{cpu,cuda,lab}
 touch include/rung/rung.h src/core/core.h src/lab/lab.h src/files/npy.h
 touch src/backend/{backend,gpu}.h src/backend/cpu/lanes.h
 touch src/ops/a/{a,inner}.h src/ops/b/b.h src/ops/b/cpu/body.h
@@ -18,6 +18,9 @@ printf '#include "%s"\n' core/core.h a.h ../b/b.h inner.h backend/cpu/lanes.h >s
 printf '#include "%s"\n' core/core.h ops/b/b.h cpu/body.h >src/ops/b/b.c
 printf '#include "%s"\n' core/core.h ops/a/a.h ops/b/b.h >src/ops/operations.c
 printf '#include <stdint.h>\n#include "%s"\n' backend/gpu.h >src/ops/a/cuda/k.cu
+touch src/lab/case.h src/ops/{a,b}/lab/cases.h
+printf '#include "%s"\n' lab/case.h ops/a/a.h ops/a/lab/cases.h ops/b/lab/cases.h >src/ops/a/lab/checker.c
+printf '#include "%s"\n' ops/a/lab/cases.h ops/b/lab/cases.h >src/ops/cases.c
 "$arrows" . || { echo "arrows: a clean tree was refused"; exit 1; }
 
 # planted FILE LINE TEXT: the file that holds TEXT at LINE must be named, and nothing else.
@@ -36,6 +39,11 @@ planted() {
 planted src/cli/main.c 5 '#include "backend/backend.h"'
 planted src/cli/main.c 5 '#include "ops/a/a.h"'
 planted src/lab/lab.c 4 '#include "ops/a/a.h"'
+planted src/ops/a/a.c 6 '#include "lab/cases.h"'
+planted src/ops/a/a.c 6 '#include "lab/case.h"'
+planted src/ops/operations.c 4 '#include "ops/a/lab/cases.h"'
+planted src/ops/a/lab/checker.c 5 '#include "lab/lab.h"'
+planted src/ops/a/lab/checker.c 5 '#include "cli/cli.h"'
 planted src/lab/lab.c 4 '# include "files/npy.h"'
 planted src/lab/lab.c 4 '#include "backend/gpu.h"'
 planted src/files/npy.c 1 '#include "lab/lab.h"'

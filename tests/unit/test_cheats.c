@@ -34,13 +34,14 @@ static rung_context *open_or_skip(const cheat *the) {
 static void try_it(const cheat *the, rung_context *context, lab_candidate *candidate, int64_t n,
                    double floor_ms) {
   rung_error error = {0};
-  rung_trial trial;
-  lab_rig *rig;
+  rung_case test_case;
+  lab_fixture *fixture;
   char line[32];
   snprintf(line, sizeof line, "n=%lld", (long long)n);
-  assert_int_equal(copycat_operation.trials->make(line, 7, &trial, &error), RUNG_OK);
-  assert_int_equal(copycat_operation.trials->expect(&trial, &error), RUNG_OK);
-  if (lab_rig_open(context, &trial, &rig, &error) != RUNG_OK) fail_msg("%s", error.sentence);
+  assert_int_equal(copycat_cases.make(line, 7, &test_case, &error), RUNG_OK);
+  assert_int_equal(copycat_cases.expect(&test_case, &error), RUNG_OK);
+  if (lab_fixture_open(context, &test_case, &fixture, &error) != RUNG_OK)
+    fail_msg("%s", error.sentence);
   lab_rules rules = lab_rules_default();
   rules.least = rules.most = SAMPLES;
   /* Verified, watched behind a held stream where there is one, warmed up twice, timed. */
@@ -50,10 +51,10 @@ static void try_it(const cheat *the, rung_context *context, lab_candidate *candi
   *candidate = (lab_candidate){.row = copycat_row(family, the->rung)};
   assert_non_null(candidate->row);
   const lab_floor floor = {.ms = floor_ms};
-  if (lab_sample(rig, candidate, 1, &rules, floor, NULL, NULL, &error) != RUNG_OK)
+  if (lab_sample(fixture, candidate, 1, &rules, floor, NULL, NULL, &error) != RUNG_OK)
     fail_msg("%s", error.sentence);
-  lab_rig_close(rig);
-  copycat_operation.trials->drop(&trial);
+  lab_fixture_close(fixture);
+  copycat_cases.drop(&test_case);
 }
 
 static void assert_finding(const lab_verdict *verdict, lab_finding wanted, const char *says) {

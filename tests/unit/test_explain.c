@@ -1,5 +1,5 @@
 /* What the lab counts of a rung on the simulated GPU, against counts derived by hand from the
- * kernels' source. Rows lie where the rig puts them: the first at a multiple of 256 bytes. */
+ * kernels' source. Rows lie where the fixture puts them: the first at a multiple of 256 bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -198,17 +198,18 @@ static rung_context *open_or_skip(void) {
   return NULL;
 }
 
-static void make(const char *operation, const char *line, rung_trial *trial) {
+static void make(const char *operation, const char *line, rung_case *test_case) {
   rung_error error = {0};
   const rung_operation *the = rung_operation_named(operation);
   assert_non_null(the);
-  if (the->trials->make(line, 5, trial, &error) != RUNG_OK) fail_msg("%s", error.sentence);
-  assert_int_equal(the->trials->expect(trial, &error), RUNG_OK);
+  if (rung_cases_of(the)->make(line, 5, test_case, &error) != RUNG_OK)
+    fail_msg("%s", error.sentence);
+  assert_int_equal(rung_cases_of(the)->expect(test_case, &error), RUNG_OK);
 }
 
-static const rung_row *row_of(const rung_trial *trial, const char *name, rung_family family) {
-  for (int i = 0; i < trial->operation->count; i++) {
-    const rung_row *row = &trial->operation->rows[i];
+static const rung_row *row_of(const rung_case *test_case, const char *name, rung_family family) {
+  for (int i = 0; i < test_case->operation->count; i++) {
+    const rung_row *row = &test_case->operation->rows[i];
     if (row->family == family && strcmp(row->name, name) == 0) return row;
   }
   fail_msg("there is no rung %s", name);
@@ -216,12 +217,12 @@ static const rung_row *row_of(const rung_trial *trial, const char *name, rung_fa
 }
 
 /* Counts one rung that must be good. */
-static void explain(rung_context *context, const rung_trial *trial, const char *rung, int block,
+static void explain(rung_context *context, const rung_case *test_case, const char *rung, int block,
                     rung_profile *profile) {
   rung_error error = {0};
   lab_verdict verdict;
-  const rung_row *row = row_of(trial, rung, RUNG_ON_GPU);
-  if (lab_explain(context, trial, row, block, profile, &verdict, &error) != RUNG_OK)
+  const rung_row *row = row_of(test_case, rung, RUNG_ON_GPU);
+  if (lab_explain(context, test_case, row, block, profile, &verdict, &error) != RUNG_OK)
     fail_msg("%s", error.sentence);
   if (verdict.finding != LAB_GOOD) fail_msg("%s", verdict.sentence);
   assert_true(profile->count > 0);
@@ -235,11 +236,11 @@ static void counts_are_those_derived_by_hand(void **state) {
   int differ = 0;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const counted_case *the = &cases[i];
-    rung_trial trial;
+    rung_case test_case;
     rung_profile profile;
     rung_counts total;
-    make(the->operation, the->line, &trial);
-    explain(context, &trial, the->rung, the->block, &profile);
+    make(the->operation, the->line, &test_case);
+    explain(context, &test_case, the->rung, the->block, &profile);
     lab_profile_total(&profile, &total);
     for (const expected *e = the->counts; e->count >= 0; e++) {
       const int64_t found = total.at[e->counter];
@@ -249,7 +250,7 @@ static void counts_are_those_derived_by_hand(void **state) {
       differ++;
     }
     rung_profile_free(&profile);
-    trial.operation->trials->drop(&trial);
+    test_case.cases->drop(&test_case);
   }
   rung_close(context);
   assert_int_equal(differ, 0);
@@ -259,10 +260,10 @@ static void counts_are_those_derived_by_hand(void **state) {
 static void lines_add_up(void **state) {
   (void)state;
   rung_context *context = open_or_skip();
-  rung_trial trial;
+  rung_case test_case;
   rung_profile profile;
-  make("rowmeans", "n=64 m=4096", &trial);
-  explain(context, &trial, "row-per-thread", 0, &profile);
+  make("rowmeans", "n=64 m=4096", &test_case);
+  explain(context, &test_case, "row-per-thread", 0, &profile);
   assert_int_equal(profile.count, 1);
   const rung_profile_kernel *kernel = &profile.kernels[0];
   assert_string_equal(kernel->name, "rowmeans_thread_kernel");
@@ -278,7 +279,7 @@ static void lines_add_up(void **state) {
   }
   assert_memory_equal(&sum, &kernel->total, sizeof sum);
   rung_profile_free(&profile);
-  trial.operation->trials->drop(&trial);
+  test_case.cases->drop(&test_case);
   rung_close(context);
 }
 
@@ -291,13 +292,13 @@ static rung_status fails(const rung_task *task) {
   return rung_fail(task->error, RUNG_DEVICE_FAILED, "it fell over");
 }
 
-static void assert_finds(rung_context *context, const rung_trial *trial, const rung_row *row,
+static void assert_finds(rung_context *context, const rung_case *test_case, const rung_row *row,
                          lab_finding finding, const char *says) {
   rung_error error = {0};
   lab_verdict verdict;
   rung_profile profile;
   memset(&profile, 0xAB, sizeof profile);
-  assert_int_equal(lab_explain(context, trial, row, 0, &profile, &verdict, &error), RUNG_OK);
+  assert_int_equal(lab_explain(context, test_case, row, 0, &profile, &verdict, &error), RUNG_OK);
   if (verdict.finding != finding)
     fail_msg("found %s: %s", lab_finding_name(verdict.finding), verdict.sentence);
   if (!strstr(verdict.sentence, says)) fail_msg("\"%s\"", verdict.sentence);
@@ -309,38 +310,38 @@ static void assert_finds(rung_context *context, const rung_trial *trial, const r
 static void only_good_rungs_are_explained(void **state) {
   (void)state;
   rung_context *context = open_or_skip();
-  rung_trial trial;
+  rung_case test_case;
   rung_profile profile;
-  make("stencil", "n=2 m=40000 p=4", &trial);
-  rung_row cheat = *row_of(&trial, "window", RUNG_ON_GPU);
+  make("stencil", "n=2 m=40000 p=4", &test_case);
+  rung_row cheat = *row_of(&test_case, "window", RUNG_ON_GPU);
   cheat.launch[1] = does_nothing;
-  assert_finds(context, &trial, &cheat, LAB_UNWRITTEN, "not written");
+  assert_finds(context, &test_case, &cheat, LAB_UNWRITTEN, "not written");
   cheat.launch[1] = fails;
-  assert_finds(context, &trial, &cheat, LAB_LAUNCH_FAILED, "it fell over");
-  assert_finds(context, &trial, row_of(&trial, "onchip", RUNG_ON_GPU), LAB_UNSUPPORTED,
+  assert_finds(context, &test_case, &cheat, LAB_LAUNCH_FAILED, "it fell over");
+  assert_finds(context, &test_case, row_of(&test_case, "onchip", RUNG_ON_GPU), LAB_UNSUPPORTED,
                "does not fit");
-  explain(context, &trial, "window", 0, &profile); /* none of these left anything behind */
+  explain(context, &test_case, "window", 0, &profile); /* none of these left anything behind */
   assert_int_equal(profile.kernels[0].launches, 4);
   rung_profile_free(&profile);
-  trial.operation->trials->drop(&trial);
+  test_case.cases->drop(&test_case);
   rung_close(context);
 }
 
 static void a_device_that_cannot_count_is_refused(void **state) {
   (void)state;
   rung_context *context = NULL;
-  rung_trial trial;
+  rung_case test_case;
   rung_profile profile;
   lab_verdict verdict;
   rung_error error = {0};
   assert_int_equal(rung_open(&context, &(rung_options){.device = "cpu"}), RUNG_OK);
-  make("rowmeans", "n=3 m=4", &trial);
-  assert_int_equal(lab_explain(context, &trial, row_of(&trial, "lanes", RUNG_ON_CPU), 0, &profile,
-                               &verdict, &error),
+  make("rowmeans", "n=3 m=4", &test_case);
+  assert_int_equal(lab_explain(context, &test_case, row_of(&test_case, "lanes", RUNG_ON_CPU), 0,
+                               &profile, &verdict, &error),
                    RUNG_UNSUPPORTED);
   assert_non_null(strstr(error.sentence, "\"sim\" would do"));
   assert_int_equal(profile.count, 0);
-  trial.operation->trials->drop(&trial);
+  test_case.cases->drop(&test_case);
   rung_close(context);
 }
 
@@ -348,13 +349,13 @@ static void a_device_that_cannot_count_is_refused(void **state) {
 static void every_operation_has_a_job_to_explain(void **state) {
   (void)state;
   for (int i = 0; rung_operations[i]; i++) {
-    const rung_trials *trials = rung_operations[i]->trials;
-    for (int k = 0; trials->explain && trials->explain[k]; k++) {
-      rung_trial trial;
+    const rung_cases *cases = rung_cases_of(rung_operations[i]);
+    for (int k = 0; cases->explain && cases->explain[k]; k++) {
+      rung_case test_case;
       rung_error error = {0};
-      if (trials->make(trials->explain[k], 1, &trial, &error) != RUNG_OK)
-        fail_msg("%s: %s", trials->explain[k], error.sentence);
-      trials->drop(&trial);
+      if (cases->make(cases->explain[k], 1, &test_case, &error) != RUNG_OK)
+        fail_msg("%s: %s", cases->explain[k], error.sentence);
+      cases->drop(&test_case);
     }
   }
 }

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/line.h"
+#include "lab/line.h"
 
 static const char *const keys[] = {"n", "type", "edge", NULL};
 static const char *const types[] = {"f32", "f64", NULL};

@@ -27,9 +27,9 @@ static lab_candidate candidate_of(void) {
   lab_candidate candidate = {
       .row = &row,
       .block = 96,
-      .before = {.finding = LAB_GOOD, .judgement = {.pass = true, .worst = 0.5, .bound = 0.75}},
+      .before = {.finding = LAB_GOOD, .comparison = {.pass = true, .worst = 0.5, .bound = 0.75}},
       .after = {.finding = LAB_WRONG_LATER,
-                .judgement = {.worst = 8.5, .bound = 0.25, .wrong = 7, .different = 9},
+                .comparison = {.worst = 8.5, .bound = 0.25, .wrong = 7, .different = 9},
                 .sentence = "a \"sentence\""},
       .samples = samples,
       .clocks = clocks,
@@ -41,15 +41,15 @@ static lab_candidate candidate_of(void) {
 }
 
 static json_t *record_of(fake *device, const lab_candidate *candidate, const lab_roofs *roofs) {
-  rung_trial trial = {.operation = &copycat_operation,
-                      .label = "n=3 type=f32",
-                      .seed = 0x8123456789abcdefu,
-                      .dtype = RUNG_F32,
-                      .bytes = 3e6,
-                      .flops = 5e6};
+  rung_case test_case = {.operation = &copycat_operation,
+                         .label = "n=3 type=f32",
+                         .seed = 0x8123456789abcdefu,
+                         .dtype = RUNG_F32,
+                         .bytes = 3e6,
+                         .flops = 5e6};
   const lab_rules rules = {11, 101, 0.01, 9.5, true, 0x8123456789abcdeeu};
   json_t *record =
-      lab_record(&device->context, &trial, candidate, 1, &rules, roofs, "rung bench copycat");
+      lab_record(&device->context, &test_case, candidate, 1, &rules, roofs, "rung bench copycat");
   assert_non_null(record);
   return record;
 }
@@ -117,11 +117,12 @@ static void says_where_it_comes_from(void **state) {
   assert_true(number_at(record, "rung-record") == LAB_RECORD_VERSION);
   assert_text(record, "operation", "copycat");
   assert_null(json_object_get(record, "roofs")); /* none were given */
-  const json_t *trial = json_object_get(record, "trial"), *rules = json_object_get(record, "rules");
-  assert_text(trial, "label", "n=3 type=f32");
-  assert_text(trial, "type", "f32");
-  assert_text(trial, "seed", "9305357566071262703"); /* all 64 bits */
-  assert_true(number_at(trial, "bytes") == 3e6 && number_at(trial, "flops") == 5e6);
+  const json_t *test_case = json_object_get(record, "trial"),
+               *rules = json_object_get(record, "rules");
+  assert_text(test_case, "label", "n=3 type=f32");
+  assert_text(test_case, "type", "f32");
+  assert_text(test_case, "seed", "9305357566071262703"); /* all 64 bits */
+  assert_true(number_at(test_case, "bytes") == 3e6 && number_at(test_case, "flops") == 5e6);
   assert_text(rules, "seed", "9305357566071262702");
   assert_true(number_at(rules, "least") == 11 && number_at(rules, "most") == 101 &&
               number_at(rules, "spread") == 0.01 && number_at(rules, "seconds") == 9.5);
@@ -156,8 +157,8 @@ static void what_is_no_number_is_null(void **state) {
   candidate.count = 0;
   candidate.samples = candidate.clocks = NULL;
   candidate.time = candidate.clock = lab_stats_of(NULL, 0);
-  candidate.before.judgement.worst = NAN;
-  candidate.before.judgement.bound = INFINITY;
+  candidate.before.comparison.worst = NAN;
+  candidate.before.comparison.bound = INFINITY;
   json_t *record = record_of(&device, &candidate, NULL);
   const json_t *found = json_array_get(json_object_get(record, "candidates"), 0);
   assert_true(json_is_null(json_object_get(json_object_get(found, "time_ms"), "median")));

@@ -149,51 +149,51 @@ static void no_place_to_keep_is_no_error(void **state) {
 static const lab_roofs known = {.read = 4, .write = 2, .copy = 3, .fma32 = 10, .fma64 = 5};
 
 /* `in` and `out` bytes, of floats. */
-static rung_trial trial_of(int64_t in, int64_t out, double flops, rung_dtype dtype) {
-  rung_trial trial = {
+static rung_case case_of(int64_t in, int64_t out, double flops, rung_dtype dtype) {
+  rung_case test_case = {
       .dtype = dtype, .inputs = 1, .outputs = 1, .bytes = (double)(in + out), .flops = flops};
   const int64_t ins = in / 4, outs = out / 4;
-  trial.arrays[0] = rung_view_compact(NULL, RUNG_F32, 1, &ins);
-  trial.arrays[1] = rung_view_compact(NULL, RUNG_F32, 1, &outs);
-  return trial;
+  test_case.arrays[0] = rung_view_compact(NULL, RUNG_F32, 1, &ins);
+  test_case.arrays[1] = rung_view_compact(NULL, RUNG_F32, 1, &outs);
+  return test_case;
 }
 
-static void assert_roof(rung_trial trial, double ms, const char *bound) {
+static void assert_roof(rung_case test_case, double ms, const char *bound) {
   const char *found = NULL;
-  assert_true(fabs(lab_roof_ms(&known, &trial, &found) - ms) < 1e-12);
+  assert_true(fabs(lab_roof_ms(&known, &test_case, &found) - ms) < 1e-12);
   assert_string_equal(found, bound);
-  assert_true(lab_roof_ms(&known, &trial, NULL) > 0);
+  assert_true(lab_roof_ms(&known, &test_case, NULL) > 0);
 }
 
 static void the_larger_of_bytes_and_arithmetic(void **state) {
   (void)state;
-  assert_roof(trial_of(6000000, 6000000, 0, RUNG_F32), 4, "copy");
-  assert_roof(trial_of(12000000, 0, 0, RUNG_F32), 3, "read");
-  assert_roof(trial_of(7000000, 1000000, 0, RUNG_F32), 2, "read");   /* an eighth written */
-  assert_roof(trial_of(6900000, 1200000, 0, RUNG_F32), 2.7, "copy"); /* a little more */
-  assert_roof(trial_of(0, 12000000, 0, RUNG_F32), 6, "write");
-  assert_roof(trial_of(6000000, 6000000, 100e6, RUNG_F32), 5, "fma32"); /* 50e6 FMAs */
-  assert_roof(trial_of(6000000, 6000000, 100e6, RUNG_F64), 10, "fma64");
-  assert_roof(trial_of(6000000, 6000000, 100e6, RUNG_U32), 4, "copy"); /* integers are free */
-  rung_trial trial = trial_of(6000000, 6000000, 100e6, RUNG_F64);
-  trial.single = true;
-  assert_roof(trial, 5, "fma32");
+  assert_roof(case_of(6000000, 6000000, 0, RUNG_F32), 4, "copy");
+  assert_roof(case_of(12000000, 0, 0, RUNG_F32), 3, "read");
+  assert_roof(case_of(7000000, 1000000, 0, RUNG_F32), 2, "read");   /* an eighth written */
+  assert_roof(case_of(6900000, 1200000, 0, RUNG_F32), 2.7, "copy"); /* a little more */
+  assert_roof(case_of(0, 12000000, 0, RUNG_F32), 6, "write");
+  assert_roof(case_of(6000000, 6000000, 100e6, RUNG_F32), 5, "fma32"); /* 50e6 FMAs */
+  assert_roof(case_of(6000000, 6000000, 100e6, RUNG_F64), 10, "fma64");
+  assert_roof(case_of(6000000, 6000000, 100e6, RUNG_U32), 4, "copy"); /* integers are free */
+  rung_case test_case = case_of(6000000, 6000000, 100e6, RUNG_F64);
+  test_case.single = true;
+  assert_roof(test_case, 5, "fma32");
 }
 
 static void the_floor_leaves_out_what_a_cache_may_hold(void **state) {
   (void)state;
   const rung_device none = {.cache_bytes = 0}, some = {.cache_bytes = 6000000};
-  rung_trial trial = trial_of(6000000, 6000000, 0, RUNG_F32);
-  assert_true(fabs(lab_floor_of(&known, &trial, &none).ms - 4) < 1e-12);
-  assert_true(fabs(lab_floor_of(&known, &trial, &some).ms - 1.5) < 1e-12); /* reading is left */
-  trial = trial_of(12000000, 12000000, 0, RUNG_F32);
-  assert_true(fabs(lab_floor_of(&known, &trial, &some).ms - 6) < 1e-12);
+  rung_case test_case = case_of(6000000, 6000000, 0, RUNG_F32);
+  assert_true(fabs(lab_floor_of(&known, &test_case, &none).ms - 4) < 1e-12);
+  assert_true(fabs(lab_floor_of(&known, &test_case, &some).ms - 1.5) < 1e-12); /* reading is left */
+  test_case = case_of(12000000, 12000000, 0, RUNG_F32);
+  assert_true(fabs(lab_floor_of(&known, &test_case, &some).ms - 6) < 1e-12);
   const rung_device vast = {.cache_bytes = 300 << 20}; /* not to be flushed for sure */
-  trial = trial_of(400 << 20, 400 << 20, 0, RUNG_F32);
-  assert_true(fabs(lab_floor_of(&known, &trial, &vast).ms - (200 << 20) / 3e6) < 1e-9);
-  trial = trial_of(0, 6000000, 20e6, RUNG_F32);
-  assert_true(fabs(lab_floor_of(&known, &trial, &some).ms - 1) < 1e-12); /* arithmetic stays */
-  assert_true(lab_floor_of(&known, &trial, &some).memory_ms == 0);       /* and is apart */
+  test_case = case_of(400 << 20, 400 << 20, 0, RUNG_F32);
+  assert_true(fabs(lab_floor_of(&known, &test_case, &vast).ms - (200 << 20) / 3e6) < 1e-9);
+  test_case = case_of(0, 6000000, 20e6, RUNG_F32);
+  assert_true(fabs(lab_floor_of(&known, &test_case, &some).ms - 1) < 1e-12); /* arithmetic stays */
+  assert_true(lab_floor_of(&known, &test_case, &some).memory_ms == 0);       /* and is apart */
 }
 
 #define APART(name) cmocka_unit_test_setup_teardown(name, make_directory, drop_directory)

@@ -59,8 +59,8 @@ static const rung_row honest = ROW("honest", queued), hasty = ROW("hasty", impat
 
 typedef struct bench {
   fake device;
-  rung_trial trial;
-  lab_rig *rig;
+  rung_case test_case;
+  lab_fixture *fixture;
   lab_rules rules;
   rung_error error;
 } bench;
@@ -70,15 +70,15 @@ static void open_bench(bench *the, bool streams) {
   the->error = (rung_error){0};
   the->rules = lab_rules_default();
   launches = refuse_launch = 0;
-  assert_int_equal(copycat_operation.trials->make("n=1000", 3, &the->trial, &the->error), RUNG_OK);
-  assert_int_equal(copycat_operation.trials->expect(&the->trial, &the->error), RUNG_OK);
-  assert_int_equal(lab_rig_open(&the->device.context, &the->trial, &the->rig, &the->error),
-                   RUNG_OK);
+  assert_int_equal(copycat_cases.make("n=1000", 3, &the->test_case, &the->error), RUNG_OK);
+  assert_int_equal(copycat_cases.expect(&the->test_case, &the->error), RUNG_OK);
+  assert_int_equal(
+      lab_fixture_open(&the->device.context, &the->test_case, &the->fixture, &the->error), RUNG_OK);
 }
 
 static void close_bench(bench *the) {
-  lab_rig_close(the->rig);
-  copycat_operation.trials->drop(&the->trial);
+  lab_fixture_close(the->fixture);
+  copycat_cases.drop(&the->test_case);
   fake_close(&the->device);
 }
 
@@ -87,7 +87,7 @@ static rung_status sample_one(bench *the, const rung_row *row, double floor_ms,
   *candidate = (lab_candidate){.row = row};
   /* A loose rung is held against a tenth of it. */
   const lab_floor floor = {.ms = floor_ms, .memory_ms = floor_ms / 10};
-  return lab_sample(the->rig, candidate, 1, &the->rules, floor, NULL, NULL, &the->error);
+  return lab_sample(the->fixture, candidate, 1, &the->rules, floor, NULL, NULL, &the->error);
 }
 
 static void set_times(bench *the, const double *times) {
@@ -269,13 +269,13 @@ static void work_on_another_stream_is_found(void **state) {
   bench the;
   lab_verdict verdict;
   open_bench(&the, true);
-  lab_verify(the.rig, &hasty, 0, &verdict);
+  lab_verify(the.fixture, &hasty, 0, &verdict);
   assert_int_equal(verdict.finding, LAB_OTHER_STREAM);
-  lab_verify(the.rig, &honest, 0, &verdict);
+  lab_verify(the.fixture, &honest, 0, &verdict);
   assert_int_equal(verdict.finding, LAB_GOOD);
   close_bench(&the);
   open_bench(&the, false); /* where there is no stream there is no other one */
-  lab_verify(the.rig, &hasty, 0, &verdict);
+  lab_verify(the.fixture, &hasty, 0, &verdict);
   assert_int_equal(verdict.finding, LAB_GOOD);
   close_bench(&the);
 }
@@ -337,9 +337,9 @@ static void sample_three(bench *the, uint64_t seed, progress *seen) {
   lab_candidate candidates[] = {{.row = &row_a}, {.row = &row_b}, {.row = &row_c}};
   *seen = (progress){.rising = true};
   the->rules.seed = seed;
-  assert_int_equal(
-      lab_sample(the->rig, candidates, 3, &the->rules, (lab_floor){0}, follow, seen, &the->error),
-      RUNG_OK);
+  assert_int_equal(lab_sample(the->fixture, candidates, 3, &the->rules, (lab_floor){0}, follow,
+                              seen, &the->error),
+                   RUNG_OK);
   for (int i = 0; i < 3; ++i) {
     assert_int_equal(candidates[i].count, 11);
     lab_candidate_free(&candidates[i]);
@@ -377,7 +377,7 @@ static void a_bad_candidate_spoils_no_other(void **state) {
   open_bench(&the, true);
   lab_candidate candidates[] = {{.row = &stray}, {.row = &hasty}, {.row = &honest}};
   assert_int_equal(
-      lab_sample(the.rig, candidates, 3, &the.rules, (lab_floor){0}, NULL, NULL, &the.error),
+      lab_sample(the.fixture, candidates, 3, &the.rules, (lab_floor){0}, NULL, NULL, &the.error),
       RUNG_OK);
   assert_int_equal(candidates[0].after.finding, LAB_OVERRUN);
   assert_int_equal(candidates[1].before.finding, LAB_OTHER_STREAM);

@@ -34,17 +34,18 @@ static const rung_row refuses = {.name = "no", .dtypes = RUNG_TYPE(RUNG_F32), .l
 static void every_stage_has_its_own_time(void **state) {
   (void)state;
   fake device;
-  rung_trial trial;
+  rung_case test_case;
   rung_error error = {0};
   lab_stage_times times;
   fake_open(&device, false);
-  assert_int_equal(copycat_operation.trials->make("n=1000", 1, &trial, &error), RUNG_OK);
+  assert_int_equal(copycat_cases.make("n=1000", 1, &test_case, &error), RUNG_OK);
   device.state.copy_in_ms = 40;
   device.state.copy_out_ms = 60;
   device.state.allocate_ms = 40; /* two arrays: 80 */
   device.state.release_ms = 50;  /* 100 */
   runs = 0;
-  assert_int_equal(lab_stages_of(&device.context, &trial, &row, 0, false, &times, &error), RUNG_OK);
+  assert_int_equal(lab_stages_of(&device.context, &test_case, &row, 0, false, &times, &error),
+                   RUNG_OK);
   assert_int_equal(runs, 2); /* one to warm up */
   /* A sleep never ends early, so a time in another's place is too short for one of the two. */
   assert_true(times.kernel >= 20);
@@ -53,10 +54,10 @@ static void every_stage_has_its_own_time(void **state) {
   assert_true(times.allocate >= 80);
   assert_true(times.free >= 100);
   device.state.release_ms = device.state.allocate_ms = 0;
-  assert_int_equal(lab_stages_of(&device.context, &trial, &refuses, 0, true, &times, &error),
+  assert_int_equal(lab_stages_of(&device.context, &test_case, &refuses, 0, true, &times, &error),
                    RUNG_DEVICE_FAILED);
   assert_string_equal(error.sentence, "no");
-  copycat_operation.trials->drop(&trial);
+  copycat_cases.drop(&test_case);
   fake_close(&device);
 }
 

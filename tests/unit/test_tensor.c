@@ -248,7 +248,7 @@ static void outputs_write_each_place_once(void **state) {
   assert_non_null(strstr(error.sentence, "out has stride 0 in dimension 0"));
 }
 
-/* Every element of every dtype lands where its indices say, judged by plain index arithmetic. */
+/* Every element of every dtype lands where its indices say, checked by plain index arithmetic. */
 static void copies_land_in_place(void **state) {
   (void)state;
   static unsigned char from[4096], to[4096], wanted[4096];

@@ -74,13 +74,14 @@ static rung_row row_of(const char *name) {
 
 static rung_status try(rung_context *context, const rung_row *row, const char *line, int block,
                        lab_timeline *timeline, lab_verdict *verdict, rung_error *error) {
-  const rung_trials *trials = rung_operation_named("reduce")->trials;
-  rung_trial trial;
+  const rung_cases *cases = rung_cases_of(rung_operation_named("reduce"));
+  rung_case test_case;
   if (!context) skip();
-  assert_int_equal(trials->make(line, 5, &trial, error), RUNG_OK);
-  assert_int_equal(trials->expect(&trial, error), RUNG_OK);
-  const rung_status status = lab_timeline_of(context, &trial, row, block, timeline, verdict, error);
-  trials->drop(&trial);
+  assert_int_equal(cases->make(line, 5, &test_case, error), RUNG_OK);
+  assert_int_equal(cases->expect(&test_case, error), RUNG_OK);
+  const rung_status status =
+      lab_timeline_of(context, &test_case, row, block, timeline, verdict, error);
+  cases->drop(&test_case);
   return status;
 }
 

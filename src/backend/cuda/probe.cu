@@ -1,4 +1,4 @@
-/* Probes: what this device can do at best, the roofs everything else is judged by.
+/* Probes: what this device can do at best, the roofs everything else is checked by.
  *
  * A roof that is too low would make honest kernels look impossible, so the memory probes try
  * several ways (blocks that stay, a block a tile, the runtime's own copy and fill), many times, and

@@ -25,7 +25,6 @@
 #define RUNG_HISTOGRAM_H
 
 #include "core/ladder.h"
-#include "core/trial.h"
 
 enum { HISTOGRAM_IN, HISTOGRAM_EDGES, HISTOGRAM_COUNTS, HISTOGRAM_OUTSIDE };
 
@@ -108,17 +107,11 @@ extern "C" {
 #endif
 
 extern const rung_operation histogram_operation;
-extern const struct rung_trials histogram_trials;
 
 /* Fills *problem. Refuses bins that are none (their count, low and high, edges), bins that the
  * dtype cannot have, and sizes out of range. */
 rung_status histogram_problem_of(rung_error *error, const rung_bins *bins, rung_dtype dtype,
                                  int64_t rows, int64_t columns, histogram_problem *problem);
-
-/* The slot of element `at` of a row, naive (reference.c). `edges` may be NULL but for
- * RUNG_BINS_EDGES. */
-int64_t histogram_reference(const histogram_problem *problem, const double *edges, const void *row,
-                            int64_t at);
 
 #ifdef __cplusplus
 }

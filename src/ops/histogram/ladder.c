@@ -103,5 +103,4 @@ const rung_operation histogram_operation = {
     .summary = "how many elements fall into each bin: modulo, even, given edges, bytes",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
-    .trials = &histogram_trials,
 };

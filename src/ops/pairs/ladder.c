@@ -209,5 +209,4 @@ const rung_operation pairs_operation = {
     .summary = "how many pairs of points are how far apart, in open space or a periodic box",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
-    .trials = &pairs_trials,
 };

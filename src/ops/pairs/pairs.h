@@ -33,14 +33,13 @@
  * exclude (pairs_excluded()) are counted nowhere.
  *
  * Least work: bytes = every point once, the outputs once. No least number of flops is known: a rung
- * need not look at every pair. Trials in which no distance is beyond the bins, and these are too
+ * need not look at every pair. Cases in which no distance is beyond the bins, and these are too
  * narrow for many pairs of neighbours to be counted at once, say 8 a pair, of single precision:
  * most pairs' bins are certain in it, whatever the points are given in. */
 #ifndef RUNG_PAIRS_H
 #define RUNG_PAIRS_H
 
 #include "core/ladder.h"
-#include "core/trial.h"
 
 enum {
   PAIRS_A,
@@ -130,7 +129,6 @@ extern "C" {
 #endif
 
 extern const rung_operation pairs_operation;
-extern const struct rung_trials pairs_trials;
 
 /* Fills *problem (extent, known, weighted, excluding, dtype are the caller's to set afterwards) and
  * thresholds[0 ... bins->count]. Refuses bins that are none, a box that is none, a last edge beyond
@@ -145,15 +143,6 @@ void pairs_look(pairs_problem *problem, const rung_view *a, const rung_view *b);
 
 /* box.c: NULL is open space. `last` is the last edge, which decides near[]. */
 rung_status pairs_box_of(rung_error *error, const rung_box *box, double last, pairs_box *reduced);
-
-/* The histogram of a job, naive (reference.c): slots[0 ... bins + PAIRS_OUTER). `sums` may be
- * NULL. Arrays as in the task, on the host. False: no memory. */
-bool pairs_reference(const pairs_problem *problem, const rung_view *arrays, int64_t *slots,
-                     double *sums);
-
-/* The same of a cut-off in open space or a rectangular box, by a grid of its own and without sums
- * and molecules (grid.c). False: no memory. */
-bool pairs_reference_grid(const pairs_problem *problem, const rung_view *arrays, int64_t *slots);
 
 #ifdef __cplusplus
 }

@@ -228,5 +228,4 @@ const rung_operation reduce_operation = {
     .summary = "sum, minimum, maximum or mean, of everything or along an axis",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
-    .trials = &reduce_trials,
 };

@@ -40,7 +40,6 @@
 #include "core/key.h"
 #include "core/ladder.h"
 #include "core/sum.h"
-#include "core/trial.h"
 
 enum { REDUCE_IN, REDUCE_OUT };
 
@@ -90,7 +89,6 @@ extern "C" {
 #endif
 
 extern const rung_operation reduce_operation;
-extern const struct rung_trials reduce_trials;
 
 rung_dtype reduce_result_of(rung_reduction what, rung_dtype dtype);
 
@@ -170,14 +168,6 @@ static inline size_t reduce_counter_bytes(const reduce_problem *problem) {
   const int64_t counters = problem->outer * ((problem->inner + group - 1) / group);
   return (size_t)(counters + 3) / 4 * 16;
 }
-
-/* One line's references (reference.c), naive; the line's elements lie `stride` apart. `strict` is
- * the contract, in the result's type. `wide` is a float's sum or mean in long double, and the same
- * of the magnitudes; of anything else it has nothing to add to `strict`. */
-void reduce_reference_strict(const reduce_problem *problem, const void *line, int64_t stride,
-                             void *result);
-double reduce_reference_wide(const reduce_problem *problem, const void *line, int64_t stride,
-                             double *magnitude);
 
 #ifdef __cplusplus
 }

@@ -83,5 +83,4 @@ const rung_operation rowmeans_operation = {
     .summary = "the mean of every row",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
-    .trials = &rowmeans_trials,
 };

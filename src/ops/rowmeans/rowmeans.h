@@ -29,7 +29,6 @@
 
 #include "core/ladder.h"
 #include "core/sum.h"
-#include "core/trial.h"
 
 enum { ROWMEANS_IN, ROWMEANS_MEANS };
 
@@ -47,7 +46,6 @@ extern "C" {
 #endif
 
 extern const rung_operation rowmeans_operation;
-extern const struct rung_trials rowmeans_trials;
 
 /* Fills *problem; refuses sizes out of range. */
 rung_status rowmeans_problem_of(rung_error *error, int64_t rows, int64_t columns, rung_dtype dtype,
@@ -62,13 +60,6 @@ static inline int64_t rowmeans_tiles(int64_t columns) {
 static inline int64_t rowmeans_pitch(int64_t tiles) {
   return (tiles + 3) / 4 * 4;
 }
-
-/* The references, naive (reference.c). `strict` is the contract, mean of one row to the bit;
- * `wide` the same mean by compensated double sums; `magnitude` the mean of |x|, likewise; `sum`
- * the contract's sum of one row, for rooms that sum. */
-double rowmeans_reference_sum(const rowmeans_problem *problem, const void *row);
-void rowmeans_reference_strict(const rowmeans_problem *problem, const void *row, void *mean);
-double rowmeans_reference_wide(const rowmeans_problem *problem, const void *row, double *magnitude);
 
 #ifdef __cplusplus
 }

@@ -135,5 +135,4 @@ const rung_operation scan_operation = {
     .summary = "prefix sums, minima or maxima along the last axis",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
-    .trials = &scan_trials,
 };

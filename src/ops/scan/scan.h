@@ -50,7 +50,6 @@
 
 #include "core/key.h"
 #include "core/ladder.h"
-#include "core/trial.h"
 
 enum { SCAN_IN, SCAN_OUT };
 
@@ -98,7 +97,6 @@ extern "C" {
 #endif
 
 extern const rung_operation scan_operation;
-extern const struct rung_trials scan_trials;
 
 /* Fills *problem; refuses sizes out of range. */
 rung_status scan_problem_of(rung_error *error, rung_reduction what, rung_dtype dtype,
@@ -136,14 +134,9 @@ static inline int64_t scan_block_of(const rung_task *task) {
 /* Words of 8 bytes before the aggregates of GPU rungs whose blocks wait for one another. */
 enum { SCAN_COUNTER_WORDS = 2 };
 
-/* One line's references (reference.c), naive. `strict` is the contract; false where memory ran out.
- * `wide` makes the running sum of floats in long double, an element at a time. */
-bool scan_reference_strict(const scan_problem *problem, const void *line, void *result);
-
 typedef struct scan_wide {
   long double sum, magnitude;
 } scan_wide;
-void scan_reference_wide(const scan_problem *problem, const void *line, int64_t i, scan_wide *wide);
 
 #ifdef __cplusplus
 }

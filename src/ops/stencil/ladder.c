@@ -152,5 +152,4 @@ const rung_operation stencil_operation = {
     .summary = "a weighted row stencil applied p times (the radiator's heat flow)",
     .rows = rows,
     .count = sizeof rows / sizeof *rows,
-    .trials = &stencil_trials,
 };

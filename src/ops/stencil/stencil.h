@@ -75,7 +75,6 @@ extern "C" {
 #endif
 
 extern const rung_operation stencil_operation;
-extern const struct rung_trials stencil_trials;
 
 /* weights[k] / divide, rounded to multiples of one power of two, the unit in the last place of
  * the largest of them in a type of `bits` significant bits, each rounding's error carried into
@@ -109,14 +108,6 @@ rung_status stencil_radiator_problem(rung_error *error, const rung_radiator_mode
  * its scratch of stencil_means_bytes() lies `offset` bytes into the task's. */
 size_t stencil_means_bytes(const rung_task *task);
 rung_status stencil_means(const rung_task *task, size_t offset);
-
-/* The references: naive, one screen (reference.c). `wide` works in double with the given weights
- * and a division; `strict` in the problem's own dtype by the contract's chain. Both take and give
- * one row; `spare` holds a row more. */
-void stencil_reference_wide(const stencil_problem *problem, const double *in, double *out,
-                            double *spare);
-void stencil_reference_strict(const stencil_problem *problem, const void *in, void *out,
-                              void *spare);
 
 #ifdef __cplusplus
 }

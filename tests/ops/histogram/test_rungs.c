@@ -1,33 +1,34 @@
-/* Every CPU rung on every instruction set of this machine, with 1, 2 and 5 threads, on the trials'
+/* Every CPU rung on every instruction set of this machine, with 1, 2 and 5 threads, on the cases'
  * lines; that 32-bit counters are added up in time; and that a wrong count is seen to be wrong. */
 #include "ops/histogram/histogram.h"
+#include "ops/histogram/lab/cases.h"
 #include "ops/histogram/outside.h"
 #include "ops/rungs.h"
 
-static void passes_its_trials(void **state) {
+static void passes_its_cases(void **state) {
   (void)state;
-  for (const char *const *line = histogram_trials.verify; *line != NULL; ++line)
-    verify_line(&histogram_trials, *line, 0, 1);
+  for (const char *const *line = histogram_cases.verify; *line != NULL; ++line)
+    verify_line(&histogram_cases, *line, 0, 1);
 }
 
 /* Long enough for many chunks a thread, with little room in the counters. */
 static void adds_up_in_time(void **state) {
   (void)state;
-  verify_line(&histogram_trials, "n=1000003 bins=8 flush=70000 type=u32 data=equal", 0, 1);
-  verify_line(&histogram_trials, "n=1000003 kind=bytes flush=100000 type=u8", 0, 1);
-  verify_line(&histogram_trials, "n=400009 bins=3000 flush=65536 rows=3 type=f32", 0, 1);
-  verify_line(&histogram_trials, "n=70001 bins=77 rows=9 type=f64", 0, 1);
+  verify_line(&histogram_cases, "n=1000003 bins=8 flush=70000 type=u32 data=equal", 0, 1);
+  verify_line(&histogram_cases, "n=1000003 kind=bytes flush=100000 type=u8", 0, 1);
+  verify_line(&histogram_cases, "n=400009 bins=3000 flush=65536 rows=3 type=f32", 0, 1);
+  verify_line(&histogram_cases, "n=70001 bins=77 rows=9 type=f64", 0, 1);
 }
 
-/* All ways of finding bins are among the trials' lines, of every type that has them. */
+/* All ways of finding bins are among the cases' lines, of every type that has them. */
 static void tries_every_way(void **state) {
   (void)state;
   bool seen[RUNG_DTYPES][HISTOGRAM_WAYS] = {{false}};
-  for (const char *const *line = histogram_trials.verify; *line != NULL; ++line) {
-    rung_trial trial;
-    assert_int_equal(histogram_trials.make(*line, 1, &trial, NULL), RUNG_OK);
-    seen[trial.dtype][((const histogram_problem *)trial.problem)->rule.way] = true;
-    histogram_trials.drop(&trial);
+  for (const char *const *line = histogram_cases.verify; *line != NULL; ++line) {
+    rung_case test_case;
+    assert_int_equal(histogram_cases.make(*line, 1, &test_case, NULL), RUNG_OK);
+    seen[test_case.dtype][((const histogram_problem *)test_case.problem)->rule.way] = true;
+    histogram_cases.drop(&test_case);
   }
   for (int type = 0; type < RUNG_DTYPES; ++type)
     for (int way = 0; way < HISTOGRAM_WAYS; ++way) {
@@ -58,26 +59,26 @@ static void sees_one_wrong_count(void **state) {
   rung_context *context;
   assert_int_equal(rung_open(&context, &(rung_options){.device = "cpu"}), RUNG_OK);
   for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
-    rung_trial trial;
-    rung_judgement judgement;
+    rung_case test_case;
+    rung_comparison comparison;
     static int64_t results[2][1000];
-    assert_int_equal(histogram_trials.make(cases[c].line, 1, &trial, NULL), RUNG_OK);
-    assert_int_equal(histogram_trials.expect(&trial, NULL), RUNG_OK);
-    rung_task task = {.problem = trial.problem, .device = &context->device};
-    memcpy(task.arrays, trial.arrays, sizeof task.arrays);
+    assert_int_equal(histogram_cases.make(cases[c].line, 1, &test_case, NULL), RUNG_OK);
+    assert_int_equal(histogram_cases.expect(&test_case, NULL), RUNG_OK);
+    rung_task task = {.problem = test_case.problem, .device = &context->device};
+    memcpy(task.arrays, test_case.arrays, sizeof task.arrays);
     task.arrays[HISTOGRAM_COUNTS].data = (char *)results[0];
     task.arrays[HISTOGRAM_OUTSIDE].data = (char *)results[1];
     const rung_row *serial = &histogram_operation.rows[0];
     assert_string_equal(serial->name, "serial");
     assert_int_equal(rung_row_launch(serial, &context->device)(&task), RUNG_OK);
-    histogram_trials.judge(&trial, RUNG_CANONICAL, &task.arrays[HISTOGRAM_COUNTS], &judgement);
-    assert_true(judgement.pass);
+    histogram_cases.check(&test_case, RUNG_CANONICAL, &task.arrays[HISTOGRAM_COUNTS], &comparison);
+    assert_true(comparison.pass);
     results[cases[c].output][cases[c].at] += cases[c].add;
-    histogram_trials.judge(&trial, RUNG_CANONICAL, &task.arrays[HISTOGRAM_COUNTS], &judgement);
-    if (judgement.pass || judgement.wrong != 1 || judgement.first != cases[c].at ||
-        judgement.output != cases[c].output || strstr(judgement.sentence, cases[c].part) == NULL)
-      fail_msg("%s: \"%s\" does not say \"%s\"", cases[c].line, judgement.sentence, cases[c].part);
-    histogram_trials.drop(&trial);
+    histogram_cases.check(&test_case, RUNG_CANONICAL, &task.arrays[HISTOGRAM_COUNTS], &comparison);
+    if (comparison.pass || comparison.wrong != 1 || comparison.first != cases[c].at ||
+        comparison.output != cases[c].output || strstr(comparison.sentence, cases[c].part) == NULL)
+      fail_msg("%s: \"%s\" does not say \"%s\"", cases[c].line, comparison.sentence, cases[c].part);
+    histogram_cases.drop(&test_case);
   }
   rung_close(context);
 }
@@ -98,12 +99,12 @@ static void refuses_lines_it_cannot_make(void **state) {
                                       "m=3",
                                       "kind=bytes bins=9 type=u8",
                                       "n=1099511627777"};
-  refuse_lines(&histogram_trials, lines, sizeof lines / sizeof *lines);
+  refuse_lines(&histogram_cases, lines, sizeof lines / sizeof *lines);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(passes_its_trials), cmocka_unit_test(adds_up_in_time),
+      cmocka_unit_test(passes_its_cases), cmocka_unit_test(adds_up_in_time),
       cmocka_unit_test(tries_every_way), cmocka_unit_test(sees_one_wrong_count),
       cmocka_unit_test(refuses_lines_it_cannot_make)};
   return cmocka_run_group_tests(tests, NULL, NULL);

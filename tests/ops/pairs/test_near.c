@@ -9,13 +9,13 @@
 
 #include <cmocka.h>
 
+#include "ops/pairs/lab/cases.h"
 #include "ops/pairs/space.h"
-#include "ops/pairs/trials.h"
 
 enum { BINS = 100, RESULTS = BINS + PAIRS_OUTER };
 
 typedef struct job {
-  rung_trial trial;
+  rung_case test_case;
   pairs_near near;
   int64_t exact[RESULTS], found[RESULTS];
   rung_view outputs[3];
@@ -23,28 +23,28 @@ typedef struct job {
 
 static job *made(const char *line) {
   job *j = calloc(1, sizeof *j);
-  assert_int_equal(pairs_trials.make(line, 3, &j->trial, NULL), RUNG_OK);
-  const pairs_problem *p = &((const pairs_trial *)j->trial.problem)->problem;
+  assert_int_equal(pairs_cases.make(line, 3, &j->test_case, NULL), RUNG_OK);
+  const pairs_problem *p = &((const pairs_case *)j->test_case.problem)->problem;
   assert_int_equal(p->bins, BINS);
-  assert_int_equal(pairs_trials.expect(&j->trial, NULL), RUNG_OK);
-  assert_true(pairs_reference(p, j->trial.arrays, j->exact, NULL));
-  assert_true(pairs_near_of(p, j->trial.arrays, &j->near));
+  assert_int_equal(pairs_cases.expect(&j->test_case, NULL), RUNG_OK);
+  assert_true(pairs_reference(p, j->test_case.arrays, j->exact, NULL));
+  assert_true(pairs_near_of(p, j->test_case.arrays, &j->near));
   memcpy(j->found, j->exact, sizeof j->found);
-  memcpy(j->outputs, &j->trial.arrays[PAIRS_COUNTS], sizeof j->outputs);
+  memcpy(j->outputs, &j->test_case.arrays[PAIRS_COUNTS], sizeof j->outputs);
   j->outputs[0].data = (char *)j->found;
   j->outputs[1].data = (char *)(j->found + BINS);
   return j;
 }
 
-static rung_judgement judged(const job *j, rung_order order) {
-  rung_judgement judgement;
-  pairs_trials.judge(&j->trial, order, j->outputs, &judgement);
-  return judgement;
+static rung_comparison checked(const job *j, rung_order order) {
+  rung_comparison comparison;
+  pairs_cases.check(&j->test_case, order, j->outputs, &comparison);
+  return comparison;
 }
 
 static void drop(job *j) {
   pairs_near_free(&j->near);
-  pairs_trials.drop(&j->trial);
+  pairs_cases.drop(&j->test_case);
   free(j);
 }
 
@@ -52,8 +52,8 @@ static const char line[] = "n=3000 bins=100 kind=centred width=0.01 box=cube dat
 
 /* As a program does that keeps everything in floats. */
 static void count_in_single(job *j) {
-  const pairs_problem *p = &((const pairs_trial *)j->trial.problem)->problem;
-  const double(*at)[3] = (const double(*)[3])j->trial.arrays[PAIRS_A].data;
+  const pairs_problem *p = &((const pairs_case *)j->test_case.problem)->problem;
+  const double(*at)[3] = (const double(*)[3])j->test_case.arrays[PAIRS_A].data;
   const float side = (float)p->box.cell[0][0], per = 1.0f / 0.01f;
   memset(j->found, 0, sizeof j->found);
   for (int64_t a = 0; a < p->n; ++a)
@@ -77,16 +77,16 @@ static void lets_roundings_pass(void **state) {
   int64_t different = 0;
   for (int k = 0; k < RESULTS; ++k) different += j->found[k] != j->exact[k];
   assert_true(different > 0);
-  rung_judgement judgement = judged(j, RUNG_TEXTBOOK);
-  if (!judgement.pass) fail_msg("%s", judgement.sentence);
-  assert_int_equal(judgement.different, different);
-  assert_true(judgement.worst >= 1 && judgement.bound >= judgement.worst / 2);
-  assert_non_null(strstr(judgement.sentence, "of 103 counts are not the exact ones"));
-  judgement = judged(j, RUNG_CANONICAL);
-  assert_false(judgement.pass);
+  rung_comparison comparison = checked(j, RUNG_TEXTBOOK);
+  if (!comparison.pass) fail_msg("%s", comparison.sentence);
+  assert_int_equal(comparison.different, different);
+  assert_true(comparison.worst >= 1 && comparison.bound >= comparison.worst / 2);
+  assert_non_null(strstr(comparison.sentence, "of 103 counts are not the exact ones"));
+  comparison = checked(j, RUNG_CANONICAL);
+  assert_false(comparison.pass);
   memcpy(j->found, j->exact, sizeof j->found);
-  judgement = judged(j, RUNG_TEXTBOOK);
-  assert_true(judgement.pass && judgement.different == 0 && judgement.sentence[0] == '\0');
+  comparison = checked(j, RUNG_TEXTBOOK);
+  assert_true(comparison.pass && comparison.different == 0 && comparison.sentence[0] == '\0');
   drop(j);
 }
 
@@ -107,10 +107,10 @@ static void lets_no_more_pass(void **state) {
         if (*under + moved < 0 || *over - moved < 0) continue;
         *under += moved;
         *over -= moved;
-        const rung_judgement judgement = judged(j, RUNG_TEXTBOOK);
-        if (judgement.pass != (more == 0) || judgement.wrong != more)
-          fail_msg("edge %d, %lld pairs moved: %s", k, (long long)moved, judgement.sentence);
-        if (more > 0) assert_non_null(strstr(judgement.sentence, "1 of 101 edges"));
+        const rung_comparison comparison = checked(j, RUNG_TEXTBOOK);
+        if (comparison.pass != (more == 0) || comparison.wrong != more)
+          fail_msg("edge %d, %lld pairs moved: %s", k, (long long)moved, comparison.sentence);
+        if (more > 0) assert_non_null(strstr(comparison.sentence, "1 of 101 edges"));
         *under -= moved;
         *over += moved;
       }
@@ -118,13 +118,13 @@ static void lets_no_more_pass(void **state) {
     if (k < BINS) below += j->exact[k];
   }
   j->found[BINS + PAIRS_ABOVE] -= 1;
-  rung_judgement judgement = judged(j, RUNG_TEXTBOOK);
-  assert_false(judgement.pass);
-  assert_non_null(strstr(judgement.sentence, "the counts come to"));
+  rung_comparison comparison = checked(j, RUNG_TEXTBOOK);
+  assert_false(comparison.pass);
+  assert_non_null(strstr(comparison.sentence, "the counts come to"));
   j->found[7] = -1;
-  judgement = judged(j, RUNG_TEXTBOOK);
-  assert_false(judgement.pass);
-  assert_int_equal(judgement.unwritten, 1);
+  comparison = checked(j, RUNG_TEXTBOOK);
+  assert_false(comparison.pass);
+  assert_int_equal(comparison.unwritten, 1);
   drop(j);
 }
 
@@ -136,10 +136,10 @@ static void knows_other_jobs(void **state) {
                                       "n=400 bins=100 kind=given box=tri share=0.9"};
   for (size_t i = 0; i < sizeof lines / sizeof *lines; ++i) {
     job *j = made(lines[i]);
-    assert_true(judged(j, RUNG_TEXTBOOK).pass);
+    assert_true(checked(j, RUNG_TEXTBOOK).pass);
     j->found[50] += 100;
     j->found[BINS + PAIRS_ABOVE] -= 100;
-    assert_false(judged(j, RUNG_TEXTBOOK).pass);
+    assert_false(checked(j, RUNG_TEXTBOOK).pass);
     drop(j);
   }
 }

@@ -1,6 +1,6 @@
 /* The report's points are what this C library's rand() makes, where it is glibc; its bins. */
+#include "ops/pairs/lab/report.h"
 #include "ops/pairs/outside.h"
-#include "ops/pairs/report.h"
 
 static void its_points(void **state) {
   (void)state;

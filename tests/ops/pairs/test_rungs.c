@@ -1,17 +1,17 @@
-/* Every CPU rung on every instruction set of this machine, with 1, 2 and 5 threads, on the trials'
+/* Every CPU rung on every instruction set of this machine, with 1, 2 and 5 threads, on the cases'
  * lines; that 32-bit counters are added up in time; and that a wrong result is seen to be wrong. */
+#include "ops/pairs/lab/cases.h"
 #include "ops/pairs/outside.h"
-#include "ops/pairs/trials.h"
 #include "ops/rungs.h"
 
 /* Under a sanitizer with 5 threads only. */
 static void verify(const char *line) {
-  verify_line(&pairs_trials, line, INSTRUMENTED ? 2 : 0, 1);
+  verify_line(&pairs_cases, line, INSTRUMENTED ? 2 : 0, 1);
 }
 
-static void passes_its_trials(void **state) {
+static void passes_its_cases(void **state) {
   (void)state;
-  for (const char *const *line = pairs_trials.verify; *line != NULL; ++line) verify(*line);
+  for (const char *const *line = pairs_cases.verify; *line != NULL; ++line) verify(*line);
 }
 
 /* Enough pairs for many chunks a thread, with little room in the counters. */
@@ -23,26 +23,26 @@ static void adds_up_in_time(void **state) {
   verify("n=3000 bins=50 share=0.05 flush=500 data=equal");
 }
 
-/* All spaces, kinds of bins and sets are among the trials' lines, and cut-offs of few cells and of
+/* All spaces, kinds of bins and sets are among the cases' lines, and cut-offs of few cells and of
  * many. */
 static void tries_everything(void **state) {
   (void)state;
   int seen[PAIRS_SPACES][2][2][2] = {{{{0}}}}, types[RUNG_DTYPES] = {0}, sums = 0, molecules = 0;
   int searched = 0, cut = 0;
-  for (const char *const *line = pairs_trials.verify; *line != NULL; ++line) {
-    rung_trial trial;
+  for (const char *const *line = pairs_cases.verify; *line != NULL; ++line) {
+    rung_case test_case;
     rung_error error = {0};
-    if (pairs_trials.make(*line, 1, &trial, &error) != RUNG_OK)
+    if (pairs_cases.make(*line, 1, &test_case, &error) != RUNG_OK)
       fail_msg("%s: %s", *line, error.sentence);
-    const pairs_problem *p = &((const pairs_trial *)trial.problem)->problem;
+    const pairs_problem *p = &((const pairs_case *)test_case.problem)->problem;
     seen[p->box.space][p->even][p->cross][p->dtype == RUNG_F32] += 1;
     types[p->dtype] += 1;
     sums += p->weighted;
     molecules += p->excluding;
     searched += p->box.space == PAIRS_TRICLINIC && p->box.nears > 1;
     cut += p->box.space != PAIRS_OPEN && p->last < p->box.reach / 5;
-    assert_int_equal(((const pairs_trial *)trial.problem)->judging, PAIRS_WHOLE);
-    pairs_trials.drop(&trial);
+    assert_int_equal(((const pairs_case *)test_case.problem)->judging, PAIRS_WHOLE);
+    pairs_cases.drop(&test_case);
   }
   for (int space = 0; space < PAIRS_SPACES; ++space)
     for (int even = 0; even < 2; ++even)
@@ -73,31 +73,32 @@ static void sees_one_wrong_result(void **state) {
   };
   rung_context *context = open_on("cpu");
   for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
-    rung_trial trial;
-    rung_judgement judgement;
+    rung_case test_case;
+    rung_comparison comparison;
     static int64_t results[3][1000];
     static char scratch[100000];
-    assert_int_equal(pairs_trials.make(cases[c].line, 1, &trial, NULL), RUNG_OK);
-    assert_int_equal(pairs_trials.expect(&trial, NULL), RUNG_OK);
-    rung_task task = {.problem = trial.problem, .device = &context->device, .scratch = scratch};
-    memcpy(task.arrays, trial.arrays, sizeof task.arrays);
+    assert_int_equal(pairs_cases.make(cases[c].line, 1, &test_case, NULL), RUNG_OK);
+    assert_int_equal(pairs_cases.expect(&test_case, NULL), RUNG_OK);
+    rung_task task = {.problem = test_case.problem, .device = &context->device, .scratch = scratch};
+    memcpy(task.arrays, test_case.arrays, sizeof task.arrays);
     for (int k = 0; k < 3; ++k) task.arrays[PAIRS_COUNTS + k].data = (char *)results[k];
     const rung_row *serial = &pairs_operation.rows[0];
     assert_string_equal(serial->name, "serial");
     assert_true(rung_row_needs(serial, &task).scratch <= sizeof scratch);
     assert_int_equal(rung_row_launch(serial, &context->device)(&task), RUNG_OK);
-    pairs_trials.judge(&trial, RUNG_CANONICAL, &task.arrays[PAIRS_COUNTS], &judgement);
-    assert_true(judgement.pass);
+    pairs_cases.check(&test_case, RUNG_CANONICAL, &task.arrays[PAIRS_COUNTS], &comparison);
+    assert_true(comparison.pass);
     results[cases[c].output][cases[c].at] += cases[c].add; /* of a sum: its last place */
-    pairs_trials.judge(&trial, RUNG_CANONICAL, &task.arrays[PAIRS_COUNTS], &judgement);
-    if (judgement.pass || judgement.wrong != 1 || strstr(judgement.sentence, cases[c].part) == NULL)
-      fail_msg("%s: \"%s\" does not say \"%s\"", cases[c].line, judgement.sentence, cases[c].part);
-    pairs_trials.drop(&trial);
+    pairs_cases.check(&test_case, RUNG_CANONICAL, &task.arrays[PAIRS_COUNTS], &comparison);
+    if (comparison.pass || comparison.wrong != 1 ||
+        strstr(comparison.sentence, cases[c].part) == NULL)
+      fail_msg("%s: \"%s\" does not say \"%s\"", cases[c].line, comparison.sentence, cases[c].part);
+    pairs_cases.drop(&test_case);
   }
   rung_close(context);
 }
 
-/* Jobs too large for all pairs are judged by a grid, which finds what all pairs find. */
+/* Jobs too large for all pairs are checked by a grid, which finds what all pairs find. */
 static void the_grid_is_right(void **state) {
   (void)state;
   static const char *const lines[] = {
@@ -110,21 +111,22 @@ static void the_grid_is_right(void **state) {
       "n=1000 m=300 bins=20 share=0.1 data=huge type=f32 box=cube",
   };
   for (size_t k = 0; k < sizeof lines / sizeof *lines; ++k) {
-    rung_trial trial;
+    rung_case test_case;
     rung_error error = {0};
     int64_t all[64] = {0}, grid[64] = {0};
-    if (pairs_trials.make(lines[k], 3, &trial, &error) != RUNG_OK) fail_msg("%s", error.sentence);
-    const pairs_problem *p = &((const pairs_trial *)trial.problem)->problem;
-    assert_true(pairs_reference(p, trial.arrays, all, NULL));
-    assert_true(pairs_reference_grid(p, trial.arrays, grid));
+    if (pairs_cases.make(lines[k], 3, &test_case, &error) != RUNG_OK)
+      fail_msg("%s", error.sentence);
+    const pairs_problem *p = &((const pairs_case *)test_case.problem)->problem;
+    assert_true(pairs_reference(p, test_case.arrays, all, NULL));
+    assert_true(pairs_reference_grid(p, test_case.arrays, grid));
     for (int b = 0; b < p->bins + PAIRS_OUTER; ++b)
       if (all[b] != grid[b])
         fail_msg("%s: slot %d is %" PRId64 ", not %" PRId64, lines[k], b, grid[b], all[b]);
-    pairs_trials.drop(&trial);
+    pairs_cases.drop(&test_case);
   }
 }
 
-/* What large trials are judged by is said where it is not everything. */
+/* What large cases are checked by is said where it is not everything. */
 static void says_how_it_judges(void **state) {
   (void)state;
   static const struct {
@@ -137,15 +139,15 @@ static void says_how_it_judges(void **state) {
                {"n=50000", true},
                {"n=50000 box=tri", true}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
-    rung_trial trial;
-    assert_int_equal(pairs_trials.make(cases[k].line, 1, &trial, NULL), RUNG_OK);
-    if ((strstr(trial.label, "judged=totals") != NULL) != cases[k].totals)
-      fail_msg("%s: %s", cases[k].line, trial.label);
-    rung_trial again; /* a label is a line */
-    assert_int_equal(pairs_trials.make(trial.label, 1, &again, NULL), RUNG_OK);
-    assert_string_equal(again.label, trial.label);
-    pairs_trials.drop(&again);
-    pairs_trials.drop(&trial);
+    rung_case test_case;
+    assert_int_equal(pairs_cases.make(cases[k].line, 1, &test_case, NULL), RUNG_OK);
+    if ((strstr(test_case.label, "judged=totals") != NULL) != cases[k].totals)
+      fail_msg("%s: %s", cases[k].line, test_case.label);
+    rung_case again; /* a label is a line */
+    assert_int_equal(pairs_cases.make(test_case.label, 1, &again, NULL), RUNG_OK);
+    assert_string_equal(again.label, test_case.label);
+    pairs_cases.drop(&again);
+    pairs_cases.drop(&test_case);
   }
 }
 
@@ -170,11 +172,11 @@ static void refuses_lines_it_cannot_make(void **state) {
                                       "kind=log width=1",
                                       "box=tri width=1000",
                                       "rows=3"};
-  refuse_lines(&pairs_trials, lines, sizeof lines / sizeof *lines);
+  refuse_lines(&pairs_cases, lines, sizeof lines / sizeof *lines);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(passes_its_trials),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(passes_its_cases),
                                      cmocka_unit_test(adds_up_in_time),
                                      cmocka_unit_test(tries_everything),
                                      cmocka_unit_test(sees_one_wrong_result),

@@ -1,7 +1,7 @@
 /* Counts that are known: the report's table, lattices, points at bins' edges, nothing, gases. */
+#include "ops/pairs/lab/cases.h"
+#include "ops/pairs/lab/report.h"
 #include "ops/pairs/outside.h"
-#include "ops/pairs/report.h"
-#include "ops/pairs/trials.h"
 
 /* Counts by bins as (int)(sqrt(d2) / width) has them, open space, within a set or between two. */
 static result plain(const job *j) {

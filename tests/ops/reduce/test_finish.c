@@ -1,7 +1,8 @@
-/* The ways to finish, and short arrays shared out to many blocks: what the trials of the command do
+/* The ways to finish, and short arrays shared out to many blocks: what the cases of the command do
  * not reach, on the simulated GPU. */
 #include "core/context.h"
 #include "lab/lab.h"
+#include "ops/reduce/lab/cases.h"
 #include "ops/reduce/outside.h"
 #include "ops/reduce/reduce.h"
 
@@ -22,19 +23,19 @@ static const rung_row *row_of(const char *name) {
 }
 
 static void verify(const char *rung, const char *line, int block) {
-  rung_trial trial;
+  rung_case test_case;
   rung_error error = {0};
-  lab_rig *rig = NULL;
+  lab_fixture *fixture = NULL;
   lab_verdict verdict;
-  if (reduce_trials.make(line, 3, &trial, &error) != RUNG_OK) fail_msg("%s", error.sentence);
-  assert_int_equal(reduce_trials.expect(&trial, &error), RUNG_OK);
-  assert_int_equal(lab_rig_open(on_sim, &trial, &rig, &error), RUNG_OK);
-  lab_verify(rig, row_of(rung), block, &verdict);
+  if (reduce_cases.make(line, 3, &test_case, &error) != RUNG_OK) fail_msg("%s", error.sentence);
+  assert_int_equal(reduce_cases.expect(&test_case, &error), RUNG_OK);
+  assert_int_equal(lab_fixture_open(on_sim, &test_case, &fixture, &error), RUNG_OK);
+  lab_verify(fixture, row_of(rung), block, &verdict);
   if (verdict.finding != LAB_GOOD)
     fail_msg("%s, %s, block %d: %s: %s", rung, line, block, lab_finding_name(verdict.finding),
              verdict.sentence);
-  lab_rig_close(rig);
-  reduce_trials.drop(&trial);
+  lab_fixture_close(fixture);
+  reduce_cases.drop(&test_case);
 }
 
 /* Four launches: each buffer of the loop is written twice. */
@@ -68,12 +69,12 @@ static void shares_few_tiles_out(void **state) {
   const int processors = on_sim->device.processors;
   on_sim->device.processors = 132;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
-    rung_trial trial;
+    rung_case test_case;
     rung_error error = {0};
-    assert_int_equal(reduce_trials.make(cases[k].line, 3, &trial, &error), RUNG_OK);
-    const rung_task task = {.problem = trial.problem, .device = &on_sim->device};
+    assert_int_equal(reduce_cases.make(cases[k].line, 3, &test_case, &error), RUNG_OK);
+    const rung_task task = {.problem = test_case.problem, .device = &on_sim->device};
     assert_int_equal(reduce_slices_of(&task), cases[k].slices);
-    reduce_trials.drop(&trial);
+    reduce_cases.drop(&test_case);
     verify("single-pass", cases[k].line, 0);
   }
   verify("single-pass", "n=65533 op=sum type=f64", 32); /* one warp does it all */

@@ -18,7 +18,8 @@
 
 #include "core/random.h"
 #include "ops/reduce/cpu/fold.h"
-#include "ops/rowmeans/reference.c"
+#include "ops/rowmeans/lab/cases.h"
+#include "ops/rowmeans/lab/reference.c"
 
 static const int64_t lengths[] = {1,    2,    31,   32,   33,   63,   64,   65,     127,    128,
                                   2047, 2049, 4095, 4096, 4097, 4161, 9999, 262144, 262145, 300000};

@@ -1,5 +1,6 @@
-/* Every CPU rung on every instruction set of this machine, with 1, 2 and 5 threads: the trials'
+/* Every CPU rung on every instruction set of this machine, with 1, 2 and 5 threads: the cases'
  * lines, and one set of bits for all. And that a wrong result is seen to be wrong. */
+#include "ops/reduce/lab/cases.h"
 #include "ops/reduce/outside.h"
 #include "ops/reduce/reduce.h"
 #include "ops/rungs.h"
@@ -53,16 +54,16 @@ static void gives_the_same_bits_everywhere(void **state) {
   assert_false(first);
 }
 
-/* ---- the trials -------------------------------------------------------------------------------
+/* ---- the cases -------------------------------------------------------------------------------
  */
 
-static void passes_its_trials(void **state) {
+static void passes_its_cases(void **state) {
   (void)state;
-  for (const char *const *line = reduce_trials.verify; *line != NULL; ++line)
-    verify_line(&reduce_trials, *line, 0, 2);
+  for (const char *const *line = reduce_cases.verify; *line != NULL; ++line)
+    verify_line(&reduce_cases, *line, 0, 2);
 }
 
-/* One bit of one result wrong: every canonical judgement, and every judgement of integers, sees
+/* One bit of one result wrong: every canonical comparison, and every comparison of integers, sees
  * it; and a textbook's sees what is beyond its bound. */
 static void sees_one_wrong_bit(void **state) {
   (void)state;
@@ -79,7 +80,7 @@ static void sees_one_wrong_bit(void **state) {
       {"n=0 op=sum type=f32 outer=70", RUNG_TEXTBOOK, 3, 7, false}, /* -0 for +0 */
   };
   for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c)
-    see_turned(&reduce_trials, "lanes", REDUCE_OUT, 69, &cases[c]);
+    see_turned(&reduce_cases, "lanes", REDUCE_OUT, 69, &cases[c]);
 }
 
 static void refuses_lines_it_cannot_make(void **state) {
@@ -87,13 +88,13 @@ static void refuses_lines_it_cannot_make(void **state) {
   static const char *const lines[] = {"n=-1",    "op=median",  "type=u16",
                                       "outer=0", "inner=0",    "data=nice",
                                       "m=3",     "n=0 op=min", "n=1099511627777"};
-  refuse_lines(&reduce_trials, lines, sizeof lines / sizeof *lines);
+  refuse_lines(&reduce_cases, lines, sizeof lines / sizeof *lines);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(gives_the_same_bits_everywhere),
-      cmocka_unit_test(passes_its_trials),
+      cmocka_unit_test(passes_its_cases),
       cmocka_unit_test(sees_one_wrong_bit),
       cmocka_unit_test(refuses_lines_it_cannot_make),
   };

@@ -2,6 +2,7 @@
  * names its argument and writes nothing. */
 #include "core/random.h"
 #include "ops/context.h"
+#include "ops/rowmeans/lab/cases.h"
 #include "ops/rowmeans/rowmeans.h"
 
 /* ---- views ----------------------------------------------------------------------------------- */

@@ -16,7 +16,8 @@
 
 #include "core/random.h"
 #include "ops/rowmeans/cpu/fold.h"
-#include "ops/rowmeans/reference.c"
+#include "ops/rowmeans/lab/cases.h"
+#include "ops/rowmeans/lab/reference.c"
 
 /* Told otherwise: the array is replaced by its tiles' sums, in place, until one is left. */
 static float sum_in_place(float *x, int64_t n) {

@@ -1,5 +1,5 @@
 /* Every CPU rung, on every instruction set of this machine and several numbers of threads, against
- * the references: the trials' lines, and strides and alignments no trial has. */
+ * the references: the cases' lines, and strides and alignments no case has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 
 #include "core/context.h"
 #include "core/random.h"
+#include "ops/rowmeans/lab/cases.h"
 #include "ops/rowmeans/rowmeans.h"
 
 static const int thread_counts[] = {1, 2, 3, 7};
@@ -50,31 +51,33 @@ static void run(const rung_row *row, const rung_device *device, const rowmeans_p
 }
 
 static void verify_one(const rung_row *row, const rung_device *device, void *arg) {
-  const rung_trial *trial = (const rung_trial *)arg;
-  rung_view means = trial->arrays[ROWMEANS_MEANS];
+  const rung_case *test_case = (const rung_case *)arg;
+  rung_view means = test_case->arrays[ROWMEANS_MEANS];
   const size_t bytes = rung_view_bytes(&means);
   means.data = (char *)malloc(bytes);
   memset(means.data, RUNG_POISON_BYTE, bytes);
-  run(row, device, (const rowmeans_problem *)trial->problem, &trial->arrays[ROWMEANS_IN], &means);
-  rung_judgement judgement;
-  rowmeans_trials.judge(trial, row->order, &means, &judgement);
-  if (!judgement.pass)
+  run(row, device, (const rowmeans_problem *)test_case->problem, &test_case->arrays[ROWMEANS_IN],
+      &means);
+  rung_comparison comparison;
+  rowmeans_cases.check(test_case, row->order, &means, &comparison);
+  if (!comparison.pass)
     fail_msg("%s, %s, %d threads: %s: %s", row->name, rung_isa_name(device->isa), device->threads,
-             trial->label, judgement.sentence);
-  assert_true(judgement.worst <= judgement.bound || strstr(trial->label, "special") != NULL);
+             test_case->label, comparison.sentence);
+  assert_true(comparison.worst <= comparison.bound || strstr(test_case->label, "special") != NULL);
   free(means.data);
 }
 
 static void verify_lines(void **state) {
   (void)state;
-  for (int i = 0; rowmeans_trials.verify[i] != NULL; ++i) {
+  for (int i = 0; rowmeans_cases.verify[i] != NULL; ++i) {
     rung_error error = {0};
-    rung_trial trial;
-    if (rowmeans_trials.make(rowmeans_trials.verify[i], 7 + (uint64_t)i, &trial, &error) != RUNG_OK)
+    rung_case test_case;
+    if (rowmeans_cases.make(rowmeans_cases.verify[i], 7 + (uint64_t)i, &test_case, &error) !=
+        RUNG_OK)
       fail_msg("%s", error.sentence);
-    assert_int_equal(rowmeans_trials.expect(&trial, &error), RUNG_OK);
-    each_rung(verify_one, &trial);
-    rowmeans_trials.drop(&trial);
+    assert_int_equal(rowmeans_cases.expect(&test_case, &error), RUNG_OK);
+    each_rung(verify_one, &test_case);
+    rowmeans_cases.drop(&test_case);
   }
 }
 

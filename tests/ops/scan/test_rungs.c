@@ -1,7 +1,8 @@
-/* Every CPU rung on every instruction set of this machine, with 1, 2 and 5 threads: the trials'
+/* Every CPU rung on every instruction set of this machine, with 1, 2 and 5 threads: the cases'
  * lines, one set of bits for all, and those of the reference where tiles have families of families.
  * And that a wrong result is seen to be wrong. */
 #include "ops/rungs.h"
+#include "ops/scan/lab/cases.h"
 #include "ops/scan/outside.h"
 #include "ops/scan/scan.h"
 
@@ -90,16 +91,16 @@ static void a_group_is_its_prefix(void **state) {
   rung_close(context);
 }
 
-/* ---- the trials -------------------------------------------------------------------------------
+/* ---- the cases -------------------------------------------------------------------------------
  */
 
-static void passes_its_trials(void **state) {
+static void passes_its_cases(void **state) {
   (void)state;
-  for (const char *const *line = scan_trials.verify; *line != NULL; ++line)
-    verify_line(&scan_trials, *line, 0, 2);
+  for (const char *const *line = scan_cases.verify; *line != NULL; ++line)
+    verify_line(&scan_cases, *line, 0, 2);
 }
 
-/* One bit of one element wrong: every canonical judgement, and every one of integers and extremes,
+/* One bit of one element wrong: every canonical comparison, and every one of integers and extremes,
  * sees it; a textbook's sees what is beyond its bound. */
 static void sees_one_wrong_bit(void **state) {
   (void)state;
@@ -114,7 +115,7 @@ static void sees_one_wrong_bit(void **state) {
       {"n=100 op=sum type=i64 exclusive=1 lines=70", RUNG_CANONICAL, 0, 0, false},
   };
   for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c)
-    see_turned(&scan_trials, "tiles", SCAN_OUT, 69 * 100 + 37, &cases[c]);
+    see_turned(&scan_cases, "tiles", SCAN_OUT, 69 * 100 + 37, &cases[c]);
 }
 
 int main(void) {
@@ -122,7 +123,7 @@ int main(void) {
       cmocka_unit_test(keeps_the_order),
       cmocka_unit_test(keeps_the_order_of_families_of_families),
       cmocka_unit_test(a_group_is_its_prefix),
-      cmocka_unit_test(passes_its_trials),
+      cmocka_unit_test(passes_its_cases),
       cmocka_unit_test(sees_one_wrong_bit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

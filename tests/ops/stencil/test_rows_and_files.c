@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "core/ladder.h"
+#include "lab/case.h"
 
 enum { PATH = 4096 };
 static char ops[PATH]; /* src/ops of this source tree */
@@ -83,7 +84,7 @@ static void rows_say_what_they_are(void **unused) {
   for (const rung_operation *const *op = rung_operations; *op != NULL; op++) {
     const rung_row *last[2] = {NULL, NULL};
     assert_true((*op)->count > 0 && strlen((*op)->summary) > 10);
-    assert_non_null((*op)->trials);
+    assert_non_null(rung_cases_of(*op));
     for (int i = 0; i < (*op)->count; i++) {
       const rung_row *row = &(*op)->rows[i];
       if (strlen(row->idea) < 10 || strchr(row->idea, '\n') != NULL)

@@ -1,0 +1,128 @@
+#include "lab/line.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char blanks[] = " \t\n\r";
+
+/* "n, m, type": for a sentence; cut where it would not fit. */
+static const char *list_of(const char *const *names, char list[RUNG_SENTENCE / 2]) {
+  const size_t room = RUNG_SENTENCE / 2;
+  size_t used = 0;
+  list[0] = '\0';
+  for (int i = 0; names[i] != NULL; ++i) {
+    const char *comma = i > 0 ? ", " : "";
+    const size_t more = strlen(comma) + strlen(names[i]);
+    if (used + more >= room) break;
+    memcpy(list + used, comma, strlen(comma));
+    memcpy(list + used + strlen(comma), names[i], strlen(names[i]) + 1);
+    used += more;
+  }
+  return list;
+}
+
+static int index_of(const char *const *names, const char *name) {
+  for (int i = 0; names[i] != NULL; ++i)
+    if (strcmp(names[i], name) == 0) return i;
+  return -1;
+}
+
+/* Takes one word, "key=value", into the line. */
+static rung_status take_pair(rung_error *error, char *word, const char *const *keys,
+                             rung_line *line) {
+  char list[RUNG_SENTENCE / 2];
+  char *equals = strchr(word, '=');
+  if (equals == NULL)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "\"%.60s\" is no key=value pair: the keys are %s, each followed by = and its "
+                     "value without blanks",
+                     word, list_of(keys, list));
+  *equals = '\0';
+  if (index_of(keys, word) < 0)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "\"%.60s\" is no key here: the keys are %s", word,
+                     list_of(keys, list));
+  if (rung_line_get(line, word) != NULL)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "%s is given twice: give each key once", word);
+  if (line->count == RUNG_LINE_PAIRS)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "the line has more than %d pairs", RUNG_LINE_PAIRS);
+  line->pairs[line->count].key = (uint16_t)(word - line->text);
+  line->pairs[line->count].value = (uint16_t)(equals + 1 - line->text);
+  line->count += 1;
+  return RUNG_OK;
+}
+
+rung_status rung_line_parse(rung_error *error, const char *text, const char *const *keys,
+                            rung_line *line) {
+  if (text == NULL) text = "";
+  const size_t length = strlen(text);
+  line->count = 0;
+  if (length >= RUNG_LINE_TEXT)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "the line has %zu characters: at most %d are accepted", length,
+                     RUNG_LINE_TEXT - 1);
+  memcpy(line->text, text, length + 1);
+  char *next = line->text;
+  for (;;) {
+    next += strspn(next, blanks);
+    if (*next == '\0') return RUNG_OK;
+    char *word = next;
+    next += strcspn(next, blanks);
+    if (*next != '\0') *next++ = '\0';
+    rung_status status = take_pair(error, word, keys, line);
+    if (status != RUNG_OK) return status;
+  }
+}
+
+const char *rung_line_get(const rung_line *line, const char *key) {
+  for (int i = 0; i < line->count; ++i)
+    if (strcmp(line->text + line->pairs[i].key, key) == 0) return line->text + line->pairs[i].value;
+  return NULL;
+}
+
+rung_status rung_line_int(rung_error *error, const rung_line *line, const char *key,
+                          int64_t otherwise, int64_t least, int64_t most, int64_t *value) {
+  const char *text = rung_line_get(line, key);
+  if (text == NULL) {
+    *value = otherwise;
+    return RUNG_OK;
+  }
+  char *end;
+  errno = 0;
+  const long long number = strtoll(text, &end, 10);
+  if (end == text || *end != '\0' || errno == ERANGE || number < least || number > most)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "%s=%.60s: a whole number from %lld to %lld is accepted", key, text,
+                     (long long)least, (long long)most);
+  *value = number;
+  return RUNG_OK;
+}
+
+rung_status rung_line_double(rung_error *error, const rung_line *line, const char *key,
+                             double otherwise, double least, double most, double *value) {
+  const char *text = rung_line_get(line, key);
+  if (text == NULL) {
+    *value = otherwise;
+    return RUNG_OK;
+  }
+  char *end;
+  const double number = strtod(text, &end);
+  if (end == text || *end != '\0' || !isfinite(number) || !(number >= least && number <= most))
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "%s=%.60s: a finite number from %g to %g is accepted", key, text, least, most);
+  *value = number;
+  return RUNG_OK;
+}
+
+rung_status rung_line_choice(rung_error *error, const rung_line *line, const char *key,
+                             const char *const *names, int otherwise, int *index) {
+  const char *text = rung_line_get(line, key);
+  const int found = text == NULL ? otherwise : index_of(names, text);
+  char list[RUNG_SENTENCE / 2];
+  if (text != NULL && found < 0)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "%s=%.60s: accepted are %s", key, text,
+                     list_of(names, list));
+  *index = found;
+  return RUNG_OK;
+}

@@ -1,0 +1,368 @@
+/* Cases of histogram: lines such as "n=1000 bins=256 kind=even type=f32 rows=1 data=random".
+ *
+ *   n       elements to a row (1000)
+ *   bins    1 ... 2^20 (64)
+ *   kind    modulo (default of integers), even (default of floats), edges, bytes
+ *   type    u8, u16, i32, u32 (default), i64, f32 or f64
+ *   rows    histograms (1)
+ *   low, high   of even bins (0, 1 of floats; 0, the type's range of integers)
+ *   outside     1 (default): what falls outside is asked for too; 0: not
+ *   flush   so many elements at most are counted in 32 bits (the contract's 2^31)
+ *   data    random (default): floats uniform over the bins and a little beyond, of integers one
+ *           half so, the other of any bits
+ *           edges: every edge, and the numbers next to it on both sides
+ *           special: NaNs, infinities, zeros of both signs, subnormals, the largest and the least
+ *           equal, sorted, alternating */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/random.h"
+#include "lab/line.h"
+#include "ops/histogram/lab/cases.h"
+
+static const char *const keys[] = {"n",    "bins",    "kind",  "type", "rows", "low",
+                                   "high", "outside", "flush", "data", NULL};
+static const char *const kinds[] = {"modulo", "even", "edges", "bytes", NULL};
+static const char *const types[] = {"u8", "u16", "i32", "u32", "i64", "f32", "f64", NULL};
+static const char *const datas[] = {"random", "edges",       "special", "equal",
+                                    "sorted", "alternating", NULL};
+enum { RANDOM, EDGES, SPECIAL, EQUAL, SORTED, ALTERNATING };
+enum { TYPE_U32 = 3 };
+
+static bool is_float(rung_dtype dtype) {
+  return (RUNG_FLOATS & RUNG_TYPE(dtype)) != 0;
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+static void put_integer(rung_dtype dtype, void *data, int64_t at, uint64_t value) {
+  if (dtype == RUNG_U8)
+    ((uint8_t *)data)[at] = (uint8_t)value;
+  else if (dtype == RUNG_U16)
+    ((uint16_t *)data)[at] = (uint16_t)value;
+  else if (dtype == RUNG_I64)
+    ((uint64_t *)data)[at] = value;
+  else
+    ((uint32_t *)data)[at] = (uint32_t)value;
+}
+
+/* A real number as the nearest element there is to it. */
+static void put_real(rung_dtype dtype, void *data, int64_t at, double value) {
+  if (dtype == RUNG_F32)
+    ((float *)data)[at] = (float)value;
+  else if (dtype == RUNG_F64)
+    ((double *)data)[at] = value;
+  else
+    put_integer(dtype, data, at,
+                !(fabs(value) <= 0x1p62) ? 0 : (uint64_t)(int64_t)nearbyint(value));
+}
+
+/* The neighbour of an element, up or down. */
+static void nudge(rung_dtype dtype, void *data, int64_t at, bool up) {
+  if (dtype == RUNG_F32)
+    ((float *)data)[at] = nextafterf(((float *)data)[at], up ? INFINITY : -INFINITY);
+  else if (dtype == RUNG_F64)
+    ((double *)data)[at] = nextafter(((double *)data)[at], up ? INFINITY : -INFINITY);
+  else if (dtype == RUNG_U8)
+    ((uint8_t *)data)[at] += up ? 1 : 255;
+  else if (dtype == RUNG_U16)
+    ((uint16_t *)data)[at] += up ? 1 : 65535;
+  else if (dtype == RUNG_I64)
+    ((uint64_t *)data)[at] += up ? 1 : UINT64_MAX;
+  else
+    ((uint32_t *)data)[at] += up ? 1 : UINT32_MAX;
+}
+
+static void put_special(rung_dtype dtype, void *data, int64_t at, rung_random *random) {
+  static const double reals[] = {0.0,       -0.0,     1.0,       -1.0,       0.5,    0x1p-149,
+                                 -0x1p-149, 0x1p-126, 0x1p-1074, -0x1p-1074, 3.4e38, -3.4e38};
+  static const uint64_t integers[] = {0,          1,          UINT64_MAX, (uint64_t)INT64_MAX,
+                                      0x80000000, 0x7fffffff, 0xffffffff, (uint64_t)INT64_MIN,
+                                      127,        128,        255,        0x1fffffffffffff};
+  const int k = (int)(rung_random_next(random) >> 32) & 15;
+  if (!is_float(dtype))
+    put_integer(dtype, data, at, integers[k % 12]);
+  else if (k < 12)
+    put_real(dtype, data, at, reals[k]);
+  else
+    put_real(dtype, data, at,
+             k == 12   ? (double)INFINITY
+             : k == 13 ? -(double)INFINITY
+                       : (double)NAN);
+}
+
+typedef struct request {
+  int64_t n, bins, rows, outside, flush;
+  int kind, type, data;
+  double low, high;
+} request;
+
+static double edge_of(const rung_case *test_case, int k) {
+  const histogram_problem *p = (const histogram_problem *)test_case->problem;
+  const double *edges = (const double *)test_case->arrays[HISTOGRAM_EDGES].data;
+  if (edges != NULL) return edges[k];
+  return p->rule.even ? histogram_even_edge(&p->rule, k) : k;
+}
+
+static void fill_row(const rung_case *test_case, const request *r, void *row, rung_random *random) {
+  const histogram_problem *p = (const histogram_problem *)test_case->problem;
+  const double first = edge_of(test_case, 0), span = edge_of(test_case, p->rule.bins) - first;
+  for (int64_t k = 0; k < p->columns; ++k) {
+    if (r->data == SPECIAL) {
+      put_special(p->dtype, row, k, random);
+    } else if (r->data == EDGES) {
+      put_real(p->dtype, row, k, edge_of(test_case, (int)(k / 3 % (p->rule.bins + 1))));
+      if (k % 3 > 0) nudge(p->dtype, row, k, k % 3 == 1);
+    } else if (r->data == EQUAL) {
+      put_real(p->dtype, row, k, first + 0.37 * span);
+    } else if (r->data == SORTED) {
+      put_real(p->dtype, row, k, first + span * ((double)k / (double)p->columns));
+    } else if (r->data == ALTERNATING) {
+      put_real(p->dtype, row, k, first + span * (k % 2 ? 0.13 : 0.91));
+    } else if (!is_float(p->dtype) && rung_random_next(random) >> 63) {
+      put_integer(p->dtype, row, k, rung_random_next(random));
+    } else {
+      put_real(p->dtype, row, k, first + span * (1.002 * rung_random_double(random) - 0.001));
+    }
+  }
+}
+
+static void fill(const rung_case *test_case, const request *r) {
+  const histogram_problem *p = (const histogram_problem *)test_case->problem;
+  const size_t bytes = (size_t)p->columns * rung_dtype_bytes(p->dtype);
+  char *data = test_case->arrays[HISTOGRAM_IN].data;
+  rung_random random = {test_case->seed};
+  for (int64_t i = 0; i < p->rows && p->columns > 0; ++i)
+    if (i < HISTOGRAM_BASE)
+      fill_row(test_case, r, data + (size_t)i * bytes, &random);
+    else
+      memcpy(data + (size_t)i * bytes, data + (size_t)(i % HISTOGRAM_BASE) * bytes, bytes);
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+static void default_range(rung_dtype dtype, double *low, double *high) {
+  *low = dtype == RUNG_I32 ? -0x1p31 : dtype == RUNG_I64 ? -0x1p63 : 0;
+  *high = is_float(dtype)     ? 1
+          : dtype == RUNG_U8  ? 256
+          : dtype == RUNG_U16 ? 65536
+          : dtype == RUNG_U32 ? 0x1p32
+          : dtype == RUNG_I32 ? 0x1p31
+                              : 0x1p63;
+}
+
+static rung_status read_line(const char *text, request *r, rung_error *error) {
+  rung_line line;
+  rung_dtype dtype = RUNG_U32;
+  rung_status status = rung_line_parse(error, text, keys, &line);
+  if (status == RUNG_OK) status = rung_line_choice(error, &line, "type", types, TYPE_U32, &r->type);
+  if (status != RUNG_OK) return status;
+  rung_dtype_named(types[r->type], &dtype);
+  double low, high;
+  default_range(dtype, &low, &high);
+  const int kind = is_float(dtype) ? RUNG_BINS_EVEN : RUNG_BINS_MODULO;
+  if ((status = rung_line_choice(error, &line, "kind", kinds, kind, &r->kind)) == RUNG_OK &&
+      (status = rung_line_choice(error, &line, "data", datas, RANDOM, &r->data)) == RUNG_OK &&
+      (status = rung_line_int(error, &line, "n", 1000, 0, HISTOGRAM_MOST, &r->n)) == RUNG_OK &&
+      (status = rung_line_int(error, &line, "bins", r->kind == RUNG_BINS_BYTES ? 256 : 64, 1,
+                              RUNG_MAX_BINS, &r->bins)) == RUNG_OK &&
+      (status = rung_line_int(error, &line, "rows", 1, 1, HISTOGRAM_MOST, &r->rows)) == RUNG_OK &&
+      (status = rung_line_int(error, &line, "outside", 1, 0, 1, &r->outside)) == RUNG_OK &&
+      (status = rung_line_int(error, &line, "flush", (int64_t)1 << 31, 1, (int64_t)1 << 31,
+                              &r->flush)) == RUNG_OK &&
+      (status = rung_line_double(error, &line, "low", low, -1e308, 1e308, &r->low)) == RUNG_OK)
+    status = rung_line_double(error, &line, "high", high, -1e308, 1e308, &r->high);
+  return status;
+}
+
+static rung_status make_arrays(rung_case *test_case, const request *r, const double *edges,
+                               rung_error *error) {
+  const histogram_problem *p = (const histogram_problem *)test_case->problem;
+  int64_t count = 0, bytes = 0;
+  if (!rung_multiply(p->rows, p->columns, &count) || !rung_multiply(count, 8, &bytes))
+    return rung_fail(error, RUNG_TOO_LARGE, "%s has more bytes than fit in 64 bits",
+                     test_case->label);
+  bytes = count * (int64_t)rung_dtype_bytes(p->dtype);
+  void *data = count > 0 ? malloc((size_t)bytes) : NULL;
+  if (data == NULL && count > 0)
+    return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s needs %" PRId64 " bytes for its input",
+                     test_case->label, bytes);
+  const int64_t in[2] = {p->rows, p->columns}, counts[2] = {p->rows, p->rule.bins},
+                outside[2] = {p->rows, r->outside ? HISTOGRAM_OUTER : 0}, given[1] = {r->bins + 1},
+                none[1] = {0};
+  test_case->arrays[HISTOGRAM_IN] = rung_view_compact(data, p->dtype, 2, in);
+  test_case->arrays[HISTOGRAM_EDGES] =
+      rung_view_compact((void *)edges, RUNG_F64, 1, edges != NULL ? given : none);
+  test_case->arrays[HISTOGRAM_COUNTS] = rung_view_compact(NULL, RUNG_I64, 2, counts);
+  test_case->arrays[HISTOGRAM_OUTSIDE] = rung_view_compact(NULL, RUNG_I64, 2, outside);
+  return RUNG_OK;
+}
+
+/* Edges that come closer and closer, from low to high. */
+static double *make_edges(const request *r) {
+  double *edges = (double *)malloc((size_t)(r->bins + 1) * sizeof *edges);
+  for (int64_t k = 0; k <= r->bins && edges != NULL; ++k) {
+    const double at = (double)k / (double)r->bins;
+    edges[k] = r->low + (r->high - r->low) * (0.5 * at + 0.5 * at * at);
+  }
+  return edges;
+}
+
+static rung_status make_problem(rung_case *test_case, const request *r, rung_error *error) {
+  double *edges = r->kind == RUNG_BINS_EDGES ? make_edges(r) : NULL;
+  histogram_problem *problem = (histogram_problem *)malloc(sizeof *problem);
+  test_case->problem = problem;
+  rung_status status = RUNG_OK;
+  if (problem == NULL || (edges == NULL && r->kind == RUNG_BINS_EDGES))
+    status = rung_fail(error, RUNG_OUT_OF_MEMORY, "host memory ran out");
+  const rung_bins bins = {(rung_bins_kind)r->kind, r->bins, r->low, r->high, edges};
+  if (status == RUNG_OK)
+    status = histogram_problem_of(error, &bins, test_case->dtype, r->rows, r->n, problem);
+  if (status == RUNG_OK) problem->flush = r->flush;
+  if (status == RUNG_OK) status = make_arrays(test_case, r, edges, error);
+  if (status != RUNG_OK) {
+    free(edges);
+    free(problem);
+  }
+  return status;
+}
+
+static rung_status make(const char *text, uint64_t seed, rung_case *test_case, rung_error *error) {
+  request r;
+  rung_dtype dtype = RUNG_F32;
+  rung_status status = read_line(text, &r, error);
+  if (status != RUNG_OK) return status;
+  rung_dtype_named(types[r.type], &dtype);
+  *test_case = (rung_case){.operation = &histogram_operation,
+                           .cases = &histogram_cases,
+                           .seed = seed,
+                           .dtype = dtype,
+                           .inputs = 2,
+                           .outputs = 2,
+                           .array_names = {"in", "edges", "counts", "outside"}};
+  int at = snprintf(test_case->label, sizeof test_case->label,
+                    "n=%" PRId64 " bins=%" PRId64 " kind=%s type=%s rows=%" PRId64 " data=%s", r.n,
+                    r.bins, kinds[r.kind], types[r.type], r.rows, datas[r.data]);
+  if (r.kind == RUNG_BINS_EVEN || r.kind == RUNG_BINS_EDGES)
+    at += snprintf(test_case->label + at, sizeof test_case->label - (size_t)at,
+                   " low=%.17g high=%.17g outside=%d", r.low, r.high, (int)r.outside);
+  if (r.flush != (int64_t)1 << 31)
+    snprintf(test_case->label + at, sizeof test_case->label - (size_t)at, " flush=%" PRId64,
+             r.flush);
+  status = make_problem(test_case, &r, error);
+  if (status != RUNG_OK) return status;
+  const histogram_problem *problem = (const histogram_problem *)test_case->problem;
+  test_case->bytes = problem->bytes;
+  test_case->flops = problem->flops;
+  fill(test_case, &r);
+  return RUNG_OK;
+}
+
+static void drop(rung_case *test_case) {
+  histogram_forget(test_case);
+  free(test_case->arrays[HISTOGRAM_IN].data);
+  free(test_case->arrays[HISTOGRAM_EDGES].data);
+  free(test_case->problem);
+  memset(test_case, 0, sizeof *test_case);
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+#define LENGTHS(rest)                                                                              \
+  "n=0 " rest, "n=1 " rest, "n=2 " rest, "n=31 " rest, "n=32 " rest, "n=33 " rest, "n=1023 " rest, \
+      "n=1025 " rest, "n=5003 " rest
+#define KINDS(rest)                                                                       \
+  "n=3000 data=equal " rest, "n=3001 data=sorted " rest, "n=3002 data=alternating " rest, \
+      "n=2003 data=special " rest, "n=777 rows=5 " rest, "n=3 rows=70 " rest, "n=0 rows=3 " rest
+/* Every way in which bins are found, of one type. */
+#define INTEGERS(type)                                                                             \
+  "n=3003 bins=8 type=" type, "n=3003 bins=7 data=special type=" type, "n=3003 bins=1 type=" type, \
+      "n=3003 bins=1000 rows=2 type=" type, "n=3003 kind=even bins=10 type=" type,                 \
+      "n=3003 kind=even bins=10 low=-3.5 high=77.25 data=edges type=" type,                        \
+      "n=3003 kind=even bins=300 data=edges type=" type,                                           \
+      "n=303 kind=even bins=30 low=100 high=100.0001 data=edges type=" type,                       \
+      "n=3003 kind=edges bins=33 data=edges type=" type,                                           \
+      "n=2003 kind=edges bins=9 data=special type=" type
+#define FLOATS(type)                                                                      \
+  KINDS("bins=16 type=" type), KINDS("kind=edges bins=300 type=" type),                   \
+      "n=3073 bins=1024 data=edges type=" type, "n=3001 bins=1000 data=edges type=" type, \
+      "n=3001 bins=77 low=-0.3 high=0.9 data=edges type=" type,                           \
+      "n=3001 bins=1 low=-1 high=1 data=edges type=" type,                                \
+      "n=3001 bins=99 low=1000000 high=1000001 data=edges type=" type,                    \
+      "n=3001 bins=5 low=1 high=1.0000000000000009 data=edges type=" type,                \
+      "n=3001 bins=12 low=0 high=1e-320 data=edges type=" type,                           \
+      "n=3001 bins=64 low=-1e-40 high=1e-39 data=edges type=" type,                       \
+      "n=3001 bins=700 low=-3e38 high=3e38 data=edges type=" type,                        \
+      "n=3001 bins=12 outside=0 low=0.3 high=0.7 type=" type,                             \
+      "n=3001 kind=edges bins=1 data=special type=" type
+
+static const char *const verify[] = {"n=5000 bins=8 type=u32",
+                                     "n=3000 bins=256 kind=even type=f32",
+                                     LENGTHS("bins=8 type=u32"),
+                                     LENGTHS("kind=bytes type=u8"),
+                                     LENGTHS("bins=100 type=f32"),
+                                     LENGTHS("bins=2000 type=u16"),
+                                     KINDS("bins=6 type=u32"),
+                                     KINDS("kind=bytes type=u8"),
+                                     KINDS("kind=even bins=1024 type=u32"),
+                                     INTEGERS("u8"),
+                                     INTEGERS("u16"),
+                                     INTEGERS("i32"),
+                                     INTEGERS("u32"),
+                                     INTEGERS("i64"),
+                                     FLOATS("f32"),
+                                     FLOATS("f64"),
+                                     "n=3000 bins=8 flush=100 type=u32",
+                                     "n=3001 bins=300 flush=64 rows=3 type=f32",
+                                     "n=3001 kind=bytes flush=1000 type=u8",
+                                     "n=20011 bins=8 type=u32",
+                                     "n=20011 bins=300 rows=3 type=u32",
+                                     "n=20011 bins=10 rows=2 type=f32",
+                                     "n=20011 bins=1000 data=edges type=f32",
+                                     "n=20011 bins=1000 data=equal type=f64",
+                                     "n=20011 bins=60000 type=i64",
+                                     "n=20011 bins=500 kind=even low=-5 high=5e18 type=i64",
+                                     "n=40001 bins=7 rows=2 type=u16",
+                                     "n=40001 bins=300000 rows=2 data=sorted type=f32",
+                                     "n=80003 kind=bytes rows=2 type=u8",
+                                     "n=80003 kind=bytes data=equal type=u8",
+                                     "n=140003 kind=even bins=100 type=f32",
+                                     "n=5000 bins=9000 type=u32",
+                                     "n=5000 bins=20000 type=f32 rows=2",
+                                     "n=5000 bins=65536 type=u32",
+                                     "n=5000 bins=65536 type=u16 kind=even",
+                                     "n=3000 bins=400000 type=f64",
+                                     "n=3000 bins=1048576 type=f32 data=edges",
+                                     "n=3000 bins=1048576 kind=edges type=u32",
+                                     NULL};
+static const char *const bench[] = {"n=268435456 bins=8 type=u32",
+                                    "n=268435456 kind=bytes type=u8",
+                                    "n=268435456 kind=even bins=1024 type=u32",
+                                    "n=268435456 kind=even bins=256 type=f32",
+                                    "n=268435456 kind=even bins=256 type=f32 data=equal",
+                                    "n=268435456 kind=edges bins=256 type=f32",
+                                    "n=134217728 kind=even bins=256 type=f64",
+                                    "n=268435456 kind=even bins=65536 type=u32",
+                                    "n=268435456 kind=even bins=1048576 type=u32",
+                                    "n=16384 rows=16384 kind=even bins=256 type=f32",
+                                    "n=1024 bins=8 type=u32",
+                                    "n=1048576 bins=8 type=u32",
+                                    NULL};
+static const char *const explain[] = {"n=65536 bins=8 type=u32", "n=65536 kind=bytes type=u8",
+                                      "n=65536 kind=even bins=256 type=f32",
+                                      "n=65536 kind=even bins=256 data=equal type=f32", NULL};
+static const char *const tour[] = {"n=16777216 bins=8 type=u32", "n=16777216 kind=bytes type=u8",
+                                   "n=16777216 kind=even bins=256 type=f32", NULL};
+
+const rung_cases histogram_cases = {.operation = &histogram_operation,
+                                    .verify = verify,
+                                    .bench = bench,
+                                    .explain = explain,
+                                    .tour = tour,
+                                    .make = make,
+                                    .drop = drop,
+                                    .expect = histogram_expect,
+                                    .check = histogram_check};

@@ -1,0 +1,194 @@
+/* What must come out of a case of scan, and whether it did. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/numbers.h"
+#include "ops/scan/lab/cases.h"
+
+/* case->expected: of the first SCAN_BASE lines the results by the contract, in the problem's type,
+ * and how far they stray from the wide ones. What floats' sums come to in long double is found as
+ * they are checked, an element at a time; so it is once for all that have the contract's bits. */
+typedef struct expected_scan {
+  char *results;
+  double *worst; /* a line */
+} expected_scan;
+
+static bool is_float(rung_dtype dtype) {
+  return (RUNG_FLOATS & RUNG_TYPE(dtype)) != 0;
+}
+
+/* Sums of floats: what a textbook order may stray in. */
+static bool may_stray(const scan_problem *problem) {
+  return is_float(problem->dtype) && problem->what == RUNG_SUM;
+}
+
+/* ---- judging ----------------------------------------------------------------------------------
+ */
+
+/* The contract's bounds (scan.h), as a multiple of the magnitudes. */
+static double bound_of(const scan_problem *problem, rung_order order) {
+  if (!may_stray(problem)) return 0;
+  const double eps = problem->dtype == RUNG_F32 ? 0x1p-23 : 0x1p-52;
+  if (order != RUNG_CANONICAL) return ((double)problem->columns + 1) * eps;
+  return (24 + 6 * scan_levels_of(problem->columns) + 1) * eps;
+}
+
+/* Every bit, but that a NaN is a NaN. */
+static bool same_bits(rung_dtype dtype, const char *a, const char *b, int64_t at) {
+  const size_t size = rung_dtype_bytes(dtype);
+  if (memcmp(a + (size_t)at * size, b + (size_t)at * size, size) == 0) return true;
+  return is_float(dtype) && isnan(rung_number_at(dtype, a, at)) &&
+         isnan(rung_number_at(dtype, b, at));
+}
+
+/* Whether a sum that lacks the contract's bits may stand. `distance` is from the wide one. */
+static bool within(const scan_problem *problem, double value, double wide, double magnitude,
+                   double distance) {
+  const bool narrow = problem->dtype == RUNG_F32;
+  const double least = narrow ? 0x1p-149 : 0x1p-1074;
+  const double most = narrow ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+  if (!isfinite(wide)) return isnan(wide) ? isnan(value) : value == wide;
+  /* Where the magnitudes' sum overflows, the contract leaves textbook orders free. */
+  if (!(magnitude <= most)) return true;
+  return distance <= bound_of(problem, RUNG_TEXTBOOK) * magnitude + least;
+}
+
+/* Integers have no poison: every one of their values is a number. */
+static bool is_poison(rung_dtype dtype, const char *data, int64_t at) {
+  const size_t size = rung_dtype_bytes(dtype);
+  if (!is_float(dtype)) return false;
+  for (size_t b = 0; b < size; ++b)
+    if ((unsigned char)data[(size_t)at * size + b] != RUNG_POISON_BYTE) return false;
+  return true;
+}
+
+/* One line, whose first element is number `first` of all. */
+typedef struct line {
+  const char *in, *found, *strict;
+  int64_t first;
+} line;
+
+static void check_line(const scan_problem *problem, rung_order order, const line *line,
+                       rung_comparison *comparison) {
+  const rung_dtype dtype = problem->dtype;
+  const bool stray = may_stray(problem);
+  scan_wide wide = {0, 0};
+  for (int64_t i = 0; i < problem->columns; ++i) {
+    const bool same = same_bits(dtype, line->found, line->strict, i);
+    if (stray && !problem->exclusive) scan_reference_wide(problem, line->in, i, &wide);
+    const double wanted = stray ? (double)wide.sum : rung_number_at(dtype, line->strict, i);
+    const double magnitude = (double)wide.magnitude, found = rung_number_at(dtype, line->found, i);
+    const double distance = fabs(found - wanted);
+    if (stray && problem->exclusive) scan_reference_wide(problem, line->in, i, &wide);
+    if (stray && magnitude > 0 && distance > comparison->worst * magnitude &&
+        distance > (dtype == RUNG_F32 ? 0x1p-149 : 0x1p-1074))
+      comparison->worst = distance / magnitude;
+    const bool unwritten = is_poison(dtype, line->found, i);
+    if (!unwritten && (same || (stray && order != RUNG_CANONICAL &&
+                                within(problem, found, wanted, magnitude, distance))))
+      continue;
+    comparison->wrong += 1;
+    comparison->unwritten += unwritten;
+    comparison->nans += !unwritten && isnan(found) && !isnan(wanted);
+    if (comparison->first >= 0) continue;
+    comparison->first = line->first + i;
+    comparison->found = found;
+    comparison->wanted = wanted;
+  }
+}
+
+/* ---- what must come out -----------------------------------------------------------------------
+ */
+
+static int64_t line_bytes(const scan_problem *problem) {
+  return problem->columns * (int64_t)rung_dtype_bytes(problem->dtype);
+}
+
+static bool expect_line(const scan_problem *problem, const char *in, char *strict, double *worst) {
+  rung_comparison own = {.first = -1};
+  if (!scan_reference_strict(problem, in, strict)) return false;
+  if (may_stray(problem)) check_line(problem, RUNG_CANONICAL, &(line){in, strict, strict, 0}, &own);
+  *worst = own.worst;
+  return true;
+}
+
+rung_status scan_expect(rung_case *test_case, rung_error *error) {
+  if (test_case->expected != NULL) return RUNG_OK;
+  const scan_problem *problem = (const scan_problem *)test_case->problem;
+  const int64_t lines = problem->lines < SCAN_BASE ? problem->lines : SCAN_BASE;
+  const int64_t bytes = line_bytes(problem);
+  expected_scan *e = calloc(1, sizeof *e);
+  bool good = (test_case->expected = e) != NULL;
+  good = good && (e->results = malloc((size_t)(lines * bytes))) != NULL;
+  good = good && (e->worst = malloc((size_t)lines * sizeof *e->worst)) != NULL;
+  for (int64_t j = 0; j < lines && good; ++j)
+    good = expect_line(problem, test_case->arrays[SCAN_IN].data + j * bytes, e->results + j * bytes,
+                       &e->worst[j]);
+  if (good) return RUNG_OK;
+  scan_forget(test_case);
+  return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s: no host memory for the references",
+                   test_case->label);
+}
+
+void scan_forget(rung_case *test_case) {
+  expected_scan *e = (expected_scan *)test_case->expected;
+  if (e != NULL) {
+    free(e->results);
+    free(e->worst);
+  }
+  free(e);
+  test_case->expected = NULL;
+}
+
+/* ---- the verdict ------------------------------------------------------------------------------
+ */
+
+static void explain(const rung_case *test_case, rung_order order, const char *data,
+                    rung_comparison *comparison) {
+  const scan_problem *problem = (const scan_problem *)test_case->problem;
+  const int64_t first = comparison->first, columns = problem->columns;
+  const int64_t at = first / columns % SCAN_BASE * columns + first % columns;
+  const bool strict = order == RUNG_CANONICAL || !may_stray(problem);
+  char found[32], wanted[32];
+  rung_number_text(problem->dtype, data, first, found);
+  if (strict)
+    rung_number_text(problem->dtype, ((const expected_scan *)test_case->expected)->results, at,
+                     wanted);
+  else
+    rung_number_text(RUNG_F64, (const char *)&comparison->wanted, 0, wanted);
+  if (comparison->unwritten > 0)
+    snprintf(comparison->sentence, sizeof comparison->sentence,
+             "%" PRId64 " of %" PRId64 " elements were not written; the first wrong one is %" PRId64
+             " of line %" PRId64,
+             comparison->unwritten, problem->lines * columns, first % columns, first / columns);
+  else
+    snprintf(comparison->sentence, sizeof comparison->sentence,
+             "%" PRId64 " of %" PRId64 " elements are wrong; element %" PRId64 " of line %" PRId64
+             " is %s where %s is the %s",
+             comparison->wrong, problem->lines * columns, first % columns, first / columns, found,
+             wanted, strict ? "contract's" : "wide reference's");
+}
+
+void scan_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+                rung_comparison *comparison) {
+  const scan_problem *problem = (const scan_problem *)test_case->problem;
+  const expected_scan *expected = (const expected_scan *)test_case->expected;
+  const int64_t bytes = line_bytes(problem);
+  *comparison = (rung_comparison){.first = -1, .bound = bound_of(problem, order)};
+  for (int64_t j = 0; j < problem->lines; ++j) {
+    const int64_t base = j % SCAN_BASE * bytes;
+    const line line = {.in = test_case->arrays[SCAN_IN].data + base,
+                       .found = outputs[0].data + j * bytes,
+                       .strict = expected->results + base,
+                       .first = j * problem->columns};
+    if (memcmp(line.found, line.strict, (size_t)bytes) == 0)
+      comparison->worst = fmax(comparison->worst, expected->worst[j % SCAN_BASE]);
+    else
+      check_line(problem, order, &line, comparison);
+  }
+  comparison->pass = comparison->wrong == 0;
+  if (!comparison->pass) explain(test_case, order, outputs[0].data, comparison);
+}
