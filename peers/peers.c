@@ -53,9 +53,10 @@ static bool one_array(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
-#define REDUCED          \
-  .supports = one_array, \
-  .dtypes = RUNG_FLOATS | RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U32) | RUNG_TYPE(RUNG_I64)
+#define REDUCED                                                                                  \
+  .supports = one_array,                                                                         \
+  .types = {RUNG_SINGLE_DOUBLE | RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U32) | RUNG_TYPE(RUNG_I64), \
+            REDUCE_DTYPES, REDUCE_DTYPES}
 
 static const rung_row reduce_peers[] = {
     {CUB(peer_reduce_cub), REDUCED, .idea = "cub::DeviceReduce::Sum, Min"},
@@ -73,7 +74,10 @@ static bool one_line(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
-#define SCANNED .supports = one_line, .dtypes = SCAN_DTYPES
+#define SCAN_PEER_DTYPES                                                                  \
+  (RUNG_SINGLE_DOUBLE | RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | RUNG_TYPE(RUNG_I64) | \
+   RUNG_TYPE(RUNG_U64))
+#define SCANNED .supports = one_line, .types = RUNG_ALIKE(SCAN_PEER_DTYPES)
 
 static const rung_row scan_peers[] = {
     {CUB(peer_scan_cub), SCANNED, .idea = "cub::DeviceScan::InclusiveSum, ExclusiveSum"},
@@ -119,11 +123,14 @@ static bool opencv_counts(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
+#define COUNTED(dtypes) \
+  { dtypes, RUNG_TYPE(RUNG_U64), HISTOGRAM_COUNT_DTYPES }
+
 static const rung_row histogram_peers[] = {
     {CUB(peer_histogram_cub), .idea = "cub::DeviceHistogram::HistogramEven, 32-bit counts widened",
-     .supports = cub_counts, .dtypes = RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U32)},
+     .supports = cub_counts, .types = COUNTED(RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U32))},
     {OPENCV(peer_histogram_opencv), .idea = "cv::calcHist, float counts widened",
-     .supports = opencv_counts, .dtypes = RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_F32)},
+     .supports = opencv_counts, .types = COUNTED(RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_F32))},
 };
 
 /* ---- the table ----------------------------------------------------------------------------------

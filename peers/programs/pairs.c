@@ -164,7 +164,7 @@ static rung_status write_file(program_file file, const rung_case *test_case,
 rung_status peer_pairs_begin(const rung_case *test_case, rung_error *error) {
   const rung_task asked = {.problem = test_case->problem};
   char why[RUNG_REASON];
-  if (test_case->dtype != RUNG_F64 || !in_a_file(&asked, why)) return RUNG_OK;
+  if (test_case->types.in != RUNG_F64 || !in_a_file(&asked, why)) return RUNG_OK;
   rung_status status = program_open(error);
   if (!status) status = write_file(PROGRAM_POINTS, test_case, write_points, error);
   if (!status) status = write_file(PROGRAM_EDGES, test_case, write_edges, error);
@@ -349,7 +349,9 @@ static rung_status run_rung(const rung_task *task) {
 /* ---- the rows ---------------------------------------------------------------------------------
  */
 
-#define PROGRAM .family = RUNG_ON_CPU, .program = true, .dtypes = RUNG_TYPE(RUNG_F64)
+#define PROGRAM                           \
+  .family = RUNG_ON_CPU, .program = true, \
+  .types = {RUNG_TYPE(RUNG_F64), RUNG_TYPE(RUNG_U64), RUNG_TYPE(RUNG_I64)}
 
 rung_row peer_pairs_rows[PEER_PAIRS] = {
     {PROGRAM, .name = "rung-pairs", .order = RUNG_CANONICAL, .peer = "Rung " RUNG_VERSION,

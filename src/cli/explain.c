@@ -132,8 +132,8 @@ static rung_status make_case(const explanation *e, const char *line, rung_case *
                      "would do",
                      strlen(line), RUNG_SENTENCE);
   rung_status status = cases->make(typed, common->seed, test_case, error);
-  if (status || !common->typed || test_case->dtype == common->type) return status;
-  const rung_dtype found = test_case->dtype;
+  if (status || !common->typed || test_case->types.in == common->type) return status;
+  const rung_dtype found = test_case->types.in;
   cases->drop(test_case);
   return rung_fail(error, RUNG_BAD_ARGUMENT,
                    "--type is %s where the job '%.60s' is of %s: one of them would do",

@@ -34,7 +34,7 @@ rung_status grid_make(grid *made, rung_dtype dtype, int ndim, const int64_t *sha
   made->tensor = (DLTensor){.data = made->memory,
                             .device = {kDLCPU, 0},
                             .ndim = ndim,
-                            .dtype = {kDLFloat, (uint8_t)(8 * rung_dtype_bytes(dtype)), 1},
+                            .dtype = rung_dlpack_type(dtype),
                             .shape = made->shape};
   return RUNG_OK;
 }
@@ -51,39 +51,10 @@ void grid_flatten(grid *grid) {
 }
 
 double grid_value(const grid *grid, int64_t index) {
-  if (grid->dtype == RUNG_F32) return ((const float *)grid->memory)[index];
-  return ((const double *)grid->memory)[index];
+  return rung_number_at(grid->dtype, grid->memory, index);
 }
 
 /* ---- conversion --------------------------------------------------------------------------- */
-
-static double as_double(const void *at, rung_dtype dtype) {
-  switch (dtype) {
-    case RUNG_U8:
-      return *(const uint8_t *)at;
-    case RUNG_U16:
-      return *(const uint16_t *)at;
-    case RUNG_I32:
-      return *(const int32_t *)at;
-    case RUNG_U32:
-      return *(const uint32_t *)at;
-    case RUNG_I64:
-      return (double)*(const int64_t *)at;
-    case RUNG_U64:
-      return (double)*(const uint64_t *)at;
-    case RUNG_F32:
-      return *(const float *)at;
-    default:
-      return *(const double *)at;
-  }
-}
-
-/* Straight to float, for 64-bit integers through double would round twice. */
-static float as_float(const void *at, rung_dtype dtype) {
-  if (dtype == RUNG_I64) return (float)*(const int64_t *)at;
-  if (dtype == RUNG_U64) return (float)*(const uint64_t *)at;
-  return (float)as_double(at, dtype);
-}
 
 rung_status grid_convert(npy_array *array, rung_dtype dtype, rung_error *error) {
   int64_t count = 1, bytes;
@@ -96,18 +67,14 @@ rung_status grid_convert(npy_array *array, rung_dtype dtype, rung_error *error) 
   if (!status) status = allocate(bytes, &memory, error);
   if (status) return status;
   /* Element by element in memory order: the strides, in elements, stay as they are. */
-  const char *from = array->memory;
-  size_t size = rung_dtype_bytes(array->dtype);
-  for (int64_t i = 0; i < count; i++, from += size) {
-    if (dtype == RUNG_F32)
-      ((float *)memory)[i] = as_float(from, array->dtype);
-    else
-      ((double *)memory)[i] = as_double(from, array->dtype);
-  }
+  const size_t from = rung_dtype_bytes(array->dtype), to = rung_dtype_bytes(dtype);
+  for (int64_t i = 0; i < count; i++)
+    rung_convert(dtype, (char *)memory + (size_t)i * to, array->dtype,
+                 (const char *)array->memory + (size_t)i * from);
   free(array->memory);
   array->memory = array->tensor.data = memory;
   array->dtype = dtype;
-  array->tensor.dtype = (DLDataType){kDLFloat, (uint8_t)(8 * rung_dtype_bytes(dtype)), 1};
+  array->tensor.dtype = rung_dlpack_type(dtype);
   return RUNG_OK;
 }
 

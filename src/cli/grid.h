@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "files/npy.h"
 
-/* A compact f32 or f64 array; `tensor` points into this struct, which therefore must not move. */
+/* A compact array of floats; `tensor` points into this struct, which therefore must not move. */
 typedef struct grid {
   DLTensor tensor;
   rung_dtype dtype;
@@ -23,7 +23,7 @@ void grid_flatten(grid *grid);
 
 double grid_value(const grid *grid, int64_t index);
 
-/* Replaces an array by a compact one of f32 or f64, every element converted as C does. */
+/* Replaces an array by a compact one of another type, every element rounded once. */
 rung_status grid_convert(npy_array *array, rung_dtype dtype, rung_error *error);
 
 /* How two arrays of the same type and shape differ. */

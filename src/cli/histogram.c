@@ -21,8 +21,8 @@ typedef struct request {
 typedef struct result {
   DLTensor counts, outside;
   int64_t shape[2], outside_shape[2], rows, bins;
-  int64_t *memory; /* owned: the counts, then what is outside */
-  bool narrow;     /* elements are f32: so are even edges */
+  int64_t *memory;  /* owned: the counts, then what is outside */
+  rung_dtype edges; /* what even ones are rounded to */
   const char *rung;
   char device[96];
 } result;
@@ -142,7 +142,7 @@ static rung_status make_result(const request *r, const npy_array *in, result *ou
                      in->tensor.ndim);
   out->rows = r->by_row ? in->shape[0] : 1;
   out->bins = r->bins.count;
-  out->narrow = in->dtype == RUNG_F32;
+  out->edges = rung_dtype_is_float(in->dtype) ? in->dtype : RUNG_F64;
   if (rung_multiply(out->rows, out->bins + 3, &count) &&
       rung_multiply(count + 1, sizeof(int64_t), &bytes))
     out->memory = malloc((size_t)bytes);
@@ -197,9 +197,7 @@ static double edge_of(const request *r, const result *out, int64_t k) {
   const double distance = bins->high - bins->low, count = (double)bins->count;
   const double step = distance / count;
   const double at = step != 0 ? (double)k * step : (double)k / count * distance;
-  const double edge = k == bins->count ? bins->high : at + bins->low;
-  volatile float rounded = (float)edge; /* GCC up to 13 may take both conversions for none */
-  return out->narrow ? (double)rounded : edge;
+  return rung_number_rounded(out->edges, k == bins->count ? bins->high : at + bins->low);
 }
 
 static const int64_t *outside_of(const result *out, int64_t row) {
@@ -208,7 +206,7 @@ static const int64_t *outside_of(const result *out, int64_t row) {
 
 static void print_row(FILE *to, const request *r, const result *out, int64_t row) {
   static const char *const outer[] = {"below", "above", "NaN"};
-  const int digits = out->narrow ? 7 : 10;
+  const int digits = out->edges == RUNG_F64 ? 10 : rung_traits_of(out->edges)->digits - 2;
   char bin[80];
   if (r->by_row) fprintf(to, "row %" PRId64 "\n", row);
   for (int64_t k = 0; k < out->bins; k++) {

@@ -55,7 +55,7 @@ static void needs_text(const rung_row *row, char *text, size_t size) {
   size_t used = 0;
   text[0] = '\0';
   for (int i = 0; i < RUNG_DTYPES; i++)
-    if (row->dtypes & RUNG_TYPE(i) && used < size)
+    if (row->types.in & RUNG_TYPE(i) && used < size)
       used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "",
                                rung_dtype_name((rung_dtype)i));
   if (row->capability > 0 && used < size)
@@ -78,7 +78,7 @@ static void check(const judges *j, const rung_row *row, const rung_case *test_ca
   rung_task task;
   rung_error error = {0};
   task_of(test_case, &j->devices[row->family], &task);
-  rung_row_supports(row, &task, test_case->dtype, &error);
+  rung_row_supports(row, &task, test_case->types, &error);
   snprintf(why, size, "%s", error.sentence);
 }
 
@@ -89,14 +89,14 @@ static bool is_auto(const judges *j, const rung_operation *operation, const rung
   rung_task task;
   if (!j->has[row->family]) return false;
   task_of(test_case, &j->devices[row->family], &task);
-  return rung_choose(operation, &task, test_case->dtype, NULL, &best, NULL) == RUNG_OK &&
+  return rung_choose(operation, &task, test_case->types, NULL, &best, NULL) == RUNG_OK &&
          best == row;
 }
 
 static json_t *row_json(const rung_row *row, bool taken, const char *why) {
   json_t *dtypes = json_array(), *blocks = json_array();
   for (int i = 0; i < RUNG_DTYPES; i++)
-    if (row->dtypes & RUNG_TYPE(i))
+    if (row->types.in & RUNG_TYPE(i))
       json_array_append_new(dtypes, json_string(rung_dtype_name((rung_dtype)i)));
   for (int i = 0; row->blocks && row->blocks[i]; i++)
     json_array_append_new(blocks, json_integer(row->blocks[i]));

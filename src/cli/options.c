@@ -7,7 +7,13 @@
 
 #include "cli/cli.h"
 
-enum { OPTIONS = 40, LETTERS = 2 * OPTIONS + 2, BLOCK_MOST = 1024, THREADS_MOST = 4096 };
+enum {
+  OPTIONS = 40,
+  LETTERS = 2 * OPTIONS + 2,
+  BLOCK_MOST = 1024,
+  THREADS_MOST = 4096,
+  TYPES_SHOWN = 96
+};
 
 /* The options of cli_common, in the order of the CLI_ bits; then those every verb takes. */
 enum {
@@ -29,7 +35,7 @@ static const cli_option commons[COMMONS] = {
     {"device", 0, "NAME", "auto, cpu, cuda, cuda:<index> or sim"},
     {"rung", 0, "NAME", "a rung's name, as `rung ladder` lists them; default auto, the best"},
     {"block", 0, "B", "threads per block, 1 ... 1024; default: the rung's own choice"},
-    {"type", 0, "TYPE", "f32 or f64"},
+    {"type", 0, "TYPE", ""},
     {"math", 0, "MATH", "strict: the same bits everywhere; fast: within a stated error bound"},
     {"threads", 0, "T", "CPU threads, 1 ... 4096; default: as many as the process may use"},
     {"seed", 0, "S", "where random inputs begin; default 1"},
@@ -88,11 +94,19 @@ rung_status cli_numbers(const char *option, const char *text, int most, double *
   return status;
 }
 
-static rung_status take_type(const char *text, cli_common *common, rung_error *error) {
+static unsigned types_of(const cli_usage *usage) {
+  return usage->types != 0 ? usage->types : RUNG_SINGLE_DOUBLE;
+}
+
+static rung_status take_type(const cli_usage *usage, const char *text, cli_common *common,
+                             rung_error *error) {
   rung_dtype type;
-  if (!rung_dtype_named(text, &type) || !(RUNG_FLOATS & RUNG_TYPE(type)))
-    return rung_fail(error, RUNG_UNKNOWN_NAME, "--type '%.40s' is not taken: f32 or f64 would do",
-                     text);
+  char taken[TYPES_SHOWN];
+  if (!rung_dtype_named(text, &type) || !(types_of(usage) & RUNG_TYPE(type))) {
+    rung_dtypes_text(types_of(usage), taken, sizeof taken);
+    return rung_fail(error, RUNG_UNKNOWN_NAME, "--type '%.40s' is not taken: %s would do", text,
+                     taken);
+  }
   common->type = type;
   common->typed = true;
   return RUNG_OK;
@@ -108,8 +122,8 @@ static rung_status take_math(const char *text, cli_common *common, rung_error *e
   return RUNG_OK;
 }
 
-static rung_status take_common(cli_common *common, int index, const char *value,
-                               rung_error *error) {
+static rung_status take_common(const cli_usage *usage, cli_common *common, int index,
+                               const char *value, rung_error *error) {
   int64_t number = 0;
   rung_status status = RUNG_OK;
   switch (index) {
@@ -124,7 +138,7 @@ static rung_status take_common(cli_common *common, int index, const char *value,
       common->block = (int)number;
       break;
     case TYPE:
-      return take_type(value, common, error);
+      return take_type(usage, value, common, error);
     case MATH:
       return take_math(value, common, error);
     case THREADS:
@@ -163,6 +177,8 @@ static void print_option(const cli_option *option, const char *help) {
 }
 
 static void print_help(const cli_usage *usage) {
+  char types[TYPES_SHOWN];
+  rung_dtypes_text(types_of(usage), types, sizeof types);
   printf("Usage: rung %s %s\n\n%s\n\nOptions:\n", usage->verb, usage->synopsis, usage->about);
   for (const cli_option *option = usage->options; option && option->help; option++)
     print_option(option, NULL);
@@ -171,6 +187,7 @@ static void print_help(const cli_usage *usage) {
     const char *help = i == DEVICE   ? usage->device_help
                        : i == RUNG   ? usage->rung_help
                        : i == OUTPUT ? usage->output_help
+                       : i == TYPE   ? types
                                      : NULL;
     print_option(&commons[i], help);
   }
@@ -251,7 +268,7 @@ static rung_status take_options(const cli_usage *usage, int argc, char **argv, c
         *help = true;
         return RUNG_OK;
       }
-      status = take_common(common, which, optarg, error);
+      status = take_common(usage, common, which, optarg, error);
     }
     if (status) return status;
   }

@@ -82,7 +82,7 @@ static rung_status count(const report *of, rung_context *context, int64_t n, run
   DLTensor at = {.data = points->data,
                  .device = host,
                  .ndim = 2,
-                 .dtype = {kDLFloat, (uint8_t)(8 * rung_dtype_bytes(points->dtype)), 1},
+                 .dtype = rung_dlpack_type(points->dtype),
                  .shape = shape};
   DLTensor counts = {
       .data = to->counts, .device = host, .ndim = 1, .dtype = {kDLInt, 64, 1}, .shape = &bins};
@@ -191,7 +191,7 @@ static void print_times(FILE *to, const report *of, const run *from) {
 
 static void print(FILE *to, const report *of) {
   fprintf(to, "%lld points in a cube of %g, bins of %g, %s\n", (long long)of->r->n, SIDE,
-          of->bins.width, rung_dtype_name(of->test_case.dtype));
+          of->bins.width, rung_dtype_name(of->test_case.types.in));
   print_bins(to, of, &of->runs[0], NULL);
   for (int i = 0; i < of->count; i++) {
     const run *at = &of->runs[i];
@@ -224,7 +224,7 @@ static json_t *report_json(const report *of) {
   }
   return json_pack("{s:s, s:I, s:f, s:I, s:s, s:o}", "verb", verb, "n", (json_int_t)of->r->n,
                    "width", of->bins.width, "bins", (json_int_t)of->bins.count, "type",
-                   rung_dtype_name(of->test_case.dtype), "runs", runs);
+                   rung_dtype_name(of->test_case.types.in), "runs", runs);
 }
 
 /* The table of -o is the CPU's; the report then goes to standard output, or, where the table itself

@@ -74,7 +74,7 @@ static void describe(pairs_set *set, int64_t count, bool weights, bool molecules
   set->at = (DLTensor){.data = set->memory,
                        .device = host,
                        .ndim = 2,
-                       .dtype = {kDLFloat, (uint8_t)(8 * rung_dtype_bytes(set->dtype)), 1},
+                       .dtype = rung_dlpack_type(set->dtype),
                        .shape = set->shape};
   set->weights = set->molecules = set->at;
   set->weights.ndim = set->molecules.ndim = 1;
@@ -107,6 +107,7 @@ static rung_status make_room(pairs_set *set, int64_t count, rung_dtype dtype, bo
 static rung_status fill(const pairs_request *r, const points_frame *frame, const char *list,
                         rung_dtype dtype, pairs_set *set, rung_error *error) {
   const double *weights = r->weights_path ? r->weights.tensor.data : frame->weights;
+  const rung_traits *traits = rung_traits_of(dtype);
   int64_t count = 0;
   for (int64_t i = 0; i < frame->count; i++) count += chosen(list, frame, i);
   rung_status status = make_room(set, count, dtype, r->weighted, r->exclude, error);
@@ -116,17 +117,14 @@ static rung_status fill(const pairs_request *r, const points_frame *frame, const
     if (!chosen(list, frame, i)) continue;
     for (int axis = 0; axis < 3; axis++) {
       const double at = frame->at[i][axis];
-      if (dtype == RUNG_F64) {
-        ((double *)set->memory)[3 * count + axis] = at;
-      } else {
-        const float narrow = ((float *)set->memory)[3 * count + axis] = (float)at;
-        if (!isfinite(narrow))
-          return rung_fail(
-              error, RUNG_BAD_FILE,
-              "%s: frame %lld: point %lld: %c is %g, which f32 cannot hold: --type f64 "
-              "would do",
-              r->path, (long long)frame->number, (long long)i + 1, "xyz"[axis], at);
-      }
+      char *to = (char *)set->memory + (3 * count + axis) * (int64_t)traits->bytes;
+      traits->store(to, at);
+      if (!isfinite(traits->load(to)))
+        return rung_fail(error, RUNG_BAD_FILE,
+                         "%s: frame %lld: point %lld: %c is %g, which %s cannot hold: --type f64 "
+                         "would do",
+                         r->path, (long long)frame->number, (long long)i + 1, "xyz"[axis], at,
+                         traits -> name);
     }
     if (r->weighted) set->weight[count] = weights[i];
     if (r->exclude) set->molecule[count] = frame->molecules[i];

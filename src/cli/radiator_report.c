@@ -89,9 +89,10 @@ static void print_grid(FILE *to, const char *title, const grid *cells) {
   if (!cells->memory) return;
   fprintf(to, "%s\n", title);
   int64_t columns = cells->tensor.ndim == 2 ? cells->shape[1] : 1;
-  int digits = cells->dtype == RUNG_F32 ? 9 : 17; /* enough to tell any two values apart */
+  char text[RUNG_NUMBER_TEXT];
   for (int64_t i = 0; i < cells->count; i++)
-    fprintf(to, "%.*g%c", digits, grid_value(cells, i), (i + 1) % columns == 0 ? '\n' : ' ');
+    fprintf(to, "%s%c", rung_number_text(cells->dtype, cells->memory, i, text),
+            (i + 1) % columns == 0 ? '\n' : ' ');
 }
 
 void radiator_print(FILE *to, const radiator_request *r, const radiator_result *x) {

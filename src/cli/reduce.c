@@ -86,16 +86,12 @@ static rung_status take_input(const cli_common *common, const char *path, npy_ar
 /* ---- the result -------------------------------------------------------------------------------
  */
 
-static DLDataType type_of(rung_reduction op, DLDataType in) {
-  if (op == RUNG_MIN || op == RUNG_MAX || in.code == kDLFloat) return in;
-  if (op == RUNG_MEAN) return (DLDataType){kDLFloat, 64, 1};
-  return (DLDataType){in.code, 64, 1};
-}
-
-static rung_dtype dtype_of(DLDataType type) {
-  if (type.code == kDLFloat) return type.bits == 32 ? RUNG_F32 : RUNG_F64;
-  if (type.code == kDLInt) return type.bits == 32 ? RUNG_I32 : RUNG_I64;
-  return type.bits == 8 ? RUNG_U8 : type.bits == 32 ? RUNG_U32 : RUNG_U64;
+/* As rung.h has it. */
+static rung_dtype type_of(rung_reduction op, rung_dtype in) {
+  const rung_number_kind kind = rung_traits_of(in)->kind;
+  if (op == RUNG_MIN || op == RUNG_MAX || kind == RUNG_FLOAT) return in;
+  if (op == RUNG_MEAN) return RUNG_F64;
+  return kind == RUNG_SIGNED ? RUNG_I64 : RUNG_U64;
 }
 
 /* The shape of `in` without the axis. One that `in` lacks leaves a shape the library refuses, with
@@ -111,16 +107,18 @@ static rung_status make_result(const request *r, const npy_array *in, result *ou
     if (!rung_multiply(out->count, in->shape[d], &out->count))
       return rung_fail(error, RUNG_TOO_LARGE, "the result has more elements than fit in 64 bits");
   }
-  const DLDataType type = type_of(r->op, in->tensor.dtype);
+  out->dtype = type_of(r->op, in->dtype);
   int64_t bytes = 0;
-  if (rung_multiply(out->count, type.bits / 8, &bytes))
+  if (rung_multiply(out->count, (int64_t)rung_dtype_bytes(out->dtype), &bytes))
     out->memory = malloc(bytes > 0 ? (size_t)bytes : 1);
   if (!out->memory)
     return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a result of %lld elements",
                      (long long)out->count);
-  out->dtype = dtype_of(type);
-  out->tensor = (DLTensor){
-      .data = out->memory, .device = {kDLCPU, 0}, .ndim = ndim, .dtype = type, .shape = out->shape};
+  out->tensor = (DLTensor){.data = out->memory,
+                           .device = {kDLCPU, 0},
+                           .ndim = ndim,
+                           .dtype = rung_dlpack_type(out->dtype),
+                           .shape = out->shape};
   return RUNG_OK;
 }
 
@@ -147,56 +145,19 @@ static rung_status run(const cli_common *common, const request *r, const npy_arr
  */
 
 static void print_value(FILE *to, const result *out, int64_t i) {
-  switch (out->dtype) {
-    case RUNG_U8:
-      fprintf(to, "%u\n", ((const uint8_t *)out->memory)[i]);
-      break;
-    case RUNG_I32:
-      fprintf(to, "%" PRId32 "\n", ((const int32_t *)out->memory)[i]);
-      break;
-    case RUNG_U32:
-      fprintf(to, "%" PRIu32 "\n", ((const uint32_t *)out->memory)[i]);
-      break;
-    case RUNG_I64:
-      fprintf(to, "%" PRId64 "\n", ((const int64_t *)out->memory)[i]);
-      break;
-    case RUNG_U64:
-      fprintf(to, "%" PRIu64 "\n", ((const uint64_t *)out->memory)[i]);
-      break;
-    case RUNG_F32:
-      fprintf(to, "%.9g\n", (double)((const float *)out->memory)[i]);
-      break;
-    default:
-      fprintf(to, "%.17g\n", ((const double *)out->memory)[i]);
-      break;
-  }
+  char text[RUNG_NUMBER_TEXT];
+  fprintf(to, "%s\n", rung_number_text(out->dtype, out->memory, i, text));
 }
 
 /* JSON's integers are signed here: what is larger goes as text. */
-static json_t *unsigned_json(uint64_t value) {
-  char text[24];
-  if (value <= INT64_MAX) return json_integer((json_int_t)value);
-  snprintf(text, sizeof text, "%" PRIu64, value);
-  return json_string(text);
-}
-
 static json_t *value_json(const result *out, int64_t i) {
-  switch (out->dtype) {
-    case RUNG_U8:
-      return json_integer(((const uint8_t *)out->memory)[i]);
-    case RUNG_I32:
-      return json_integer(((const int32_t *)out->memory)[i]);
-    case RUNG_U32:
-      return json_integer(((const uint32_t *)out->memory)[i]);
-    case RUNG_I64:
-      return json_integer(((const int64_t *)out->memory)[i]);
-    case RUNG_U64:
-      return unsigned_json(((const uint64_t *)out->memory)[i]);
-    case RUNG_F32:
-      return cli_real((double)((const float *)out->memory)[i]);
-    default:
-      return cli_real(((const double *)out->memory)[i]);
-  }
+  const rung_traits *traits = rung_traits_of(out->dtype);
+  const char *at = (const char *)out->memory + i * (int64_t)traits->bytes;
+  char text[RUNG_NUMBER_TEXT];
+  if (traits->kind == RUNG_FLOAT) return cli_real(traits->load(at));
+  const int64_t value = traits->load_integer(at);
+  if (traits->kind == RUNG_SIGNED || value >= 0) return json_integer((json_int_t)value);
+  return json_string(rung_number_text(out->dtype, out->memory, i, text));
 }
 
 static json_t *result_json(const request *r, const result *out) {

@@ -128,7 +128,7 @@ static rung_status take_input(const cli_common *common, const char *path, npy_ar
     return rung_fail(error, RUNG_BAD_SHAPE,
                      "%s: has %d dimensions: 2 (rows, columns), or 1 (a single row) would do", path,
                      array->tensor.ndim);
-  if (!common->typed && !(RUNG_FLOATS & RUNG_TYPE(array->dtype)))
+  if (!common->typed && !(RUNG_SINGLE_DOUBLE & RUNG_TYPE(array->dtype)))
     return rung_fail(error, RUNG_BAD_DTYPE,
                      "%s: holds %s: f32 and f64 are taken; --type f32 or --type f64 converts it",
                      path, rung_dtype_name(array->dtype));

@@ -109,7 +109,7 @@ static rung_status check_line(verification *v, rung_context *context,
   rung_case test_case;
   rung_status status = cases->make(cases->verify[line], v->common->seed, &test_case, error);
   if (status) return status;
-  if (v->common->typed && test_case.dtype != v->common->type) {
+  if (v->common->typed && test_case.types.in != v->common->type) {
     cases->drop(&test_case);
     return RUNG_OK;
   }

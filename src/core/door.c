@@ -249,7 +249,7 @@ rung_status rung_run(rung_context *context, rung_job *job, rung_call *call) {
   job->task.block = call != NULL ? call->block : 0;
   rung_status status = choose_ways(&plan);
   if (status != RUNG_OK) return status;
-  status = rung_choose(job->operation, &job->task, job->dtype, call, &plan.row, &context->error);
+  status = rung_choose(job->operation, &job->task, job->types, call, &plan.row, &context->error);
   if (status != RUNG_OK) return status;
   guard_in_place(&plan);
   int64_t rows;

@@ -18,7 +18,7 @@ typedef struct rung_job {
   const rung_operation *operation;
   rung_task task; /* problem, arrays as the caller gave them (count 0: not given); the rest is set
                      by rung_run() */
-  rung_dtype dtype;
+  rung_types types;
   int inputs, arrays;       /* arrays[0 ... inputs) are read, arrays[inputs ... arrays) written */
   const char *const *names; /* of the arrays, for sentences */
   unsigned compact; /* a bit for every array that rungs take without gaps and in row-major order

@@ -51,7 +51,20 @@ static rung_status check_block(int block, rung_error *error) {
                    MOST_BLOCK);
 }
 
-rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_dtype dtype,
+/* Whether the row's sets hold the job's types; where not, `why`. */
+static bool takes_types(const rung_row *row, rung_types types, char why[RUNG_REASON]) {
+  const rung_dtype asked[] = {types.in, types.accumulate, types.out};
+  const unsigned taken[] = {row->types.in, row->types.accumulate, row->types.out};
+  static const char *const does[] = {"take", "add up in", "write"};
+  for (int i = 0; i < 3; i++) {
+    if (taken[i] & RUNG_TYPE(asked[i])) continue;
+    snprintf(why, RUNG_REASON, "it does not %s %s", does[i], rung_dtype_name(asked[i]));
+    return false;
+  }
+  return true;
+}
+
+rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_types types,
                               rung_error *error) {
   const rung_device *device = task->device;
   char why[RUNG_REASON] = "";
@@ -76,10 +89,7 @@ rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_d
              device->capability % 10);
     return refuse(row, error, why);
   }
-  if (!(row->dtypes & RUNG_TYPE(dtype))) {
-    snprintf(why, sizeof why, "it does not take %s", rung_dtype_name(dtype));
-    return refuse(row, error, why);
-  }
+  if (!takes_types(row, types, why)) return refuse(row, error, why);
   rung_status status = check_block(task->block, error);
   if (status != RUNG_OK) return status;
   if (row->supports != NULL && !row->supports(task, why)) return refuse(row, error, why);
@@ -119,7 +129,7 @@ static const rung_row *row_named(const rung_operation *operation, rung_family fa
 }
 
 static rung_status choose_named(const rung_operation *operation, const rung_task *task,
-                                rung_dtype dtype, const rung_call *call, const rung_row **row,
+                                rung_types types, const rung_call *call, const rung_row **row,
                                 rung_error *error) {
   rung_family family = family_of(task->device);
   const rung_row *found = row_named(operation, family, call->rung);
@@ -135,14 +145,14 @@ static rung_status choose_named(const rung_operation *operation, const rung_task
                      "rung \"%s\" does not keep the strict order of arithmetic; `--math fast` "
                      "(math = RUNG_MATH_FAST) allows it",
                      found->name);
-  rung_status status = rung_row_supports(found, task, dtype, error);
+  rung_status status = rung_row_supports(found, task, types, error);
   if (status != RUNG_OK) return status;
   *row = found;
   return RUNG_OK;
 }
 
 static rung_status choose_best(const rung_operation *operation, const rung_task *task,
-                               rung_dtype dtype, rung_math math, const rung_row **row,
+                               rung_types types, rung_math math, const rung_row **row,
                                rung_error *error) {
   rung_family family = family_of(task->device);
   rung_error first = {0}; /* why not the best one: the reason worth reading */
@@ -151,7 +161,7 @@ static rung_status choose_best(const rung_operation *operation, const rung_task 
     if (at->family != family || at->order == RUNG_TEXTBOOK) continue;
     if (at->order == RUNG_LOOSE && math != RUNG_MATH_FAST) continue;
     rung_error refused;
-    if (rung_row_supports(at, task, dtype, &refused) == RUNG_OK) {
+    if (rung_row_supports(at, task, types, &refused) == RUNG_OK) {
       *row = at;
       return RUNG_OK;
     }
@@ -165,7 +175,7 @@ static rung_status choose_best(const rung_operation *operation, const rung_task 
                    operation->name, device, first.sentence);
 }
 
-rung_status rung_choose(const rung_operation *operation, const rung_task *task, rung_dtype dtype,
+rung_status rung_choose(const rung_operation *operation, const rung_task *task, rung_types types,
                         const rung_call *call, const rung_row **row, rung_error *error) {
   rung_task asked = *task;
   rung_call plain = {.block = task->block};
@@ -178,6 +188,6 @@ rung_status rung_choose(const rung_operation *operation, const rung_task *task, 
   if (status != RUNG_OK) return status;
   asked.block = call->block;
   if (call->rung != NULL && strcmp(call->rung, "auto") != 0)
-    return choose_named(operation, &asked, dtype, call, row, error);
-  return choose_best(operation, &asked, dtype, call->math, row, error);
+    return choose_named(operation, &asked, types, call, row, error);
+  return choose_best(operation, &asked, types, call->math, row, error);
 }

@@ -43,7 +43,7 @@ typedef struct rung_row {
   const char *idea; /* the one change against the rung below, one line */
   rung_family family;
   rung_order order;
-  unsigned dtypes;
+  rung_type_sets types; /* of elements, sums and results */
   int capability;       /* least compute capability, 75 for 7.5; 0 on the CPU */
   const char *peer;     /* NULL; of a peer (peers/peers.h), the library and its version */
   bool program;         /* a peer that is a program of its own, timed from its start to its end: it
@@ -119,14 +119,14 @@ rung_needs rung_row_needs(const rung_row *row, const rung_task *task);
 /* The function that runs `row` on `device`; NULL: not in this build, or not of this family. */
 rung_launch *rung_row_launch(const rung_row *row, const rung_device *device);
 
-/* Whether `row` can do the task on task->device: family, build, capability, hardware, dtype,
+/* Whether `row` can do the task on task->device: family, build, capability, hardware, types,
  * block, then the rung's own word. RUNG_UNSUPPORTED and a sentence in *error where not. */
-rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_dtype dtype,
+rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_types types,
                               rung_error *error);
 
 /* The rung a call asks for: by name (refused where it cannot do the task), or the best that can.
  * The task's scratch and stream need not be set. */
-rung_status rung_choose(const rung_operation *operation, const rung_task *task, rung_dtype dtype,
+rung_status rung_choose(const rung_operation *operation, const rung_task *task, rung_types types,
                         const rung_call *call, const rung_row **row, rung_error *error);
 
 #ifdef __cplusplus

@@ -3,35 +3,6 @@
 #include <assert.h>
 #include <string.h>
 
-static const struct {
-  const char *name;
-  size_t bytes;
-  uint8_t code; /* DLPack's */
-} dtypes_known[RUNG_DTYPES] = {
-    [RUNG_U8] = {"u8", 1, kDLUInt},    [RUNG_U16] = {"u16", 2, kDLUInt},
-    [RUNG_I32] = {"i32", 4, kDLInt},   [RUNG_U32] = {"u32", 4, kDLUInt},
-    [RUNG_I64] = {"i64", 8, kDLInt},   [RUNG_U64] = {"u64", 8, kDLUInt},
-    [RUNG_F32] = {"f32", 4, kDLFloat}, [RUNG_F64] = {"f64", 8, kDLFloat},
-};
-
-size_t rung_dtype_bytes(rung_dtype dtype) {
-  return dtypes_known[dtype].bytes;
-}
-
-const char *rung_dtype_name(rung_dtype dtype) {
-  return dtypes_known[dtype].name;
-}
-
-bool rung_dtype_named(const char *name, rung_dtype *dtype) {
-  for (int d = 0; d < RUNG_DTYPES; d++) {
-    if (strcmp(name, dtypes_known[d].name) == 0) {
-      *dtype = (rung_dtype)d;
-      return true;
-    }
-  }
-  return false;
-}
-
 bool rung_multiply(int64_t a, int64_t b, int64_t *product) {
   if (a < 0 || b < 0) return false;
   int64_t result;
@@ -42,35 +13,15 @@ bool rung_multiply(int64_t a, int64_t b, int64_t *product) {
 
 /* ---- validation: one function a question, in the order a reader would ask -------------------- */
 
-/* "f32 or f64" */
-static void list_dtypes(unsigned dtypes, char *text, size_t room) {
-  size_t used = 0;
-  text[0] = '\0';
-  for (int d = 0; d < RUNG_DTYPES; d++) {
-    if (!(dtypes & RUNG_TYPE(d))) continue;
-    dtypes &= ~RUNG_TYPE(d);
-    const char *between = used == 0 ? "" : dtypes ? ", " : " or ";
-    const char *name = dtypes_known[d].name;
-    if (used + strlen(between) + strlen(name) + 1 > room) return;
-    strcpy(text + used, between);
-    strcpy(text + used + strlen(between), name);
-    used += strlen(between) + strlen(name);
-  }
-}
-
 static rung_status read_dtype(rung_error *error, const char *argument, DLDataType type,
                               unsigned dtypes, rung_dtype *dtype) {
-  for (int d = 0; d < RUNG_DTYPES; d++) {
-    if ((dtypes & RUNG_TYPE(d)) && type.code == dtypes_known[d].code &&
-        type.bits == 8 * dtypes_known[d].bytes && type.lanes == 1) {
-      *dtype = (rung_dtype)d;
-      return RUNG_OK;
-    }
-  }
+  if (type.lanes == 1 && rung_dtype_of_code(type.code, type.bits, dtype) &&
+      (dtypes & RUNG_TYPE(*dtype)))
+    return RUNG_OK;
   static const char *const codes[] = {"int",    "uint",    "float", "handle",
                                       "bfloat", "complex", "bool"};
-  char wanted[64];
-  list_dtypes(dtypes, wanted, sizeof wanted);
+  char wanted[96];
+  rung_dtypes_text(dtypes, wanted, sizeof wanted);
   return rung_fail(error, RUNG_BAD_DTYPE,
                    "%s has elements of type %s (DLPack code %d), %d bits, %d lanes; %s would do",
                    argument, type.code < sizeof codes / sizeof *codes ? codes[type.code] : "other",
@@ -201,6 +152,11 @@ rung_status rung_view_of(rung_error *error, const char *argument, const DLTensor
   status = read_addresses(error, argument, tensor, &made);
   if (status == RUNG_OK) *view = made;
   return status;
+}
+
+DLDataType rung_dlpack_type(rung_dtype dtype) {
+  const rung_traits *traits = rung_traits_of(dtype);
+  return (DLDataType){traits->dlpack, (uint8_t)(8 * traits->bytes), 1};
 }
 
 rung_view rung_view_compact(void *data, rung_dtype dtype, int ndim, const int64_t *shape) {

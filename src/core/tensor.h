@@ -5,25 +5,10 @@
 
 #include <stdbool.h>
 
+#include "core/dtype.h"
 #include "core/error.h"
 
 enum { RUNG_MAX_DIMS = 8 };
-
-typedef enum rung_dtype {
-  RUNG_U8,
-  RUNG_U16,
-  RUNG_I32,
-  RUNG_U32,
-  RUNG_I64,
-  RUNG_U64,
-  RUNG_F32,
-  RUNG_F64,
-  RUNG_DTYPES
-} rung_dtype;
-
-/* A set of dtypes: RUNG_TYPE(RUNG_F32) | RUNG_TYPE(RUNG_F64). */
-#define RUNG_TYPE(dtype) (1u << (dtype))
-#define RUNG_FLOATS (RUNG_TYPE(RUNG_F32) | RUNG_TYPE(RUNG_F64))
 
 /* Where a view's bytes are: memory the host reads and writes, or the memory of one GPU. */
 typedef enum rung_place { RUNG_HOST, RUNG_DEVICE } rung_place;
@@ -43,11 +28,6 @@ typedef struct rung_view {
 extern "C" {
 #endif
 
-size_t rung_dtype_bytes(rung_dtype dtype);
-const char *rung_dtype_name(rung_dtype dtype); /* "f32" */
-/* False, *dtype untouched, where there is no dtype of that name. */
-bool rung_dtype_named(const char *name, rung_dtype *dtype);
-
 /* Validates `tensor` and fills *view. `argument` is the name used in the sentence. `dtypes` is
  * the set allowed; `ndim` the number of dimensions. Refuses: NULL tensor, NULL data where there
  * are elements, data not aligned to its element, wrong ndim, negative shape, a product or an
@@ -55,6 +35,8 @@ bool rung_dtype_named(const char *name, rung_dtype *dtype);
  * nor CUDA. Reads no element. */
 rung_status rung_view_of(rung_error *error, const char *argument, const DLTensor *tensor,
                          unsigned dtypes, int ndim, rung_view *view);
+
+DLDataType rung_dlpack_type(rung_dtype dtype);
 
 /* A compact row-major host view over memory of the caller's. */
 rung_view rung_view_compact(void *data, rung_dtype dtype, int ndim, const int64_t *shape);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { QUOTED = 48, KEY_DESCR = 1, KEY_ORDER = 2, KEY_SHAPE = 4, KEY_ALL = 7 };
+enum { QUOTED = 48, TAKEN = 64, KEY_DESCR = 1, KEY_ORDER = 2, KEY_SHAPE = 4, KEY_ALL = 7 };
 
 typedef struct parser {
   const char *name, *text;
@@ -126,7 +126,7 @@ static const char *foreign_type(char letter) {
     case 'U':
       return " (strings)";
     case 'V':
-      return " (raw bytes)";
+      return " (raw bytes, bf16 among them)";
     case 'M':
     case 'm':
       return " (dates or times)";
@@ -135,10 +135,31 @@ static const char *foreign_type(char letter) {
   }
 }
 
+unsigned npy_dtypes(void) {
+  unsigned set = 0;
+  for (int i = 0; i < RUNG_DTYPES; i++)
+    if (rung_traits_of((rung_dtype)i)->npy != '\0') set |= RUNG_TYPE(i);
+  return set;
+}
+
+/* "u1, i1 ... and f8" */
+static void list_codes(char text[TAKEN]) {
+  unsigned left = npy_dtypes();
+  size_t used = 0;
+  text[0] = '\0';
+  for (int i = 0; i < RUNG_DTYPES && used < TAKEN; i++) {
+    const rung_traits *traits = rung_traits_of((rung_dtype)i);
+    if (!(left & RUNG_TYPE(i))) continue;
+    left &= ~RUNG_TYPE(i);
+    used += (size_t)snprintf(text + used, TAKEN - used, "%s%c%zu",
+                             used == 0 ? ""
+                             : left    ? ", "
+                                       : " and ",
+                             traits->npy, traits->bytes);
+  }
+}
+
 static rung_status take_descr(parser *p, npy_header *header) {
-  static const char codes[RUNG_DTYPES][3] = {
-      [RUNG_U8] = "u1",  [RUNG_U16] = "u2", [RUNG_I32] = "i4", [RUNG_U32] = "u4",
-      [RUNG_I64] = "i8", [RUNG_U64] = "u8", [RUNG_F32] = "f4", [RUNG_F64] = "f8"};
   skip_space(p);
   if (peek(p) == '[' || peek(p) == '(' || peek(p) == '{')
     return rung_fail(p->error, RUNG_BAD_FILE,
@@ -150,20 +171,22 @@ static rung_status take_descr(parser *p, npy_header *header) {
   char order = length > 0 ? text[0] : '\0';
   bool ordered = order == '<' || order == '>' || order == '=' || order == '|';
   for (int i = 0; ordered && length == 3 && i < RUNG_DTYPES; i++) {
-    if (memcmp(text + 1, codes[i], 2) != 0) continue;
+    const rung_traits *traits = rung_traits_of((rung_dtype)i);
+    if (text[1] != traits->npy || text[2] != (char)('0' + traits->bytes)) continue;
     header->dtype = (rung_dtype)i;
-    bool byte = i == RUNG_U8;
+    bool byte = traits->bytes == 1;
     if (order == '|' && !byte) break; /* "no byte order" of several bytes means nothing */
     bool native_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     header->big_endian = !byte && (order == '>' || (order == '=' && native_big));
     return RUNG_OK;
   }
-  char letter = '\0';
+  char letter = '\0', taken[TAKEN];
   if (length > (size_t)ordered) letter = text[ordered];
+  list_codes(taken);
   return rung_fail(p->error, RUNG_BAD_FILE,
-                   "%s: elements of type '%.*s'%s are not taken; u1, u2, u4, u8, i4, i8, f4 and "
-                   "f8 are, with < or > before them",
-                   p->name, (int)(length < QUOTED ? length : QUOTED), text, foreign_type(letter));
+                   "%s: elements of type '%.*s'%s are not taken; %s are, with < or > before them",
+                   p->name, (int)(length < QUOTED ? length : QUOTED), text, foreign_type(letter),
+                   taken);
 }
 
 /* The product in elements and in bytes, as if no extent were zero: strides must fit too. */

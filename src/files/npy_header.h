@@ -25,6 +25,9 @@ typedef struct npy_header {
 rung_status npy_header_parse(const char *name, const char *text, size_t length, npy_header *header,
                              rung_error *error);
 
+/* The set of dtypes that .npy files have a code for. */
+unsigned npy_dtypes(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "files/npy.h"
+#include "files/npy_header.h"
 #include "files/replace.h"
 
 enum {
@@ -14,13 +15,11 @@ enum {
 /* Version 1.0's header for a view; returns its bytes, all counted. It always fits: at most 8
  * extents of at most 19 digits. */
 static size_t make_header(const rung_view *view, char header[HEADER]) {
-  static const char *const codes[RUNG_DTYPES] = {
-      [RUNG_U8] = "|u1",  [RUNG_U16] = "<u2", [RUNG_I32] = "<i4", [RUNG_U32] = "<u4",
-      [RUNG_I64] = "<i8", [RUNG_U64] = "<u8", [RUNG_F32] = "<f4", [RUNG_F64] = "<f8"};
+  const rung_traits *traits = rung_traits_of(view->dtype);
   size_t used = START;
-  used +=
-      (size_t)snprintf(header + used, HEADER - used,
-                       "{'descr': '%s', 'fortran_order': False, 'shape': (", codes[view->dtype]);
+  used += (size_t)snprintf(header + used, HEADER - used,
+                           "{'descr': '%c%c%zu', 'fortran_order': False, 'shape': (",
+                           traits->bytes == 1 ? '|' : '<', traits->npy, traits->bytes);
   for (int i = 0; i < view->ndim; i++)
     used += (size_t)snprintf(header + used, HEADER - used, "%s%lld", i ? ", " : "",
                              (long long)view->shape[i]);
@@ -82,8 +81,7 @@ static bool write_data(FILE *stream, const rung_view *view) {
 rung_status npy_write(const char *path, const DLTensor *tensor, rung_error *error) {
   rung_view view;
   int ndim = tensor ? tensor->ndim : 0;
-  rung_status status =
-      rung_view_of(error, "array", tensor, RUNG_TYPE(RUNG_DTYPES) - 1, ndim, &view);
+  rung_status status = rung_view_of(error, "array", tensor, npy_dtypes(), ndim, &view);
   if (status) return status;
   if (view.place != RUNG_HOST)
     return rung_fail(error, RUNG_BAD_PLACE,

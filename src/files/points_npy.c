@@ -3,16 +3,11 @@
 
 #include "files/points_format.h"
 
-static double value(const npy_array *array, int64_t at) {
-  if (array->dtype == RUNG_F32) return ((const float *)array->memory)[at];
-  return ((const double *)array->memory)[at];
-}
-
 static rung_status check(points *file, rung_error *error) {
   const DLTensor *tensor = &file->array.tensor;
   const int n = tensor->ndim;
   if (file->how.weights) return points_refuse_weights(file, error);
-  if (!(RUNG_TYPE(file->array.dtype) & RUNG_FLOATS))
+  if (!(RUNG_TYPE(file->array.dtype) & RUNG_SINGLE_DOUBLE))
     return rung_fail(error, RUNG_BAD_FILE, "%s: holds %s; f32 or f64 would do", file->name,
                      rung_dtype_name(file->array.dtype));
   if ((n == 2 || n == 3) && tensor->shape[n - 1] == 3) return RUNG_OK;
@@ -37,7 +32,8 @@ rung_status points_read_npy(points *file, bool *more, rung_error *error) {
   for (int64_t i = 0; !status && i < count; i++) {
     points_point point = {0};
     for (int axis = 0; axis < 3; axis++) {
-      point.at[axis] = value(array, base + i * strides[0] + axis * strides[1]);
+      point.at[axis] =
+          rung_number_at(array->dtype, array->memory, base + i * strides[0] + axis * strides[1]);
       if (!isfinite(point.at[axis]))
         return rung_fail(
             error, RUNG_BAD_FILE, "%s: frame %lld: point %lld: %c is %g; a finite number would do",

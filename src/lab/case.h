@@ -18,7 +18,7 @@ typedef struct rung_case {
   const rung_cases *cases;
   char label[RUNG_LABEL]; /* the line in full, every default written out: identity in a record */
   uint64_t seed;
-  rung_dtype dtype;
+  rung_types types;
   void *problem;
   int inputs,
       outputs; /* arrays[0 ... inputs) are read, arrays[inputs ... inputs+outputs) written */

@@ -208,7 +208,7 @@ static rung_status take_host_scratch(lab_fixture *fixture, size_t bytes, rung_er
 rung_status lab_fixture_prepare(lab_fixture *fixture, const rung_row *row, int block,
                                 rung_error *error) {
   const rung_task task = question_of(fixture, block, error);
-  rung_status status = rung_row_supports(row, &task, fixture->test_case->dtype, error);
+  rung_status status = rung_row_supports(row, &task, fixture->test_case->types, error);
   if (status != RUNG_OK) return status;
   const rung_needs needs = rung_row_needs(row, &task);
   status = grow_arena(fixture, LAB_SCRATCH, needs.scratch, error);

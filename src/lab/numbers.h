@@ -2,8 +2,8 @@
 #ifndef RUNG_LAB_NUMBERS_H
 #define RUNG_LAB_NUMBERS_H
 
+#include "core/dtype.h"
 #include "core/random.h"
-#include "core/tensor.h"
 
 typedef enum rung_numbers_kind {
   RUNG_NUMBERS_RANDOM,      /* floats of both signs over eight binades, integers of any bits */
@@ -27,13 +27,6 @@ typedef struct rung_numbers {
 /* Fills the line of number `index`. */
 void rung_numbers_fill(const rung_numbers *to, rung_numbers_kind kind, int64_t index,
                        rung_random *random);
-
-/* Element `at` of compact data as the nearest double, and as it would be written down, to the last
- * digit. */
-double rung_number_at(rung_dtype dtype, const void *data, int64_t at);
-enum { RUNG_NUMBER_TEXT = 32 };
-const char *rung_number_text(rung_dtype dtype, const void *data, int64_t at,
-                             char text[RUNG_NUMBER_TEXT]);
 
 /* From a line of the same type, length and stride. */
 void rung_numbers_copy(const rung_numbers *to, const rung_numbers *from);

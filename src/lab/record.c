@@ -117,7 +117,7 @@ static json_t *roofs_json(const lab_roofs *roofs) {
 static json_t *trial_json(const rung_case *test_case) {
   writer to = begin();
   put_text(&to, "label", test_case->label);
-  put_text(&to, "type", rung_dtype_name(test_case->dtype));
+  put_text(&to, "type", rung_dtype_name(test_case->types.in));
   put_wide(&to, "seed", test_case->seed);
   put(&to, "bytes", lab_number(test_case->bytes));
   put(&to, "flops", lab_number(test_case->flops));

@@ -154,8 +154,8 @@ static double memory_ms(const lab_roofs *roofs, double bytes, double written, co
 
 static double slower(const lab_roofs *roofs, const rung_case *test_case, double memory,
                      const char **bound) {
-  if (test_case->dtype != RUNG_F32 && test_case->dtype != RUNG_F64) return memory;
-  const bool wide = test_case->dtype == RUNG_F64 && !test_case->single;
+  if (!rung_dtype_is_float(test_case->types.in)) return memory;
+  const bool wide = rung_dtype_bytes(test_case->types.in) == 8 && !test_case->single;
   const double arithmetic = test_case->flops / 2 / (wide ? roofs->fma64 : roofs->fma32) * 1e-6;
   if (arithmetic > memory) *bound = wide ? "fma64" : "fma32";
   return arithmetic > memory ? arithmetic : memory;

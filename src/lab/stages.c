@@ -125,7 +125,7 @@ rung_status lab_stages_of(rung_context *context, const rung_case *test_case, con
   lab_task_of(context, test_case, &job.task);
   job.task.block = block;
   job.task.error = error;
-  rung_status status = rung_row_supports(row, &job.task, test_case->dtype, error);
+  rung_status status = rung_row_supports(row, &job.task, test_case->types, error);
   if (status == RUNG_OK) status = take_host(&job, pinned, error);
   lab_stage_times warm_up;
   if (status == RUNG_OK) status = run(&job, &warm_up, error);

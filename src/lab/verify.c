@@ -173,7 +173,7 @@ static bool all_poison(const char *bytes, size_t count) {
  * makes that pattern, so the lab refuses it even where a checker would let it pass; integers may
  * well be equal to it, and are the checker's. */
 static int64_t first_poison(const rung_view *output) {
-  if (output->dtype != RUNG_F32 && output->dtype != RUNG_F64) return -1;
+  if (!rung_dtype_is_float(output->dtype)) return -1;
   const size_t size = rung_dtype_bytes(output->dtype);
   for (int64_t i = 0; i < output->count; ++i)
     if (all_poison(output->data + (size_t)i * size, size)) return i;

@@ -240,6 +240,71 @@ static void pairs(rung_context *context, int bits, char *line) {
   free(molecules.tensor.data);
 }
 
+/* Scans and histograms of elements of 8 and 16 bits: of every pattern of bits, so that NaNs, whose
+ * bits nobody promises, are among the elements. Sums are of numbers about 1. */
+typedef struct narrow {
+  const char *name;
+  DLDataType type;
+  uint16_t nan; /* the magnitudes above it are NaNs */
+} narrow;
+
+static const narrow narrows[] = {
+    {"i8", {kDLInt, 8, 1}, 0xffff},     {"u8", {kDLUInt, 8, 1}, 0xffff},
+    {"i16", {kDLInt, 16, 1}, 0xffff},   {"u16", {kDLUInt, 16, 1}, 0xffff},
+    {"f16", {kDLFloat, 16, 1}, 0x7c00}, {"bf16", {kDLBfloat, 16, 1}, 0x7f80},
+};
+enum { NARROWS = sizeof narrows / sizeof *narrows };
+
+static uint64_t hash_numbers(uint64_t h, const narrow *of, const matrix *m) {
+  const bool real = of->nan != 0xffff;
+  uint16_t *x = m->tensor.data;
+  for (size_t i = 0; i < m->bytes / 2 && real; i++)
+    if ((x[i] & 0x7fff) > of->nan) x[i] = 0x7fff;
+  return hash(h, m);
+}
+
+static void narrow_jobs(rung_context *context, const narrow *of, char *line) {
+  enum { LONGER = 280001 };
+  const rung_bins all[] = {{RUNG_BINS_EVEN, 100, -7, 90, NULL},
+                           {RUNG_BINS_EVEN, 9, -1, 1, NULL},
+                           {RUNG_BINS_MODULO, 10, 0, 0, NULL}};
+  const bool real = of->nan != 0xffff;
+  matrix in, out, counts;
+  uint64_t h = 14695981039346656037u;
+  make(&in, 2, 1, LONGER, of->type.bits);
+  make(&out, 2, 1, LONGER, of->type.bits);
+  in.tensor.dtype = out.tensor.dtype = of->type;
+  uint32_t x = 1;
+  for (size_t i = 0; i < in.bytes; i++) {
+    x = x * 1664525u + 1013904223u;
+    ((unsigned char *)in.tensor.data)[i] = (unsigned char)(x >> 24);
+  }
+  for (int job = 2; job < 6; job++) {
+    check(context, rung_scan(context, job / 2, &in.tensor, job % 2, &out.tensor, NULL), of->name);
+    h = hash_numbers(h, of, &out);
+  }
+  for (int b = 0; b < 3 - real; b++) {
+    make(&counts, 1, all[b].count, 1, 64);
+    counts.tensor.dtype.code = kDLInt;
+    check(context, rung_histogram(context, &all[b], &in.tensor, &counts.tensor, NULL, NULL),
+          of->name);
+    h = hash(h, &counts);
+    free(counts.tensor.data);
+  }
+  for (size_t i = 0; i < in.bytes / 2 && real; i++) { /* magnitudes in [1/2, 2) */
+    uint16_t *bits = (uint16_t *)in.tensor.data + i;
+    *bits = of->nan == 0x7c00 ? (*bits & 0x87ff) | 0x3800 : (*bits & 0x80ff) | 0x3f00;
+  }
+  for (int exclusive = 0; exclusive <= 1; exclusive++) {
+    check(context, rung_scan(context, RUNG_SUM, &in.tensor, exclusive, &out.tensor, NULL),
+          of->name);
+    h = hash_numbers(h, of, &out);
+  }
+  snprintf(line, LINE, "narrow %s %016" PRIx64, of->name, h);
+  free(in.tensor.data);
+  free(out.tensor.data);
+}
+
 static int run_jobs(rung_context *context, char lines[JOBS][LINE]) {
   static const int radii[] = {1, 2, 3, 5, 8};
   int count = 0;
@@ -255,6 +320,7 @@ static int run_jobs(rung_context *context, char lines[JOBS][LINE]) {
     histogram(context, bits, lines[count++]);
     pairs(context, bits, lines[count++]);
   }
+  for (int k = 0; k < NARROWS; k++) narrow_jobs(context, &narrows[k], lines[count++]);
   return count;
 }
 

@@ -25,12 +25,12 @@ static size_t hundred_bytes(const rung_task *task) {
 #define ON_CPU(id, row_name)                                                             \
   {                                                                                      \
     .name = row_name, .idea = "a cheat", .family = RUNG_ON_CPU, .order = RUNG_CANONICAL, \
-    .dtypes = RUNG_TYPE(RUNG_F32), .launch = RUNG_CPU_ENTRIES(copycat_##id)              \
+    .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)), .launch = RUNG_CPU_ENTRIES(copycat_##id)   \
   }
 #define ON_GPU(id, row_name)                                                             \
   {                                                                                      \
     .name = row_name, .idea = "a cheat", .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, \
-    .dtypes = RUNG_TYPE(RUNG_F32), .launch = {                                           \
+    .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)), .launch = {                                \
       RUNG_CUDA_ENTRY(copycat_##id)                                                      \
     }                                                                                    \
   }
@@ -45,14 +45,14 @@ static const rung_row rows[] = {
      .idea = "a cheat",
      .family = RUNG_ON_CPU,
      .order = RUNG_CANONICAL,
-     .dtypes = RUNG_TYPE(RUNG_F32),
+     .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)),
      .scratch_bytes = hundred_bytes,
      .launch = RUNG_CPU_ENTRIES(copycat_overruns_scratch)},
     {.name = "litters-zeros",
      .idea = "a cheat",
      .family = RUNG_ON_CPU,
      .order = RUNG_CANONICAL,
-     .dtypes = RUNG_TYPE(RUNG_F32),
+     .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)),
      .zeroed_bytes = hundred_bytes,
      .launch = RUNG_CPU_ENTRIES(copycat_litters_zeros)},
     ON_CPU(overruns_with_nan, "overruns-with-nan"),
@@ -117,7 +117,7 @@ static rung_status make(const char *line, uint64_t seed, rung_case *test_case, r
   *test_case = (rung_case){.operation = &copycat_operation,
                            .cases = &copycat_cases,
                            .seed = seed,
-                           .dtype = RUNG_F32,
+                           .types = RUNG_ALIKE(RUNG_F32),
                            .problem = problem,
                            .inputs = 1,
                            .outputs = 1,

@@ -16,7 +16,8 @@
 
 static const DLDataType u8 = {kDLUInt, 8, 1}, u16 = {kDLUInt, 16, 1}, i32 = {kDLInt, 32, 1},
                         u32 = {kDLUInt, 32, 1}, i64 = {kDLInt, 64, 1}, u64 = {kDLUInt, 64, 1},
-                        f32 = {kDLFloat, 32, 1}, f64 = {kDLFloat, 64, 1};
+                        f32 = {kDLFloat, 32, 1}, f64 = {kDLFloat, 64, 1}, i8 = {kDLInt, 8, 1},
+                        i16 = {kDLInt, 16, 1}, f16 = {kDLFloat, 16, 1}, bf16 = {kDLBfloat, 16, 1};
 
 static inline DLTensor tensor(const void *data, DLDataType type, int ndim, int64_t *shape,
                               int64_t *strides) {

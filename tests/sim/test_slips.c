@@ -99,7 +99,7 @@ static void verify(const char *device, rung_launch *const *launch, uint64_t seed
                   .idea = "a slip",
                   .family = RUNG_ON_GPU,
                   .order = RUNG_CANONICAL,
-                  .dtypes = RUNG_TYPE(RUNG_F32),
+                  .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)),
                   .scratch_bytes = slips_scratch};
   memcpy(row.launch, launch, sizeof row.launch);
   assert_int_equal(copycat_cases.make("n=1000", seed, &test_case, &error), RUNG_OK);

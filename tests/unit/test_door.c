@@ -214,7 +214,7 @@ static void run_cube(const rung_view *in, const rung_view *out, bool whole) {
   const numbering problem = {.rows = N, .columns = M};
   rung_job job = {.operation = &operation,
                   .task = {.problem = &problem, .arrays = {*in, *out}},
-                  .dtype = RUNG_F32,
+                  .types = RUNG_ALIKE(RUNG_F32),
                   .inputs = 1,
                   .arrays = 2,
                   .names = names,

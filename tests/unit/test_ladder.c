@@ -29,31 +29,34 @@ static bool small_only(const rung_task *task, char why[RUNG_REASON]) {
 static const int sweep[] = {32, 64, 0};
 
 static const rung_row rows[] = {
-    {.name = "simple", .family = RUNG_ON_CPU, .dtypes = RUNG_FLOATS, .launch = {run, run, NULL}},
+    {.name = "simple",
+     .family = RUNG_ON_CPU,
+     .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
+     .launch = {run, run, NULL}},
     {.name = "story",
      .family = RUNG_ON_CPU,
      .order = RUNG_TEXTBOOK,
-     .dtypes = RUNG_FLOATS,
+     .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
      .launch = {run, run, run}},
     {.name = "quick",
      .family = RUNG_ON_CPU,
-     .dtypes = RUNG_TYPE(RUNG_F32),
+     .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)),
      .supports = small_only,
      .launch = {run, run_otherwise, run}},
     {.name = "loose",
      .family = RUNG_ON_CPU,
      .order = RUNG_LOOSE,
-     .dtypes = RUNG_FLOATS,
+     .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
      .launch = {run, run, run}},
     {.name = "simple",
      .family = RUNG_ON_GPU,
-     .dtypes = RUNG_FLOATS,
+     .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
      .capability = 75,
      .blocks = sweep,
      .launch = {run, run_otherwise, NULL}},
     {.name = "onchip",
      .family = RUNG_ON_GPU,
-     .dtypes = RUNG_FLOATS,
+     .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
      .capability = 90,
      .hardware = "wgmma",
      .blocks = sweep,
@@ -77,7 +80,7 @@ static void chosen(const rung_device *device, rung_dtype dtype, const rung_call 
   rung_task task = on(device);
   const rung_row *row = NULL;
   rung_error error = {0};
-  if (rung_choose(&toys, &task, dtype, call, &row, &error) != RUNG_OK)
+  if (rung_choose(&toys, &task, (rung_types)RUNG_ALIKE(dtype), call, &row, &error) != RUNG_OK)
     fail_msg("refused: %s", error.sentence);
   if (row != wanted) fail_msg("\"%s\", not \"%s\"", row->name, wanted->name);
 }
@@ -87,7 +90,8 @@ static void refused(const rung_device *device, rung_dtype dtype, const rung_call
   rung_task task = on(device);
   const rung_row *row = rows;
   rung_error error = {0};
-  assert_int_equal(rung_choose(&toys, &task, dtype, call, &row, &error), status);
+  assert_int_equal(rung_choose(&toys, &task, (rung_types)RUNG_ALIKE(dtype), call, &row, &error),
+                   status);
   assert_string_equal(error.sentence, sentence);
   assert_ptr_equal(row, rows);
 }
@@ -173,10 +177,12 @@ static void blocks_and_math_have_bounds(void **state) {
   }
   rung_task task = on(&avx2);
   task.block = 2000;
-  assert_int_equal(rung_row_supports(&rows[0], &task, RUNG_F32, NULL), RUNG_BAD_ARGUMENT);
+  assert_int_equal(rung_row_supports(&rows[0], &task, (rung_types)RUNG_ALIKE(RUNG_F32), NULL),
+                   RUNG_BAD_ARGUMENT);
   const rung_row *row = NULL;
   task.block = 512; /* without a call the task's own block counts */
-  assert_int_equal(rung_choose(&toys, &task, RUNG_F32, NULL, &row, NULL), RUNG_OK);
+  assert_int_equal(rung_choose(&toys, &task, (rung_types)RUNG_ALIKE(RUNG_F32), NULL, &row, NULL),
+                   RUNG_OK);
   assert_ptr_equal(row, &rows[0]);
   refused(&avx2, RUNG_F32, &(rung_call){.math = (rung_math)2}, RUNG_BAD_ARGUMENT,
           "math is 2; RUNG_MATH_STRICT (0) or RUNG_MATH_FAST (1) would do");
@@ -188,9 +194,11 @@ static void ladders_without_rungs_say_so(void **state) {
   rung_task task = on(&avx2);
   const rung_row *row;
   rung_error error = {0};
-  assert_int_equal(rung_choose(&none, &task, RUNG_F32, NULL, &row, &error), RUNG_UNSUPPORTED);
+  assert_int_equal(rung_choose(&none, &task, (rung_types)RUNG_ALIKE(RUNG_F32), NULL, &row, &error),
+                   RUNG_UNSUPPORTED);
   assert_string_equal(error.sentence, "none has no rung for device \"cpu\"");
-  assert_int_equal(rung_choose(&none, &task, RUNG_F32, &(rung_call){.rung = "x"}, &row, &error),
+  assert_int_equal(rung_choose(&none, &task, (rung_types)RUNG_ALIKE(RUNG_F32),
+                               &(rung_call){.rung = "x"}, &row, &error),
                    RUNG_UNKNOWN_NAME);
   assert_string_equal(error.sentence, "rung is \"x\"; on this device none has \"auto\"");
 }

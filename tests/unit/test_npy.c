@@ -94,6 +94,7 @@ static void versions_and_types(void **state) {
   } types[] = {{"|u1", RUNG_U8},  {"<u2", RUNG_U16}, {"<i4", RUNG_I32}, {"<u4", RUNG_U32},
                {"<i8", RUNG_I64}, {"<u8", RUNG_U64}, {"<f4", RUNG_F32}, {"<f8", RUNG_F64},
                {"<u1", RUNG_U8},  {">u2", RUNG_U16}, {">i4", RUNG_I32}, {">u4", RUNG_U32},
+               {"|i1", RUNG_I8},  {"<i2", RUNG_I16}, {"<f2", RUNG_F16}, {">f2", RUNG_F16},
                {">i8", RUNG_I64}, {">u8", RUNG_U64}, {">f4", RUNG_F32}, {">f8", RUNG_F64}};
   unsigned char data[48];
   for (int i = 0; i < 48; i++) data[i] = (unsigned char)(i * 5 + 1);

@@ -20,8 +20,10 @@
 
 /* Every number differs from every other, so that no two columns can be swapped unseen. */
 static double samples[] = {1.25, 2.5, 3.75}, clocks[] = {1001, 1002, 1003};
-static const rung_row row = {
-    .name = "a rung", .idea = "an idea", .order = RUNG_TEXTBOOK, .dtypes = RUNG_FLOATS};
+static const rung_row row = {.name = "a rung",
+                             .idea = "an idea",
+                             .order = RUNG_TEXTBOOK,
+                             .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE)};
 
 static lab_candidate candidate_of(void) {
   lab_candidate candidate = {
@@ -44,7 +46,7 @@ static json_t *record_of(fake *device, const lab_candidate *candidate, const lab
   rung_case test_case = {.operation = &copycat_operation,
                          .label = "n=3 type=f32",
                          .seed = 0x8123456789abcdefu,
-                         .dtype = RUNG_F32,
+                         .types = RUNG_ALIKE(RUNG_F32),
                          .bytes = 3e6,
                          .flops = 5e6};
   const lab_rules rules = {11, 101, 0.01, 9.5, true, 0x8123456789abcdeeu};

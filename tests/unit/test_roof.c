@@ -150,8 +150,11 @@ static const lab_roofs known = {.read = 4, .write = 2, .copy = 3, .fma32 = 10, .
 
 /* `in` and `out` bytes, of floats. */
 static rung_case case_of(int64_t in, int64_t out, double flops, rung_dtype dtype) {
-  rung_case test_case = {
-      .dtype = dtype, .inputs = 1, .outputs = 1, .bytes = (double)(in + out), .flops = flops};
+  rung_case test_case = {.types = RUNG_ALIKE(dtype),
+                         .inputs = 1,
+                         .outputs = 1,
+                         .bytes = (double)(in + out),
+                         .flops = flops};
   const int64_t ins = in / 4, outs = out / 4;
   test_case.arrays[0] = rung_view_compact(NULL, RUNG_F32, 1, &ins);
   test_case.arrays[1] = rung_view_compact(NULL, RUNG_F32, 1, &outs);

@@ -45,11 +45,12 @@ static rung_status overruns_at_fifth(const rung_task *task) {
   return fake_queue(task, twice);
 }
 
-#define ROW(text, function)                                                                     \
-  {                                                                                             \
-    .name = text, .idea = "", .family = RUNG_ON_CPU, .dtypes = RUNG_TYPE(RUNG_F32), .launch = { \
-      function                                                                                  \
-    }                                                                                           \
+#define ROW(text, function)                                                                    \
+  {                                                                                            \
+    .name = text, .idea = "", .family = RUNG_ON_CPU, .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)), \
+    .launch = {                                                                                \
+      function                                                                                 \
+    }                                                                                          \
   }
 static const rung_row honest = ROW("honest", queued), hasty = ROW("hasty", impatient),
                       temper = ROW("temper", moody), stray = ROW("stray", overruns_at_fifth),

@@ -28,8 +28,10 @@ static rung_status refuse(const rung_task *task) {
   return rung_fail(task->error, RUNG_DEVICE_FAILED, "no");
 }
 
-static const rung_row row = {.name = "slow", .dtypes = RUNG_TYPE(RUNG_F32), .launch = {launch}};
-static const rung_row refuses = {.name = "no", .dtypes = RUNG_TYPE(RUNG_F32), .launch = {refuse}};
+static const rung_row row = {
+    .name = "slow", .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)), .launch = {launch}};
+static const rung_row refuses = {
+    .name = "no", .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)), .launch = {refuse}};
 
 static void every_stage_has_its_own_time(void **state) {
   (void)state;

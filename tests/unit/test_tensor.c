@@ -28,27 +28,29 @@ static void refused(const DLTensor *tensor, int ndim, rung_status status, const 
   rung_view view, before;
   memset(&view, 0x5a, sizeof view);
   before = view;
-  assert_int_equal(rung_view_of(&error, "in", tensor, RUNG_FLOATS, ndim, &view), status);
+  assert_int_equal(rung_view_of(&error, "in", tensor, RUNG_SINGLE_DOUBLE, ndim, &view), status);
   assert_int_equal(error.status, status);
   if (strstr(error.sentence, word) == NULL || strncmp(error.sentence, "in ", 3) != 0)
     fail_msg("the sentence is: %s", error.sentence);
   assert_memory_equal(&view, &before, sizeof view);
-  assert_int_equal(rung_view_of(NULL, "in", tensor, RUNG_FLOATS, ndim, &view), status);
+  assert_int_equal(rung_view_of(NULL, "in", tensor, RUNG_SINGLE_DOUBLE, ndim, &view), status);
 }
 
 static rung_view taken(const DLTensor *tensor, int ndim) {
   rung_error error = {0};
   rung_view view;
-  if (rung_view_of(&error, "in", tensor, RUNG_FLOATS, ndim, &view) != RUNG_OK)
+  if (rung_view_of(&error, "in", tensor, RUNG_SINGLE_DOUBLE, ndim, &view) != RUNG_OK)
     fail_msg("refused: %s", error.sentence);
   return view;
 }
 
 static void types_have_names_and_sizes(void **state) {
   (void)state;
-  static const char *const names[] = {"u8", "u16", "i32", "u32", "i64", "u64", "f32", "f64"};
-  static const size_t bytes[] = {1, 2, 4, 4, 8, 8, 4, 8};
+  static const char *const names[] = {"u8",  "i8",  "u16", "i16",  "i32", "u32",
+                                      "i64", "u64", "f16", "bf16", "f32", "f64"};
+  static const size_t bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8};
   for (int d = 0; d < RUNG_DTYPES; d++) {
+    assert_int_equal(rung_traits_of((rung_dtype)d)->dtype, d);
     rung_dtype found = RUNG_DTYPES;
     assert_string_equal(rung_dtype_name((rung_dtype)d), names[d]);
     assert_int_equal(rung_dtype_bytes((rung_dtype)d), bytes[d]);
@@ -56,7 +58,7 @@ static void types_have_names_and_sizes(void **state) {
     assert_int_equal(found, d);
   }
   rung_dtype kept = RUNG_I64;
-  assert_false(rung_dtype_named("f16", &kept));
+  assert_false(rung_dtype_named("f8", &kept));
   assert_false(rung_dtype_named("", &kept));
   assert_int_equal(kept, RUNG_I64);
 }
@@ -80,9 +82,10 @@ static void compact_tensors_get_strides(void **state) {
 
 static void every_type_is_told_from_the_others(void **state) {
   (void)state;
-  static const DLDataType types[] = {{kDLUInt, 8, 1},   {kDLUInt, 16, 1}, {kDLInt, 32, 1},
-                                     {kDLUInt, 32, 1},  {kDLInt, 64, 1},  {kDLUInt, 64, 1},
-                                     {kDLFloat, 32, 1}, {kDLFloat, 64, 1}};
+  static const DLDataType types[] = {{kDLUInt, 8, 1},    {kDLInt, 8, 1},    {kDLUInt, 16, 1},
+                                     {kDLInt, 16, 1},    {kDLInt, 32, 1},   {kDLUInt, 32, 1},
+                                     {kDLInt, 64, 1},    {kDLUInt, 64, 1},  {kDLFloat, 16, 1},
+                                     {kDLBfloat, 16, 1}, {kDLFloat, 32, 1}, {kDLFloat, 64, 1}};
   int64_t shape[] = {4};
   for (int d = 0; d < RUNG_DTYPES; d++) {
     DLTensor tensor = tensor_of(cells, 1, shape, NULL);
@@ -90,6 +93,8 @@ static void every_type_is_told_from_the_others(void **state) {
     rung_view view;
     assert_int_equal(rung_view_of(NULL, "in", &tensor, ALL_TYPES, 1, &view), RUNG_OK);
     assert_int_equal(view.dtype, d);
+    assert_memory_equal(&types[d], &(DLDataType[]){rung_dlpack_type((rung_dtype)d)}[0],
+                        sizeof types[d]);
     unsigned others = ALL_TYPES & ~RUNG_TYPE(d);
     assert_int_equal(rung_view_of(NULL, "in", &tensor, others, 1, &view), RUNG_BAD_DTYPE);
   }

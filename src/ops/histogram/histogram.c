@@ -10,8 +10,6 @@
 
 static const char *const array_names[] = {"in", "edges", "counts", "outside"};
 
-#define COUNT_DTYPES (RUNG_TYPE(RUNG_I64) | RUNG_TYPE(RUNG_U64))
-
 /* ---- looking at the arguments -----------------------------------------------------------------
  */
 
@@ -25,7 +23,7 @@ static rung_status view_in(rung_error *error, const DLTensor *in, rung_view *vie
 /* An output of `last` numbers, or of as many for every row of `in`. */
 static rung_status view_out(rung_error *error, const char *name, const DLTensor *tensor, int ndim,
                             const rung_view *in, int64_t last, rung_view *view) {
-  rung_status status = rung_view_of(error, name, tensor, COUNT_DTYPES, ndim, view);
+  rung_status status = rung_view_of(error, name, tensor, HISTOGRAM_COUNT_DTYPES, ndim, view);
   if (status == RUNG_OK && ndim == 2 && view->shape[0] != in->shape[0])
     status = rung_fail(error, RUNG_BAD_SHAPE,
                        "%s has %" PRId64 " rows; %" PRId64 ", as many as in, would do", name,
@@ -164,7 +162,7 @@ static rung_status run(rung_context *context, const rung_bins *bins, rung_view v
   rung_job job = {
       .operation = &histogram_operation,
       .task = {.problem = &problem, .arrays = {views[0], views[1], views[2], views[3]}},
-      .dtype = problem.dtype,
+      .types = {problem.dtype, RUNG_U64, views[HISTOGRAM_COUNTS].dtype},
       .inputs = 2,
       .arrays = 4,
       .names = array_names,

@@ -1,10 +1,9 @@
 /* histogram: how many elements of each row fall into each bin.
  *
- * in       (rows, columns)   u8 | u16 | i32 | u32 | i64 | f32 | f64: stride 1 along a row, any from
- *                            row to row; a single row may have any number of dimensions without
- *                            gaps                                         arrays[HISTOGRAM_IN]
- * edges    (bins + 1)        f64, rising, finite; given where the kind is RUNG_BINS_EDGES, else of
- *                            count 0                                      arrays[HISTOGRAM_EDGES]
+ * in       (rows, columns)   u8 | i8 | u16 | i16 | i32 | u32 | i64 | f16 | bf16 | f32 | f64: stride
+ * 1 along a row, any from row to row; a single row may have any number of dimensions without gaps
+ * arrays[HISTOGRAM_IN] edges    (bins + 1)        f64, rising, finite; given where the kind is
+ * RUNG_BINS_EDGES, else of count 0                                      arrays[HISTOGRAM_EDGES]
  * counts   (rows, bins)      i64 or u64, stride 1 along a row             arrays[HISTOGRAM_COUNTS]
  * outside  (rows, 3)         i64 or u64: below, above, NaN; or of count 0: not asked for
  *                                                                         arrays[HISTOGRAM_OUTSIDE]
@@ -24,16 +23,22 @@
 #ifndef RUNG_HISTOGRAM_H
 #define RUNG_HISTOGRAM_H
 
+#include "core/half.h"
 #include "core/ladder.h"
 
 enum { HISTOGRAM_IN, HISTOGRAM_EDGES, HISTOGRAM_COUNTS, HISTOGRAM_OUTSIDE };
 
 #define HISTOGRAM_MOST ((int64_t)1 << 40)
 
-#define HISTOGRAM_INTEGERS                                                                \
-  (RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U16) | RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | \
-   RUNG_TYPE(RUNG_I64))
-#define HISTOGRAM_DTYPES (RUNG_FLOATS | HISTOGRAM_INTEGERS)
+#define HISTOGRAM_INTEGERS                                                               \
+  (RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_I8) | RUNG_TYPE(RUNG_U16) | RUNG_TYPE(RUNG_I16) | \
+   RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | RUNG_TYPE(RUNG_I64))
+#define HISTOGRAM_DTYPES (RUNG_SINGLE_DOUBLE | RUNG_HALVES | HISTOGRAM_INTEGERS)
+
+/* Counts are made in 64 bits. */
+#define HISTOGRAM_COUNT_DTYPES (RUNG_TYPE(RUNG_I64) | RUNG_TYPE(RUNG_U64))
+#define HISTOGRAM_TYPES \
+  { HISTOGRAM_DTYPES, RUNG_TYPE(RUNG_U64), HISTOGRAM_COUNT_DTYPES }
 
 /* A slot is where an element is counted: a bin, or after the bins one of these. */
 enum { HISTOGRAM_BELOW, HISTOGRAM_ABOVE, HISTOGRAM_NAN, HISTOGRAM_OUTER };
@@ -56,7 +61,8 @@ typedef struct histogram_rule {
   uint32_t inverse_32, lack_32;
   uint64_t inverse_64, lack_64;
   /* even */
-  bool even, narrow; /* narrow: edges are rounded to float */
+  bool even, bfloat;  /* bfloat: elements are bf16 */
+  rung_dtype rounded; /* what even edges are rounded to: the elements' type, or f64 of integers */
   double low, high, distance, step;
   double first, last;             /* the outermost edges, of given ones too */
   double scale, within;           /* the guess: see rule.h */
@@ -76,6 +82,11 @@ typedef struct histogram_problem {
   double bytes, flops;
 } histogram_problem;
 
+/* Elements of a byte are counted by value, and looked up one by one at the end. */
+static inline bool histogram_by_value(const histogram_problem *problem) {
+  return rung_dtype_bytes(problem->dtype) == 1;
+}
+
 /* For what the host works out and kernels too. */
 #ifdef __CUDACC__
 #define HISTOGRAM_ANYWHERE static inline __host__ __device__
@@ -83,15 +94,12 @@ typedef struct histogram_problem {
 #define HISTOGRAM_ANYWHERE static inline
 #endif
 
-/* x rounded to float. GCC up to 13 takes the two conversions for none where it makes vectors of
- * them (it compares the precision of the vectors' types, which for vectors is something else): it
- * must not see them together. */
-HISTOGRAM_ANYWHERE double histogram_rounded(double x) {
-  float rounded = (float)x;
-#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
-  __asm__("" : "+m"(rounded));
-#endif
-  return (double)rounded;
+/* x rounded to a type of floats; to another, as it is. */
+HISTOGRAM_ANYWHERE double histogram_rounded(rung_dtype to, double x) {
+  if (to == RUNG_F32) return (double)rung_f64_to_f32(x);
+  if (to == RUNG_F16) return (double)rung_f16_to_f32(rung_f64_to_half(x, false));
+  if (to == RUNG_BF16) return (double)rung_bf16_to_f32(rung_f64_to_half(x, true));
+  return x;
 }
 
 /* The contract's edge k of even bins, 0 <= k <= bins. */
@@ -99,7 +107,7 @@ HISTOGRAM_ANYWHERE double histogram_even_edge(const histogram_rule *rule, int k)
   const double at =
       rule->step != 0 ? (double)k * rule->step : (double)k / (double)rule->bins * rule->distance;
   const double edge = k == rule->bins ? rule->high : at + rule->low;
-  return rule->narrow ? histogram_rounded(edge) : edge;
+  return histogram_rounded(rule->rounded, edge);
 }
 
 #ifdef __cplusplus

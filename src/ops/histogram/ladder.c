@@ -66,9 +66,9 @@ static bool warps_fit(const rung_task *task, char why[RUNG_REASON]) {
 static const int table_blocks[] = {256, 32, 64, 128, 512, 1024, 0};
 static const int wide_blocks[] = {512, 128, 256, 1024, 0};
 
-#define ON_CPU .family = RUNG_ON_CPU, .order = RUNG_CANONICAL, .dtypes = HISTOGRAM_DTYPES
+#define ON_CPU .family = RUNG_ON_CPU, .order = RUNG_CANONICAL, .types = HISTOGRAM_TYPES
 #define ON_GPU \
-  .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, .dtypes = HISTOGRAM_DTYPES, .capability = 75
+  .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, .types = HISTOGRAM_TYPES, .capability = 75
 
 static const rung_row rows[] = {
     {ON_CPU, .name = "serial", .idea = "the textbook: one table, one element at a time",

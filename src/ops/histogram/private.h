@@ -24,7 +24,7 @@ typedef struct histogram_private {
 
 static inline histogram_private histogram_private_of(const histogram_problem *problem) {
   histogram_private p = {.width = problem->rule.slots, .copies = 1};
-  if (problem->dtype == RUNG_U8) {
+  if (histogram_by_value(problem)) {
     p.width = 256;
     p.copies = HISTOGRAM_BYTE_COPIES;
   } else if (p.width <= HISTOGRAM_FEW && problem->columns > HISTOGRAM_COPIES * (int64_t)p.width) {
@@ -41,7 +41,7 @@ static inline size_t histogram_private_bytes(const histogram_problem *problem) {
 
 /* Bytes are looked up one by one at the end, and need no guide. */
 static inline bool histogram_has_guide(const histogram_problem *problem) {
-  return problem->rule.way == HISTOGRAM_SEARCH && problem->dtype != RUNG_U8;
+  return problem->rule.way == HISTOGRAM_SEARCH && !histogram_by_value(problem);
 }
 
 /* Edges of a search with room for every step that it may take beyond them. */

@@ -11,6 +11,8 @@
  */
 
 static rung_status check_kind(rung_error *error, const rung_bins *bins, rung_dtype dtype) {
+  char integers[64];
+  rung_dtypes_text(HISTOGRAM_INTEGERS, integers, sizeof integers);
   if (bins == NULL)
     return rung_fail(error, RUNG_BAD_ARGUMENT, "bins is NULL; a rung_bins would do");
   if ((int)bins->kind < RUNG_BINS_MODULO || bins->kind > RUNG_BINS_BYTES)
@@ -24,9 +26,8 @@ static rung_status check_kind(rung_error *error, const rung_bins *bins, rung_dty
                      rung_dtype_name(dtype));
   if (bins->kind == RUNG_BINS_MODULO && !(HISTOGRAM_INTEGERS & RUNG_TYPE(dtype)))
     return rung_fail(error, RUNG_BAD_DTYPE,
-                     "in holds %s, and bins->kind is RUNG_BINS_MODULO; u8, u16, i32, u32 or i64 "
-                     "would do",
-                     rung_dtype_name(dtype));
+                     "in holds %s, and bins->kind is RUNG_BINS_MODULO; %s would do",
+                     rung_dtype_name(dtype), integers);
   return RUNG_OK;
 }
 
@@ -53,11 +54,13 @@ static rung_status check_range(rung_error *error, const rung_bins *bins, rung_dt
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "bins->low is %.17g and bins->high %.17g; a distance below 2^1024 would do",
                      bins->low, bins->high);
-  if (dtype == RUNG_F32 && (!isfinite((float)bins->low) || !isfinite((float)bins->high)))
+  const rung_traits *traits = rung_traits_of(dtype);
+  if (traits->kind == RUNG_FLOAT && (!isfinite(rung_number_rounded(dtype, bins->low)) ||
+                                     !isfinite(rung_number_rounded(dtype, bins->high))))
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "bins->low is %.17g and bins->high %.17g, and in holds f32; numbers within "
-                     "its range, -3.4e38 ... 3.4e38, would do",
-                     bins->low, bins->high);
+                     "bins->low is %.17g and bins->high %.17g, and in holds %s; numbers within "
+                     "its range, %.2g ... %.2g, would do",
+                     bins->low, bins->high, traits->name, traits->least, traits->largest);
   return RUNG_OK;
 }
 
@@ -98,7 +101,8 @@ static void plan_modulo(histogram_rule *rule) {
 static void plan_even(histogram_rule *rule, const rung_bins *bins, rung_dtype dtype) {
   const double most = fmax(fabs(bins->low), fabs(bins->high)), count = (double)bins->count;
   rule->even = true;
-  rule->narrow = dtype == RUNG_F32;
+  rule->bfloat = dtype == RUNG_BF16;
+  rule->rounded = rung_dtype_is_float(dtype) ? dtype : RUNG_F64;
   rule->low = bins->low;
   rule->high = bins->high;
   rule->distance = bins->high - bins->low;
@@ -107,24 +111,25 @@ static void plan_even(histogram_rule *rule, const rung_bins *bins, rung_dtype dt
   rule->first = histogram_even_edge(rule, 0);
   rule->last = histogram_even_edge(rule, rule->bins);
   const double wide = most / rule->distance, scale = rule->scale;
-  const double in_double = 0x1p-53 * count * (5 + 14 * wide) +
-                           (rule->narrow ? 0x1.2p-24 * count * wide + 0x1p-149 * scale : 0) +
-                           0x1p-40;
+  const rung_traits *edges = rung_traits_of(rule->rounded);
+  const double in_edges = 0x1.2p-1 * edges->eps * count * wide + edges->tiny * scale;
+  const bool halves = (RUNG_HALVES & RUNG_TYPE(dtype)) != 0;
+  const double in_double =
+      0x1p-53 * count * (5 + 14 * wide) + (rule->rounded != RUNG_F64 ? in_edges : 0) + 0x1p-40;
   const double in_float = 0x1p-24 * count * (5 + 5 * wide) + 0x1p-22;
-  const bool small =
-      RUNG_TYPE(dtype) & (RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U16) | RUNG_TYPE(RUNG_I32) |
-                          RUNG_TYPE(RUNG_U32) | RUNG_TYPE(RUNG_F32));
+  const double strays = in_float + (halves ? in_edges : 0); /* of f32, in_float has it */
+  const bool small = rung_dtype_bytes(dtype) <= 4;
   rule->way = HISTOGRAM_SEARCH;
   if (in_double <= 0.25 && most < 0x1p1000 && scale > 0x1p-900 && scale < 0x1p900) {
     rule->way = HISTOGRAM_DOUBLE;
     rule->within = 0.5 - in_double;
   }
-  if (rule->way == HISTOGRAM_DOUBLE && small && in_float <= 0x1p-6 && most < 0x1p100 &&
-      scale > 0x1p-100 && scale < 0x1p100) {
+  if (rule->way == HISTOGRAM_DOUBLE && small && in_float <= 0x1p-6 && strays <= 0.25 &&
+      most < 0x1p100 && scale > 0x1p-100 && scale < 0x1p100) {
     rule->way = HISTOGRAM_SINGLE;
     rule->low_f = (float)rule->low;
     rule->scale_f = (float)rule->scale;
-    rule->within_f = (float)(0.5 - in_float);
+    rule->within_f = (float)(0.5 - strays);
   }
 }
 

@@ -157,9 +157,12 @@ static bool has_cpu_cells(const rung_task *task, char why[RUNG_REASON]) {
 /* ---- the table ----------------------------------------------------------------------------------
  */
 
-#define ON_CPU .family = RUNG_ON_CPU, .order = RUNG_CANONICAL, .dtypes = RUNG_FLOATS
+/* Counts are made in 64 bits. */
+#define PAIRS_TYPES \
+  { RUNG_SINGLE_DOUBLE, RUNG_TYPE(RUNG_U64), RUNG_TYPE(RUNG_I64) | RUNG_TYPE(RUNG_U64) }
+#define ON_CPU .family = RUNG_ON_CPU, .order = RUNG_CANONICAL, .types = PAIRS_TYPES
 #define ON_GPU \
-  .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, .dtypes = RUNG_FLOATS, .capability = 75
+  .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, .types = PAIRS_TYPES, .capability = 75
 
 static const int gpu_blocks[] = {PAIRS_BLOCK, 32, 64, 256, 512, 1024, 0};
 

@@ -17,7 +17,7 @@ static const char *const array_names[PAIRS_ARRAYS] = {
  */
 
 static rung_status view_at(rung_error *error, int array, const DLTensor *at, rung_view *view) {
-  rung_status status = rung_view_of(error, array_names[array], at, RUNG_FLOATS, 2, view);
+  rung_status status = rung_view_of(error, array_names[array], at, RUNG_SINGLE_DOUBLE, 2, view);
   if (status == RUNG_OK && view->shape[1] != 3)
     return rung_fail(error, RUNG_BAD_SHAPE, "%s has extent %" PRId64 " in dimension 1; 3 would do",
                      array_names[array], view->shape[1]);
@@ -119,7 +119,7 @@ static rung_status run(rung_context *context, pairs_problem *problem, rung_view 
                        rung_call *call) {
   rung_job job = {.operation = &pairs_operation,
                   .task = {.problem = problem},
-                  .dtype = problem->dtype,
+                  .types = {problem->dtype, RUNG_U64, views[PAIRS_COUNTS].dtype},
                   .inputs = PAIRS_COUNTS,
                   .arrays = PAIRS_ARRAYS,
                   .names = array_names,

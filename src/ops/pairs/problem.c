@@ -144,8 +144,7 @@ rung_status pairs_problem_of(rung_error *error, const rung_distances *bins, cons
 
 static double coordinate(const rung_view *view, int64_t point, int axis) {
   const int64_t at = point * view->stride[0] + axis * view->stride[1];
-  return view->dtype == RUNG_F32 ? (double)((const float *)view->data)[at]
-                                 : ((const double *)view->data)[at];
+  return rung_number_at(view->dtype, view->data, at);
 }
 
 static void look_at(const rung_view *view, double low[3], double high[3]) {

@@ -163,8 +163,8 @@ static const int fold_blocks[] = {256, 32, 64, 128, 512, 1024, 0};
 static const int timed_blocks_swept[] = {REDUCE_TIMED_BLOCK, 32, 128, 256, 512, 1024, 0};
 static const int tile_blocks[] = {512, 64, 128, 256, 0};
 
-#define ON_CPU .family = RUNG_ON_CPU, .dtypes = REDUCE_DTYPES
-#define ON_GPU .family = RUNG_ON_GPU, .dtypes = REDUCE_DTYPES, .capability = 75
+#define ON_CPU .family = RUNG_ON_CPU, .types = RUNG_ALIKE(REDUCE_DTYPES)
+#define ON_GPU .family = RUNG_ON_GPU, .types = RUNG_ALIKE(REDUCE_DTYPES), .capability = 75
 #define FOLDED ON_GPU, .order = RUNG_TEXTBOOK, .blocks = fold_blocks
 #define RELAUNCHED FOLDED, .supports = takes_lines, .scratch_bytes = relaunch_scratch
 

@@ -3,22 +3,19 @@
 
 #include "ops/reduce/reduce.h"
 
-static bool is_float(rung_dtype dtype) {
-  return (RUNG_FLOATS & RUNG_TYPE(dtype)) != 0;
-}
-
-static bool is_signed(rung_dtype dtype) {
-  return dtype == RUNG_I32 || dtype == RUNG_I64;
-}
-
 static bool is_sum(rung_reduction what) {
   return what == RUNG_SUM || what == RUNG_MEAN;
 }
 
 rung_dtype reduce_result_of(rung_reduction what, rung_dtype dtype) {
-  if (!is_sum(what) || is_float(dtype)) return dtype;
+  if (!is_sum(what) || rung_dtype_is_float(dtype)) return dtype;
   if (what == RUNG_MEAN) return RUNG_F64;
-  return is_signed(dtype) ? RUNG_I64 : RUNG_U64;
+  return rung_traits_of(dtype)->kind == RUNG_SIGNED ? RUNG_I64 : RUNG_U64;
+}
+
+rung_types reduce_types_of(rung_reduction what, rung_dtype dtype) {
+  const rung_dtype sum = reduce_result_of(is_sum(what) ? RUNG_SUM : what, dtype);
+  return (rung_types){dtype, sum, reduce_result_of(what, dtype)};
 }
 
 rung_status reduce_problem_of(rung_error *error, rung_reduction what, rung_dtype dtype,

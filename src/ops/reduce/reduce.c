@@ -149,7 +149,7 @@ static rung_status run(rung_context *context, rung_reduction what, const plan *p
   rung_job job = {
       .operation = &reduce_operation,
       .task = {.problem = &problem, .arrays = {plan->in, plan->out}},
-      .dtype = problem.dtype,
+      .types = reduce_types_of(what, problem.dtype),
       .inputs = 1,
       .arrays = 2,
       .names = array_names,
@@ -176,7 +176,7 @@ rung_status rung_reduce(rung_context *context, rung_reduction what, const DLTens
       (status = rung_refuse_sides(error, "out", &to, "in", &from)) != RUNG_OK ||
       (status = rung_refuse_overlap(error, "out", &to, "in", &from, false)) != RUNG_OK)
     return status;
-  const bool floats = (RUNG_FLOATS & RUNG_TYPE(from.dtype)) != 0;
+  const bool floats = rung_dtype_is_float(from.dtype);
   const bool any_order = !floats || what == RUNG_MIN || what == RUNG_MAX;
   const plan plan =
       axis == RUNG_ALL ? plan_whole(&from, &to, any_order) : plan_lines(&from, axis, &to);

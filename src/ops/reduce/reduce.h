@@ -45,8 +45,8 @@ enum { REDUCE_IN, REDUCE_OUT };
 
 #define REDUCE_MOST ((int64_t)1 << 40)
 
-#define REDUCE_DTYPES                                                             \
-  (RUNG_FLOATS | RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | \
+#define REDUCE_DTYPES                                                                    \
+  (RUNG_SINGLE_DOUBLE | RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | \
    RUNG_TYPE(RUNG_I64) | RUNG_TYPE(RUNG_U64))
 
 typedef enum reduce_form { REDUCE_LINES, REDUCE_ACROSS, REDUCE_PACKED } reduce_form;
@@ -91,6 +91,7 @@ extern "C" {
 extern const rung_operation reduce_operation;
 
 rung_dtype reduce_result_of(rung_reduction what, rung_dtype dtype);
+rung_types reduce_types_of(rung_reduction what, rung_dtype dtype);
 
 /* Fills *problem; refuses sizes out of range, and the minimum or maximum of nothing. */
 rung_status reduce_problem_of(rung_error *error, rung_reduction what, rung_dtype dtype,

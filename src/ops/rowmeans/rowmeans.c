@@ -50,7 +50,7 @@ rung_status rung_rowmeans(rung_context *context, const DLTensor *in, DLTensor *m
   rung_error *error = &context->error;
   rung_view from, to;
   rowmeans_problem problem;
-  if ((status = rung_view_of(error, "in", in, RUNG_FLOATS, 2, &from)) != RUNG_OK ||
+  if ((status = rung_view_of(error, "in", in, RUNG_SINGLE_DOUBLE, 2, &from)) != RUNG_OK ||
       (status = rung_view_of(error, "means", means, RUNG_TYPE(from.dtype), 1, &to)) != RUNG_OK ||
       (status = rowmeans_problem_of(error, from.shape[0], from.shape[1], from.dtype, &problem)) !=
           RUNG_OK)
@@ -66,7 +66,7 @@ rung_status rung_rowmeans(rung_context *context, const DLTensor *in, DLTensor *m
   rung_job job = {
       .operation = &rowmeans_operation,
       .task = {.problem = &problem, .arrays = {from, to}},
-      .dtype = problem.dtype,
+      .types = RUNG_ALIKE(problem.dtype),
       .inputs = 1,
       .arrays = 2,
       .names = array_names,

@@ -27,7 +27,7 @@ static size_t aggregates_of(const rung_task *task) {
 }
 
 static size_t one_line_scratch(const rung_task *task) {
-  return aggregates_of(task) * rung_dtype_bytes(problem_of(task)->dtype);
+  return aggregates_of(task) * (size_t)scan_number_bytes(problem_of(task));
 }
 
 static size_t all_lines_scratch(const rung_task *task) {
@@ -51,7 +51,7 @@ static size_t parts_scratch(const rung_task *task, int64_t size) {
   size_t bytes = 0;
   for (int64_t n = problem->columns; n > size;) {
     n = (n + size - 1) / size;
-    bytes += (size_t)(problem->lines * n) * rung_dtype_bytes(problem->dtype);
+    bytes += (size_t)(problem->lines * n * scan_number_bytes(problem));
   }
   return bytes;
 }
@@ -92,8 +92,12 @@ static bool takes_halves(const rung_task *task, char why[RUNG_REASON]) {
 /* ---- the table ----------------------------------------------------------------------------------
  */
 
-#define ON_CPU .family = RUNG_ON_CPU, .dtypes = SCAN_DTYPES, .in_place = true
-#define ON_GPU .family = RUNG_ON_GPU, .dtypes = SCAN_DTYPES, .capability = 75, .in_place = true
+#define ON_CPU .family = RUNG_ON_CPU, .types = RUNG_ALIKE(SCAN_DTYPES), .in_place = true
+#define ON_GPU .family = RUNG_ON_GPU, .capability = 75, .in_place = true
+/* What their steps leave in `out` they read again: it has to hold it. */
+#define STEPS \
+  ON_GPU, .order = RUNG_TEXTBOOK, .types = RUNG_ALIKE(SCAN_WIDE_DTYPES), .blocks = step_blocks
+#define TILES ON_GPU, .order = RUNG_CANONICAL, .types = RUNG_ALIKE(SCAN_DTYPES)
 
 static const int step_blocks[] = {256, 32, 64, 128, 512, 1024, 0};
 
@@ -107,25 +111,25 @@ static const rung_row rows[] = {
     {ON_CPU, .name = "threads", .order = RUNG_CANONICAL,
      .idea = "tiles shared out to all cores, one pass over memory",
      .scratch_bytes = threads_scratch, .launch = RUNG_CPU_ENTRIES(scan_threads)},
-    {ON_GPU, .name = "double-buffered", .order = RUNG_TEXTBOOK, .blocks = step_blocks,
+    {STEPS, .name = "double-buffered",
      .idea = "the textbook: Hillis and Steele's steps between two buffers, few and full of work",
      .supports = takes_block, .scratch_bytes = steps_scratch,
      .launch = RUNG_GPU_ENTRIES(scan_double_buffered)},
-    {ON_GPU, .name = "blelloch", .order = RUNG_TEXTBOOK, .blocks = step_blocks,
+    {STEPS, .name = "blelloch",
      .idea = "up a tree and down again: two additions an element, however long the block",
      .supports = takes_halves, .scratch_bytes = blelloch_scratch,
      .launch = RUNG_GPU_ENTRIES(scan_blelloch)},
-    {ON_GPU, .name = "blelloch-padded", .order = RUNG_TEXTBOOK, .blocks = step_blocks,
+    {STEPS, .name = "blelloch-padded",
      .idea = "an empty place every 128 bytes: the tree's strides miss one another's banks",
      .supports = takes_halves, .scratch_bytes = blelloch_scratch,
      .launch = RUNG_GPU_ENTRIES(scan_blelloch_padded)},
-    {ON_GPU, .name = "warp", .order = RUNG_TEXTBOOK, .blocks = step_blocks,
+    {STEPS, .name = "warp",
      .idea = "warps scan in registers; shared memory holds one number a warp",
      .scratch_bytes = warp_scratch, .launch = RUNG_GPU_ENTRIES(scan_warp)},
-    {ON_GPU, .name = "tiles", .order = RUNG_CANONICAL,
+    {TILES, .name = "tiles",
      .idea = "a block a tile of 8192 elements, 32 a thread in registers; totals, prefixes, results",
      .scratch_bytes = all_lines_scratch, .launch = RUNG_GPU_ENTRIES(scan_tiles)},
-    {ON_GPU, .name = "single-pass", .order = RUNG_CANONICAL,
+    {TILES, .name = "single-pass",
      .idea = "one pass over memory: a tile waits in shared memory for the totals before it",
      .zeroed_bytes = queue_zeros, .launch = RUNG_GPU_ENTRIES(scan_single_pass)},
 };

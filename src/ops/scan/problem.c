@@ -25,20 +25,74 @@ rung_status scan_problem_of(rung_error *error, rung_reduction what, rung_dtype d
   return RUNG_OK;
 }
 
-scan_source scan_source_of(const scan_problem *problem) {
-  static const scan_source sums[RUNG_DTYPES] = {
-      [RUNG_I32] = SCAN_ADD_32, [RUNG_U32] = SCAN_ADD_32,  [RUNG_I64] = SCAN_ADD_64,
-      [RUNG_U64] = SCAN_ADD_64, [RUNG_F32] = SCAN_ADD_F32, [RUNG_F64] = SCAN_ADD_F64,
-  };
-  static const scan_source leasts[RUNG_DTYPES] = {
-      [RUNG_I32] = SCAN_LEAST_32, [RUNG_U32] = SCAN_LEAST_32,  [RUNG_I64] = SCAN_LEAST_64,
-      [RUNG_U64] = SCAN_LEAST_64, [RUNG_F32] = SCAN_LEAST_F32, [RUNG_F64] = SCAN_LEAST_F64,
-  };
-  return (problem->what == RUNG_SUM ? sums : leasts)[problem->dtype];
+rung_types scan_types_of(rung_reduction what, rung_dtype dtype) {
+  const bool in_another = what == RUNG_SUM && rung_dtype_is_float(dtype);
+  return (rung_types){dtype, in_another ? rung_traits_of(dtype)->sum : dtype, dtype};
 }
 
-int64_t scan_turn_of(const scan_problem *problem) {
-  return problem->what == RUNG_SUM ? 0 : rung_key_turn(problem->dtype, problem->what == RUNG_MAX);
+static scan_operator sum_of(rung_dtype dtype) {
+  switch (dtype) {
+    case RUNG_U8:
+    case RUNG_I8:
+      return SCAN_ADD_8;
+    case RUNG_U16:
+    case RUNG_I16:
+      return SCAN_ADD_16;
+    case RUNG_I32:
+    case RUNG_U32:
+      return SCAN_ADD_32;
+    case RUNG_I64:
+    case RUNG_U64:
+      return SCAN_ADD_64;
+    case RUNG_F16:
+    case RUNG_BF16:
+      return SCAN_ADD_HALF;
+    case RUNG_F32:
+      return SCAN_ADD_F32;
+    case RUNG_F64:
+      return SCAN_ADD_F64;
+    case RUNG_DTYPES:
+      break;
+  }
+  return SCAN_OPERATORS;
+}
+
+static scan_operator least_of(rung_dtype dtype) {
+  switch (dtype) {
+    case RUNG_U8:
+    case RUNG_I8:
+      return SCAN_LEAST_8;
+    case RUNG_U16:
+    case RUNG_I16:
+    case RUNG_F16:
+    case RUNG_BF16:
+      return SCAN_LEAST_16;
+    case RUNG_I32:
+    case RUNG_U32:
+      return SCAN_LEAST_32;
+    case RUNG_I64:
+    case RUNG_U64:
+      return SCAN_LEAST_64;
+    case RUNG_F32:
+      return SCAN_LEAST_F32;
+    case RUNG_F64:
+      return SCAN_LEAST_F64;
+    case RUNG_DTYPES:
+      break;
+  }
+  return SCAN_OPERATORS;
+}
+
+scan_operator scan_operator_of(const scan_problem *problem) {
+  return (problem->what == RUNG_SUM ? sum_of : least_of)(problem->dtype);
+}
+
+rung_key scan_key_of(const scan_problem *problem) {
+  return rung_key_of(problem->dtype, problem->what == RUNG_MAX);
+}
+
+int64_t scan_number_bytes(const scan_problem *problem) {
+  return rung_dtype_bytes(problem->dtype) == 8 ? 8 : 4;
 }
 
 int64_t scan_pitch_of(const scan_problem *problem, const rung_view *view) {

@@ -96,7 +96,7 @@ static rung_status run(rung_context *context, rung_reduction what, bool exclusiv
   rung_job job = {
       .operation = &scan_operation,
       .task = {.problem = &problem, .arrays = {plan->in, plan->out}},
-      .dtype = problem.dtype,
+      .types = scan_types_of(what, problem.dtype),
       .inputs = 1,
       .arrays = 2,
       .names = array_names,

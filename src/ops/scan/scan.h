@@ -1,7 +1,8 @@
 /* scan: the sums, minima or maxima of all beginnings of a line.
  *
- *   in   (lines, columns)   i32 | u32 | i64 | u64 | f32 | f64    arrays[SCAN_IN]
- *   out  (lines, columns)   in's type                            arrays[SCAN_OUT]
+ *   in   (lines, columns)   u8 | i8 | u16 | i16 | i32 | u32 | i64 | u64 | f16 | bf16 | f32 | f64
+ *                                        arrays[SCAN_IN]
+ *   out  (lines, columns)   in's type    arrays[SCAN_OUT]
  *
  * inclusive: out[l, i] is the sum (minimum, maximum) of in[l, 0 ... i]; exclusive: of
  * in[l, 0 ... i - 1], and out[l, 0] that of nothing: +0, the largest number for a minimum (+inf of
@@ -12,7 +13,8 @@
  *
  * Order of arithmetic. Integers are summed modulo 2^bits; minimum and maximum are those of
  * IEEE 754-2019 (core/key.h): any order gives the same. For sums of floats it is this one. What is
- * missing, and nothing, is -0.0, which changes no sum and may as well be left out.
+ * missing, and nothing, is -0.0, which changes no sum and may as well be left out. f16 and bf16 are
+ * summed as the floats they are, by f32's order, and every result is rounded once, half to even.
  *
  *   K of t[0 ... m): for s = 1, 2, 4 ... while s < m, all at once: t[i] becomes t[i - s] + t[i]
  *   where i >= s. (Kogge and Stone's prefix; where m is a power of two, the last one is the
@@ -36,12 +38,11 @@
  *
  * So exclusive[i + 1] need not have the bits of inclusive[i] in floats.
  *
- * Error of a sum of floats, eps = 2^-23 (f32) or 2^-52 (f64), the magnitudes those of the elements
- * that are summed:
- *   canonical  |sum - exact| <= (24 + 6 * levels) * eps * sum|x|, levels = 0 of one tile, 1 up to
- *              32 tiles, 2 up to 32^2 ...
- *   textbook   |sum - exact| <= columns * eps * sum|x|
- * as long as the sum of the magnitudes does not overflow.
+ * Error of a sum of floats, eps = 2^-23 (f32, f16, bf16) or 2^-52 (f64), the magnitudes those of
+ * the elements that are summed; f16 and bf16 add the rounding of the result: canonical  |sum -
+ * exact| <= (24 + 6 * levels) * eps * sum|x|, levels = 0 of one tile, 1 up to 32 tiles, 2 up to
+ * 32^2 ... textbook   |sum - exact| <= columns * eps * sum|x| as long as the sum of the magnitudes
+ * does not overflow.
  *
  * Least work: bytes = every element of in and of out once, flops = an addition or comparison for
  * every element. */
@@ -66,9 +67,13 @@ enum {
 
 #define SCAN_MOST ((int64_t)1 << 40)
 
-#define SCAN_DTYPES                                                                \
-  (RUNG_FLOATS | RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | RUNG_TYPE(RUNG_I64) | \
+/* Of 4 and 8 bytes, and with the narrow ones. */
+#define SCAN_WIDE_DTYPES                                                                  \
+  (RUNG_SINGLE_DOUBLE | RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | RUNG_TYPE(RUNG_I64) | \
    RUNG_TYPE(RUNG_U64))
+#define SCAN_DTYPES                                                           \
+  (SCAN_WIDE_DTYPES | RUNG_HALVES | RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_I8) | \
+   RUNG_TYPE(RUNG_U16) | RUNG_TYPE(RUNG_I16))
 
 typedef struct scan_problem {
   rung_reduction what; /* not RUNG_MEAN */
@@ -80,7 +85,7 @@ typedef struct scan_problem {
 } scan_problem;
 
 /* What rungs compute with: minima and maxima are the least of keys (core/key.h). */
-typedef enum scan_source {
+typedef enum scan_operator {
   SCAN_ADD_F32,
   SCAN_ADD_F64,
   SCAN_ADD_32, /* integers, modulo 2^32 or 2^64 */
@@ -89,8 +94,13 @@ typedef enum scan_source {
   SCAN_LEAST_F32,
   SCAN_LEAST_64,
   SCAN_LEAST_F64,
-  SCAN_SOURCES
-} scan_source;
+  SCAN_ADD_8, /* narrow types, in 32 bits: integers modulo 2^8 or 2^16 */
+  SCAN_ADD_16,
+  SCAN_ADD_HALF, /* f16 and bf16, in float */
+  SCAN_LEAST_8,
+  SCAN_LEAST_16, /* f16 and bf16 too */
+  SCAN_OPERATORS
+} scan_operator;
 
 #ifdef __cplusplus
 extern "C" {
@@ -102,10 +112,16 @@ extern const rung_operation scan_operation;
 rung_status scan_problem_of(rung_error *error, rung_reduction what, rung_dtype dtype,
                             bool exclusive, int64_t lines, int64_t columns, scan_problem *problem);
 
-scan_source scan_source_of(const scan_problem *problem);
+scan_operator scan_operator_of(const scan_problem *problem);
 
-/* The turn of a problem's keys; 0 for sums. */
-int64_t scan_turn_of(const scan_problem *problem);
+/* What becomes of a problem's types: sums of f16 and bf16 are made in f32. */
+rung_types scan_types_of(rung_reduction what, rung_dtype dtype);
+
+/* How a problem's elements are loaded as numbers and stored again. */
+rung_key scan_key_of(const scan_problem *problem);
+
+/* Bytes of a number that is combined. */
+int64_t scan_number_bytes(const scan_problem *problem);
 
 /* Elements from a line to the next. */
 int64_t scan_pitch_of(const scan_problem *problem, const rung_view *view);

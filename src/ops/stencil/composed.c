@@ -85,7 +85,7 @@ static bool raise(const stencil_problem *p, const power *one, double cut, power 
 }
 
 static double epsilon_of(const stencil_problem *p) {
-  return p->dtype == RUNG_F32 ? 0x1p-24 : 0x1p-53;
+  return rung_traits_of(p->dtype)->eps / 2;
 }
 
 /* Whether the row has an inside beside two stretches of 2 * reach columns; in this order, no
@@ -156,7 +156,7 @@ bool stencil_compose(const stencil_problem *p, stencil_filter *filter, char why[
 }
 
 double stencil_filter_bound(const stencil_problem *p, const stencil_filter *f, double size) {
-  const double tiny = p->dtype == RUNG_F32 ? 0x1p-149 : 0x1p-1074;
+  const double tiny = rung_traits_of(p->dtype)->tiny;
   const double second_order = 1.001; /* (1 + eps)^k - 1 is below 1.001 * k * eps for all k here */
   return second_order * (epsilon_of(p) * f->roundings + f->error) * size +
          f->count * tiny * (1 + size);

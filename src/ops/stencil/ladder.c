@@ -94,8 +94,8 @@ static size_t composed_gpu_scratch(const rung_task *task) {
   return stencil_grid_bytes(&ends) + stencil_means_bytes(task);
 }
 
-#define ON_CPU .family = RUNG_ON_CPU, .dtypes = RUNG_FLOATS
-#define ON_GPU .family = RUNG_ON_GPU, .dtypes = RUNG_FLOATS, .capability = 75
+#define ON_CPU .family = RUNG_ON_CPU, .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE)
+#define ON_GPU .family = RUNG_ON_GPU, .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .capability = 75
 
 static const rung_row rows[] = {
     {ON_CPU, .name = "sweep", .order = RUNG_TEXTBOOK, .in_place = true,

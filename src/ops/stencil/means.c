@@ -13,7 +13,8 @@ static rung_status means_task(const rung_task *task, rowmeans_problem *problem, 
   means->block = 0;
   means->arrays[ROWMEANS_IN] = task->arrays[STENCIL_OUT];
   means->arrays[ROWMEANS_MEANS] = task->arrays[STENCIL_MEANS];
-  return rung_choose(&rowmeans_operation, means, p->dtype, NULL, row, task->error);
+  return rung_choose(&rowmeans_operation, means, (rung_types)RUNG_ALIKE(p->dtype), NULL, row,
+                     task->error);
 }
 
 size_t stencil_means_bytes(const rung_task *task) {

@@ -113,16 +113,16 @@ rung_status stencil_problem_of(rung_error *error, const rung_stencil_model *mode
       .fixed = model->fixed,
       .radius = model->radius,
       .edge = model->edge,
-      .edge_value = dtype == RUNG_F32 ? (double)(float)model->edge_value : model->edge_value,
+      .edge_value = rung_number_rounded(dtype, model->edge_value),
       .dtype = dtype,
       .divide = model->divide,
   };
   for (int k = 0; k < taps; k++) problem->weights[k] = model->weights[k];
-  stencil_grid_weights(model->weights, taps, model->divide, dtype == RUNG_F32 ? 24 : 53,
+  stencil_grid_weights(model->weights, taps, model->divide, 1 - ilogb(rung_traits_of(dtype)->eps),
                        problem->scaled);
   for (int k = 0; k < taps; k++) {
     const double w = problem->scaled[k];
-    if (!isfinite(w) || (dtype == RUNG_F32 && !isfinite((float)w)))
+    if (!isfinite(rung_number_rounded(dtype, w)))
       return rung_fail(error, RUNG_BAD_ARGUMENT,
                        "weights[%d] / divide is %g; it must be finite in %s", k,
                        model->weights[k] / model->divide, rung_dtype_name(dtype));

@@ -74,12 +74,9 @@ rung_status stencil_radiator_problem(rung_error *error, const rung_radiator_mode
 }
 
 void stencil_fill_start(const stencil_problem *p, void *grid) {
+  const rung_traits *traits = rung_traits_of(p->dtype);
   for (int64_t i = 0; i < p->rows; i++)
-    for (int64_t j = 0; j < p->columns; j++) {
-      const double value = stencil_start_value(&p->start, i, j, p->columns);
-      if (p->dtype == RUNG_F32)
-        ((float *)grid)[i * p->columns + j] = (float)value;
-      else
-        ((double *)grid)[i * p->columns + j] = value;
-    }
+    for (int64_t j = 0; j < p->columns; j++)
+      traits->store((char *)grid + (i * p->columns + j) * (int64_t)traits->bytes,
+                    stencil_start_value(&p->start, i, j, p->columns));
 }

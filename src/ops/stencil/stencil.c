@@ -49,7 +49,7 @@ static rung_status run(rung_context *context, stencil_problem *problem, const ru
   rung_job job = {
       .operation = &stencil_operation,
       .task.problem = problem,
-      .dtype = problem->dtype,
+      .types = RUNG_ALIKE(problem->dtype),
       .inputs = 1,
       .arrays = 3,
       .names = names,
@@ -68,7 +68,7 @@ rung_status rung_stencil(rung_context *context, const rung_stencil_model *model,
   stencil_problem problem;
   rung_view arrays[3] = {0};
   rung_view *from = &arrays[STENCIL_IN], *to = &arrays[STENCIL_OUT];
-  if ((status = rung_view_of(error, "in", in, RUNG_FLOATS, 2, from)) != RUNG_OK ||
+  if ((status = rung_view_of(error, "in", in, RUNG_SINGLE_DOUBLE, 2, from)) != RUNG_OK ||
       (status = check_size(error, "in", from, 1)) != RUNG_OK ||
       (status = stencil_problem_of(error, model, from->shape[0], from->shape[1], from->dtype,
                                    &problem)) != RUNG_OK ||
@@ -115,7 +115,7 @@ rung_status rung_radiator(rung_context *context, const rung_radiator_model *mode
   rung_error *error = &context->error;
   rung_view arrays[3] = {0}, view;
   stencil_problem problem;
-  if ((status = rung_view_of(error, "grid", grid, RUNG_FLOATS, 2, &view)) != RUNG_OK ||
+  if ((status = rung_view_of(error, "grid", grid, RUNG_SINGLE_DOUBLE, 2, &view)) != RUNG_OK ||
       (status = check_size(error, "grid", &view, 4)) != RUNG_OK ||
       (status = stencil_radiator_problem(error, model, steps, view.shape[0], view.shape[1],
                                          view.dtype, &problem)) != RUNG_OK ||

@@ -78,7 +78,8 @@ static void refuses_arrays(void **state) {
   bad = tensor(x, f64, 9, many, NULL);
   refused(&even, &bad, &counts, NULL, NULL, RUNG_BAD_SHAPE, "in has 9 dimensions; 0 ... 8");
   bad = in, bad.dtype = u64;
-  refused(&even, &bad, &counts, NULL, NULL, RUNG_BAD_DTYPE, "u8, u16, i32, u32, i64, f32 or f64");
+  refused(&even, &bad, &counts, NULL, NULL, RUNG_BAD_DTYPE,
+          "u8, i8, u16, i16, i32, u32, i64, f16, bf16, f32 or f64");
   bad = tensor(x, f64, 2, huge, still);
   refused(&even, &bad, &counts, NULL, NULL, RUNG_TOO_LARGE, "at most 2^40");
   bad = counts, bad.dtype = i32;

@@ -27,13 +27,13 @@ static void tries_every_way(void **state) {
   for (const char *const *line = histogram_cases.verify; *line != NULL; ++line) {
     rung_case test_case;
     assert_int_equal(histogram_cases.make(*line, 1, &test_case, NULL), RUNG_OK);
-    seen[test_case.dtype][((const histogram_problem *)test_case.problem)->rule.way] = true;
+    seen[test_case.types.in][((const histogram_problem *)test_case.problem)->rule.way] = true;
     histogram_cases.drop(&test_case);
   }
   for (int type = 0; type < RUNG_DTYPES; ++type)
     for (int way = 0; way < HISTOGRAM_WAYS; ++way) {
-      const bool real = type == RUNG_F32 || type == RUNG_F64;
-      const bool wide = type == RUNG_F64 || type == RUNG_I64;
+      const bool real = rung_dtype_is_float((rung_dtype)type);
+      const bool wide = rung_dtype_bytes((rung_dtype)type) == 8;
       bool has = type != RUNG_U64 && !(real && way == HISTOGRAM_MODULO);
       if (wide && way == HISTOGRAM_SINGLE) has = false;
       if (seen[type][way] != has)

@@ -110,7 +110,8 @@ static void refuses(const char *rung, const reduce_problem *problem, int64_t str
   rung_task task = {.problem = problem, .device = &on_sim->device, .block = block};
   task.arrays[REDUCE_IN].stride[0] = problem->columns;
   task.arrays[REDUCE_OUT].stride[0] = stride;
-  const rung_status status = rung_row_supports(row_of(rung), &task, problem->dtype, &error);
+  const rung_status status = rung_row_supports(
+      row_of(rung), &task, reduce_types_of(problem->what, problem->dtype), &error);
   assert_int_equal(status, word ? RUNG_UNSUPPORTED : RUNG_OK);
   if (word && !strstr(error.sentence, word)) fail_msg("it says: %s", error.sentence);
 }

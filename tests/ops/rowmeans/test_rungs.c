@@ -40,7 +40,8 @@ static void run(const rung_row *row, const rung_device *device, const rowmeans_p
                 const rung_view *in, const rung_view *means) {
   rung_error error = {0};
   rung_task task = {.problem = problem, .arrays = {*in, *means}, .device = device, .error = &error};
-  assert_int_equal(rung_row_supports(row, &task, problem->dtype, &error), RUNG_OK);
+  assert_int_equal(rung_row_supports(row, &task, (rung_types)RUNG_ALIKE(problem->dtype), &error),
+                   RUNG_OK);
   const size_t bytes = row->scratch_bytes == NULL ? 0 : row->scratch_bytes(&task);
   char *scratch = (char *)aligned_alloc(256, (bytes + 511) / 256 * 256);
   memset(scratch, RUNG_POISON_BYTE, bytes + 8);

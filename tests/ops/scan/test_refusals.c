@@ -38,8 +38,11 @@ static void refuses_arrays(void **state) {
   refused(RUNG_SUM, &bad, 0, &to, NULL, RUNG_BAD_SHAPE, "in has 0 dimensions; 1 ... 8 would do");
   bad.ndim = 9;
   refused(RUNG_SUM, &bad, 0, &to, NULL, RUNG_BAD_SHAPE, "in has 9 dimensions");
-  bad = in, bad.dtype = (DLDataType){kDLUInt, 8, 1};
-  refused(RUNG_SUM, &bad, 0, &to, NULL, RUNG_BAD_DTYPE, "i32, u32, i64, u64, f32 or f64");
+  bad = in, bad.dtype = (DLDataType){kDLFloat, 128, 1};
+  refused(RUNG_SUM, &bad, 0, &to, NULL, RUNG_BAD_DTYPE,
+          "u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32 or f64 would do");
+  bad = to, bad.dtype = bf16;
+  refused(RUNG_SUM, &in, 0, &bad, NULL, RUNG_BAD_DTYPE, "f64 would do");
   bad = to, bad.dtype = f32;
   refused(RUNG_SUM, &in, 0, &bad, NULL, RUNG_BAD_DTYPE, "f64 would do");
   bad = to, bad.ndim = 2;

@@ -89,7 +89,7 @@ static void rows_say_what_they_are(void **unused) {
       const rung_row *row = &(*op)->rows[i];
       if (strlen(row->idea) < 10 || strchr(row->idea, '\n') != NULL)
         fail_msg("rung %s of %s has no idea", row->name, (*op)->name);
-      assert_true(row->dtypes != 0);
+      assert_true(row->types.in != 0);
       assert_true(row->family == RUNG_ON_CPU || row->capability >= 75);
       /* The fallback of every CPU; a GPU's rungs may not be in this build. */
       if (row->family == RUNG_ON_CPU) assert_non_null(row->launch[RUNG_BASELINE]);

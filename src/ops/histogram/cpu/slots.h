@@ -39,9 +39,13 @@ static inline void histogram_part_outside(const histogram_rule *rule, const doub
   }
 }
 
-/* Rounds a strip to float; in two loops, as histogram_rounded() says why. */
-static inline void histogram_round_strip(double *x, int n) {
+/* Rounds a strip to the edges' type: to float in two loops, as rung_f64_to_f32() says why. */
+static inline void histogram_round_strip(rung_dtype to, double *x, int n) {
   float rounded[HISTOGRAM_STRIP];
+  if (to != RUNG_F32) {
+    for (int i = 0; i < n; ++i) x[i] = histogram_rounded(to, x[i]);
+    return;
+  }
   for (int i = 0; i < n; ++i) rounded[i] = (float)x[i];
   __asm__("" : "+m"(rounded));
   for (int i = 0; i < n; ++i) x[i] = (double)rounded[i];
@@ -61,7 +65,7 @@ static inline void histogram_settle_wide(const histogram_rule *rule, const doubl
     near[i] = (place + HISTOGRAM_MAGIC_D) - HISTOGRAM_MAGIC_D;
     edge[i] = near[i] == bins ? high : near[i] * step + low;
   }
-  if (rule->narrow) histogram_round_strip(edge, n);
+  if (rule->rounded != RUNG_F64) histogram_round_strip(rule->rounded, edge, n);
   for (int i = 0; i < n; ++i) {
     double slot = x[i] < edge[i] ? near[i] - 1 : near[i];
     slot = slot < bins ? slot : bins - 1;
@@ -99,6 +103,14 @@ static inline void histogram_search_strip(const histogram_rule *rule, const hist
 #define HISTOGRAM_TYPE uint8_t
 #define HISTOGRAM_REST(rule, x) histogram_rest_32(rule, x)
 #include "ops/histogram/cpu/slots_of.h"
+#define HISTOGRAM_NAME(name) name##_i8
+#define HISTOGRAM_TYPE int8_t
+#define HISTOGRAM_REST(rule, x) histogram_rest_signed_32(rule, x)
+#include "ops/histogram/cpu/slots_of.h"
+#define HISTOGRAM_NAME(name) name##_i16
+#define HISTOGRAM_TYPE int16_t
+#define HISTOGRAM_REST(rule, x) histogram_rest_signed_32(rule, x)
+#include "ops/histogram/cpu/slots_of.h"
 #define HISTOGRAM_NAME(name) name##_u16
 #define HISTOGRAM_TYPE uint16_t
 #define HISTOGRAM_REST(rule, x) histogram_rest_32(rule, x)
@@ -115,6 +127,14 @@ static inline void histogram_search_strip(const histogram_rule *rule, const hist
 #define HISTOGRAM_TYPE int64_t
 #define HISTOGRAM_REST(rule, x) histogram_rest_signed_64(rule, x)
 #include "ops/histogram/cpu/slots_of.h"
+#define HISTOGRAM_NAME(name) name##_f16
+#define HISTOGRAM_TYPE uint16_t
+#define HISTOGRAM_VALUE(x) rung_f16_to_f32(x)
+#include "ops/histogram/cpu/slots_of.h"
+#define HISTOGRAM_NAME(name) name##_bf16
+#define HISTOGRAM_TYPE uint16_t
+#define HISTOGRAM_VALUE(x) rung_bf16_to_f32(x)
+#include "ops/histogram/cpu/slots_of.h"
 #define HISTOGRAM_NAME(name) name##_f32
 #define HISTOGRAM_TYPE float
 #include "ops/histogram/cpu/slots_of.h"
@@ -128,10 +148,12 @@ typedef void histogram_slots(const histogram_rule *rule, const histogram_given *
                              const void *in, int64_t at, int n, uint32_t *slots);
 
 static histogram_slots *const histogram_slots_of[RUNG_DTYPES] = {
-    [RUNG_U8] = histogram_slots_u8,   [RUNG_U16] = histogram_slots_u16,
-    [RUNG_I32] = histogram_slots_i32, [RUNG_U32] = histogram_slots_u32,
-    [RUNG_I64] = histogram_slots_i64, [RUNG_F32] = histogram_slots_f32,
-    [RUNG_F64] = histogram_slots_f64,
+    [RUNG_U8] = histogram_slots_u8,     [RUNG_U16] = histogram_slots_u16,
+    [RUNG_I32] = histogram_slots_i32,   [RUNG_U32] = histogram_slots_u32,
+    [RUNG_I64] = histogram_slots_i64,   [RUNG_F32] = histogram_slots_f32,
+    [RUNG_F64] = histogram_slots_f64,   [RUNG_I8] = histogram_slots_i8,
+    [RUNG_I16] = histogram_slots_i16,   [RUNG_F16] = histogram_slots_f16,
+    [RUNG_BF16] = histogram_slots_bf16,
 };
 
 #endif

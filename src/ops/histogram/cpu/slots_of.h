@@ -1,6 +1,9 @@
 /* The functions of slots.h for one type: included by slots.h alone, once for each. rule.h says why
  * a guess is right; one that is off by more than half a bin is outside. HISTOGRAM_REST is there for
- * integers. */
+ * integers, HISTOGRAM_VALUE where an element is no number yet. */
+#ifndef HISTOGRAM_VALUE
+#define HISTOGRAM_VALUE(x) (x)
+#endif
 
 /* Both return the largest slot: HISTOGRAM_DOUBT where a guess proves nothing. */
 static uint32_t HISTOGRAM_NAME(histogram_guess_single)(const histogram_rule *rule,
@@ -11,7 +14,8 @@ static uint32_t HISTOGRAM_NAME(histogram_guess_single)(const histogram_rule *rul
   const uint32_t bins = (uint32_t)rule->bins;
   uint32_t largest = 0;
   for (int i = 0; i < n; ++i) {
-    const float f = ((float)x[i] - low) * scale - 0.5f, moved = f + HISTOGRAM_MAGIC_F;
+    const float f = ((float)HISTOGRAM_VALUE(x[i]) - low) * scale - 0.5f,
+                moved = f + HISTOGRAM_MAGIC_F;
     const uint32_t k = histogram_bits_f(moved) - HISTOGRAM_MAGIC_F_BITS;
     const float rest = fabsf(f - (moved - HISTOGRAM_MAGIC_F));
     uint32_t slot = rest <= within ? k : HISTOGRAM_DOUBT;
@@ -30,7 +34,8 @@ static uint32_t HISTOGRAM_NAME(histogram_guess_double)(const histogram_rule *rul
   const uint64_t bins = (uint64_t)rule->bins;
   uint32_t largest = 0;
   for (int i = 0; i < n; ++i) {
-    const double f = ((double)x[i] - low) * scale - 0.5, moved = f + HISTOGRAM_MAGIC_D;
+    const double f = ((double)HISTOGRAM_VALUE(x[i]) - low) * scale - 0.5,
+                 moved = f + HISTOGRAM_MAGIC_D;
     const uint64_t k = histogram_bits_d(moved) - HISTOGRAM_MAGIC_D_BITS;
     const double rest = fabs(f - (moved - HISTOGRAM_MAGIC_D));
     uint64_t slot = rest <= within ? k : HISTOGRAM_DOUBT;
@@ -57,14 +62,14 @@ static void HISTOGRAM_NAME(histogram_settle_strip)(const histogram_rule *rule,
     all += doubts[p] = here;
   }
   if (all > HISTOGRAM_STRIP / 32) {
-    for (int i = 0; i < n; ++i) wide[i] = (double)x[i];
+    for (int i = 0; i < n; ++i) wide[i] = (double)HISTOGRAM_VALUE(x[i]);
     histogram_settle_wide(rule, wide, n, slots);
     return;
   }
   for (int p = 0; p * PART < n; ++p)
     for (int i = p * PART; i < n && doubts[p] > 0; ++i) {
       if (slots[i] != HISTOGRAM_DOUBT) continue;
-      slots[i] = (uint32_t)histogram_settle(rule, (double)x[i]);
+      slots[i] = (uint32_t)histogram_settle(rule, (double)HISTOGRAM_VALUE(x[i]));
       --doubts[p];
     }
 }
@@ -91,7 +96,7 @@ static void HISTOGRAM_NAME(histogram_slots)(const histogram_rule *rule,
     }
 #endif
     default:
-      for (int i = 0; i < n; ++i) wide[i] = (double)x[i];
+      for (int i = 0; i < n; ++i) wide[i] = (double)HISTOGRAM_VALUE(x[i]);
       histogram_search_strip(rule, given, wide, n, slots);
   }
 }
@@ -99,3 +104,4 @@ static void HISTOGRAM_NAME(histogram_slots)(const histogram_rule *rule,
 #undef HISTOGRAM_NAME
 #undef HISTOGRAM_TYPE
 #undef HISTOGRAM_REST
+#undef HISTOGRAM_VALUE

@@ -94,7 +94,7 @@ static inline void histogram_count(const histogram_tables *t, const void *row, i
   const histogram_problem *p = t->problem;
   const int bytes = (int)rung_dtype_bytes(p->dtype);
   uint32_t slots[HISTOGRAM_STRIP];
-  if (p->dtype == RUNG_U8) {
+  if (histogram_by_value(p)) {
     if (n > 0) histogram_count_bytes(t, (const uint8_t *)row + at, n);
     return;
   }
@@ -111,9 +111,10 @@ static inline void histogram_count(const histogram_tables *t, const void *row, i
 /* The slot of a table's entry. */
 static inline int histogram_slot_of(const histogram_tables *t, int entry) {
   const histogram_rule *rule = &t->problem->rule;
-  if (t->problem->dtype != RUNG_U8) return entry;
-  if (rule->way == HISTOGRAM_MODULO) return entry % rule->bins;
-  return histogram_find(rule, t->given.edges, entry);
+  if (!histogram_by_value(t->problem)) return entry;
+  const int value = t->problem->dtype == RUNG_I8 ? (int8_t)entry : entry;
+  if (rule->way == HISTOGRAM_MODULO) return (int)histogram_rest_signed_32(rule, value);
+  return histogram_find(rule, t->given.edges, value);
 }
 
 /* What the copies of an entry hold together. */

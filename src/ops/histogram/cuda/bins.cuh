@@ -45,6 +45,33 @@ static histogram_job<T> histogram_job_of(const rung_task *task) {
   return job;
 }
 
+/* ---- elements ----------------------------------------------------------------------------------
+ */
+
+/* f16 or bf16: the rule says which. */
+struct histogram_half {
+  uint16_t bits;
+};
+
+template <typename T>
+struct histogram_type {
+  static const bool is_float = T(0.5) != T(0);
+};
+template <>
+struct histogram_type<histogram_half> {
+  static const bool is_float = true;
+};
+
+/* An element's number. */
+template <typename T>
+static __device__ __forceinline__ T histogram_value(const histogram_rule &, T x) {
+  return x;
+}
+static __device__ __forceinline__ float histogram_value(const histogram_rule &rule,
+                                                        histogram_half x) {
+  return rung_half_to_f32(x.bits, rule.bfloat);
+}
+
 /* ---- slots -------------------------------------------------------------------------------------
  */
 
@@ -63,7 +90,16 @@ static __device__ __forceinline__ unsigned histogram_rest(const histogram_rule &
 static __device__ __forceinline__ unsigned histogram_rest(const histogram_rule &rule, int64_t x) {
   return histogram_rest_signed_64(&rule, x);
 }
+static __device__ __forceinline__ unsigned histogram_rest(const histogram_rule &rule, int8_t x) {
+  return histogram_rest_signed_32(&rule, x);
+}
+static __device__ __forceinline__ unsigned histogram_rest(const histogram_rule &rule, int16_t x) {
+  return histogram_rest_signed_32(&rule, x);
+}
 /* Floats have no rest, and no job that asks for one. */
+static __device__ __forceinline__ unsigned histogram_rest(const histogram_rule &, histogram_half) {
+  return 0;
+}
 static __device__ __forceinline__ unsigned histogram_rest(const histogram_rule &, float) {
   return 0;
 }
@@ -94,11 +130,12 @@ static __device__ __forceinline__ unsigned histogram_slot(const histogram_rule &
                                                           const double *edges, int way, T x) {
   unsigned slot;
   if (way == HISTOGRAM_MODULO) return histogram_rest(rule, x);
-  if (way == HISTOGRAM_SEARCH) return (unsigned)histogram_find(&rule, edges, (double)x);
-  if (way == HISTOGRAM_SINGLE ? histogram_guess(rule, (float)x, &slot)
-                              : histogram_guess(rule, (double)x, &slot))
+  const double number = (double)histogram_value(rule, x);
+  if (way == HISTOGRAM_SEARCH) return (unsigned)histogram_find(&rule, edges, number);
+  if (way == HISTOGRAM_SINGLE ? histogram_guess(rule, (float)histogram_value(rule, x), &slot)
+                              : histogram_guess(rule, number, &slot))
     return slot;
-  return (unsigned)histogram_settle(&rule, (double)x);
+  return (unsigned)histogram_settle(&rule, number);
 }
 
 /* ---- results -----------------------------------------------------------------------------------
@@ -177,11 +214,22 @@ static rung_status histogram_by_type(const rung_task *task) {
       return histogram_run<uint32_t, Rung>(task);
     case RUNG_I64:
       return histogram_run<int64_t, Rung>(task);
+    case RUNG_I8:
+      return histogram_run<int8_t, Rung>(task);
+    case RUNG_I16:
+      return histogram_run<int16_t, Rung>(task);
+    case RUNG_F16:
+    case RUNG_BF16:
+      return histogram_run<histogram_half, Rung>(task);
     case RUNG_F32:
       return histogram_run<float, Rung>(task);
-    default:
+    case RUNG_F64:
       return histogram_run<double, Rung>(task);
+    case RUNG_U64:
+    case RUNG_DTYPES:
+      break;
   }
+  return rung_fail(task->error, RUNG_UNSUPPORTED, "no kernel for elements of this type");
 }
 
 #endif

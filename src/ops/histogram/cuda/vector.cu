@@ -65,14 +65,18 @@ static __device__ __forceinline__ unsigned histogram_entry(const histogram_count
                                                            uint8_t x) {
   return x;
 }
+static __device__ __forceinline__ unsigned histogram_entry(const histogram_counter<int8_t> &, int,
+                                                           int8_t x) {
+  return (uint8_t)x;
+}
 template <typename T>
 static __device__ __forceinline__ unsigned histogram_entry(const histogram_counter<T> &counter,
                                                            int way, T x) {
   const histogram_rule &rule = counter.job.rule;
   if (way != HISTOGRAM_SEARCH) return histogram_slot(rule, counter.edges, way, x);
-  const int out = histogram_outside(&rule, (double)x);
-  return (unsigned)(out >= 0 ? out
-                             : histogram_guided(&rule, counter.edges, counter.guide, (double)x));
+  const double number = (double)histogram_value(rule, x);
+  const int out = histogram_outside(&rule, number);
+  return (unsigned)(out >= 0 ? out : histogram_guided(&rule, counter.edges, counter.guide, number));
 }
 
 /* Counts x; all lanes of a warp come here together, `there` says which of them has an element. */
@@ -101,9 +105,9 @@ static __device__ __forceinline__ void histogram_count(const histogram_counter<T
 template <typename T>
 static __device__ __forceinline__ void histogram_end(const histogram_counter<T> &counter,
                                                      unsigned entry, unsigned n) {
-  const unsigned slot = sizeof(T) == 1 ? histogram_slot(counter.job.rule, counter.job.edges,
-                                                        counter.job.rule.way, (uint8_t)entry)
-                                       : counter.first + entry;
+  unsigned slot = counter.first + entry;
+  if constexpr (sizeof(T) == 1)
+    slot = histogram_slot(counter.job.rule, counter.job.edges, counter.job.rule.way, (T)entry);
   histogram_add(counter.job, counter.row, slot, n);
 }
 
@@ -174,14 +178,14 @@ static __device__ __forceinline__ void histogram_count_part(const histogram_coun
   if (part != 0) return;
   const int64_t after = head + words * wide::COUNT;
   const bool in_head = threadIdx.x < head, in_tail = threadIdx.x < job.columns - after;
-  histogram_count<T, WAY, TABLE>(counter, in_head ? in[threadIdx.x] : T(0), in_head);
-  histogram_count<T, WAY, TABLE>(counter, in_tail ? in[after + threadIdx.x] : T(0), in_tail);
+  histogram_count<T, WAY, TABLE>(counter, in_head ? in[threadIdx.x] : T(), in_head);
+  histogram_count<T, WAY, TABLE>(counter, in_tail ? in[after + threadIdx.x] : T(), in_tail);
 }
 
 /* Edges and guide into shared memory. */
 template <typename T>
-static __device__ __forceinline__ void histogram_bring_near(histogram_counter<T> &counter,
-                                                            const histogram_plan &plan) {
+static __device__ __forceinline__ void histogram_copy_near(histogram_counter<T> &counter,
+                                                           const histogram_plan &plan) {
   const histogram_rule &rule = counter.job.rule;
   double *edges = (double *)((char *)counter.shared + plan.table_bytes);
   uint32_t *guide = (uint32_t *)(edges + plan.near_edges);
@@ -208,7 +212,7 @@ static __global__ void __launch_bounds__(1024)
   counter.copies = plan.copies;
   counter.entries = plan.entries;
   counter.copy = TABLE == HISTOGRAM_OWNED ? threadIdx.x : threadIdx.x & (plan.copies - 1);
-  if (plan.near_edges > 0) histogram_bring_near(counter, plan);
+  if (plan.near_edges > 0) histogram_copy_near(counter, plan);
   const int64_t jobs = job.rows * job.parts * plan.windows;
   for (int64_t at = blockIdx.x; at < jobs; at += gridDim.x) {
     const int64_t rest = at / plan.windows;
@@ -240,9 +244,9 @@ static histogram_plan histogram_plan_of(const rung_task *task) {
   const int warps = task->block / 32 > 0 ? task->block / 32 : 1;
   histogram_plan plan = {};
   plan.threads = task->block > 0 ? warps * 32 : HISTOGRAM_WIDE_BLOCK;
-  plan.entries = problem->dtype == RUNG_U8 ? 256u : (unsigned)problem->rule.slots;
+  plan.entries = histogram_by_value(problem) ? 256u : (unsigned)problem->rule.slots;
   plan.windows = 1;
-  if (rule->way == HISTOGRAM_SEARCH && problem->dtype != RUNG_U8) {
+  if (rule->way == HISTOGRAM_SEARCH && !histogram_by_value(problem)) {
     const int64_t near = (rule->bins + 1) * (int64_t)sizeof(double) + (rule->cells + 1) * word;
     plan.guide = (const uint32_t *)task->scratch;
     if (near <= HISTOGRAM_NEAR_BYTES && near < limit / 2 && !rule->even) {
@@ -326,7 +330,7 @@ static rung_status histogram_launch_table(const rung_task *task, const histogram
 struct histogram_vector_rung {
   template <typename T>
   static rung_status launch(const rung_task *task, const histogram_job<T> &job) {
-    const bool is_float = T(0.5) != T(0);
+    const bool is_float = histogram_type<T>::is_float;
     if constexpr (sizeof(T) == 1)
       return histogram_launch<T, HISTOGRAM_WAYS, HISTOGRAM_COPIED>(task, job,
                                                                    histogram_plan_of(task));

@@ -3,7 +3,7 @@
  *   n       elements to a row (1000)
  *   bins    1 ... 2^20 (64)
  *   kind    modulo (default of integers), even (default of floats), edges, bytes
- *   type    u8, u16, i32, u32 (default), i64, f32 or f64
+ *   type    u8, i8, u16, i16, i32, u32 (default), i64, f16, bf16, f32 or f64
  *   rows    histograms (1)
  *   low, high   of even bins (0, 1 of floats; 0, the type's range of integers)
  *   outside     1 (default): what falls outside is asked for too; 0: not
@@ -26,54 +26,48 @@
 static const char *const keys[] = {"n",    "bins",    "kind",  "type", "rows", "low",
                                    "high", "outside", "flush", "data", NULL};
 static const char *const kinds[] = {"modulo", "even", "edges", "bytes", NULL};
-static const char *const types[] = {"u8", "u16", "i32", "u32", "i64", "f32", "f64", NULL};
+static const char *const types[] = {"u8",  "i8",  "u16",  "i16", "i32", "u32",
+                                    "i64", "f16", "bf16", "f32", "f64", NULL};
 static const char *const datas[] = {"random", "edges",       "special", "equal",
                                     "sorted", "alternating", NULL};
 enum { RANDOM, EDGES, SPECIAL, EQUAL, SORTED, ALTERNATING };
-enum { TYPE_U32 = 3 };
-
-static bool is_float(rung_dtype dtype) {
-  return (RUNG_FLOATS & RUNG_TYPE(dtype)) != 0;
-}
+enum { TYPE_U32 = 5 };
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-static void put_integer(rung_dtype dtype, void *data, int64_t at, uint64_t value) {
-  if (dtype == RUNG_U8)
-    ((uint8_t *)data)[at] = (uint8_t)value;
-  else if (dtype == RUNG_U16)
-    ((uint16_t *)data)[at] = (uint16_t)value;
-  else if (dtype == RUNG_I64)
-    ((uint64_t *)data)[at] = value;
-  else
-    ((uint32_t *)data)[at] = (uint32_t)value;
+static char *element(rung_dtype dtype, void *data, int64_t at) {
+  return (char *)data + at * (int64_t)rung_dtype_bytes(dtype);
 }
 
-/* A real number as the nearest element there is to it. */
+static void put_integer(rung_dtype dtype, void *data, int64_t at, uint64_t value) {
+  rung_traits_of(dtype)->store_integer(element(dtype, data, at), (int64_t)value);
+}
+
+/* A real number as the nearest element there is to it; of integers those beyond 2^62 wrap. */
 static void put_real(rung_dtype dtype, void *data, int64_t at, double value) {
-  if (dtype == RUNG_F32)
-    ((float *)data)[at] = (float)value;
-  else if (dtype == RUNG_F64)
-    ((double *)data)[at] = value;
+  if (rung_dtype_is_float(dtype))
+    rung_traits_of(dtype)->store(element(dtype, data, at), value);
   else
     put_integer(dtype, data, at,
                 !(fabs(value) <= 0x1p62) ? 0 : (uint64_t)(int64_t)nearbyint(value));
 }
 
-/* The neighbour of an element, up or down. */
+/* The neighbour of an element, up or down: of a float, the next of its bits. */
 static void nudge(rung_dtype dtype, void *data, int64_t at, bool up) {
-  if (dtype == RUNG_F32)
-    ((float *)data)[at] = nextafterf(((float *)data)[at], up ? INFINITY : -INFINITY);
-  else if (dtype == RUNG_F64)
-    ((double *)data)[at] = nextafter(((double *)data)[at], up ? INFINITY : -INFINITY);
-  else if (dtype == RUNG_U8)
-    ((uint8_t *)data)[at] += up ? 1 : 255;
-  else if (dtype == RUNG_U16)
-    ((uint16_t *)data)[at] += up ? 1 : 65535;
-  else if (dtype == RUNG_I64)
-    ((uint64_t *)data)[at] += up ? 1 : UINT64_MAX;
+  const rung_traits *traits = rung_traits_of(dtype);
+  char *to = element(dtype, data, at);
+  if (traits->kind != RUNG_FLOAT) {
+    traits->store_integer(to, (int64_t)((uint64_t)traits->load_integer(to) + (up ? 1 : -1)));
+    return;
+  }
+  const uint64_t sign = (uint64_t)1 << (8 * traits->bytes - 1);
+  uint64_t bits = 0;
+  memcpy(&bits, to, traits->bytes);
+  if ((bits & ~sign) == 0)
+    bits = (up ? 0 : sign) | 1;
   else
-    ((uint32_t *)data)[at] += up ? 1 : UINT32_MAX;
+    bits += ((bits & sign) == 0) == up ? 1 : -1;
+  memcpy(to, &bits, traits->bytes);
 }
 
 static void put_special(rung_dtype dtype, void *data, int64_t at, rung_random *random) {
@@ -83,8 +77,11 @@ static void put_special(rung_dtype dtype, void *data, int64_t at, rung_random *r
                                       0x80000000, 0x7fffffff, 0xffffffff, (uint64_t)INT64_MIN,
                                       127,        128,        255,        0x1fffffffffffff};
   const int k = (int)(rung_random_next(random) >> 32) & 15;
-  if (!is_float(dtype))
+  const rung_traits *traits = rung_traits_of(dtype);
+  if (!rung_dtype_is_float(dtype))
     put_integer(dtype, data, at, integers[k % 12]);
+  else if (traits->bytes == 2 && (k == 5 || k == 6))
+    put_real(dtype, data, at, k == 5 ? traits->tiny : -traits->tiny);
   else if (k < 12)
     put_real(dtype, data, at, reals[k]);
   else
@@ -122,7 +119,7 @@ static void fill_row(const rung_case *test_case, const request *r, void *row, ru
       put_real(p->dtype, row, k, first + span * ((double)k / (double)p->columns));
     } else if (r->data == ALTERNATING) {
       put_real(p->dtype, row, k, first + span * (k % 2 ? 0.13 : 0.91));
-    } else if (!is_float(p->dtype) && rung_random_next(random) >> 63) {
+    } else if (!rung_dtype_is_float(p->dtype) && rung_random_next(random) >> 63) {
       put_integer(p->dtype, row, k, rung_random_next(random));
     } else {
       put_real(p->dtype, row, k, first + span * (1.002 * rung_random_double(random) - 0.001));
@@ -145,13 +142,10 @@ static void fill(const rung_case *test_case, const request *r) {
 /* ---- making ---------------------------------------------------------------------------------- */
 
 static void default_range(rung_dtype dtype, double *low, double *high) {
-  *low = dtype == RUNG_I32 ? -0x1p31 : dtype == RUNG_I64 ? -0x1p63 : 0;
-  *high = is_float(dtype)     ? 1
-          : dtype == RUNG_U8  ? 256
-          : dtype == RUNG_U16 ? 65536
-          : dtype == RUNG_U32 ? 0x1p32
-          : dtype == RUNG_I32 ? 0x1p31
-                              : 0x1p63;
+  const rung_traits *traits = rung_traits_of(dtype);
+  const bool is_float = traits->kind == RUNG_FLOAT;
+  *low = is_float ? 0 : traits->least;
+  *high = is_float ? 1 : traits->largest + 1;
 }
 
 static rung_status read_line(const char *text, request *r, rung_error *error) {
@@ -163,7 +157,7 @@ static rung_status read_line(const char *text, request *r, rung_error *error) {
   rung_dtype_named(types[r->type], &dtype);
   double low, high;
   default_range(dtype, &low, &high);
-  const int kind = is_float(dtype) ? RUNG_BINS_EVEN : RUNG_BINS_MODULO;
+  const int kind = rung_dtype_is_float(dtype) ? RUNG_BINS_EVEN : RUNG_BINS_MODULO;
   if ((status = rung_line_choice(error, &line, "kind", kinds, kind, &r->kind)) == RUNG_OK &&
       (status = rung_line_choice(error, &line, "data", datas, RANDOM, &r->data)) == RUNG_OK &&
       (status = rung_line_int(error, &line, "n", 1000, 0, HISTOGRAM_MOST, &r->n)) == RUNG_OK &&
@@ -220,7 +214,7 @@ static rung_status make_problem(rung_case *test_case, const request *r, rung_err
     status = rung_fail(error, RUNG_OUT_OF_MEMORY, "host memory ran out");
   const rung_bins bins = {(rung_bins_kind)r->kind, r->bins, r->low, r->high, edges};
   if (status == RUNG_OK)
-    status = histogram_problem_of(error, &bins, test_case->dtype, r->rows, r->n, problem);
+    status = histogram_problem_of(error, &bins, test_case->types.in, r->rows, r->n, problem);
   if (status == RUNG_OK) problem->flush = r->flush;
   if (status == RUNG_OK) status = make_arrays(test_case, r, edges, error);
   if (status != RUNG_OK) {
@@ -239,7 +233,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   *test_case = (rung_case){.operation = &histogram_operation,
                            .cases = &histogram_cases,
                            .seed = seed,
-                           .dtype = dtype,
+                           .types = {dtype, RUNG_U64, RUNG_I64},
                            .inputs = 2,
                            .outputs = 2,
                            .array_names = {"in", "edges", "counts", "outside"}};
@@ -299,6 +293,17 @@ static void drop(rung_case *test_case) {
       "n=3001 bins=12 outside=0 low=0.3 high=0.7 type=" type,                             \
       "n=3001 kind=edges bins=1 data=special type=" type
 
+#define HALVES(type)                                                                     \
+  KINDS("bins=16 type=" type), KINDS("kind=edges bins=300 type=" type),                  \
+      "n=3073 bins=1024 data=edges type=" type, "n=3001 bins=100 data=edges type=" type, \
+      "n=3001 bins=30 low=-0.3 high=0.9 data=edges type=" type,                          \
+      "n=3001 bins=1 low=-1 high=1 data=edges type=" type,                               \
+      "n=3001 bins=99 low=60000 high=61000 data=edges type=" type,                       \
+      "n=3001 bins=70 low=-60000 high=60000 data=edges type=" type,                      \
+      "n=3001 bins=64 low=-1e-7 high=1e-6 data=edges type=" type,                        \
+      "n=3001 bins=12 outside=0 low=0.3 high=0.7 type=" type,                            \
+      "n=3001 kind=edges bins=1 data=special type=" type, "n=20011 bins=10 type=" type
+
 static const char *const verify[] = {"n=5000 bins=8 type=u32",
                                      "n=3000 bins=256 kind=even type=f32",
                                      LENGTHS("bins=8 type=u32"),
@@ -315,6 +320,12 @@ static const char *const verify[] = {"n=5000 bins=8 type=u32",
                                      INTEGERS("i64"),
                                      FLOATS("f32"),
                                      FLOATS("f64"),
+                                     INTEGERS("i8"),
+                                     INTEGERS("i16"),
+                                     HALVES("f16"),
+                                     HALVES("bf16"),
+                                     "n=3001 bins=455 data=edges type=f16", /* DOUBLE, just so */
+                                     "n=3001 bins=12 low=0 high=1e-33 data=edges type=bf16",
                                      "n=3000 bins=8 flush=100 type=u32",
                                      "n=3001 bins=300 flush=64 rows=3 type=f32",
                                      "n=3001 kind=bytes flush=1000 type=u8",

@@ -5,7 +5,8 @@
 #include "ops/histogram/lab/cases.h"
 
 static int64_t integer_of(rung_dtype dtype, const void *row, int64_t at) {
-  return dtype == RUNG_I64 ? ((const int64_t *)row)[at] : (int64_t)rung_number_at(dtype, row, at);
+  const rung_traits *traits = rung_traits_of(dtype);
+  return traits->load_integer((const char *)row + at * (int64_t)traits->bytes);
 }
 
 int64_t histogram_reference(const histogram_problem *problem, const double *edges, const void *row,

@@ -171,10 +171,8 @@ static void make_point(maker *m, int64_t i, double x[3]) {
 }
 
 static void put(rung_dtype dtype, void *data, int64_t at, double value) {
-  if (dtype == RUNG_F32)
-    ((float *)data)[at] = (float)value;
-  else
-    ((double *)data)[at] = value;
+  const rung_traits *traits = rung_traits_of(dtype);
+  traits->store((char *)data + at * (int64_t)traits->bytes, value);
 }
 
 /* Both sets, one after the other. */
@@ -194,7 +192,7 @@ static bool fill_points(maker *m, rung_case *test_case) {
     else
       make_point(m, i, x);
     for (int k = 0; k < 3; ++k)
-      put(test_case->dtype, i < n ? a : b, 3 * (i < n ? i : i - n) + k, x[k]);
+      put(test_case->types.in, i < n ? a : b, 3 * (i < n ? i : i - n) + k, x[k]);
   }
   free(report);
   return true;
@@ -259,8 +257,8 @@ static bool make_arrays(rung_case *test_case, const request *r) {
   test_case->arrays[PAIRS_COUNTS] = rung_view_compact(NULL, RUNG_I64, 1, counts);
   test_case->arrays[PAIRS_OUTSIDE] = rung_view_compact(NULL, RUNG_I64, 1, outside);
   test_case->arrays[PAIRS_SUMS] = rung_view_compact(NULL, RUNG_F64, 1, r->weights ? counts : none);
-  return make_array(test_case, PAIRS_A, test_case->dtype, r->n, 2) &&
-         make_array(test_case, PAIRS_B, test_case->dtype, r->m, 2) &&
+  return make_array(test_case, PAIRS_A, test_case->types.in, r->n, 2) &&
+         make_array(test_case, PAIRS_B, test_case->types.in, r->m, 2) &&
          make_array(test_case, PAIRS_A_WEIGHTS, RUNG_F64, r->weights ? r->n : 0, 1) &&
          make_array(test_case, PAIRS_B_WEIGHTS, RUNG_F64, r->weights ? r->m : 0, 1) &&
          make_array(test_case, PAIRS_A_MOLECULES, RUNG_I64, r->molecules ? r->n : 0, 1) &&
@@ -289,7 +287,7 @@ static rung_status make_problem(rung_case *test_case, const request *r, maker *m
   const rung_distances bins = {r->bins, m->width, m->edges};
   status = pairs_problem_of(error, &bins, box, r->n, r->m, r->m > 0, &t->problem,
                             (double *)test_case->arrays[PAIRS_THRESHOLDS].data);
-  t->problem.dtype = test_case->dtype;
+  t->problem.dtype = test_case->types.in;
   t->problem.weighted = r->weights != 0;
   t->problem.excluding = r->molecules > 0;
   t->problem.flush = r->flush;
@@ -370,7 +368,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
       (rung_case){.operation = &pairs_operation,
                   .cases = &pairs_cases,
                   .seed = seed,
-                  .dtype = r.type == 0 ? RUNG_F32 : RUNG_F64,
+                  .types = {r.type == 0 ? RUNG_F32 : RUNG_F64, RUNG_U64, RUNG_I64},
                   .inputs = PAIRS_COUNTS,
                   .outputs = PAIRS_ARRAYS - PAIRS_COUNTS,
                   .array_names = {"a", "b", "a's weights", "b's weights", "a's molecules",

@@ -92,7 +92,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   *test_case = (rung_case){.operation = &reduce_operation,
                            .cases = &reduce_cases,
                            .seed = seed,
-                           .dtype = dtype,
+                           .types = reduce_types_of((rung_reduction)r.op, dtype),
                            .inputs = 1,
                            .outputs = 1,
                            .array_names = {"in", "out"}};

@@ -14,13 +14,9 @@ typedef struct reduce_expected {
   double *wide, *magnitude;
 } reduce_expected;
 
-static bool is_float(rung_dtype dtype) {
-  return (RUNG_FLOATS & RUNG_TYPE(dtype)) != 0;
-}
-
 /* Sums and means of floats: what a textbook order may stray in, unless there is nothing to sum. */
 static bool may_stray(const reduce_problem *problem) {
-  return problem->columns > 0 && is_float(problem->dtype) &&
+  return problem->columns > 0 && rung_dtype_is_float(problem->dtype) &&
          (problem->what == RUNG_SUM || problem->what == RUNG_MEAN);
 }
 
@@ -83,7 +79,7 @@ void reduce_forget(rung_case *test_case) {
 /* The contract's bounds (reduce.h), as a multiple of a line's magnitudes. */
 static double bound_of(const reduce_problem *problem, rung_order order) {
   if (!may_stray(problem)) return 0;
-  const double eps = problem->dtype == RUNG_F32 ? 0x1p-23 : 0x1p-52;
+  const double eps = rung_traits_of(reduce_types_of(problem->what, problem->dtype).accumulate)->eps;
   if (order != RUNG_CANONICAL) return ((double)problem->columns + 1) * eps;
   int levels = 1;
   for (int64_t left = reduce_tiles(problem->columns); left > 1; left = reduce_tiles(left)) ++levels;
@@ -93,7 +89,8 @@ static double bound_of(const reduce_problem *problem, rung_order order) {
 /* Every bit, but that a NaN is a NaN. */
 static bool same_bits(rung_dtype dtype, const char *a, const char *b, int64_t at) {
   const size_t size = rung_dtype_bytes(dtype);
-  if (is_float(dtype) && isnan(rung_number_at(dtype, a, at)) && isnan(rung_number_at(dtype, b, at)))
+  if (rung_dtype_is_float(dtype) && isnan(rung_number_at(dtype, a, at)) &&
+      isnan(rung_number_at(dtype, b, at)))
     return true;
   return memcmp(a + (size_t)at * size, b + (size_t)at * size, size) == 0;
 }
@@ -105,9 +102,8 @@ static bool check_line(const rung_case *test_case, rung_order order, const char 
   const reduce_expected *expected = (const reduce_expected *)test_case->expected;
   const double wide = expected->wide[j], magnitude = expected->magnitude[j];
   const double value = rung_number_at(problem->result, found, j);
-  const bool narrow = problem->result == RUNG_F32;
-  const double least = narrow ? 0x1p-149 : 0x1p-1074;
-  const double most = narrow ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+  const double least = rung_traits_of(problem->result)->tiny;
+  const double most = rung_traits_of(problem->result)->largest;
   const double distance = fabs(value - wide);
   *error = distance > least && magnitude > 0 ? distance / magnitude : 0;
   if (same_bits(problem->result, found, expected->strict, j)) return true;
@@ -124,7 +120,7 @@ static bool is_poison(rung_dtype dtype, const char *data, int64_t at) {
   const size_t size = rung_dtype_bytes(dtype);
   for (size_t b = 0; b < size; ++b)
     if ((unsigned char)data[(size_t)at * size + b] != RUNG_POISON_BYTE) return false;
-  return is_float(dtype);
+  return rung_dtype_is_float(dtype);
 }
 
 static void explain(const rung_case *test_case, rung_order order, const char *data,

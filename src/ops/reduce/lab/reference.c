@@ -7,32 +7,6 @@
 #include "ops/rowmeans/lab/cases.h"
 #include "ops/rowmeans/rowmeans.h"
 
-static long double element(rung_dtype dtype, const void *line, int64_t at) {
-  switch (dtype) {
-    case RUNG_U8:
-      return ((const uint8_t *)line)[at];
-    case RUNG_I32:
-      return ((const int32_t *)line)[at];
-    case RUNG_U32:
-      return ((const uint32_t *)line)[at];
-    case RUNG_I64:
-      return (long double)((const int64_t *)line)[at];
-    case RUNG_U64:
-      return (long double)((const uint64_t *)line)[at];
-    case RUNG_F32:
-      return (long double)((const float *)line)[at];
-    default:
-      return (long double)((const double *)line)[at];
-  }
-}
-
-static void put(rung_dtype dtype, void *to, double value) {
-  if (dtype == RUNG_F32)
-    *(float *)to = (float)value;
-  else
-    *(double *)to = value;
-}
-
 /* The contract's sum of floats. rowmeans has it of a line without gaps. */
 static double sum_of_floats(const reduce_problem *problem, const char *line, int64_t stride) {
   const int64_t n = problem->columns;
@@ -50,27 +24,22 @@ static double sum_of_floats(const reduce_problem *problem, const char *line, int
   return sum;
 }
 
-static uint64_t integer(rung_dtype dtype, const void *line, int64_t at) {
-  if (dtype == RUNG_I32) return (uint64_t)((const int32_t *)line)[at];
-  if (dtype == RUNG_I64 || dtype == RUNG_U64) return ((const uint64_t *)line)[at];
-  return dtype == RUNG_U8 ? ((const uint8_t *)line)[at] : ((const uint32_t *)line)[at];
-}
-
 static void sum_strictly(const reduce_problem *problem, const void *line, int64_t stride,
                          void *result) {
   const double n = (double)problem->columns;
-  if (RUNG_FLOATS & RUNG_TYPE(problem->dtype)) {
+  const rung_traits *in = rung_traits_of(problem->dtype), *out = rung_traits_of(problem->result);
+  if (in->kind == RUNG_FLOAT) {
     const double sum = sum_of_floats(problem, (const char *)line, stride);
-    put(problem->result, result, problem->what == RUNG_MEAN ? sum / n : sum);
+    out->store(result, problem->what == RUNG_MEAN ? sum / n : sum);
     return;
   }
   uint64_t sum = 0;
-  for (int64_t k = 0; k < problem->columns; ++k) sum += integer(problem->dtype, line, k * stride);
-  const bool negative = problem->dtype == RUNG_I32 || problem->dtype == RUNG_I64;
+  for (int64_t k = 0; k < problem->columns; ++k)
+    sum += (uint64_t)in->load_integer((const char *)line + k * stride * (int64_t)in->bytes);
   if (problem->what == RUNG_MEAN)
-    *(double *)result = (negative ? (double)(int64_t)sum : (double)sum) / n;
+    out->store(result, (in->kind == RUNG_SIGNED ? (double)(int64_t)sum : (double)sum) / n);
   else
-    *(uint64_t *)result = sum;
+    out->store_integer(result, (int64_t)sum);
 }
 
 /* IEEE 754-2019 in words. Integers are never NaN, and their zero has one sign. A long double holds
@@ -92,8 +61,8 @@ void reduce_reference_strict(const reduce_problem *problem, const void *line, in
   const size_t size = rung_dtype_bytes(problem->dtype);
   int64_t best = 0;
   for (int64_t k = 1; k < problem->columns; ++k)
-    if (wins(problem->what, element(problem->dtype, line, k * stride),
-             element(problem->dtype, line, best * stride)))
+    if (wins(problem->what, rung_number_exact(problem->dtype, line, k * stride),
+             rung_number_exact(problem->dtype, line, best * stride)))
       best = k;
   memcpy(result, (const char *)line + best * stride * (int64_t)size, size);
 }
@@ -102,7 +71,7 @@ double reduce_reference_wide(const reduce_problem *problem, const void *line, in
                              double *magnitude) {
   long double sum = 0, size = 0;
   for (int64_t k = 0; k < problem->columns; ++k) {
-    const long double x = element(problem->dtype, line, k * stride);
+    const long double x = rung_number_exact(problem->dtype, line, k * stride);
     sum += x;
     size += fabsl(x);
   }

@@ -113,14 +113,15 @@ static rung_status allocate_input(rung_case *test_case, rung_error *error) {
   rowmeans_problem *problem = (rowmeans_problem *)test_case->problem;
   rung_view *in = &test_case->arrays[ROWMEANS_IN], *means = &test_case->arrays[ROWMEANS_MEANS];
   const size_t bytes =
-      (size_t)(problem->rows * problem->columns) * rung_dtype_bytes(test_case->dtype);
+      (size_t)(problem->rows * problem->columns) * rung_dtype_bytes(test_case->types.in);
   void *data = malloc(bytes);
   if (data == NULL)
     return rung_fail(error, RUNG_OUT_OF_MEMORY,
                      "n=%" PRId64 " m=%" PRId64 " needs %zu bytes for its input", problem->rows,
                      problem->columns, bytes);
-  *in = rung_view_compact(data, test_case->dtype, 2, (int64_t[]){problem->rows, problem->columns});
-  *means = rung_view_compact(NULL, test_case->dtype, 1, (int64_t[]){problem->rows});
+  *in =
+      rung_view_compact(data, test_case->types.in, 2, (int64_t[]){problem->rows, problem->columns});
+  *means = rung_view_compact(NULL, test_case->types.in, 1, (int64_t[]){problem->rows});
   return RUNG_OK;
 }
 
@@ -139,7 +140,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   *test_case = (rung_case){.operation = &rowmeans_operation,
                            .cases = &rowmeans_cases,
                            .seed = seed,
-                           .dtype = type == 0 ? RUNG_F32 : RUNG_F64,
+                           .types = RUNG_ALIKE(type == 0 ? RUNG_F32 : RUNG_F64),
                            .inputs = 1,
                            .outputs = 1,
                            .array_names = {"in", "means"}};
@@ -150,7 +151,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   made->kind = kind;
   rowmeans_problem *problem = &made->problem;
   test_case->problem = made;
-  status = rowmeans_problem_of(error, rows, columns, test_case->dtype, problem);
+  status = rowmeans_problem_of(error, rows, columns, test_case->types.in, problem);
   if (status == RUNG_OK) status = allocate_input(test_case, error);
   if (status != RUNG_OK) {
     free(made);
@@ -183,7 +184,7 @@ static void drop(rung_case *test_case) {
 static void expect_row(const rung_case *test_case, rowmeans_expected *expected, int64_t i) {
   const rowmeans_problem *problem = (const rowmeans_problem *)test_case->problem;
   const rung_view *in = &test_case->arrays[ROWMEANS_IN];
-  const size_t element = rung_dtype_bytes(test_case->dtype);
+  const size_t element = rung_dtype_bytes(test_case->types.in);
   if (((const rowmeans_made *)test_case->problem)->kind != RANDOM || i < BASE_ROWS) {
     const char *row = in->data + (size_t)(i * problem->columns) * element;
     rowmeans_reference_strict(problem, row, expected->strict + (size_t)i * element);
@@ -192,8 +193,8 @@ static void expect_row(const rung_case *test_case, rowmeans_expected *expected, 
   }
   const int64_t base = i % BASE_ROWS;
   const int power = scale_of(i) - SCALE_LEAST;
-  const rung_view strict = {.data = expected->strict, .dtype = test_case->dtype};
-  put(&strict, i, ldexp(get(expected->strict, test_case->dtype, base), power));
+  const rung_view strict = {.data = expected->strict, .dtype = test_case->types.in};
+  put(&strict, i, ldexp(get(expected->strict, test_case->types.in, base), power));
   expected->wide[i] = ldexp(expected->wide[base], power);
   expected->magnitude[i] = ldexp(expected->magnitude[base], power);
 }
@@ -204,7 +205,7 @@ static rung_status expect(rung_case *test_case, rung_error *error) {
   rowmeans_expected *expected = (rowmeans_expected *)calloc(1, sizeof *expected);
   test_case->expected = expected;
   if (expected != NULL) {
-    expected->strict = (char *)malloc((size_t)rows * rung_dtype_bytes(test_case->dtype));
+    expected->strict = (char *)malloc((size_t)rows * rung_dtype_bytes(test_case->types.in));
     expected->wide = (double *)malloc((size_t)rows * sizeof(double));
     expected->magnitude = (double *)malloc((size_t)rows * sizeof(double));
   }

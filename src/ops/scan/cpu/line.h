@@ -1,5 +1,5 @@
 /* Lines of tiles: what the canonical rungs of the CPU share. A line's aggregates lie in the
- * scratch, those of a level after the other (scan_aggregates()), as numbers of the source's type.
+ * scratch, those of a level after the other (scan_aggregates()), as numbers of the operator's type.
  * Where several threads work on a line a flag stands for every aggregate: it is there. A thread
  * waits for flags of tiles before its own only, which somebody else has under way: tiles are taken
  * in order. */
@@ -12,10 +12,12 @@
 #include "ops/scan/cpu/tile.h"
 
 typedef struct scan_line {
-  const scan_source_tiles *of;
+  const scan_operator_tiles *of;
   const char *in;
   char *out;
-  int64_t columns, tiles, size, turn;
+  int64_t columns, tiles, size; /* bytes of an element */
+  int64_t number;               /* and of an aggregate */
+  rung_key key;
   bool exclusive, past;
   char *aggregates;
   atomic_uchar *there; /* NULL: all by one thread */
@@ -26,13 +28,14 @@ static inline scan_line scan_line_of(const rung_task *task, int64_t number) {
   const scan_problem *problem = (const scan_problem *)task->problem;
   const rung_view *in = &task->arrays[SCAN_IN], *out = &task->arrays[SCAN_OUT];
   const int64_t size = (int64_t)rung_dtype_bytes(problem->dtype);
-  return (scan_line){.of = &scan_tiles_of[scan_source_of(problem)],
+  return (scan_line){.of = &scan_tiles_of[scan_operator_of(problem)],
                      .in = in->data + number * scan_pitch_of(problem, in) * size,
                      .out = out->data + number * scan_pitch_of(problem, out) * size,
                      .columns = problem->columns,
                      .tiles = scan_tiles(problem->columns),
                      .size = size,
-                     .turn = scan_turn_of(problem),
+                     .number = scan_number_bytes(problem),
+                     .key = scan_key_of(problem),
                      .exclusive = problem->exclusive};
 }
 
@@ -46,7 +49,7 @@ static inline bool scan_short_ones(const rung_task *task, int64_t first, int64_t
                                   .count = count,
                                   .in_pitch = scan_pitch_of(problem, &task->arrays[SCAN_IN]),
                                   .out_pitch = scan_pitch_of(problem, &task->arrays[SCAN_OUT]),
-                                  .turn = line.turn,
+                                  .key = line.key,
                                   .columns = (int)line.columns,
                                   .exclusive = line.exclusive};
   line.of->lines(&lines);
@@ -64,13 +67,13 @@ static inline void scan_publish(const scan_line *line, int64_t tile, const scan_
   int64_t first = 0, count = line->tiles, at = tile;
   scan_number value = *total;
   for (;;) {
-    memcpy(line->aggregates + (first + at) * line->size, &value, (size_t)line->size);
+    memcpy(line->aggregates + (first + at) * line->number, &value, (size_t)line->number);
     if (line->there != NULL)
       atomic_store_explicit(&line->there[first + at], 1, memory_order_release);
     if (at % SCAN_FAMILY != SCAN_FAMILY - 1) return;
     const int64_t family = first + at - (SCAN_FAMILY - 1);
     scan_await(line, family, SCAN_FAMILY);
-    line->of->last(line->aggregates + family * line->size, SCAN_FAMILY, &value);
+    line->of->last(line->aggregates + family * line->number, SCAN_FAMILY, &value);
     first += count;
     count /= SCAN_FAMILY;
     at /= SCAN_FAMILY;
@@ -88,13 +91,13 @@ static inline void scan_before(const scan_line *line, int64_t tile, scan_number 
     count /= SCAN_FAMILY;
     at /= SCAN_FAMILY;
   }
-  line->of->none(p);
+  line->of->identity(p);
   while (--level >= 0) {
     scan_number e;
     if (number[level] == 0) continue;
     scan_await(line, family[level], number[level]);
-    line->of->last(line->aggregates + family[level] * line->size, number[level], &e);
-    line->of->join(p, &e);
+    line->of->last(line->aggregates + family[level] * line->number, number[level], &e);
+    line->of->combine(p, &e);
   }
 }
 
@@ -105,7 +108,7 @@ static inline void scan_one_tile(const scan_line *line, int64_t tile, const char
   const scan_piece piece = {.in = line->in + at * line->size,
                             .out = line->out + at * line->size,
                             .count = count,
-                            .turn = line->turn,
+                            .key = line->key,
                             .exclusive = line->exclusive,
                             .begins = tile == 0,
                             .past = line->past,
@@ -114,7 +117,7 @@ static inline void scan_one_tile(const scan_line *line, int64_t tile, const char
   scan_number total, before;
   /* The last row's total is of no use but for the tile's. */
   line->of->totals(piece.in, tile + 1 < line->tiles ? SCAN_ROWS : (count - 1) / SCAN_ROW,
-                   line->turn, &totals, &total);
+                   &line->key, &totals, &total);
   if (tile + 1 < line->tiles) scan_publish(line, tile, &total);
   scan_before(line, tile, &before);
   line->of->tile(&piece, &totals, &before);

@@ -22,13 +22,13 @@ typedef struct job {
 static scan_line line_of(const job *job, int64_t number) {
   scan_line line = scan_line_of(job->task, number);
   line.past = job->past;
-  line.aggregates = job->numbers + number * job->aggregates * line.size;
+  line.aggregates = job->numbers + number * job->aggregates * line.number;
   line.there = job->there + number * job->aggregates;
   return line;
 }
 
 /* A thread's share: tile after tile, until there are no more. The next one is taken early, so that
- * its elements can be asked for while this one's results are made. A thread ends its tiles in the
+ * its elements can be prefetched while this one's results are made. A thread ends its tiles in the
  * order of their numbers, so whoever holds one that others wait for is at work on it or on an
  * earlier one. */
 static void take_tiles(void *arg, int64_t chunk, int thread) {
@@ -74,7 +74,8 @@ rung_status RUNG_ENTRY(scan_threads)(const rung_task *task) {
   }
   job.aggregates = scan_aggregates(job.tiles);
   job.numbers = (char *)task->scratch;
-  job.there = (atomic_uchar *)(job.numbers + job.lines * job.aggregates * size);
+  job.there =
+      (atomic_uchar *)(job.numbers + job.lines * job.aggregates * scan_number_bytes(problem));
   memset((void *)job.there, 0, (size_t)(job.lines * job.aggregates));
   rung_parallel(threads, threads, take_tiles, &job);
   return RUNG_OK;

@@ -13,5 +13,5 @@ SCAN_STEPPED(scan_blelloch_padded_rung, scan_blelloch_padded_kernel, 2,
              2 * threads + 2 * threads * sizeof(typename S::value) / 128);
 
 extern "C" rung_status RUNG_ENTRY(scan_blelloch_padded)(const rung_task *task) {
-  return scan_by_source<scan_blelloch_padded_rung>(task);
+  return scan_by_operator<scan_blelloch_padded_rung>(task);
 }

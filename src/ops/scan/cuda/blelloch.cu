@@ -13,5 +13,5 @@ static __global__ void scan_blelloch_kernel(scan_level<S> level) {
 SCAN_STEPPED(scan_blelloch_rung, scan_blelloch_kernel, 2, 2 * threads);
 
 extern "C" rung_status RUNG_ENTRY(scan_blelloch)(const rung_task *task) {
-  return scan_by_source<scan_blelloch_rung>(task);
+  return scan_by_operator<scan_blelloch_rung>(task);
 }

@@ -29,12 +29,12 @@ __device__ __forceinline__ void scan_blelloch_part(const scan_level<S> &level, i
     const unsigned right = 2 * s * (thread + 1) - 1;
     if (right >= all) continue;
     value *to = &tree[scan_place<value, Padded>(right)];
-    *to = S::join(tree[scan_place<value, Padded>(right - s)], *to);
+    *to = S::combine(tree[scan_place<value, Padded>(right - s)], *to);
   }
   __syncthreads();
   if (thread == 0) {
     if (level.parts > 1) level.totals[job] = tree[root];
-    tree[root] = S::none();
+    tree[root] = S::identity();
   }
   for (unsigned s = half; s > 0; s /= 2) {
     __syncthreads();
@@ -44,12 +44,12 @@ __device__ __forceinline__ void scan_blelloch_part(const scan_level<S> &level, i
     value *b = &tree[scan_place<value, Padded>(right)];
     const value left = *a;
     *a = *b;
-    *b = S::join(*b, left);
+    *b = S::combine(*b, left);
   }
   __syncthreads();
 #pragma unroll
   for (int k = 0; k < 2; ++k)
-    scan_put(level, part, thread + k * half, tree[at[k]], S::join(tree[at[k]], x[k]));
+    scan_put(level, part, thread + k * half, tree[at[k]], S::combine(tree[at[k]], x[k]));
   __syncthreads();
 }
 

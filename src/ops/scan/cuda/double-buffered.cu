@@ -16,13 +16,13 @@ static __global__ void scan_double_buffered_kernel(scan_level<S> level) {
     from[thread] = scan_element(level, part, thread);
     __syncthreads();
     for (unsigned s = 1; s < threads; s *= 2) {
-      to[thread] = thread >= s ? S::join(from[thread - s], from[thread]) : from[thread];
+      to[thread] = thread >= s ? S::combine(from[thread - s], from[thread]) : from[thread];
       __syncthreads();
       value *swap = from;
       from = to;
       to = swap;
     }
-    scan_put(level, part, thread, thread > 0 ? from[thread - 1] : S::none(), from[thread]);
+    scan_put(level, part, thread, thread > 0 ? from[thread - 1] : S::identity(), from[thread]);
     if (thread == threads - 1 && level.parts > 1) level.totals[job] = from[thread];
     __syncthreads();
   }
@@ -31,5 +31,5 @@ static __global__ void scan_double_buffered_kernel(scan_level<S> level) {
 SCAN_STEPPED(scan_double_buffered_rung, scan_double_buffered_kernel, 1, 2 * threads);
 
 extern "C" rung_status RUNG_ENTRY(scan_double_buffered)(const rung_task *task) {
-  return scan_by_source<scan_double_buffered_rung>(task);
+  return scan_by_operator<scan_double_buffered_rung>(task);
 }

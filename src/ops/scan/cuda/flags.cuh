@@ -77,18 +77,18 @@ __device__ __forceinline__ typename S::value scan_total(const scan_lines<S> &lin
                                                         int tile) {
   typedef typename S::value value;
   const typename S::in *in = lines.in + line * lines.in_pitch + tile * (int64_t)SCAN_TILE;
-  value bands = S::none();
+  value bands = S::identity();
 #pragma unroll 1
   for (int band = 0; band < SCAN_EIGHT; ++band) {
-    value rows = S::none();
+    value rows = S::identity();
 #pragma unroll 1
     for (int row = 0; row < SCAN_EIGHT; ++row) {
       const typename S::in *at = in + band * SCAN_BAND + scan_group_at(row);
-      const value left = S::join(S::take(at[0], lines.turn), S::take(at[1], lines.turn)),
-                  right = S::join(S::take(at[2], lines.turn), S::take(at[3], lines.turn));
-      rows = S::join(rows, __shfl_sync(0xffffffffu, scan_warp<S>(S::join(left, right)), 31));
+      const value left = S::combine(S::load(at[0], lines.key), S::load(at[1], lines.key)),
+                  right = S::combine(S::load(at[2], lines.key), S::load(at[3], lines.key));
+      rows = S::combine(rows, __shfl_sync(0xffffffffu, scan_warp<S>(S::combine(left, right)), 31));
     }
-    bands = S::join(bands, rows);
+    bands = S::combine(bands, rows);
   }
   return bands;
 }
@@ -138,7 +138,7 @@ __device__ __forceinline__ bool scan_gather(const scan_queue &queue, const scan_
   const int lane = (int)threadIdx.x % 32;
   const scan_word *at = words + (first + lane) * scan_words<value>();
   bool there = lane >= count;
-  value seen = S::none();
+  value seen = S::identity();
   for (unsigned looks = 0; !there && looks != queue.patience; ++looks) there = scan_look(at, &seen);
   *found = seen;
   return __all_sync(0xffffffffu, there) != 0;
@@ -189,16 +189,16 @@ __device__ __forceinline__ bool scan_families(const scan_queue &queue, int line,
   value k;
   if (!scan_gather<S>(queue, words, at - number, number, &k)) return false;
   k = scan_warp<S>(k);
-  if (number == 0 ? lane == 0 : lane == number - 1) e[level] = number == 0 ? S::none() : k;
+  if (number == 0 ? lane == 0 : lane == number - 1) e[level] = number == 0 ? S::identity() : k;
   return true;
 }
 
 /* P, from what scan_families() found. */
 template <typename S>
-__device__ __forceinline__ typename S::value scan_joined(const typename S::value *e) {
-  typename S::value all = S::none();
+__device__ __forceinline__ typename S::value scan_combined(const typename S::value *e) {
+  typename S::value all = S::identity();
 #pragma unroll
-  for (int k = SCAN_LEVELS - 1; k >= 0; --k) all = S::join(all, e[k]);
+  for (int k = SCAN_LEVELS - 1; k >= 0; --k) all = S::combine(all, e[k]);
   return all;
 }
 

@@ -9,10 +9,11 @@
  * are made twice. And a tile that begins soon is fetched into the level 2 cache now. */
 #include "ops/scan/cuda/flags.cuh"
 
-/* What one asynchronous copy brings: a group, or half of one where elements have 8 bytes. */
+/* What one asynchronous copy carries: a group, or half of one where elements have 8 bytes. */
 template <typename T>
-struct __align__(16) scan_piece {
-  T at[16 / sizeof(T)];
+struct alignas(SCAN_GROUP * sizeof(T) < 16 ? SCAN_GROUP * sizeof(T) : 16) scan_piece {
+  enum { EACH = sizeof(T) < 8 ? (int)SCAN_GROUP : SCAN_GROUP / 2 };
+  T at[EACH];
 };
 
 /* A thread's groups of its warp's band, in shared memory: from row to row, and from piece to piece,
@@ -21,24 +22,24 @@ template <typename S>
 struct scan_band_groups {
   typedef typename S::in in;
   typedef scan_piece<in> piece;
-  enum { PIECES = SCAN_GROUP * (int)sizeof(in) / 16, EACH = 16 / (int)sizeof(in) };
+  enum { EACH = (int)piece::EACH, PIECES = (int)SCAN_GROUP / EACH };
   piece *own;
 
-  __device__ __forceinline__ void group(int row, int64_t turn, typename S::value e[]) const {
+  __device__ __forceinline__ void group(int row, const rung_key &key, typename S::value e[]) const {
 #pragma unroll
     for (int p = 0; p < PIECES; ++p) {
       const piece x = own[(row * PIECES + p) * 32];
 #pragma unroll
-      for (int c = 0; c < EACH; ++c) e[p * EACH + c] = S::take(x.at[c], turn);
+      for (int c = 0; c < EACH; ++c) e[p * EACH + c] = S::load(x.at[c], key);
     }
   }
 };
 
-/* Asks for the band at `in`, of which `count` elements are there (none or less: an empty one). V is
- * 4 where `in` is aligned to 16 bytes, else 1. */
+/* Copies in the band at `in`, of which `count` elements are there (none or less: an empty one). V
+ * is 4 where `in` is aligned to 16 bytes, else 1. */
 template <typename S, int V>
-__device__ __forceinline__ void scan_ask(const typename S::in *in, int count, int64_t turn,
-                                         const scan_band_groups<S> &band) {
+__device__ __forceinline__ void scan_copy_in(const typename S::in *in, int count,
+                                             const rung_key &key, const scan_band_groups<S> &band) {
   typedef scan_band_groups<S> groups;
   typedef typename groups::piece piece;
   if (V == SCAN_GROUP && count >= SCAN_BAND) {
@@ -59,7 +60,7 @@ __device__ __forceinline__ void scan_ask(const typename S::in *in, int count, in
 #pragma unroll
       for (int c = 0; c < groups::EACH; ++c) {
         const int at = scan_group_at(r) + p * groups::EACH + c;
-        x.at[c] = at < count ? in[at] : S::give(S::none(), turn);
+        x.at[c] = at < count ? in[at] : S::empty(key);
       }
       band.own[(r * groups::PIECES + p) * 32] = x;
     }
@@ -70,15 +71,15 @@ __device__ __forceinline__ void scan_ask(const typename S::in *in, int count, in
  * thread. */
 template <typename S>
 __device__ __forceinline__ typename S::value scan_row_prefixes(const scan_band_groups<S> &band,
-                                                               int64_t turn,
+                                                               const rung_key &key,
                                                                typename S::value g[]) {
-  typename S::value rows = S::none();
+  typename S::value rows = S::identity();
 #pragma unroll
   for (int r = 0; r < SCAN_EIGHT; ++r) {
     typename S::value e[SCAN_GROUP];
-    band.group(r, turn, e);
-    g[r] = scan_warp<S>(S::join(S::join(e[0], e[1]), S::join(e[2], e[3])));
-    rows = S::join(rows, g[r]);
+    band.group(r, key, e);
+    g[r] = scan_warp<S>(S::combine(S::combine(e[0], e[1]), S::combine(e[2], e[3])));
+    rows = S::combine(rows, g[r]);
   }
   return rows;
 }
@@ -91,16 +92,16 @@ __device__ __forceinline__ void scan_write(const scan_band_groups<S> &band,
                                            const scan_lines<S> &lines, bool begins,
                                            typename S::in *out, int count) {
   const unsigned lane = threadIdx.x % 32;
-  typename S::value rows = S::none();
+  typename S::value rows = S::identity();
 #pragma unroll
   for (int r = 0; r < SCAN_EIGHT; ++r) {
     typename S::value back = __shfl_up_sync(0xffffffffu, g[r], 1), e[SCAN_GROUP];
-    if (lane == 0) back = S::none();
-    const typename S::value base = S::join(S::join(offset, rows), back);
-    band.group(r, lines.turn, e);
+    if (lane == 0) back = S::identity();
+    const typename S::value base = S::combine(S::combine(offset, rows), back);
+    band.group(r, lines.key, e);
     scan_group_prefixes<S>(e);
-    scan_give<S, V>(e, base, lines, begins, out, scan_group_at(r), count);
-    rows = S::join(rows, __shfl_sync(0xffffffffu, g[r], 31));
+    scan_store_group<S, V>(e, base, lines, begins, out, scan_group_at(r), count);
+    rows = S::combine(rows, __shfl_sync(0xffffffffu, g[r], 31));
   }
 }
 
@@ -162,10 +163,10 @@ static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
     rung_fetch_ahead(line + ahead * SCAN_TILE, SCAN_TILE * (unsigned)sizeof *line);
   groups band;
   band.own = pieces + warp * SCAN_EIGHT * groups::PIECES * 32 + (int)threadIdx.x % 32;
-  scan_ask<S, V>(line + at.first, scan_count(lines, at.first), lines.turn, band);
-  typename S::value g[SCAN_EIGHT], before = S::none();
+  scan_copy_in<S, V>(line + at.first, scan_count(lines, at.first), lines.key, band);
+  typename S::value g[SCAN_EIGHT], before = S::identity();
   for (bool there = false; !there;) {
-    const typename S::value rows = scan_row_prefixes<S>(band, lines.turn, g);
+    const typename S::value rows = scan_row_prefixes<S>(band, lines.key, g);
     if (threadIdx.x % 32 == 31) bands[warp] = rows;
     __syncthreads();
     if (queue.tiles == 1) break;
@@ -174,7 +175,7 @@ static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
     there &= scan_families<S>(queue, at.line, at.tile, e);
     there = __syncthreads_and(there) != 0;
     if (there)
-      before = scan_joined<S>(e);
+      before = scan_combined<S>(e);
     else if (warp == 0)
       scan_help<S>(lines, queue, at.line, at.tile);
     if (!there) __syncthreads();
@@ -184,7 +185,7 @@ static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
   const unsigned most = (unsigned)(queue.jobs - 1);
   unsigned earlier = 0;
   if (queue.tiles > 1 && threadIdx.x == 0) earlier = atomicInc(queue.finished, most);
-  scan_write<S, V>(band, g, S::join(before, scan_bands<S>(bands, warp)), lines, at.first == 0,
+  scan_write<S, V>(band, g, S::combine(before, scan_bands<S>(bands, warp)), lines, at.first == 0,
                    lines.out + at.line * lines.out_pitch + at.first, scan_count(lines, at.first));
   if (queue.tiles == 1) return;
   if (threadIdx.x == 0) finished = earlier;
@@ -214,5 +215,5 @@ struct scan_single_pass_rung {
 };
 
 extern "C" rung_status RUNG_ENTRY(scan_single_pass)(const rung_task *task) {
-  return scan_by_source<scan_canonical<scan_single_pass_rung>>(task);
+  return scan_by_any_operator<scan_canonical<scan_single_pass_rung>>(task);
 }

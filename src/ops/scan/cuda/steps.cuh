@@ -3,7 +3,7 @@
 #ifndef RUNG_SCAN_CUDA_STEPS_CUH
 #define RUNG_SCAN_CUDA_STEPS_CUH
 
-#include "ops/scan/cuda/sources.cuh"
+#include "ops/scan/cuda/operators.cuh"
 
 /* One launch of block scans: every line cut into `parts` of `size` elements. */
 template <typename S>
@@ -35,11 +35,11 @@ __device__ __forceinline__ scan_part<S> scan_part_of(const scan_level<S> &level,
   return part;
 }
 
-/* Element i of a part as a number; beyond the part's end none. */
+/* Element i of a part as a number; beyond the part's end the identity. */
 template <typename S>
 __device__ __forceinline__ typename S::value scan_element(const scan_level<S> &level,
                                                           const scan_part<S> &part, int64_t i) {
-  return i < part.count ? S::take(part.in[i], level.lines.turn) : S::none();
+  return i < part.count ? S::load(part.in[i], level.lines.key) : S::identity();
 }
 
 /* And the result of element i, from what its part comes to before it and with it. */
@@ -50,8 +50,8 @@ __device__ __forceinline__ void scan_put(const scan_level<S> &level, const scan_
   if (i >= part.count) return;
   const bool exclusive = level.lines.exclusive;
   part.out[i] = exclusive && part.begins && i == 0
-                    ? S::nothing(level.lines.turn)
-                    : S::give(exclusive ? before : with, level.lines.turn);
+                    ? S::empty(level.lines.key)
+                    : S::store(exclusive ? before : with, level.lines.key);
 }
 
 /* The last step, a block a part. The first part of a line has nothing before it. */
@@ -63,7 +63,7 @@ static __global__ void scan_add_back(scan_level<S> level) {
     const typename S::value before = level.totals[job - 1];
     for (int64_t i = threadIdx.x; i < part.count; i += blockDim.x)
       part.out[i] =
-          S::give(S::join(before, S::take(part.out[i], level.lines.turn)), level.lines.turn);
+          S::store(S::combine(before, S::load(part.out[i], level.lines.key)), level.lines.key);
   }
 }
 
@@ -83,7 +83,7 @@ static rung_status scan_steps(const rung_task *task, const scan_lines<S> &lines,
   totals.out = level.totals;
   totals.in_pitch = totals.out_pitch = totals.columns = level.parts;
   totals.lines = lines.lines;
-  totals.turn = 0;
+  totals.key = rung_key();
   totals.exclusive = false;
   status =
       scan_steps<typename S::next, Rung>(task, totals, level.totals + lines.lines * level.parts);

@@ -3,13 +3,13 @@
 #ifndef RUNG_SCAN_CUDA_TILE_CUH
 #define RUNG_SCAN_CUDA_TILE_CUH
 
-#include "ops/scan/cuda/sources.cuh"
+#include "ops/scan/cuda/operators.cuh"
 
 enum { SCAN_THREADS = 32 * SCAN_EIGHT };
 
-/* A group's elements in one load, or two where they have 8 bytes: aligned to 16. */
+/* A group's elements in one load, or two where they have 8 bytes. */
 template <typename T>
-struct __align__(16) scan_chunk {
+struct alignas(SCAN_GROUP * sizeof(T) < 16 ? SCAN_GROUP * sizeof(T) : 16) scan_chunk {
   T at[SCAN_GROUP];
 };
 
@@ -28,7 +28,7 @@ __device__ __forceinline__ int scan_group_at(int row) {
 /* The band at `in`, of which `count` elements are there (none or less: an empty one). V is 4 where
  * `in` is aligned to 16 bytes, else 1. */
 template <typename S, int V>
-__device__ __forceinline__ void scan_load(const typename S::in *in, int count, int64_t turn,
+__device__ __forceinline__ void scan_load(const typename S::in *in, int count, const rung_key &key,
                                           scan_held<S> &held) {
   typedef scan_chunk<typename S::in> chunk;
   if (V == SCAN_GROUP && count >= SCAN_BAND) {
@@ -38,7 +38,7 @@ __device__ __forceinline__ void scan_load(const typename S::in *in, int count, i
 #pragma unroll
     for (int r = 0; r < SCAN_EIGHT; ++r) {
 #pragma unroll
-      for (int c = 0; c < SCAN_GROUP; ++c) held.e[r][c] = S::take(chunks[r].at[c], turn);
+      for (int c = 0; c < SCAN_GROUP; ++c) held.e[r][c] = S::load(chunks[r].at[c], key);
     }
     return;
   }
@@ -47,7 +47,7 @@ __device__ __forceinline__ void scan_load(const typename S::in *in, int count, i
 #pragma unroll
     for (int c = 0; c < SCAN_GROUP; ++c) {
       const int at = scan_group_at(r) + c;
-      held.e[r][c] = at < count ? S::take(in[at], turn) : S::none();
+      held.e[r][c] = at < count ? S::load(in[at], key) : S::identity();
     }
   }
 }
@@ -55,21 +55,21 @@ __device__ __forceinline__ void scan_load(const typename S::in *in, int count, i
 /* The prefixes of a group, in place: K of the contract. */
 template <typename S>
 __device__ __forceinline__ void scan_group_prefixes(typename S::value e[]) {
-  const typename S::value left = S::join(e[0], e[1]), middle = S::join(e[1], e[2]);
-  e[3] = S::join(left, S::join(e[2], e[3]));
-  e[2] = S::join(e[0], middle);
+  const typename S::value left = S::combine(e[0], e[1]), middle = S::combine(e[1], e[2]);
+  e[3] = S::combine(left, S::combine(e[2], e[3]));
+  e[2] = S::combine(e[0], middle);
   e[1] = left;
 }
 
 /* The prefixes of groups and rows. The band's total is returned to the warp's last thread. */
 template <typename S>
 __device__ __forceinline__ typename S::value scan_prefixes(scan_held<S> &held) {
-  typename S::value rows = S::none();
+  typename S::value rows = S::identity();
 #pragma unroll
   for (int r = 0; r < SCAN_EIGHT; ++r) {
     scan_group_prefixes<S>(held.e[r]);
     held.g[r] = scan_warp<S>(held.e[r][SCAN_GROUP - 1]);
-    rows = S::join(rows, held.g[r]);
+    rows = S::combine(rows, held.g[r]);
   }
   return rows;
 }
@@ -77,18 +77,19 @@ __device__ __forceinline__ typename S::value scan_prefixes(scan_held<S> &held) {
 /* Writes a group's results, from its prefixes and what comes before it, `at` elements into a band
  * of `count`; `begins`: the band is its line's first. */
 template <typename S, int V>
-__device__ __forceinline__ void scan_give(const typename S::value e[], typename S::value base,
-                                          const scan_lines<S> &lines, bool begins,
-                                          typename S::in *out, int at, int count) {
+__device__ __forceinline__ void scan_store_group(const typename S::value e[],
+                                                 typename S::value base, const scan_lines<S> &lines,
+                                                 bool begins, typename S::in *out, int at,
+                                                 int count) {
   typedef scan_chunk<typename S::in> chunk;
   chunk results;
 #pragma unroll
   for (int c = 0; c < SCAN_GROUP; ++c) {
-    const typename S::value with = S::join(base, e[c]);
-    const typename S::value before = c > 0 ? S::join(base, e[c > 0 ? c - 1 : 0]) : base;
-    results.at[c] = S::give(lines.exclusive ? before : with, lines.turn);
+    const typename S::value with = S::combine(base, e[c]);
+    const typename S::value before = c > 0 ? S::combine(base, e[c > 0 ? c - 1 : 0]) : base;
+    results.at[c] = S::store(lines.exclusive ? before : with, lines.key);
   }
-  if (lines.exclusive && begins && at == 0) results.at[0] = S::nothing(lines.turn);
+  if (lines.exclusive && begins && at == 0) results.at[0] = S::empty(lines.key);
   if (V == SCAN_GROUP && at + SCAN_GROUP <= count) {
     *(chunk *)(out + at) = results;
   } else {
@@ -105,24 +106,24 @@ __device__ __forceinline__ void scan_store(const scan_held<S> &held, typename S:
                                            const scan_lines<S> &lines, bool begins,
                                            typename S::in *out, int count) {
   const unsigned lane = threadIdx.x % 32;
-  typename S::value rows = S::none();
+  typename S::value rows = S::identity();
 #pragma unroll
   for (int r = 0; r < SCAN_EIGHT; ++r) {
     typename S::value back = __shfl_up_sync(0xffffffffu, held.g[r], 1);
-    if (lane == 0) back = S::none();
-    const typename S::value base = S::join(S::join(offset, rows), back);
-    scan_give<S, V>(held.e[r], base, lines, begins, out, scan_group_at(r), count);
-    rows = S::join(rows, __shfl_sync(0xffffffffu, held.g[r], 31));
+    if (lane == 0) back = S::identity();
+    const typename S::value base = S::combine(S::combine(offset, rows), back);
+    scan_store_group<S, V>(held.e[r], base, lines, begins, out, scan_group_at(r), count);
+    rows = S::combine(rows, __shfl_sync(0xffffffffu, held.g[r], 31));
   }
 }
 
 /* The running result of the first `count` bands' totals. */
 template <typename S>
 __device__ __forceinline__ typename S::value scan_bands(const typename S::value *bands, int count) {
-  typename S::value all = S::none();
+  typename S::value all = S::identity();
 #pragma unroll
   for (int b = 0; b < SCAN_EIGHT; ++b)
-    if (b < count) all = S::join(all, bands[b]);
+    if (b < count) all = S::combine(all, bands[b]);
   return all;
 }
 
@@ -135,9 +136,9 @@ static __global__ void __launch_bounds__(SCAN_THREADS) scan_short_kernel(scan_li
   for (int64_t line = blockIdx.x * (int64_t)(blockDim.x / 32) + threadIdx.x / 32;
        line < lines.lines; line += warps) {
     scan_held<S> held;
-    scan_load<S, V>(lines.in + line * lines.in_pitch, (int)lines.columns, lines.turn, held);
+    scan_load<S, V>(lines.in + line * lines.in_pitch, (int)lines.columns, lines.key, held);
     scan_prefixes<S>(held);
-    scan_store<S, V>(held, S::none(), lines, true, lines.out + line * lines.out_pitch,
+    scan_store<S, V>(held, S::identity(), lines, true, lines.out + line * lines.out_pitch,
                      (int)lines.columns);
   }
 }

@@ -15,15 +15,15 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
     const int64_t line = job / (tiles - 1), tile = job - line * (tiles - 1);
     scan_held<S> held;
     scan_load<S, V>(lines.in + line * lines.in_pitch + tile * SCAN_TILE + warp * SCAN_BAND,
-                    SCAN_BAND, lines.turn, held);
-    typename S::value rows = S::none();
+                    SCAN_BAND, lines.key, held);
+    typename S::value rows = S::identity();
 #pragma unroll
     for (int r = 0; r < SCAN_EIGHT; ++r) {
-      typename S::value t =
-          S::join(S::join(held.e[r][0], held.e[r][1]), S::join(held.e[r][2], held.e[r][3]));
+      typename S::value t = S::combine(S::combine(held.e[r][0], held.e[r][1]),
+                                       S::combine(held.e[r][2], held.e[r][3]));
 #pragma unroll
-      for (int s = 1; s < 32; s *= 2) t = S::join(t, __shfl_xor_sync(0xffffffffu, t, s));
-      rows = S::join(rows, t);
+      for (int s = 1; s < 32; s *= 2) t = S::combine(t, __shfl_xor_sync(0xffffffffu, t, s));
+      rows = S::combine(rows, t);
     }
     if (threadIdx.x % 32 == 0) bands[warp] = rows;
     __syncthreads();
@@ -43,7 +43,7 @@ static __global__ void scan_families_kernel(int64_t lines, int64_t tiles,
       const int64_t rounded = (there + SCAN_FAMILY - 1) / SCAN_FAMILY * SCAN_FAMILY;
       typename S::value *next = level + count;
       for (int64_t i = threadIdx.x; i < rounded; i += blockDim.x) {
-        const typename S::value k = scan_warp<S>(i < there ? level[i] : S::none());
+        const typename S::value k = scan_warp<S>(i < there ? level[i] : S::identity());
         if (i < there) level[i] = k;
         if (i < there && i % SCAN_FAMILY == SCAN_FAMILY - 1) next[i / SCAN_FAMILY] = k;
       }
@@ -58,16 +58,16 @@ static __global__ void scan_families_kernel(int64_t lines, int64_t tiles,
 template <typename S>
 __device__ __forceinline__ typename S::value scan_before(const typename S::value *numbers,
                                                          int64_t tiles, int64_t tile) {
-  typename S::value e[SCAN_LEVELS], all = S::none();
+  typename S::value e[SCAN_LEVELS], all = S::identity();
 #pragma unroll
   for (int k = 0; k < SCAN_LEVELS; ++k) {
-    e[k] = tile % SCAN_FAMILY != 0 ? numbers[tile - 1] : S::none();
+    e[k] = tile % SCAN_FAMILY != 0 ? numbers[tile - 1] : S::identity();
     numbers += tiles;
     tiles /= SCAN_FAMILY;
     tile /= SCAN_FAMILY;
   }
 #pragma unroll
-  for (int k = SCAN_LEVELS - 1; k >= 0; --k) all = S::join(all, e[k]);
+  for (int k = SCAN_LEVELS - 1; k >= 0; --k) all = S::combine(all, e[k]);
   return all;
 }
 
@@ -82,12 +82,12 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
     const int64_t first = tile * SCAN_TILE + warp * SCAN_BAND, left = lines.columns - first;
     const int count = left < SCAN_BAND ? (int)left : SCAN_BAND;
     scan_held<S> held;
-    scan_load<S, V>(lines.in + line * lines.in_pitch + first, count, lines.turn, held);
+    scan_load<S, V>(lines.in + line * lines.in_pitch + first, count, lines.key, held);
     const typename S::value before = scan_before<S>(numbers + line * pitch, tiles, tile);
     const typename S::value rows = scan_prefixes<S>(held);
     if (threadIdx.x % 32 == 31) bands[warp] = rows;
     __syncthreads();
-    scan_store<S, V>(held, S::join(before, scan_bands<S>(bands, warp)), lines, first == 0,
+    scan_store<S, V>(held, S::combine(before, scan_bands<S>(bands, warp)), lines, first == 0,
                      lines.out + line * lines.out_pitch + first, count);
     __syncthreads();
   }
@@ -113,5 +113,5 @@ struct scan_tiles_rung {
 };
 
 extern "C" rung_status RUNG_ENTRY(scan_tiles)(const rung_task *task) {
-  return scan_by_source<scan_canonical<scan_tiles_rung>>(task);
+  return scan_by_any_operator<scan_canonical<scan_tiles_rung>>(task);
 }

@@ -12,16 +12,16 @@ static __global__ void scan_warp_kernel(scan_level<S> level) {
     const scan_part<S> part = scan_part_of(level, job);
     const value with = scan_warp<S>(scan_element(level, part, thread));
     value before = __shfl_up_sync(0xffffffffu, with, 1);
-    if (lane == 0) before = S::none();
+    if (lane == 0) before = S::identity();
     if (lane == 31) warps[warp] = with;
     __syncthreads();
     if (warp == 0) {
-      const value all = scan_warp<S>(lane < blockDim.x / 32 ? warps[lane] : S::none());
+      const value all = scan_warp<S>(lane < blockDim.x / 32 ? warps[lane] : S::identity());
       warps[lane] = all;
     }
     __syncthreads();
-    const value left = warp > 0 ? warps[warp - 1] : S::none();
-    scan_put(level, part, thread, S::join(left, before), S::join(left, with));
+    const value left = warp > 0 ? warps[warp - 1] : S::identity();
+    scan_put(level, part, thread, S::combine(left, before), S::combine(left, with));
     if (thread == 0 && level.parts > 1) level.totals[job] = warps[31];
     __syncthreads();
   }
@@ -45,5 +45,5 @@ struct scan_warp_rung {
 };
 
 extern "C" rung_status RUNG_ENTRY(scan_warp)(const rung_task *task) {
-  return scan_by_source<scan_warp_rung>(task);
+  return scan_by_operator<scan_warp_rung>(task);
 }

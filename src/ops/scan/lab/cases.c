@@ -2,7 +2,7 @@
  *
  *   n          elements in a line (1000)
  *   op         sum (default), min or max
- *   type       f32 (default), f64, i32, u32, i64 or u64
+ *   type       f32 (default), f64, f16, bf16, i32, u32, i64, u64, i16, u16, i8 or u8
  *   exclusive  0 (default) or 1
  *   lines      one after the other in memory (1)
  *   data       random (default), special, equal, alternating or permutation (core/numbers.h) */
@@ -17,7 +17,8 @@
 
 static const char *const keys[] = {"n", "op", "type", "exclusive", "lines", "data", NULL};
 static const char *const ops[] = {"sum", "min", "max", NULL};
-static const char *const types[] = {"f32", "f64", "i32", "u32", "i64", "u64", NULL};
+static const char *const types[] = {"f32", "f64", "f16", "bf16", "i32", "u32", "i64",
+                                    "u64", "i16", "u16", "i8",   "u8",  NULL};
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
@@ -80,7 +81,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   *test_case = (rung_case){.operation = &scan_operation,
                            .cases = &scan_cases,
                            .seed = seed,
-                           .dtype = dtype,
+                           .types = scan_types_of((rung_reduction)r.op, dtype),
                            .inputs = 1,
                            .outputs = 1,
                            .array_names = {"in", "out"}};
@@ -129,6 +130,8 @@ static void drop(rung_case *test_case) {
       "n=1030 lines=12 data=special op=max exclusive=1 type=" type,      \
       "n=130 lines=12 data=special op=min type=" type
 
+#define NARROW(type) SUMS(type), EXTREMES(type), KINDS("op=sum exclusive=1 type=" type)
+
 /* The first lines are tried with many block sizes. 262145 is one more than 32 tiles hold: the first
  * that needs an aggregate of a family. */
 static const char *const verify[] = {"n=1000 op=sum type=f32",
@@ -158,6 +161,17 @@ static const char *const verify[] = {"n=1000 op=sum type=f32",
                                      "n=8193 data=permutation op=max type=u32",
                                      "n=8193 op=sum exclusive=1 type=u32",
                                      "n=8193 op=sum type=i64",
+                                     NARROW("f16"),
+                                     NARROW("bf16"),
+                                     NARROW("i8"),
+                                     NARROW("u8"),
+                                     NARROW("i16"),
+                                     NARROW("u16"),
+                                     LENGTHS("op=sum type=f16"),
+                                     LENGTHS("op=max exclusive=1 type=bf16"),
+                                     LENGTHS("op=min exclusive=1 type=i8"),
+                                     "n=270001 op=sum exclusive=1 type=f16",
+                                     "n=262145 op=max type=u16",
                                      NULL};
 static const char *const bench[] = {"n=268435456 op=sum type=f32",
                                     "n=16777216 op=sum type=f32",

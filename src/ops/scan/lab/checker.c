@@ -16,13 +16,9 @@ typedef struct expected_scan {
   double *worst; /* a line */
 } expected_scan;
 
-static bool is_float(rung_dtype dtype) {
-  return (RUNG_FLOATS & RUNG_TYPE(dtype)) != 0;
-}
-
 /* Sums of floats: what a textbook order may stray in. */
 static bool may_stray(const scan_problem *problem) {
-  return is_float(problem->dtype) && problem->what == RUNG_SUM;
+  return rung_dtype_is_float(problem->dtype) && problem->what == RUNG_SUM;
 }
 
 /* ---- judging ----------------------------------------------------------------------------------
@@ -31,25 +27,26 @@ static bool may_stray(const scan_problem *problem) {
 /* The contract's bounds (scan.h), as a multiple of the magnitudes. */
 static double bound_of(const scan_problem *problem, rung_order order) {
   if (!may_stray(problem)) return 0;
-  const double eps = problem->dtype == RUNG_F32 ? 0x1p-23 : 0x1p-52;
-  if (order != RUNG_CANONICAL) return ((double)problem->columns + 1) * eps;
-  return (24 + 6 * scan_levels_of(problem->columns) + 1) * eps;
+  const rung_types types = scan_types_of(problem->what, problem->dtype);
+  const double eps = rung_traits_of(types.accumulate)->eps;
+  const double stored = types.accumulate != types.out ? rung_traits_of(types.out)->eps : 0;
+  if (order != RUNG_CANONICAL) return ((double)problem->columns + 1) * eps + stored;
+  return (24 + 6 * scan_levels_of(problem->columns) + 1) * eps + stored;
 }
 
 /* Every bit, but that a NaN is a NaN. */
 static bool same_bits(rung_dtype dtype, const char *a, const char *b, int64_t at) {
   const size_t size = rung_dtype_bytes(dtype);
   if (memcmp(a + (size_t)at * size, b + (size_t)at * size, size) == 0) return true;
-  return is_float(dtype) && isnan(rung_number_at(dtype, a, at)) &&
+  return rung_dtype_is_float(dtype) && isnan(rung_number_at(dtype, a, at)) &&
          isnan(rung_number_at(dtype, b, at));
 }
 
 /* Whether a sum that lacks the contract's bits may stand. `distance` is from the wide one. */
 static bool within(const scan_problem *problem, double value, double wide, double magnitude,
                    double distance) {
-  const bool narrow = problem->dtype == RUNG_F32;
-  const double least = narrow ? 0x1p-149 : 0x1p-1074;
-  const double most = narrow ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+  const double least = rung_traits_of(problem->dtype)->tiny;
+  const double most = rung_traits_of(problem->dtype)->largest;
   if (!isfinite(wide)) return isnan(wide) ? isnan(value) : value == wide;
   /* Where the magnitudes' sum overflows, the contract leaves textbook orders free. */
   if (!(magnitude <= most)) return true;
@@ -59,7 +56,7 @@ static bool within(const scan_problem *problem, double value, double wide, doubl
 /* Integers have no poison: every one of their values is a number. */
 static bool is_poison(rung_dtype dtype, const char *data, int64_t at) {
   const size_t size = rung_dtype_bytes(dtype);
-  if (!is_float(dtype)) return false;
+  if (!rung_dtype_is_float(dtype)) return false;
   for (size_t b = 0; b < size; ++b)
     if ((unsigned char)data[(size_t)at * size + b] != RUNG_POISON_BYTE) return false;
   return true;
@@ -84,7 +81,7 @@ static void check_line(const scan_problem *problem, rung_order order, const line
     const double distance = fabs(found - wanted);
     if (stray && problem->exclusive) scan_reference_wide(problem, line->in, i, &wide);
     if (stray && magnitude > 0 && distance > comparison->worst * magnitude &&
-        distance > (dtype == RUNG_F32 ? 0x1p-149 : 0x1p-1074))
+        distance > rung_traits_of(dtype)->tiny)
       comparison->worst = distance / magnitude;
     const bool unwritten = is_poison(dtype, line->found, i);
     if (!unwritten && (same || (stray && order != RUNG_CANONICAL &&

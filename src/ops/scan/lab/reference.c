@@ -9,23 +9,24 @@
 
 /* ---- sums of floats, as the contract has them --------------------------------------------------
  *
- * Numbers are held in double, and added in the problem's type. */
+ * Numbers are held in double, and added in the type that sums are made in. */
 
 static const double nothing = -0.0;
 
 typedef struct floats {
-  bool narrow;
+  rung_dtype dtype;
+  bool single; /* sums are made in float */
   const void *x;
   int64_t n;
 } floats;
 
 static double add(const floats *f, double a, double b) {
-  return f->narrow ? (double)((float)a + (float)b) : a + b;
+  return f->single ? (double)((float)a + (float)b) : a + b;
 }
 
 static double element(const floats *f, int64_t i) {
   if (i >= f->n) return nothing;
-  return f->narrow ? (double)((const float *)f->x)[i] : ((const double *)f->x)[i];
+  return rung_number_at(f->dtype, f->x, i);
 }
 
 static void prefix(const floats *f, double *t, int m) {
@@ -145,10 +146,8 @@ static double before_tile(const floats *f, const hierarchy *h, int64_t tile) {
 
 static void put(const floats *f, void *result, int64_t i, double value) {
   if (i >= f->n) return;
-  if (f->narrow)
-    ((float *)result)[i] = (float)value;
-  else
-    ((double *)result)[i] = value;
+  const rung_traits *traits = rung_traits_of(f->dtype);
+  traits->store((char *)result + i * (int64_t)traits->bytes, value);
 }
 
 static void scan_row(const floats *f, bool exclusive, int64_t first, double offset_of_row,
@@ -187,7 +186,8 @@ static void scan_some_tiles(void *arg, int64_t chunk, int thread) {
 }
 
 static bool scan_floats(const scan_problem *problem, const void *line, void *result) {
-  floats_job job = {.f = {problem->dtype == RUNG_F32, line, problem->columns},
+  const rung_dtype sum = scan_types_of(problem->what, problem->dtype).accumulate;
+  floats_job job = {.f = {problem->dtype, sum == RUNG_F32, line, problem->columns},
                     .tiles = scan_tiles(problem->columns),
                     .exclusive = problem->exclusive,
                     .result = result};
@@ -200,44 +200,13 @@ static bool scan_floats(const scan_problem *problem, const void *line, void *res
 /* ---- everything else, in any order ------------------------------------------------------------
  */
 
-static long double number(rung_dtype dtype, const void *x, int64_t at) {
-  switch (dtype) {
-    case RUNG_I32:
-      return ((const int32_t *)x)[at];
-    case RUNG_U32:
-      return ((const uint32_t *)x)[at];
-    case RUNG_I64:
-      return (long double)((const int64_t *)x)[at];
-    case RUNG_U64:
-      return (long double)((const uint64_t *)x)[at];
-    case RUNG_F32:
-      return (long double)((const float *)x)[at];
-    default:
-      return (long double)((const double *)x)[at];
-  }
-}
-
 /* What nothing has: the number that every other one beats, and no NaN. */
 static void put_worst(rung_dtype dtype, bool largest, void *result) {
-  switch (dtype) {
-    case RUNG_I32:
-      *(int32_t *)result = largest ? INT32_MIN : INT32_MAX;
-      break;
-    case RUNG_U32:
-      *(uint32_t *)result = largest ? 0 : UINT32_MAX;
-      break;
-    case RUNG_I64:
-      *(int64_t *)result = largest ? INT64_MIN : INT64_MAX;
-      break;
-    case RUNG_U64:
-      *(uint64_t *)result = largest ? 0 : UINT64_MAX;
-      break;
-    case RUNG_F32:
-      *(float *)result = largest ? -INFINITY : INFINITY;
-      break;
-    default:
-      *(double *)result = largest ? -(double)INFINITY : (double)INFINITY;
-  }
+  const rung_traits *traits = rung_traits_of(dtype);
+  if (traits->kind == RUNG_FLOAT)
+    traits->store(result, largest ? -(double)INFINITY : (double)INFINITY);
+  else
+    traits->store(result, largest ? traits->least : traits->largest);
 }
 
 /* IEEE 754-2019 in words. Integers are never NaN, and their zero has one sign. A long double holds
@@ -257,39 +226,37 @@ static void scan_extremes(const scan_problem *problem, const char *line, char *r
   if (problem->exclusive) put_worst(problem->dtype, largest, result);
   for (int64_t i = 0; i < problem->columns; ++i) {
     const int64_t to = i + problem->exclusive;
-    if (wins(largest, number(problem->dtype, line, i), number(problem->dtype, line, best)))
+    if (wins(largest, rung_number_exact(problem->dtype, line, i),
+             rung_number_exact(problem->dtype, line, best)))
       best = i;
     if (to < problem->columns) memcpy(result + (size_t)to * size, line + (size_t)best * size, size);
   }
 }
 
-static void scan_integers(const scan_problem *problem, const void *line, void *result) {
-  const bool narrow = rung_dtype_bytes(problem->dtype) == 4;
+static void scan_integers(const scan_problem *problem, const char *line, char *result) {
+  const rung_traits *traits = rung_traits_of(problem->dtype);
   uint64_t sum = 0;
   for (int64_t i = 0; i < problem->columns; ++i) {
-    const uint64_t x = narrow ? ((const uint32_t *)line)[i] : ((const uint64_t *)line)[i];
-    const uint64_t value = problem->exclusive ? sum : sum + x;
-    sum += x;
-    if (narrow)
-      ((uint32_t *)result)[i] = (uint32_t)value;
-    else
-      ((uint64_t *)result)[i] = value;
+    const int64_t at = i * (int64_t)traits->bytes;
+    const uint64_t before = sum;
+    sum += (uint64_t)traits->load_integer(line + at);
+    traits->store_integer(result + at, (int64_t)(problem->exclusive ? before : sum));
   }
 }
 
 bool scan_reference_strict(const scan_problem *problem, const void *line, void *result) {
   if (problem->what != RUNG_SUM)
     scan_extremes(problem, (const char *)line, (char *)result);
-  else if (RUNG_FLOATS & RUNG_TYPE(problem->dtype))
+  else if (rung_dtype_is_float(problem->dtype))
     return scan_floats(problem, line, result);
   else
-    scan_integers(problem, line, result);
+    scan_integers(problem, (const char *)line, (char *)result);
   return true;
 }
 
 void scan_reference_wide(const scan_problem *problem, const void *line, int64_t i,
                          scan_wide *wide) {
-  const long double x = number(problem->dtype, line, i);
+  const long double x = rung_number_exact(problem->dtype, line, i);
   wide->sum += x;
   wide->magnitude += fabsl(x);
 }

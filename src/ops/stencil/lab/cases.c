@@ -147,7 +147,7 @@ static void draw_row(const stencil_case *t, int64_t base, double *row) {
   for (int64_t j = 0; j < m; j++) row[j] = (float)rung_random_double(&random);
   if (t->rows != STENCIL_SPECIAL) return;
   const int64_t at = (int64_t)(rung_random_next(&random) % (uint64_t)m);
-  const double tiny = t->problem.dtype == RUNG_F32 ? 0x1p-149 : 0x1p-1074;
+  const double tiny = rung_traits_of(t->problem.dtype)->tiny;
   switch (base % 8) {
     case 0:
       row[at] = NAN;
@@ -182,12 +182,11 @@ static void draw_row(const stencil_case *t, int64_t base, double *row) {
 static void fill_input(const stencil_case *t, const double *bases, void *grid) {
   const stencil_problem *p = &t->problem;
   const int64_t m = p->columns;
+  const rung_traits *traits = rung_traits_of(p->dtype);
   for (int64_t i = 0; i < p->rows; i++) {
     const double *row = bases + i % t->bases * m, scale = stencil_row_scale(t, i);
-    if (p->dtype == RUNG_F32)
-      for (int64_t j = 0; j < m; j++) ((float *)grid)[i * m + j] = (float)(row[j] * scale);
-    else
-      for (int64_t j = 0; j < m; j++) ((double *)grid)[i * m + j] = row[j] * scale;
+    for (int64_t j = 0; j < m; j++)
+      traits->store((char *)grid + (i * m + j) * (int64_t)traits->bytes, row[j] * scale);
   }
 }
 
@@ -258,7 +257,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   test_case->operation = &stencil_operation;
   test_case->cases = &stencil_cases;
   test_case->seed = seed;
-  test_case->dtype = dtype;
+  test_case->types = (rung_types)RUNG_ALIKE(dtype);
   test_case->problem = t; /* its first member is the problem */
   test_case->bytes = t->problem.bytes;
   test_case->flops = t->problem.flops;

@@ -44,24 +44,18 @@ static int64_t base_of(const stencil_case *t, int64_t i) {
   return -1;
 }
 
-static double element(rung_dtype dtype, const void *data, int64_t i) {
-  return dtype == RUNG_F32 ? (double)((const float *)data)[i] : ((const double *)data)[i];
-}
-
 /* The start of base row b, as the rung sees it, in the dtype and in double. */
 static void start_of(const rung_case *test_case, int64_t b, void *row, double *wide) {
   const stencil_case *t = test_case->problem;
   const stencil_problem *p = &t->problem;
   const int64_t m = p->columns, i = row_of(t, b);
+  const rung_traits *traits = rung_traits_of(p->dtype);
   for (int64_t j = 0; j < m; j++) {
     const double x = t->rows == STENCIL_OWN
                          ? stencil_start_value(&t->start, i, j, m)
-                         : element(p->dtype, test_case->arrays[STENCIL_IN].data, i * m + j);
-    if (p->dtype == RUNG_F32)
-      ((float *)row)[j] = (float)x;
-    else
-      ((double *)row)[j] = x;
-    wide[j] = element(p->dtype, row, j);
+                         : rung_number_at(p->dtype, test_case->arrays[STENCIL_IN].data, i * m + j);
+    traits->store((char *)row + j * (int64_t)traits->bytes, x);
+    wide[j] = rung_number_at(p->dtype, row, j);
   }
 }
 
@@ -181,8 +175,7 @@ static void look(const sight *s, rung_order order, rung_comparison *comparison, 
  * the chain; the textbook rounds every product and every sum, and divides. (For a loose rung this
  * is the bound of a row's ends, which take steps.) */
 static double bound_of(const stencil_problem *p, rung_order order, double size) {
-  const double eps = p->dtype == RUNG_F32 ? 0x1p-24 : 0x1p-53;
-  const double tiny = p->dtype == RUNG_F32 ? 0x1p-149 : 0x1p-1074;
+  const double eps = rung_traits_of(p->dtype)->eps / 2, tiny = rung_traits_of(p->dtype)->tiny;
   const double taps = 2 * p->radius + 1;
   const double roundings = order == RUNG_TEXTBOOK ? 2 * taps + 2 : taps + 1;
   return (double)p->steps * roundings * (eps * size + tiny);
@@ -217,12 +210,12 @@ static void check_row(const judging *job, int64_t i, int64_t b, rung_comparison 
   const double scale = stencil_row_scale(t, i), size = e->size[b] * scale;
   const double bound = bound_of(p, job->order, size);
   const double inside = loose ? filter_bound(job, p, size) : bound;
-  const double eps = p->dtype == RUNG_F32 ? 0x1p-23 : 0x1p-52;
+  const double eps = rung_traits_of(p->dtype)->eps;
   for (int64_t j = 0; j < m; j++) {
     const bool filtered = loose && j >= job->ends.from && j < job->ends.to;
     const sight s = {
-        .found = element(p->dtype, outputs[0].data, i * m + j),
-        .strict = element(p->dtype, e->strict, b * m + j) * scale,
+        .found = rung_number_at(p->dtype, outputs[0].data, i * m + j),
+        .strict = rung_number_at(p->dtype, e->strict, b * m + j) * scale,
         .wide = e->wide[b * m + j] * scale,
         .bound = filtered ? inside : bound,
     };
@@ -230,8 +223,8 @@ static void check_row(const judging *job, int64_t i, int64_t b, rung_comparison 
   }
   if (outputs[1].count == 0) return;
   const sight s = {
-      .found = element(p->dtype, outputs[1].data, i),
-      .strict = element(p->dtype, e->strict_means, b) * scale,
+      .found = rung_number_at(p->dtype, outputs[1].data, i),
+      .strict = rung_number_at(p->dtype, e->strict_means, b) * scale,
       .wide = e->means[b] * scale,
       .bound = fmax(bound, inside) +
                ((job->order == RUNG_TEXTBOOK ? (double)m : 26 * 3) + 1) * eps * size,

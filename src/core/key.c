@@ -1,0 +1,20 @@
+#include "core/key.h"
+
+rung_key rung_key_of(rung_dtype dtype, bool largest) {
+  const rung_traits *traits = rung_traits_of(dtype);
+  const int bits = (int)(8 * traits->bytes);
+  rung_key key = {.mask = largest ? -1 : 0, .bfloat = dtype == RUNG_BF16};
+  if (traits->kind == RUNG_UNSIGNED) key.mask ^= -((int64_t)1 << (bits - 1));
+  if (bits > 16) return key;
+  const bool is_float = traits->kind == RUNG_FLOAT;
+  key.order = is_float ? INT16_MAX : 0;
+  key.most = is_float ? (key.bfloat ? 0x7f80 : 0x7c00) : (int16_t)((1 << (bits - 1)) - 1);
+  return key;
+}
+
+int64_t rung_key_turn(rung_dtype dtype, bool largest) {
+  const int64_t turn = largest ? -1 : 0;
+  if (dtype == RUNG_U32) return turn ^ INT64_C(0x80000000);
+  if (dtype == RUNG_U64) return turn ^ INT64_MIN;
+  return turn;
+}
