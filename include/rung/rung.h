@@ -216,11 +216,13 @@ RUNG_API rung_status rung_reduce(rung_context *context, rung_reduction what, con
  * minimum (+inf of floats), the least for a maximum (-inf).
  *
  * Sum of floats: one fixed association, the same everywhere (docs/NUMERICS.md); exclusive[i + 1]
- *   need not have the bits of inclusive[i]. Of integers: modulo 2^bits.
+ *   need not have the bits of inclusive[i]. Of f16 and bf16 it is f32's, made in f32 from beginning
+ *   to end: every result is rounded to the type once, half to even. Of integers: modulo 2^bits.
  * Minimum, maximum: IEEE 754-2019 minimum and maximum: a NaN wins and stays, -0 is below +0.
  *
  * what:      RUNG_SUM, RUNG_MIN or RUNG_MAX.
- * in:        i32, u32, i64, u64, f32 or f64; 1 to 8 dimensions, at most 2^40 elements in a line.
+ * in:        u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32 or f64; 1 to 8 dimensions, at
+ *            most 2^40 elements in a line.
  * exclusive: 0 or 1.
  * out:       in's shape and dtype. Zero strides refused. The very view of `in`, or no memory
  *            shared with it. */
@@ -237,8 +239,8 @@ RUNG_API rung_status rung_scan(rung_context *context, rung_reduction what, const
  *   RUNG_BINS_BYTES   of u8: 256 bins, one a value
  *
  * Even edges, in double: e_k = k * ((high - low) / count) + low, e_count = high. (Where that
- * quotient underflows to 0: e_k = (k / count) * (high - low) + low.) Of f32 elements every edge is
- * rounded to float, as numpy's are. In full: the largest k < count with e_k <= x, for
+ * quotient underflows to 0: e_k = (k / count) * (high - low) + low.) Of f32, f16 and bf16
+ * elements every edge is rounded to the elements' type, half to even, as numpy's are. In full: the largest k < count with e_k <= x, for
  * e_0 <= x <= e_count.
  *
  * Elements are compared with edges as doubles; an i64 is rounded to the nearest double first. What
@@ -256,12 +258,13 @@ typedef enum rung_bins_kind {
 typedef struct rung_bins {
   rung_bins_kind kind;
   int64_t count;       /* 1 ... RUNG_MAX_BINS; for bytes 0 or 256 */
-  double low, high;    /* even: finite, low < high, and so is their distance; of f32 elements within
-                          float's range */
+  double low, high;    /* even: finite, low < high, and so is their distance; of f32, f16 and bf16
+                          elements within the type's range */
   const double *edges; /* edges: count + 1 finite values, each above the one before; host memory */
 } rung_bins;
 
-/* in:      u8, u16, i32, u32, i64, f32 or f64 (modulo: integers only); 0 to 8 dimensions.
+/* in:      u8, i8, u16, i16, i32, u32, i64, f16, bf16, f32 or f64 (modulo: integers only); 0 to 8
+ *          dimensions.
  * counts:  (count): of the whole of `in`; or (rows, count), where `in` is (rows, columns): a
  *          histogram of every row. i64 or u64. Written whole, not added to.
  * outside: NULL, or the same without the bins and with 3 in their place: how many elements are

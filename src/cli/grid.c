@@ -105,16 +105,18 @@ double grid_distance(const grid *a, const grid *reference) {
   return largest > 0 ? worst / largest : worst;
 }
 
-rung_status grid_read(const cli_common *common, const char *path, unsigned taken, const char *say,
-                      npy_array *array, rung_error *error) {
+rung_status grid_read(const cli_common *common, const char *path, unsigned taken, npy_array *array,
+                      rung_error *error) {
+  char text[96];
   rung_status status = npy_read(path, array, error);
   if (status) return status;
   if (common->typed && common->type != array->dtype)
     return grid_convert(array, common->type, error);
-  if (!(taken & RUNG_TYPE(array->dtype)))
-    return rung_fail(error, RUNG_BAD_DTYPE, "%s: holds %s: %s", path, rung_dtype_name(array->dtype),
-                     say);
-  return RUNG_OK;
+  if (taken & RUNG_TYPE(array->dtype)) return RUNG_OK;
+  rung_dtypes_text(taken, text, sizeof text);
+  return rung_fail(error, RUNG_BAD_DTYPE,
+                   "%s: holds %s; expected: %s, or --type f32 or --type f64 to convert it", path,
+                   rung_dtype_name(array->dtype), text);
 }
 
 rung_status grid_read_numbers(const char *path, const char *what, int64_t least, npy_array *array,

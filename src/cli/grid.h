@@ -37,9 +37,9 @@ grid_difference grid_compare(const grid *a, const grid *b);
 double grid_distance(const grid *a, const grid *reference);
 
 /* Reads an array, to --type where that is given. An element type that is not among `taken` is
- * refused; `say` ends the sentence: which are, and what converts. */
-rung_status grid_read(const cli_common *common, const char *path, unsigned taken, const char *say,
-                      npy_array *array, rung_error *error);
+ * refused. */
+rung_status grid_read(const cli_common *common, const char *path, unsigned taken, npy_array *array,
+                      rung_error *error);
 
 /* Reads one dimension of `least` numbers or more, to a compact array of f64. `what` they are is for
  * the sentence that refuses another shape. */

@@ -27,6 +27,11 @@ typedef struct result {
   char device[96];
 } result;
 
+#define TAKEN                                                                              \
+  (RUNG_SINGLE_DOUBLE | RUNG_HALVES | RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_I8) |            \
+   RUNG_TYPE(RUNG_U16) | RUNG_TYPE(RUNG_I16) | RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | \
+   RUNG_TYPE(RUNG_I64))
+
 enum { MODULO, BINS, RANGE, EDGES, BYTES, ROWS };
 static const cli_option options[] = {
     {"modulo", 0, "K", "K bins: the remainders of integers"},
@@ -88,6 +93,7 @@ static const cli_usage usage = {
     .example = "rung histogram heights.npy --bins 20 --range 0 100",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_JSON |
               CLI_OUTPUT,
+    .types = TAKEN,
     .output_help = "the counts, as .npy of i64 (with --json as JSON); default: printed",
     .options = options,
     .take = take,
@@ -115,9 +121,7 @@ static rung_status check(const cli_common *common, const request *r, rung_error 
 
 static rung_status take_input(const cli_common *common, const char *path, npy_array *array,
                               rung_error *error) {
-  return grid_read(common, path, ~RUNG_TYPE(RUNG_U64),
-                   "u8, u16, i32, u32, i64, f32 and f64 are taken; --type f64 converts it", array,
-                   error);
+  return grid_read(common, path, TAKEN, array, error);
 }
 
 static rung_status take_edges(request *r, rung_error *error) {

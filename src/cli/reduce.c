@@ -25,6 +25,10 @@ typedef struct result {
   char device[96];
 } result;
 
+#define TAKEN                                                                            \
+  (RUNG_SINGLE_DOUBLE | RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | \
+   RUNG_TYPE(RUNG_I64) | RUNG_TYPE(RUNG_U64))
+
 enum { OP, AXIS };
 static const cli_option options[] = {
     {"op", 0, "NAME", "sum, min, max or mean (required)"},
@@ -62,6 +66,7 @@ static const cli_usage usage = {
     .example = "rung reduce heights.npy --op mean --axis 0 -o means.npy",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_JSON |
               CLI_OUTPUT,
+    .types = TAKEN,
     .output_help = "the result, as .npy (with --json as JSON); default: printed",
     .options = options,
     .take = take,
@@ -77,10 +82,7 @@ static rung_status check(const cli_common *common, const request *r, rung_error 
 
 static rung_status take_input(const cli_common *common, const char *path, npy_array *array,
                               rung_error *error) {
-  return grid_read(
-      common, path, ~RUNG_TYPE(RUNG_U16),
-      "u8, i32, u32, i64, u64, f32 and f64 are taken; --type f32 or --type f64 converts it", array,
-      error);
+  return grid_read(common, path, TAKEN, array, error);
 }
 
 /* ---- the result -------------------------------------------------------------------------------

@@ -14,6 +14,12 @@ typedef struct request {
   bool exclusive;
 } request;
 
+/* Not bf16: a file has no type for the result. */
+#define TAKEN                                                                              \
+  (RUNG_SINGLE_DOUBLE | RUNG_TYPE(RUNG_F16) | RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_I8) |    \
+   RUNG_TYPE(RUNG_U16) | RUNG_TYPE(RUNG_I16) | RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | \
+   RUNG_TYPE(RUNG_I64) | RUNG_TYPE(RUNG_U64))
+
 enum { OP, EXCLUSIVE };
 static const cli_option options[] = {
     {"op", 0, "NAME", "sum, min or max; default sum"},
@@ -44,6 +50,7 @@ static const cli_usage usage = {
         "along the last axis. Sums keep the array's type. IN.npy '-' is standard input.",
     .example = "rung scan rain.npy -o so_far.npy",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT,
+    .types = TAKEN,
     .output_help = "the result, as .npy; default: standard output, if that is no terminal",
     .options = options,
     .take = take,
@@ -60,10 +67,7 @@ static rung_status check_place(const cli_common *common, const char *output, run
 
 static rung_status take_input(const cli_common *common, const char *path, npy_array *array,
                               rung_error *error) {
-  return grid_read(
-      common, path, ~(RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U16)),
-      "i32, u32, i64, u64, f32 and f64 are taken; --type f32 or --type f64 converts it", array,
-      error);
+  return grid_read(common, path, TAKEN, array, error);
 }
 
 /* A compact array of in's shape and type; its memory is the caller's to free. */

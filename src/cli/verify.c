@@ -46,6 +46,7 @@ static const cli_usage usage = {
         "Runs every rung on small jobs that between them reach every path, and holds each\n"
         "result against the reference, to the bit where the rung is canonical.",
     .example = "rung verify stencil --device cpu",
+    .types = RUNG_TYPE(RUNG_DTYPES) - 1,
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_SEED |
               CLI_JSON | CLI_OUTPUT,
     .device_help = "auto, cpu, cuda, cuda:<index> or sim; default auto: every device that is here",

@@ -64,7 +64,7 @@ expect 2 "magic" "${scan[@]}" in.npy --rung magic -o out.npy
 expect 2 "GPUs only" "${scan[@]}" in.npy --rung single-pass -o out.npy
 expect 2 "argument is missing" "${scan[@]}" -o out.npy
 expect 3 "in has 0 dimensions" "${scan[@]}" point.npy -o out.npy
-expect 3 "--type f32" "${scan[@]}" bytes.npy -o out.npy
+expect 2 "u8, i8, u16, i16, i32, u32, i64, u64, f16, f32 or f64 would do" "${scan[@]}" in.npy --type bf16 -o out.npy
 expect 3 "No such file" "${scan[@]}" absent.npy -o out.npy
 expect 3 "/nowhere" "${scan[@]}" absent.npy -o /nowhere/out.npy # before anything is read
 head -c 140 in.npy >bad.npy

@@ -195,7 +195,7 @@ static void other_types(void **state) {
   refused_header(DICT("|O", "False", "(2,)"), "pickled");
   refused_header(DICT("|b1", "False", "(16,)"), "booleans");
   refused_header(DICT("<c8", "False", "(2,)"), "complex");
-  refused_header(DICT("<f2", "False", "(8,)"), "'<f2'");
+  refused_header(DICT("<V2", "False", "(8,)"), "'<V2' (raw bytes, bf16 among them)");
   refused_header(DICT("<U4", "False", "(1,)"), "strings");
   refused_header(DICT("<M8[ns]", "False", "(2,)"), "dates");
   refused_header(DICT("|V8", "False", "(2,)"), "raw");
