@@ -176,12 +176,6 @@ RUNG_API const char *const *rung_radiator_presets(void);
 RUNG_API rung_status rung_radiator(rung_context *context, const rung_radiator_model *model,
                                    int64_t steps, DLTensor *grid, DLTensor *means, rung_call *call);
 
-/* ---- rowmeans: the mean of every row --------------------------------------------------------
- * in: (rows, columns), f32 or f64, rows >= 1, columns >= 1. means: (rows), the same dtype, no
- * memory shared with `in`. Canonical order of sums (docs/NUMERICS.md), divided in double. */
-RUNG_API rung_status rung_rowmeans(rung_context *context, const DLTensor *in, DLTensor *means,
-                                   rung_call *call);
-
 /* ---- reduce: sum, minimum, maximum, mean ------------------------------------------------------
  *
  * Sum of floats: the canonical order (docs/NUMERICS.md) over the elements in row-major order of
@@ -240,8 +234,8 @@ RUNG_API rung_status rung_scan(rung_context *context, rung_reduction what, const
  *
  * Even edges, in double: e_k = k * ((high - low) / count) + low, e_count = high. (Where that
  * quotient underflows to 0: e_k = (k / count) * (high - low) + low.) Of f32, f16 and bf16
- * elements every edge is rounded to the elements' type, half to even, as numpy's are. In full: the largest k < count with e_k <= x, for
- * e_0 <= x <= e_count.
+ * elements every edge is rounded to the elements' type, half to even, as numpy's are. In full: the
+ * largest k < count with e_k <= x, for e_0 <= x <= e_count.
  *
  * Elements are compared with edges as doubles; an i64 is rounded to the nearest double first. What
  * is below e_0, above e_count or NaN is counted apart, never dropped silently or moved into a bin.

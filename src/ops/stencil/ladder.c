@@ -54,10 +54,6 @@ static bool composed_supports(const rung_task *task, char why[RUNG_REASON]) {
 
 static const int block_sizes[] = {64, 32, 128, 256, 512, 1024, 0};
 
-static size_t sweep_scratch(const rung_task *task) {
-  return grid_scratch(task) + stencil_means_bytes(task);
-}
-
 static bool array_supports(const rung_task *task, char why[RUNG_REASON]) {
   if (!problem_of(task)->start.own) return true;
   snprintf(why, RUNG_REASON,
@@ -91,11 +87,12 @@ static bool composed_gpu_supports(const rung_task *task, char why[RUNG_REASON]) 
 
 static size_t composed_gpu_scratch(const rung_task *task) {
   const stencil_problem ends = stencil_ends_problem(problem_of(task));
-  return stencil_grid_bytes(&ends) + stencil_means_bytes(task);
+  return stencil_grid_bytes(&ends);
 }
 
 #define ON_CPU .family = RUNG_ON_CPU, .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE)
 #define ON_GPU .family = RUNG_ON_GPU, .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .capability = 75
+#define SWEPT ON_GPU, .blocks = block_sizes, .scratch_bytes = grid_scratch, .then = stencil_means
 
 static const rung_row rows[] = {
     {ON_CPU, .name = "sweep", .order = RUNG_TEXTBOOK, .in_place = true,
@@ -119,32 +116,31 @@ static const rung_row rows[] = {
      .supports = composed_supports, .scratch_bytes = composed_scratch,
      .launch = RUNG_CPU_ENTRIES(stencil_composed)},
 
-    {ON_GPU, .name = "global", .order = RUNG_TEXTBOOK, .blocks = block_sizes,
+    {SWEPT, .name = "global", .order = RUNG_TEXTBOOK,
      .idea = "a thread an element, a launch a step, every tap from global memory behind an if",
-     .supports = array_supports, .scratch_bytes = sweep_scratch,
-     .launch = RUNG_GPU_ENTRIES(stencil_global)},
-    {ON_GPU, .name = "window", .order = RUNG_TEXTBOOK, .blocks = block_sizes,
+     .supports = array_supports, .launch = RUNG_GPU_ENTRIES(stencil_global)},
+    {SWEPT, .name = "window", .order = RUNG_TEXTBOOK,
      .idea = "a sliding window in registers: one new load an output", .supports = array_supports,
-     .scratch_bytes = sweep_scratch, .launch = RUNG_GPU_ENTRIES(stencil_window)},
-    {ON_GPU, .name = "pairs", .order = RUNG_TEXTBOOK, .blocks = block_sizes,
+     .launch = RUNG_GPU_ENTRIES(stencil_window)},
+    {SWEPT, .name = "pairs", .order = RUNG_TEXTBOOK,
      .idea = "two columns a load and a store (float2, double2)", .supports = array_supports,
-     .scratch_bytes = sweep_scratch, .launch = RUNG_GPU_ENTRIES(stencil_pairs)},
-    {ON_GPU, .name = "peeled", .order = RUNG_TEXTBOOK, .blocks = block_sizes,
+     .launch = RUNG_GPU_ENTRIES(stencil_pairs)},
+    {SWEPT, .name = "peeled", .order = RUNG_TEXTBOOK,
      .idea = "the row's ends handled apart: no if inside", .supports = array_supports,
-     .scratch_bytes = sweep_scratch, .launch = RUNG_GPU_ENTRIES(stencil_peeled)},
-    {ON_GPU, .name = "selfstart", .order = RUNG_TEXTBOOK, .blocks = block_sizes,
-     .idea = "rows compute their own start: no copy to the device", .scratch_bytes = sweep_scratch,
+     .launch = RUNG_GPU_ENTRIES(stencil_peeled)},
+    {SWEPT, .name = "selfstart", .order = RUNG_TEXTBOOK,
+     .idea = "rows compute their own start: no copy to the device",
      .launch = RUNG_GPU_ENTRIES(stencil_selfstart)},
-    {ON_GPU, .name = "reciprocal", .order = RUNG_CANONICAL, .blocks = block_sizes,
+    {SWEPT, .name = "reciprocal", .order = RUNG_CANONICAL,
      .idea = "weights divided once, on the host; products fused with sums",
-     .scratch_bytes = sweep_scratch, .launch = RUNG_GPU_ENTRIES(stencil_reciprocal)},
+     .launch = RUNG_GPU_ENTRIES(stencil_reciprocal)},
     {ON_GPU, .name = "onchip", .order = RUNG_CANONICAL, .in_place = true,
      .idea = "a whole row in registers for all steps; memory touched once",
      .supports = onchip_supports, .launch = RUNG_GPU_ENTRIES(stencil_onchip)},
     {ON_GPU, .name = "composed", .order = RUNG_LOOSE,
      .idea = "inside a row all steps are one filter; its negligible taps are cut",
      .supports = composed_gpu_supports, .scratch_bytes = composed_gpu_scratch,
-     .launch = RUNG_GPU_ENTRIES(stencil_composed)},
+     .then = stencil_means, .launch = RUNG_GPU_ENTRIES(stencil_composed)},
 };
 
 const rung_operation stencil_operation = {
