@@ -210,7 +210,8 @@ static const int64_t *outside_of(const result *out, int64_t row) {
 
 static void print_row(FILE *to, const request *r, const result *out, int64_t row) {
   static const char *const outer[] = {"below", "above", "NaN"};
-  const int digits = out->edges == RUNG_F64 ? 10 : rung_traits_of(out->edges)->digits - 2;
+  const size_t bytes = rung_dtype_bytes(out->edges);
+  const int digits = bytes == 8 ? 10 : bytes == 4 ? 7 : 4;
   char bin[80];
   if (r->by_row) fprintf(to, "row %" PRId64 "\n", row);
   for (int64_t k = 0; k < out->bins; k++) {
