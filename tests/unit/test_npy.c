@@ -473,8 +473,9 @@ static void write_failures(void **state) {
   tensor.device.device_type = kDLCUDA;
   assert_int_equal(npy_write(path, &tensor, &error), RUNG_BAD_PLACE);
   tensor.device.device_type = kDLCPU;
-  tensor.dtype.bits = 16;
+  tensor.dtype = (DLDataType){kDLBfloat, 16, 1};
   assert_int_equal(npy_write(path, &tensor, &error), RUNG_BAD_DTYPE);
+  assert_non_null(strstr(error.sentence, "u64, f16, f32 or f64"));
 }
 
 int main(void) {

@@ -101,7 +101,6 @@ static void plan_modulo(histogram_rule *rule) {
 static void plan_even(histogram_rule *rule, const rung_bins *bins, rung_dtype dtype) {
   const double most = fmax(fabs(bins->low), fabs(bins->high)), count = (double)bins->count;
   rule->even = true;
-  rule->bfloat = dtype == RUNG_BF16;
   rule->rounded = rung_dtype_is_float(dtype) ? dtype : RUNG_F64;
   rule->low = bins->low;
   rule->high = bins->high;
@@ -162,6 +161,7 @@ rung_status histogram_problem_of(rung_error *error, const rung_bins *bins, rung_
   *problem = (histogram_problem){
       .kind = bins->kind, .dtype = dtype, .rows = rows, .columns = columns, .flush = FLUSH};
   histogram_rule *rule = &problem->rule;
+  rule->bfloat = dtype == RUNG_BF16;
   const bool modulo = bins->kind == RUNG_BINS_MODULO || bins->kind == RUNG_BINS_BYTES;
   rule->bins = bins->kind == RUNG_BINS_BYTES ? 256 : (int)bins->count;
   rule->slots = modulo ? rule->bins : rule->bins + HISTOGRAM_OUTER;

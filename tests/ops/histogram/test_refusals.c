@@ -43,8 +43,9 @@ static void refuses_bins(void **state) {
                "a distance below 2^1024");
   bins_refused((rung_bins){RUNG_BINS_EVEN, 4, 0, 1e39, NULL}, f32, RUNG_BAD_ARGUMENT,
                "in holds f32; numbers within its range");
-  bins_refused((rung_bins){RUNG_BINS_MODULO, 4, 0, 1, NULL}, f32, RUNG_BAD_DTYPE,
-               "in holds f32, and bins->kind is RUNG_BINS_MODULO; u8, i8, u16, i16, i32, u32 or i64");
+  bins_refused(
+      (rung_bins){RUNG_BINS_MODULO, 4, 0, 1, NULL}, f32, RUNG_BAD_DTYPE,
+      "in holds f32, and bins->kind is RUNG_BINS_MODULO; u8, i8, u16, i16, i32, u32 or i64");
   bins_refused((rung_bins){RUNG_BINS_BYTES, 256, 0, 1, NULL}, u16, RUNG_BAD_DTYPE,
                "in holds u16, and bins->kind is RUNG_BINS_BYTES; u8 would do");
   bins_refused((rung_bins){RUNG_BINS_BYTES, 4, 0, 1, NULL}, u8, RUNG_BAD_ARGUMENT,
