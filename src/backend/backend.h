@@ -1,9 +1,10 @@
 /* A backend is one struct of function pointers: what the house needs of a kind of device.
  *
- * `cpu` and `cuda` fill one each; a third needs only another table and a line in
- * rung_backends[]. Nothing here knows an operation. Optional members are NULL where a kind of
- * device has no such thing, and say so. All functions return a status and explain failures in
- * *error; none prints. A `state` is one opened device: its stream, its events, its buffers. */
+ * The CPU's is in the library; `cuda` and `sim` come with a part each, loaded when it is asked for
+ * (core/part.h: rung_backend_of()). Nothing here knows an operation. Optional members are NULL
+ * where a kind of device has no such thing, and say so. All functions return a status and explain
+ * failures in *error; none prints. A `state` is one opened device: its stream, its events, its
+ * buffers. */
 #ifndef RUNG_BACKEND_BACKEND_H
 #define RUNG_BACKEND_BACKEND_H
 
@@ -126,8 +127,7 @@ typedef struct rung_backend {
 extern "C" {
 #endif
 
-/* The backends of this build, one slot a kind; NULL where the build lacks it. */
-extern const rung_backend *const rung_backends[RUNG_KINDS];
+const char *rung_kind_name(rung_kind kind); /* "cuda" */
 
 const char *rung_isa_name(rung_isa isa); /* "avx2" */
 /* False, *isa untouched, where there is no instruction set of that name. */

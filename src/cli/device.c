@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "core/part.h"
 
 rung_status cli_carry(rung_context *context, rung_status status, rung_error *error) {
   if (status == RUNG_OK) return RUNG_OK;
@@ -29,13 +30,12 @@ rung_status cli_devices_of(const char *asked, cli_devices *devices, rung_error *
     snprintf(devices->names[0], CLI_DEVICE_NAME, "%s", asked);
     return RUNG_OK;
   }
-  snprintf(devices->absent, sizeof devices->absent, "this build has no CUDA");
   for (int kind = 0; kind < RUNG_KINDS; kind++) {
-    const rung_backend *backend = rung_backends[kind];
+    if (kind == RUNG_SIM) continue;
     rung_error why = {0};
     int count = 0;
-    if (!backend || kind == RUNG_SIM) continue;
-    if (backend->count(&count, &why) != RUNG_OK) count = 0;
+    const rung_backend *backend = rung_backend_of(kind, &why);
+    if (!backend || backend->count(&count, &why) != RUNG_OK) count = 0;
     if (kind == RUNG_CUDA)
       snprintf(devices->absent, sizeof devices->absent, "%s",
                count > 0         ? ""

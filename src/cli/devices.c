@@ -1,5 +1,6 @@
 /* rung devices: what is here, and what it can do. */
 #include "cli/cli.h"
+#include "core/part.h"
 #include "lab/lab.h"
 
 static const char verb[] = "devices";
@@ -87,7 +88,7 @@ static rung_status show(const cli_common *common, const char *name, bool measure
   if (s.text)
     fprintf(to, "%s%s: %s%s\n", cli_colour(to, CLI_BOLD), name, device.name,
             cli_colour(to, CLI_PLAIN));
-  status = rung_backends[device.kind]->facts(device.index, emit, &s, error);
+  status = rung_backend_of(device.kind, error)->facts(device.index, emit, &s, error);
   if (!status && device.kind != RUNG_SIM) status = show_roofs(common, name, measure, &s, error);
   if (!status && common->json)
     json_array_append_new(
@@ -109,7 +110,7 @@ int verb_devices(int argc, char **argv) {
   if (!status) status = cli_results_begin(&out, &common, &error);
   for (int i = 0; !status && i < devices.count; i++)
     status = show(&common, devices.names[i], r.roofs, out.stream, all, &error);
-  if (!status && !common.device && rung_backends[RUNG_SIM])
+  if (!status && !common.device && rung_backend_of(RUNG_SIM, NULL))
     status = show(&common, "sim", false, out.stream, all, &error);
   if (!status && devices.absent[0]) cli_note(&common, verb, "no GPU: %s", devices.absent);
   if (!status && common.json)

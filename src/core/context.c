@@ -1,4 +1,5 @@
 #include "core/context.h"
+#include "core/part.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,18 +48,10 @@ static rung_status read_name(const char *name, wish *wish, rung_error *error) {
   return RUNG_OK;
 }
 
-static rung_status refuse_absent(rung_kind kind, rung_error *error) {
-  if (kind == RUNG_SIM)
-    return rung_fail(error, RUNG_NO_DEVICE,
-                     "device is \"sim\", but the simulator is not in this build; \"cpu\" would do");
-  return rung_fail(error, RUNG_NO_DEVICE,
-                   "device is \"cuda\", but this build has no CUDA; \"cpu\" would do");
-}
-
 /* The device of a kind, by its index. */
 static rung_status describe(rung_kind kind, int index, rung_device *device, rung_error *error) {
-  const rung_backend *backend = rung_backends[kind];
-  if (backend == NULL) return refuse_absent(kind, error);
+  const rung_backend *backend = rung_backend_of(kind, error);
+  if (backend == NULL) return RUNG_NO_DEVICE;
   int devices = 0;
   rung_status status = backend->count(&devices, error);
   if (status != RUNG_OK) return status;
@@ -80,10 +73,10 @@ static rung_status find(const char *name, use_device *use, void *user, rung_erro
   rung_device device;
   rung_status status = read_name(name, &wish, error);
   if (status != RUNG_OK) return status;
-  const rung_backend *cuda = rung_backends[RUNG_CUDA];
+  const rung_backend *cuda = wish.any ? rung_backend_of(RUNG_CUDA, NULL) : NULL;
   int devices = 0;
   rung_error unsaid;
-  if (wish.any && cuda != NULL && cuda->count(&devices, &unsaid) == RUNG_OK) {
+  if (cuda != NULL && cuda->count(&devices, &unsaid) == RUNG_OK) {
     for (int i = 0; i < devices; i++) {
       if (cuda->describe(i, &device, &unsaid) == RUNG_OK && use(user, &device, &unsaid) == RUNG_OK)
         return RUNG_OK;
@@ -164,8 +157,9 @@ typedef struct opening {
 
 static rung_status open_device(void *user, rung_device *device, rung_error *error) {
   opening *open = user;
-  const rung_backend *backend = rung_backends[device->kind];
+  const rung_backend *backend = rung_backend_of(device->kind, error);
   rung_state *state;
+  if (backend == NULL) return RUNG_NO_DEVICE;
   rung_status status = apply_demands(open->demands, device, error);
   if (status == RUNG_OK) status = backend->open(device, open->stream, &state, error);
   if (status != RUNG_OK) return status;

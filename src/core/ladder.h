@@ -64,12 +64,15 @@ typedef struct rung_row {
   /* How many rung_block_time the scratch begins with, one a block, written by the rung. NULL: it
    * writes none. */
   int64_t (*block_times)(const rung_task *task);
-  /* On the CPU one entry per instruction set; on the GPU [0] is cuda and [1] the simulator. NULL:
-   * this build lacks it. Use RUNG_CPU_ENTRIES / RUNG_GPU_ENTRIES. */
+  /* On the CPU one entry per instruction set (use RUNG_CPU_ENTRIES); NULL: this build lacks it. On
+   * the GPU [0] is cuda and [1] the simulator, written once, when the part that has the rung is
+   * loaded (core/part.h). */
   rung_launch *launch[RUNG_ISAS];
 } rung_row;
 
-/* A rung's functions by target: name_baseline, name_avx2, name_avx512; name_cuda, name_sim. */
+/* A CPU rung's functions by instruction set: name_baseline, name_avx2, name_avx512. A GPU rung's
+ * are <operation>_<rung>_cuda and <operation>_<rung>_sim, '-' written '_': the build finds them by
+ * their files, src/ops/<operation>/cuda/<rung>.cu. */
 #if defined(__x86_64__)
 #define RUNG_CPU_ENTRIES(name) \
   { name##_baseline, name##_avx2, name##_avx512 }
@@ -79,25 +82,12 @@ typedef struct rung_row {
   { name##_baseline, NULL, NULL }
 #define RUNG_CPU_DECLARE(name) rung_launch name##_baseline
 #endif
-#ifdef RUNG_WITH_CUDA
-#define RUNG_CUDA_ENTRY(name) name##_cuda
-#else
-#define RUNG_CUDA_ENTRY(name) NULL
-#endif
-#ifdef RUNG_WITH_SIM
-#define RUNG_SIM_ENTRY(name) name##_sim
-#else
-#define RUNG_SIM_ENTRY(name) NULL
-#endif
-#define RUNG_GPU_ENTRIES(name) \
-  { RUNG_CUDA_ENTRY(name), RUNG_SIM_ENTRY(name), NULL }
-#define RUNG_GPU_DECLARE(name) rung_launch name##_cuda, name##_sim
 
 typedef struct rung_operation {
   const char *name;
-  const char *summary;  /* one line */
-  const rung_row *rows; /* each family's rungs from the simplest to the fastest: the last
-                           canonical one that supports a job is what `auto` takes */
+  const char *summary; /* one line */
+  rung_row *rows;      /* each family's rungs from the simplest to the fastest: the last
+                                canonical one that supports a job is what `auto` takes */
   int count;
 } rung_operation;
 
@@ -106,7 +96,7 @@ extern "C" {
 #endif
 
 /* Every operation of the library, ended by NULL. Defined beside the rooms. */
-extern const rung_operation *const rung_operations[];
+RUNG_PRIVATE extern const rung_operation *const rung_operations[];
 
 const rung_operation *rung_operation_named(const char *name); /* NULL: none */
 

@@ -54,7 +54,7 @@ typedef struct rung_comparison {
 #define RUNG_POISON_BYTE 0xFF
 
 struct rung_cases {
-  const rung_operation *operation;
+  const char *operation; /* its name */
   /* Lines of text, ended by NULL. */
   const char *const *verify; /* small jobs that between them reach every path */
   const char *const *bench;  /* jobs worth timing, the first is the default */

@@ -1,6 +1,6 @@
 /* How every operation is checked and timed, in the order of operations.c. Linked by the laboratory,
  * not by the library. */
-#include <stddef.h>
+#include <string.h>
 
 #include "ops/histogram/lab/cases.h"
 #include "ops/pairs/lab/cases.h"
@@ -16,6 +16,6 @@ const rung_cases *const rung_all_cases[] = {
 
 const rung_cases *rung_cases_of(const rung_operation *operation) {
   for (const rung_cases *const *at = rung_all_cases; *at != NULL; at++)
-    if ((*at)->operation == operation) return *at;
+    if (strcmp((*at)->operation, operation->name) == 0) return *at;
   return NULL;
 }

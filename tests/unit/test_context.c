@@ -88,9 +88,9 @@ static void names_of_devices(void **state) {
 
 static void devices_that_are_not_there(void **state) {
   (void)state;
-  if (rung_backends[RUNG_SIM] == NULL)
+  if (rung_backend_of(RUNG_SIM, NULL) == NULL)
     refused(&(rung_options){.device = "sim"}, RUNG_NO_DEVICE, "simulator is not in this build");
-  if (rung_backends[RUNG_CUDA] == NULL)
+  if (rung_backend_of(RUNG_CUDA, NULL) == NULL)
     refused(&(rung_options){.device = "cuda:1"}, RUNG_NO_DEVICE, "this build has no CUDA");
   else
     refused(&(rung_options){.device = "cuda:999"}, RUNG_NO_DEVICE, "");

@@ -4,9 +4,6 @@
 RUNG_CPU_DECLARE(rowmeans_serial);
 RUNG_CPU_DECLARE(rowmeans_lanes);
 RUNG_CPU_DECLARE(rowmeans_threads);
-RUNG_GPU_DECLARE(rowmeans_row_per_thread);
-RUNG_GPU_DECLARE(rowmeans_warp_per_row);
-RUNG_GPU_DECLARE(rowmeans_block_per_row);
 
 /* Tile sums of rows of several tiles: one array, row after row. */
 static size_t threads_scratch(const rung_task *task) {
@@ -30,7 +27,7 @@ static const int thread_blocks[] = {32, 64, 128, 256, 512, 1024, 0};
 static const int warp_blocks[] = {32, 64, 128, 256, 0};
 static const int tile_blocks[] = {64, 128, 256, 512, 0};
 
-static const rung_row rows[] = {
+static rung_row rows[] = {
     {.name = "serial",
      .idea = "the textbook: one running sum a row",
      .family = RUNG_ON_CPU,
@@ -56,8 +53,7 @@ static const rung_row rows[] = {
      .order = RUNG_TEXTBOOK,
      .dtypes = RUNG_FLOATS,
      .capability = 75,
-     .blocks = thread_blocks,
-     .launch = RUNG_GPU_ENTRIES(rowmeans_row_per_thread)},
+     .blocks = thread_blocks},
     {.name = "warp-per-row",
      .idea = "a warp a tile: neighbours read neighbours, lanes fold in registers, no barrier",
      .family = RUNG_ON_GPU,
@@ -65,8 +61,7 @@ static const rung_row rows[] = {
      .dtypes = RUNG_FLOATS,
      .capability = 75,
      .blocks = warp_blocks,
-     .scratch_bytes = levels_scratch,
-     .launch = RUNG_GPU_ENTRIES(rowmeans_warp_per_row)},
+     .scratch_bytes = levels_scratch},
     {.name = "block-per-row",
      .idea = "a block a tile: more loads under way at once, lanes fold in shared memory",
      .family = RUNG_ON_GPU,
@@ -74,8 +69,7 @@ static const rung_row rows[] = {
      .dtypes = RUNG_FLOATS,
      .capability = 75,
      .blocks = tile_blocks,
-     .scratch_bytes = levels_scratch,
-     .launch = RUNG_GPU_ENTRIES(rowmeans_block_per_row)},
+     .scratch_bytes = levels_scratch},
 };
 
 const rung_operation rowmeans_operation = {

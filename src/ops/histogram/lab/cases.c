@@ -236,7 +236,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   rung_status status = read_line(text, &r, error);
   if (status != RUNG_OK) return status;
   rung_dtype_named(types[r.type], &dtype);
-  *test_case = (rung_case){.operation = &histogram_operation,
+  *test_case = (rung_case){.operation = rung_operation_named("histogram"),
                            .cases = &histogram_cases,
                            .seed = seed,
                            .dtype = dtype,
@@ -357,7 +357,7 @@ static const char *const explain[] = {"n=65536 bins=8 type=u32", "n=65536 kind=b
 static const char *const tour[] = {"n=16777216 bins=8 type=u32", "n=16777216 kind=bytes type=u8",
                                    "n=16777216 kind=even bins=256 type=f32", NULL};
 
-const rung_cases histogram_cases = {.operation = &histogram_operation,
+const rung_cases histogram_cases = {.operation = "histogram",
                                     .verify = verify,
                                     .bench = bench,
                                     .explain = explain,

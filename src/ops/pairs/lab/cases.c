@@ -367,7 +367,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   rung_status status = read_line(text, &r, error);
   if (status != RUNG_OK) return status;
   *test_case =
-      (rung_case){.operation = &pairs_operation,
+      (rung_case){.operation = rung_operation_named("pairs"),
                   .cases = &pairs_cases,
                   .seed = seed,
                   .dtype = r.type == 0 ? RUNG_F32 : RUNG_F64,
@@ -462,7 +462,7 @@ static const char *const explain[] = {"n=512 bins=80 width=500 data=report",
 static const char *const tour[] = {"n=10000 bins=80 width=500 data=report",
                                    "n=10000 bins=100 width=0.1 box=cube", NULL};
 
-const rung_cases pairs_cases = {.operation = &pairs_operation,
+const rung_cases pairs_cases = {.operation = "pairs",
                                 .verify = verify,
                                 .bench = bench,
                                 .explain = explain,

@@ -89,7 +89,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   rung_status status = read_line(text, &r, error);
   if (status != RUNG_OK) return status;
   rung_dtype_named(types[r.type], &dtype);
-  *test_case = (rung_case){.operation = &reduce_operation,
+  *test_case = (rung_case){.operation = rung_operation_named("reduce"),
                            .cases = &reduce_cases,
                            .seed = seed,
                            .dtype = dtype,
@@ -186,7 +186,7 @@ static const char *const tour[] = {"n=16777216 op=sum type=f32", "n=16777216 op=
 
 static const char *const timeline[] = {"n=128 op=min type=f32 outer=64", NULL};
 
-const rung_cases reduce_cases = {.operation = &reduce_operation,
+const rung_cases reduce_cases = {.operation = "reduce",
                                  .verify = verify,
                                  .bench = bench,
                                  .explain = explain,

@@ -136,7 +136,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   if (status == RUNG_OK) status = rung_line_choice(error, &line, "rows", kinds, RANDOM, &kind);
   if (status != RUNG_OK) return status;
 
-  *test_case = (rung_case){.operation = &rowmeans_operation,
+  *test_case = (rung_case){.operation = rung_operation_named("rowmeans"),
                            .cases = &rowmeans_cases,
                            .seed = seed,
                            .dtype = type == 0 ? RUNG_F32 : RUNG_F64,
@@ -328,7 +328,7 @@ static const char *const bench[] = {"n=15360 m=15360 type=f32", "n=15360 m=15360
 static const char *const explain_lines[] = {"n=64 m=4096 type=f32", "n=64 m=4096 type=f64", NULL};
 static const char *const tour[] = {"n=4096 m=4096 type=f32", "n=4096 m=4096 type=f64", NULL};
 
-const rung_cases rowmeans_cases = {.operation = &rowmeans_operation,
+const rung_cases rowmeans_cases = {.operation = "rowmeans",
                                    .verify = verify,
                                    .bench = bench,
                                    .tour = tour,

@@ -77,7 +77,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   rung_status status = read_line(text, &r, error);
   if (status != RUNG_OK) return status;
   rung_dtype_named(types[r.type], &dtype);
-  *test_case = (rung_case){.operation = &scan_operation,
+  *test_case = (rung_case){.operation = rung_operation_named("scan"),
                            .cases = &scan_cases,
                            .seed = seed,
                            .dtype = dtype,
@@ -176,7 +176,7 @@ static const char *const explain[] = {"n=65536 op=sum type=f32", "n=65536 op=sum
 static const char *const tour[] = {"n=16777216 op=sum type=f32",
                                    "n=1024 op=sum type=f32 lines=8192", NULL};
 
-const rung_cases scan_cases = {.operation = &scan_operation,
+const rung_cases scan_cases = {.operation = "scan",
                                .verify = verify,
                                .bench = bench,
                                .explain = explain,

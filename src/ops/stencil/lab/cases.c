@@ -255,7 +255,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
     t->start = t->problem.start;
   }
   if (wish.means) t->problem.bytes += (double)wish.n * (double)rung_dtype_bytes(dtype);
-  test_case->operation = &stencil_operation;
+  test_case->operation = rung_operation_named("stencil");
   test_case->cases = &stencil_cases;
   test_case->seed = seed;
   test_case->dtype = dtype;
@@ -279,7 +279,7 @@ static void drop(rung_case *test_case) {
 }
 
 const rung_cases stencil_cases = {
-    .operation = &stencil_operation,
+    .operation = "stencil",
     .verify = verify_lines,
     .bench = bench_lines,
     .tour = tour_lines,
