@@ -212,7 +212,7 @@ static rung_status run_slice(plan *plan) {
   rung_status status = RUNG_OK;
   for (int a = 0; a < job->inputs && status == RUNG_OK; a++) status = bring(plan, a, true);
   if (status == RUNG_OK) {
-    status = rung_row_launch(plan->row, &plan->context->device)(&plan->task);
+    status = rung_row_run(plan->row, &plan->task);
     if (status != RUNG_OK) rung_zeros_spoilt(plan->context);
   }
   for (int a = job->inputs; a < job->arrays && status == RUNG_OK; a++)

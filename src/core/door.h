@@ -12,8 +12,6 @@
 #include "core/context.h"
 #include "core/ladder.h"
 
-enum { RUNG_PROBLEM_BYTES = 1024 };
-
 typedef struct rung_job {
   const rung_operation *operation;
   rung_task task; /* problem, arrays as the caller gave them (count 0: not given); the rest is set

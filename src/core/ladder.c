@@ -30,12 +30,63 @@ rung_launch *rung_row_launch(const rung_row *row, const rung_device *device) {
   }
 }
 
-rung_needs rung_row_needs(const rung_row *row, const rung_task *task) {
+/* ---- a rung and what follows it -----------------------------------------------------------------
+ */
+
+static rung_needs own_needs(const rung_row *row, const rung_task *task) {
   return (rung_needs){
       .scratch = row->scratch_bytes != NULL ? row->scratch_bytes(task) : 0,
       .zeros = row->zeroed_bytes != NULL ? row->zeroed_bytes(task) : 0,
       .host_scratch = row->host_scratch_bytes != NULL ? row->host_scratch_bytes(task) : 0};
 }
+
+static rung_status step_after(const rung_row *row, const rung_task *task, rung_step *step) {
+  step->row = NULL;
+  if (row->then == NULL) return RUNG_OK;
+  step->task = (rung_task){.problem = step->problem.bytes,
+                           .stream = task->stream,
+                           .device = task->device,
+                           .error = task->error};
+  return row->then(task, step);
+}
+
+/* Where the memory of what follows begins. */
+static size_t behind(size_t own) {
+  return (own + 255) / 256 * 256;
+}
+
+static size_t both(size_t own, size_t next) {
+  return next > 0 ? behind(own) + next : own;
+}
+
+static void *next_part(void *memory, size_t own) {
+  return memory != NULL ? (char *)memory + behind(own) : NULL;
+}
+
+rung_needs rung_row_needs(const rung_row *row, const rung_task *task) {
+  rung_step step;
+  const rung_needs own = own_needs(row, task);
+  if (step_after(row, task, &step) != RUNG_OK || step.row == NULL) return own;
+  const rung_needs next = rung_row_needs(step.row, &step.task);
+  return (rung_needs){.scratch = both(own.scratch, next.scratch),
+                      .zeros = both(own.zeros, next.zeros),
+                      .host_scratch = both(own.host_scratch, next.host_scratch)};
+}
+
+rung_status rung_row_run(const rung_row *row, const rung_task *task) {
+  rung_step step;
+  rung_status status = rung_row_launch(row, task->device)(task);
+  if (status == RUNG_OK) status = step_after(row, task, &step);
+  if (status != RUNG_OK || step.row == NULL) return status;
+  const rung_needs own = own_needs(row, task);
+  step.task.scratch = next_part(task->scratch, own.scratch);
+  step.task.zeros = next_part(task->zeros, own.zeros);
+  step.task.host_scratch = next_part(task->host_scratch, own.host_scratch);
+  return rung_row_run(step.row, &step.task);
+}
+
+/* ---- what a rung can do -------------------------------------------------------------------------
+ */
 
 static rung_status refuse(const rung_row *row, rung_error *error, const char *reason) {
   return rung_fail(error, RUNG_UNSUPPORTED, "rung \"%s\" cannot do this: %s", row->name, reason);
@@ -80,7 +131,12 @@ rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_d
   rung_status status = check_block(task->block, error);
   if (status != RUNG_OK) return status;
   if (row->supports != NULL && !row->supports(task, why)) return refuse(row, error, why);
-  return RUNG_OK;
+  rung_step step;
+  rung_task asked;
+  if (row->then == NULL) return RUNG_OK;
+  asked = *task;
+  asked.error = error;
+  return step_after(row, &asked, &step);
 }
 
 /* ---- choosing ------------------------------------------------------------------------------- */

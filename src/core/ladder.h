@@ -5,7 +5,7 @@
 #include "backend/backend.h"
 #include "core/tensor.h"
 
-enum { RUNG_TASK_ARRAYS = 10, RUNG_REASON = 240 };
+enum { RUNG_TASK_ARRAYS = 10, RUNG_REASON = 240, RUNG_PROBLEM_BYTES = 1024 };
 
 /* What a rung gets: everything validated, nothing to allocate, nothing to ask. */
 typedef struct rung_task {
@@ -38,6 +38,8 @@ typedef enum rung_order {
 
 typedef enum rung_family { RUNG_ON_CPU, RUNG_ON_GPU } rung_family;
 
+typedef struct rung_step rung_step;
+
 typedef struct rung_row {
   const char *name; /* its identity in code, command and record; the file's name too */
   const char *idea; /* the one change against the rung below, one line */
@@ -64,11 +66,27 @@ typedef struct rung_row {
   /* How many rung_block_time the scratch begins with, one a block, written by the rung. NULL: it
    * writes none. */
   int64_t (*block_times)(const rung_task *task);
+  /* Another operation's rung that follows the launch on the same stream. Given the task, sets the
+   * step's row, its task's problem (in step->problem) and its task's arrays; leaves the row NULL
+   * where nothing follows. Looks at shapes and the device only, and launches nothing: the host runs
+   * the step, so that GPU code need not know any ladder. NULL: nothing ever follows. */
+  rung_status (*then)(const rung_task *task, rung_step *step);
   /* On the CPU one entry per instruction set (use RUNG_CPU_ENTRIES); NULL: this build lacks it. On
    * the GPU [0] is cuda and [1] the simulator, written once, when the part that has the rung is
    * loaded (core/part.h). */
   rung_launch *launch[RUNG_ISAS];
 } rung_row;
+
+/* A nested rung, and its own task. The stream, device and error are the outer task's, the memory a
+ * part of it: set by rung_row_run(). */
+struct rung_step {
+  const rung_row *row; /* NULL: nothing follows */
+  rung_task task;      /* task.problem points at `problem` */
+  union {
+    char bytes[RUNG_PROBLEM_BYTES];
+    double aligned;
+  } problem;
+};
 
 /* A CPU rung's functions by instruction set: name_baseline, name_avx2, name_avx512. A GPU rung's
  * are <operation>_<rung>_cuda and <operation>_<rung>_sim, '-' written '_': the build finds them by
@@ -100,7 +118,8 @@ RUNG_PRIVATE extern const rung_operation *const rung_operations[];
 
 const rung_operation *rung_operation_named(const char *name); /* NULL: none */
 
-/* What a launch of `row` must be given besides its arrays, in bytes. Shapes are all it looks at. */
+/* What running `row` takes besides its arrays, in bytes: its own needs, and behind them, from a
+ * multiple of 256 on, those of the rung that follows. Shapes are all it looks at. */
 typedef struct rung_needs {
   size_t scratch, zeros, host_scratch;
 } rung_needs;
@@ -109,8 +128,12 @@ rung_needs rung_row_needs(const rung_row *row, const rung_task *task);
 /* The function that runs `row` on `device`; NULL: not in this build, or not of this family. */
 rung_launch *rung_row_launch(const rung_row *row, const rung_device *device);
 
+/* Launches `row` on task->device, which has it, and then the rung that follows. */
+rung_status rung_row_run(const rung_row *row, const rung_task *task);
+
 /* Whether `row` can do the task on task->device: family, build, capability, hardware, dtype,
- * block, then the rung's own word. RUNG_UNSUPPORTED and a sentence in *error where not. */
+ * block, then the rung's own word, and that of the rung that follows. RUNG_UNSUPPORTED and a
+ * sentence in *error where not. */
 rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_dtype dtype,
                               rung_error *error);
 

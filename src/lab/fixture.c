@@ -227,10 +227,10 @@ rung_status lab_fixture_shot(lab_fixture *fixture, const rung_row *row, int bloc
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "%s needs %zu bytes of scratch where %zu are prepared: prepare it first",
                      row->name, needs.scratch, given);
-  shot->launch = rung_row_launch(row, &fixture->context->device);
-  if (!shot->launch)
+  if (!rung_row_launch(row, &fixture->context->device))
     return rung_fail(error, RUNG_UNSUPPORTED, "rung %s is not in this build for %s", row->name,
                      fixture->context->device.name);
+  shot->row = row;
   shot->task = fixture->task;
   shot->task.scratch = fixture->arenas[LAB_SCRATCH].data;
   shot->task.zeros = fixture->arenas[LAB_ZEROS].data;
@@ -258,7 +258,7 @@ rung_status lab_fixture_launch(lab_fixture *fixture, const rung_row *row, int bl
   rung_status status = lab_fixture_shot(fixture, row, block, &shot, error);
   if (status != RUNG_OK) return status;
   guard(fixture, true);
-  status = shot.launch(&shot.task);
+  status = rung_row_run(shot.row, &shot.task);
   guard(fixture, false);
   return status;
 }

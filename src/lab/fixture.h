@@ -46,7 +46,7 @@ struct lab_fixture {
 
 /* A launch with everything settled beforehand: nothing but the rung runs between the marks. */
 typedef struct lab_shot {
-  rung_launch *launch;
+  const rung_row *row;
   rung_task task;
 } lab_shot;
 

@@ -57,7 +57,7 @@ static rung_status queue_run(rung_context *context, const lab_shot *shot, bool *
   rung_status status = backend->clock_begin(context->state, error);
   if (status == RUNG_OK) status = backend->mark(context->state, 0, error);
   if (status == RUNG_OK) {
-    status = shot->launch(&shot->task);
+    status = rung_row_run(shot->row, &shot->task);
     *refused = status != RUNG_OK;
   }
   if (status == RUNG_OK) status = backend->mark(context->state, 1, error);

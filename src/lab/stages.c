@@ -74,7 +74,7 @@ static rung_status copy_in(stages *job, rung_error *error) {
 
 static rung_status launch(stages *job, rung_error *error) {
   job->task.error = error;
-  return rung_row_launch(job->row, &job->context->device)(&job->task);
+  return rung_row_run(job->row, &job->task);
 }
 
 static rung_status copy_out(stages *job, rung_error *error) {

@@ -182,6 +182,109 @@ static void blocks_and_math_have_bounds(void **state) {
           "math is 2; RUNG_MATH_STRICT (0) or RUNG_MATH_FAST (1) would do");
 }
 
+/* ---- a rung that another one follows -----------------------------------------------------------
+ */
+
+enum { OWN = 300, NESTED = 40, HELD = 512 };
+
+/* What the toys were given, in the order in which they ran. */
+static struct {
+  const char *who;
+  rung_task task;
+} ran[2];
+static int runs;
+static bool nested_fails;
+
+static size_t own_bytes(const rung_task *task) {
+  (void)task;
+  return OWN;
+}
+static size_t nested_bytes(const rung_task *task) {
+  return *(const size_t *)task->problem;
+}
+static rung_status run_outer(const rung_task *task) {
+  ran[runs].who = "outer";
+  ran[runs++].task = *task;
+  return RUNG_OK;
+}
+/* Counts in its zeros, and leaves them zero; fills the rest of what it was given. */
+static rung_status run_nested(const rung_task *task) {
+  const size_t bytes = *(const size_t *)task->problem;
+  ran[runs].who = "nested";
+  ran[runs++].task = *task;
+  for (size_t b = 0; b < bytes; b++) {
+    assert_int_equal(((char *)task->zeros)[b], 0);
+    ((char *)task->scratch)[b] = ((char *)task->host_scratch)[b] = 1;
+  }
+  return RUNG_OK;
+}
+static const rung_row nested_row = {.name = "nested",
+                                    .family = RUNG_ON_CPU,
+                                    .dtypes = RUNG_FLOATS,
+                                    .scratch_bytes = nested_bytes,
+                                    .zeroed_bytes = nested_bytes,
+                                    .host_scratch_bytes = nested_bytes,
+                                    .launch = {run_nested, NULL, NULL}};
+static rung_status then_nested(const rung_task *task, rung_step *step) {
+  if (nested_fails) return rung_fail(task->error, RUNG_UNSUPPORTED, "the nested one cannot");
+  if (task->arrays[1].count == 0) return RUNG_OK;
+  *(size_t *)step->problem.bytes = NESTED;
+  step->task.arrays[0] = task->arrays[1];
+  step->row = &nested_row;
+  return RUNG_OK;
+}
+static const rung_row outer_row = {.name = "outer",
+                                   .family = RUNG_ON_CPU,
+                                   .dtypes = RUNG_FLOATS,
+                                   .zeroed_bytes = own_bytes,
+                                   .scratch_bytes = own_bytes,
+                                   .then = then_nested,
+                                   .launch = {run_outer, NULL, NULL}};
+static const rung_device baseline = {.kind = RUNG_CPU, .isa = RUNG_BASELINE};
+
+static void what_follows_has_its_own_memory(void **state) {
+  (void)state;
+  rung_task task = {.problem = &limit, .device = &baseline, .block = 7, .stream = &runs};
+  rung_needs needs = rung_row_needs(&outer_row, &task);
+  assert_true(needs.scratch == OWN && needs.zeros == OWN && needs.host_scratch == 0);
+  task.arrays[1] = (rung_view){.count = 5};
+  needs = rung_row_needs(&outer_row, &task);
+  assert_true(needs.scratch == HELD + NESTED && needs.zeros == HELD + NESTED);
+  assert_true(needs.host_scratch == NESTED);
+
+  static char scratch[HELD + NESTED + 1], zeros[HELD + NESTED + 1], host[NESTED + 1];
+  task.scratch = scratch, task.zeros = zeros, task.host_scratch = host;
+  memset(zeros, 9, HELD); /* the outer rung's own: not the nested one's business */
+  runs = 0;
+  assert_int_equal(rung_row_run(&outer_row, &task), RUNG_OK);
+  assert_int_equal(runs, 2);
+  assert_string_equal(ran[0].who, "outer");
+  assert_string_equal(ran[1].who, "nested");
+  assert_memory_equal(&ran[0].task, &task, sizeof task);
+  const rung_task *nested = &ran[1].task;
+  assert_ptr_equal(nested->scratch, scratch + HELD);
+  assert_ptr_equal(nested->zeros, zeros + HELD);
+  assert_ptr_equal(nested->host_scratch, host);
+  assert_true(nested->arrays[0].count == 5 && nested->block == 0 && nested->stream == &runs);
+  assert_true(scratch[HELD - 1] == 0 && scratch[HELD + NESTED] == 0 && host[NESTED] == 0);
+
+  task.arrays[1].count = 0; /* nothing follows */
+  runs = 0;
+  assert_int_equal(rung_row_run(&outer_row, &task), RUNG_OK);
+  assert_int_equal(runs, 1);
+}
+
+static void what_follows_must_be_able_to(void **state) {
+  (void)state;
+  rung_error error = {0};
+  const rung_task task = {.problem = &limit, .device = &baseline};
+  assert_int_equal(rung_row_supports(&outer_row, &task, RUNG_F32, &error), RUNG_OK);
+  nested_fails = true;
+  assert_int_equal(rung_row_supports(&outer_row, &task, RUNG_F32, &error), RUNG_UNSUPPORTED);
+  assert_string_equal(error.sentence, "the nested one cannot");
+  nested_fails = false;
+}
+
 static void ladders_without_rungs_say_so(void **state) {
   (void)state;
   const rung_operation none = {.name = "none", .rows = rows, .count = 0};
@@ -211,6 +314,8 @@ int main(void) {
       cmocka_unit_test(by_name),
       cmocka_unit_test(on_the_wrong_device),
       cmocka_unit_test(blocks_and_math_have_bounds),
+      cmocka_unit_test(what_follows_has_its_own_memory),
+      cmocka_unit_test(what_follows_must_be_able_to),
       cmocka_unit_test(ladders_without_rungs_say_so),
       cmocka_unit_test(operations_are_found_by_name),
   };

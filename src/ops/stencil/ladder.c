@@ -54,10 +54,6 @@ static bool composed_supports(const rung_task *task, char why[RUNG_REASON]) {
 
 static const int block_sizes[] = {64, 32, 128, 256, 512, 1024, 0};
 
-static size_t sweep_scratch(const rung_task *task) {
-  return grid_scratch(task) + stencil_means_bytes(task);
-}
-
 static bool array_supports(const rung_task *task, char why[RUNG_REASON]) {
   if (!problem_of(task)->start.own) return true;
   snprintf(why, RUNG_REASON,
@@ -91,11 +87,12 @@ static bool composed_gpu_supports(const rung_task *task, char why[RUNG_REASON]) 
 
 static size_t composed_gpu_scratch(const rung_task *task) {
   const stencil_problem ends = stencil_ends_problem(problem_of(task));
-  return stencil_grid_bytes(&ends) + stencil_means_bytes(task);
+  return stencil_grid_bytes(&ends);
 }
 
 #define ON_CPU .family = RUNG_ON_CPU, .dtypes = RUNG_FLOATS
 #define ON_GPU .family = RUNG_ON_GPU, .dtypes = RUNG_FLOATS, .capability = 75
+#define SWEPT ON_GPU, .blocks = block_sizes, .scratch_bytes = grid_scratch, .then = stencil_means
 
 static rung_row rows[] = {
     {ON_CPU, .name = "sweep", .order = RUNG_TEXTBOOK, .in_place = true,
@@ -119,29 +116,26 @@ static rung_row rows[] = {
      .supports = composed_supports, .scratch_bytes = composed_scratch,
      .launch = RUNG_CPU_ENTRIES(stencil_composed)},
 
-    {ON_GPU, .name = "global", .order = RUNG_TEXTBOOK, .blocks = block_sizes,
+    {SWEPT, .name = "global", .order = RUNG_TEXTBOOK,
      .idea = "a thread an element, a launch a step, every tap from global memory behind an if",
-     .supports = array_supports, .scratch_bytes = sweep_scratch},
-    {ON_GPU, .name = "window", .order = RUNG_TEXTBOOK, .blocks = block_sizes,
-     .idea = "a sliding window in registers: one new load an output", .supports = array_supports,
-     .scratch_bytes = sweep_scratch},
-    {ON_GPU, .name = "pairs", .order = RUNG_TEXTBOOK, .blocks = block_sizes,
-     .idea = "two columns a load and a store (float2, double2)", .supports = array_supports,
-     .scratch_bytes = sweep_scratch},
-    {ON_GPU, .name = "peeled", .order = RUNG_TEXTBOOK, .blocks = block_sizes,
-     .idea = "the row's ends handled apart: no if inside", .supports = array_supports,
-     .scratch_bytes = sweep_scratch},
-    {ON_GPU, .name = "selfstart", .order = RUNG_TEXTBOOK, .blocks = block_sizes,
-     .idea = "rows compute their own start: no copy to the device", .scratch_bytes = sweep_scratch},
-    {ON_GPU, .name = "reciprocal", .order = RUNG_CANONICAL, .blocks = block_sizes,
-     .idea = "weights divided once, on the host; products fused with sums",
-     .scratch_bytes = sweep_scratch},
+     .supports = array_supports},
+    {SWEPT, .name = "window", .order = RUNG_TEXTBOOK,
+     .idea = "a sliding window in registers: one new load an output", .supports = array_supports},
+    {SWEPT, .name = "pairs", .order = RUNG_TEXTBOOK,
+     .idea = "two columns a load and a store (float2, double2)", .supports = array_supports},
+    {SWEPT, .name = "peeled", .order = RUNG_TEXTBOOK,
+     .idea = "the row's ends handled apart: no if inside", .supports = array_supports},
+    {SWEPT, .name = "selfstart", .order = RUNG_TEXTBOOK,
+     .idea = "rows compute their own start: no copy to the device"},
+    {SWEPT, .name = "reciprocal", .order = RUNG_CANONICAL,
+     .idea = "weights divided once, on the host; products fused with sums"},
     {ON_GPU, .name = "onchip", .order = RUNG_CANONICAL, .in_place = true,
      .idea = "a whole row in registers for all steps; memory touched once",
      .supports = onchip_supports},
     {ON_GPU, .name = "composed", .order = RUNG_LOOSE,
      .idea = "inside a row all steps are one filter; its negligible taps are cut",
-     .supports = composed_gpu_supports, .scratch_bytes = composed_gpu_scratch},
+     .supports = composed_gpu_supports, .scratch_bytes = composed_gpu_scratch,
+     .then = stencil_means},
 };
 
 const rung_operation stencil_operation = {

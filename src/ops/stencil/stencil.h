@@ -104,10 +104,9 @@ rung_status stencil_radiator_problem(rung_error *error, const rung_radiator_mode
                                      int64_t steps, int64_t rows, int64_t columns, rung_dtype dtype,
                                      stencil_problem *problem);
 
-/* Queues the means of the output's rows by the best rung of rowmeans, where the task wants them;
- * its scratch of stencil_means_bytes() lies `offset` bytes into the task's. */
-size_t stencil_means_bytes(const rung_task *task);
-rung_status stencil_means(const rung_task *task, size_t offset);
+/* A row's then(): the means of the output's rows by the best rung of reduce, where the task wants
+ * them. */
+rung_status stencil_means(const rung_task *task, rung_step *step);
 
 #ifdef __cplusplus
 }

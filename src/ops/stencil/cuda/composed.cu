@@ -202,7 +202,7 @@ static rung_status run(const rung_task *task, const stencil_filter *filter) {
   const int64_t segments = (job.ends.to - job.ends.from + SEGMENT - 1) / SEGMENT;
   const dim3 grid((unsigned)segments + 1, stencil_grid_rows(p->rows));
   RUNG_LAUNCH(task, composed_rows<T>, grid, composed_run_of<T>::threads, shared, job);
-  return stencil_means(task, stencil_grid_bytes(&ends));
+  return RUNG_OK;
 }
 
 extern "C" rung_status RUNG_ENTRY(stencil_composed)(const rung_task *task) {

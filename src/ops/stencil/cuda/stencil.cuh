@@ -172,7 +172,7 @@ static rung_status stencil_steps(const rung_task *task, Launch launch) {
     old = grid[to];
     old_stride = stride[to];
   }
-  return stencil_means(task, stencil_grid_bytes(p));
+  return RUNG_OK;
 }
 
 /* call(R) with the radius as a constant. */
