@@ -47,7 +47,7 @@ int main(void) {
     printf("refused: %s\n", rung_last_error(context));
   call.rung = NULL;
   if (status == RUNG_OK) status = rung_stencil(context, &smooth, &grid, &grid, NULL, &call);
-  if (status == RUNG_OK) status = rung_rowmeans(context, &grid, &means, &call);
+  if (status == RUNG_OK) status = rung_reduce(context, RUNG_MEAN, &grid, 1, &means, &call);
   if (status == RUNG_OK)
     printf("rung %s: smoothed, row 8 has a mean of %.7f\n", call.used, (double)sums[ROWS - 1]);
 

@@ -176,12 +176,6 @@ RUNG_API const char *const *rung_radiator_presets(void);
 RUNG_API rung_status rung_radiator(rung_context *context, const rung_radiator_model *model,
                                    int64_t steps, DLTensor *grid, DLTensor *means, rung_call *call);
 
-/* ---- rowmeans: the mean of every row --------------------------------------------------------
- * in: (rows, columns), f32 or f64, rows >= 1, columns >= 1. means: (rows), the same dtype, no
- * memory shared with `in`. Canonical order of sums (docs/NUMERICS.md), divided in double. */
-RUNG_API rung_status rung_rowmeans(rung_context *context, const DLTensor *in, DLTensor *means,
-                                   rung_call *call);
-
 /* ---- reduce: sum, minimum, maximum, mean ------------------------------------------------------
  *
  * Sum of floats: the canonical order (docs/NUMERICS.md) over the elements in row-major order of

@@ -31,7 +31,7 @@ static const cli_usage usage = {
     .about =
         "Counts what the GPU rungs' kernels do, access by access: sectors a request, bank\n"
         "conflicts, divergence, barriers, arithmetic. With --rung, line by line of the source.",
-    .example = "rung explain rowmeans --rung row-per-thread --against warp-per-row",
+    .example = "rung explain reduce --rung modulo --against sequential",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_SEED | CLI_JSON | CLI_OUTPUT,
     .device_help = "sim, the simulated GPU (the default), cuda or cuda:<index>",
     .rung_help = "kernel by kernel and line by line; default: a table of all GPU rungs",

@@ -70,12 +70,13 @@ static rung_status run_cpu(const cli_common *common, const radiator_request *r,
   if (!status && r->means) {
     rung_call means = {0};
     begin = now_ms();
-    status = cli_carry(
-        context,
-        rung_rowmeans(context, &result->cpu_grid.tensor, &result->cpu_means.tensor, &means), error);
+    status = cli_carry(context,
+                       rung_reduce(context, RUNG_MEAN, &result->cpu_grid.tensor, 1,
+                                   &result->cpu_means.tensor, &means),
+                       error);
     run->means_ms = now_ms() - begin;
     run->with_means = !status;
-    if (!status) run->means_row = cli_row_of("rowmeans", RUNG_ON_CPU, means.used);
+    if (!status) run->means_row = cli_row_of("reduce", RUNG_ON_CPU, means.used);
   }
   rung_close(context);
   return status;
@@ -119,10 +120,10 @@ static rung_status time_means(rung_context *context, const radiator_request *r, 
                               radiator_run *run, rung_error *error) {
   char line[LINE];
   lab_stage_times stages;
-  snprintf(line, sizeof line, "n=%lld m=%lld type=%s", (long long)r->n, (long long)r->m,
-           rung_dtype_name(r->dtype));
-  run->means_row = cli_row_of("rowmeans", RUNG_ON_GPU, rung);
-  rung_status status = time_stages(context, "rowmeans", line, run->means_row, 0, &stages, error);
+  snprintf(line, sizeof line, "n=%lld op=mean type=%s outer=%lld", (long long)r->m,
+           rung_dtype_name(r->dtype), (long long)r->n);
+  run->means_row = cli_row_of("reduce", RUNG_ON_GPU, rung);
+  rung_status status = time_stages(context, "reduce", line, run->means_row, 0, &stages, error);
   run->means_ms = stages.kernel;
   run->with_means = !status;
   return status;
@@ -183,9 +184,10 @@ static rung_status run_gpu(const cli_common *common, const radiator_request *r,
                           &result->fast, error);
   if (!status && r->means) {
     rung_call call = {0};
-    status = cli_carry(
-        context, rung_rowmeans(context, &result->gpu_grid.tensor, &result->gpu_means.tensor, &call),
-        error);
+    status = cli_carry(context,
+                       rung_reduce(context, RUNG_MEAN, &result->gpu_grid.tensor, 1,
+                                   &result->gpu_means.tensor, &call),
+                       error);
     if (!status) status = time_means(context, r, "row-per-thread", &result->naive, error);
     if (!status) status = time_means(context, r, call.used, &result->fast, error);
   }

@@ -5,13 +5,11 @@
 #include "ops/histogram/lab/cases.h"
 #include "ops/pairs/lab/cases.h"
 #include "ops/reduce/lab/cases.h"
-#include "ops/rowmeans/lab/cases.h"
 #include "ops/scan/lab/cases.h"
 #include "ops/stencil/lab/cases.h"
 
 const rung_cases *const rung_all_cases[] = {
-    &stencil_cases,   &rowmeans_cases, &reduce_cases, &scan_cases,
-    &histogram_cases, &pairs_cases,    NULL,
+    &stencil_cases, &reduce_cases, &scan_cases, &histogram_cases, &pairs_cases, NULL,
 };
 
 const rung_cases *rung_cases_of(const rung_operation *operation) {

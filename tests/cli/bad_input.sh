@@ -45,10 +45,10 @@ expect 2 "--block '1025'" "$RUNG" verify --block 1025
 expect 2 "--blocks '0'" "$RUNG" bench --blocks 32,0
 expect 2 "--samples '0'" "$RUNG" bench --samples 0
 expect 2 "--time-out '-1'" "$RUNG" bench --time-out -1
-expect 2 "has no range" "$RUNG" bench rowmeans --device cpu --sizes "n=9..3"
-expect 2 "has no range" "$RUNG" bench rowmeans --device cpu --sizes "n=2^63..2^64"
-expect 2 "has no range" "$RUNG" bench rowmeans --device cpu --sizes "n=1..2 m=1..2"
-expect 2 "has no range" "$RUNG" bench rowmeans --device cpu --sizes "n=..2 m=1"
+expect 2 "has no range" "$RUNG" bench reduce --device cpu --sizes "n=9..3"
+expect 2 "has no range" "$RUNG" bench reduce --device cpu --sizes "n=2^63..2^64"
+expect 2 "has no range" "$RUNG" bench reduce --device cpu --sizes "n=1..2 outer=1..2"
+expect 2 "has no range" "$RUNG" bench reduce --device cpu --sizes "n=..2 outer=1"
 expect 2 "nonsense" "$RUNG" bench stencil --device cpu --sizes "nonsense=1"
 expect 3 "No such file" "$RUNG" tour -o /nowhere/at/all
 expect 3 "No such file" "$RUNG" bench -o /nowhere/at/all.json

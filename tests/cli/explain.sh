@@ -4,12 +4,12 @@
 
 expect 2 "an argument is missing" "$RUNG" explain
 expect 2 "there is no operation 'nope'" "$RUNG" explain nope
-expect 2 "there is no rung 'nope'" "$RUNG" explain rowmeans --rung nope
-expect 2 "looks at GPU rungs" "$RUNG" explain rowmeans --rung serial
-expect 2 "looks at those: sim or cuda" "$RUNG" explain rowmeans --device cpu
-expect 2 "with --rung NAME" "$RUNG" explain rowmeans --against warp-per-row
+expect 2 "there is no rung 'nope'" "$RUNG" explain reduce --rung nope
+expect 2 "looks at GPU rungs" "$RUNG" explain reduce --rung serial
+expect 2 "looks at those: sim or cuda" "$RUNG" explain reduce --device cpu
+expect 2 "with --rung NAME" "$RUNG" explain reduce --against warp-per-row
 
-"$RUNG" explain rowmeans --size "n=1 m=1" >found 2>why
+"$RUNG" explain reduce --size "n=1" >found 2>why
 case $? in
   0) ;;
   2) grep -qE "cannot count|cannot be asked" why && [ "$failures" -eq 0 ] && exit 77 ;;
@@ -17,28 +17,29 @@ case $? in
 esac
 rm -f found why
 
+means=(--size "n=4096 op=mean outer=64")
 # 2 warps, 1024 loads each, every thread of a load in a sector of its own.
-expect 0 - "$RUNG" explain rowmeans
-for word in "a request (ideal)" row-per-thread warp-per-row block-per-row "n=64 m=4096"; do
+expect 0 - "$RUNG" explain reduce "${means[@]}"
+for word in "a request (ideal)" row-per-thread warp-per-row block-per-row "n=4096 op=mean type=f32 outer=64"; do
   prints "$word"
 done
 grep -qE '^row-per-thread +1 +2048 +2 +65544 +31\.97 \(15\.99\) +50\.0 %' stdout ||
   fail "row-per-thread's figures are others: $(cat stdout)"
 
-expect 0 - "$RUNG" explain rowmeans --rung row-per-thread
+expect 0 - "$RUNG" explain reduce "${means[@]}" --rung row-per-thread
 prints "Each load request moves 32.0 sectors where 16.0 would do"
 if ! grep -qF "cannot tell lines" stdout; then
-  prints "src/ops/rowmeans/cuda/row-per-thread.cu"
-  grep -qE '^S +[0-9]+ +2048 +65536 .*rowmeans_chunk' stdout || fail "the worst line is not marked"
+  prints "src/ops/reduce/cuda/row-per-thread.cu"
+  grep -qE '^S +[0-9]+ +2048 +65536 .*reduce_chunk' stdout || fail "the worst line is not marked"
   grep -qF "for (int64_t i = (int64_t)blockIdx.x" stdout || fail "the loop around it is not shown"
   grep -qE ' $' stdout && fail "lines end in blanks"
 fi
 
-expect 0 - "$RUNG" explain rowmeans --rung row-per-thread --against warp-per-row
+expect 0 - "$RUNG" explain reduce "${means[@]}" --rung row-per-thread --against warp-per-row
 grep -qE '^sectors of 32 bytes +65544 +32832 +0\.501$' stdout || fail "the pair's sectors differ"
 
-expect 0 - "$RUNG" explain rowmeans --type f64 --block 32 --json -o explained.json
-for word in '"operation": "rowmeans"' type=f64 '"global_load_sectors": ' '"barriers": 192' \
+expect 0 - "$RUNG" explain reduce "${means[@]}" --type f64 --block 32 --json -o explained.json
+for word in '"operation": "reduce"' type=f64 '"global_load_sectors": ' '"barriers": 192' \
   '"block": 32' '"finding": "good"' '"meaning": ['; do
   grep -qF -- "$word" explained.json || fail "the JSON has no $word"
 done
@@ -54,6 +55,6 @@ expect 0 - "$RUNG" explain stencil --size "n=2 m=40000 p=1"
 prints "not supported: rung \"onchip\" cannot do this"
 expect 2 "would do" "$RUNG" explain stencil --rung window --size "n=1000 m=9000 p=1000" -o no
 expect 2 "is no key here" "$RUNG" explain stencil --size "rows=3 k=4"
-expect 2 "one of them would do" "$RUNG" explain rowmeans --type f64 --size "n=3 m=4 type=f32"
+expect 2 "one of them would do" "$RUNG" explain reduce --type f64 --size "n=3 type=f32"
 only explained.json
 finish

@@ -15,7 +15,7 @@ prints "cpu: "
 expect 0 - "$RUNG" devices --device cpu --json
 prints '"facts"'
 
-expect 0 - "$RUNG" verify rowmeans --device cpu --type f32
+expect 0 - "$RUNG" verify reduce --device cpu --type f32
 prints " 0 failed"
 grep -qE '^[1-9][0-9]* checks' stdout || fail "nothing was verified: $(cat stdout)"
 expect 0 - "$RUNG" verify stencil --device cpu --rung rowwise --json
@@ -29,10 +29,10 @@ for word in "sweep" "panel" "good" "n=40 m=50 p=6" "n=41 m=51 p=7 type=f64"; do 
 grep -qF rowwise stdout && fail "--rung did not choose"
 grep -qF '"rung-records"' record.json || fail "no record was written"
 grep -qF 'rung bench stencil' record.json || fail "the record does not hold the command"
-expect 0 - "$RUNG" bench rowmeans --device cpu --rung serial --sizes "n=40 m=50" --samples 3 --json --hot
+expect 0 - "$RUNG" bench reduce --device cpu --rung serial --sizes "n=50 outer=40" --samples 3 --json --hot
 prints '"rung-records"'
-expect 0 - "$RUNG" bench rowmeans --device cpu --rung serial --sizes "n=2..8 m=3;n=2^4..2^4 m=2" --samples 3
-[ "$(grep -c '^rowmeans on' stdout)" -eq 4 ] || fail "a sweep of four jobs: $(cat stdout)"
-prints "n=8 m=3"
+expect 0 - "$RUNG" bench reduce --device cpu --rung serial --sizes "n=2..8 outer=3;n=2^4..2^4 outer=2" --samples 3
+[ "$(grep -c '^reduce on' stdout)" -eq 4 ] || fail "a sweep of four jobs: $(cat stdout)"
+prints "n=8 op=sum type=f32 outer=3"
 only record.json
 finish

@@ -12,8 +12,8 @@ prints "GPU fast and CPU: the same bits in all 3300"
 prints "no GPU's"
 grep -qF "Speed-ups" stdout && fail "speed-ups of a simulated GPU were printed"
 
-expect 2 "has no speed to measure" "$RUNG" bench rowmeans --device sim --sizes "n=4 m=40"
-expect 0 - "$RUNG" ladder rowmeans --device sim
+expect 2 "has no speed to measure" "$RUNG" bench reduce --device sim --sizes "n=40 outer=4"
+expect 0 - "$RUNG" ladder reduce --device sim
 prints "yes"
 rm -f stdout
 only

@@ -31,8 +31,8 @@ typedef struct counted_case {
 static const counted_case cases[] = {
     /* 64 threads are 2 warps; 4096 columns are 1024 loads of 16 bytes, each lane's in another row
      * and so in a sector of its own. 4096 additions, 3 to join four sums, a division. */
-    {"rowmeans",
-     "n=64 m=4096",
+    {"reduce",
+     "n=4096 op=mean outer=64",
      "row-per-thread",
      64,
      {{RUNG_GLOBAL_LOADS, 2 * 1024},
@@ -49,8 +49,8 @@ static const counted_case cases[] = {
       END}},
     /* Rows of 24 bytes are read element by element, 6 loads a warp. 32 rows reach over 24 sectors,
      * the 8 of the second warp over 6. */
-    {"rowmeans",
-     "n=40 m=6",
+    {"reduce",
+     "n=6 op=mean outer=40",
      "row-per-thread",
      64,
      {{RUNG_GLOBAL_LOADS, 2 * 6},
@@ -63,8 +63,8 @@ static const counted_case cases[] = {
     /* A warp a row: 3 times 16 loads of 4 elements a thread. Of the third time 904 elements are
      * left: 7 loads of 16 sectors; one whose first two threads have a sector and the others the
      * row's first 16 bytes; 8 of those only. 4 numbers go through 5 shuffles. */
-    {"rowmeans",
-     "n=3 m=5000",
+    {"reduce",
+     "n=5000 op=mean outer=3",
      "warp-per-row",
      128,
      {{RUNG_GLOBAL_LOADS, 3 * 48},
@@ -80,8 +80,8 @@ static const counted_case cases[] = {
     /* 2 warps a row, 8 strips of lanes, 8 loads each of which 2 are of the row and 6 of its first
      * sector. A strip stores 4 numbers a thread, 4 words apart: 8 banks, so 3 passes more. Folding:
      * 4 stores and 4 times 8 loads a warp, then 8 loads and 5 shuffles of one warp. */
-    {"rowmeans",
-     "n=2 m=4096",
+    {"reduce",
+     "n=4096 op=mean outer=2",
      "block-per-row",
      64,
      {{RUNG_GLOBAL_LOADS, 2 * 2 * 8 * 8},
@@ -262,11 +262,11 @@ static void lines_add_up(void **state) {
   rung_context *context = open_or_skip();
   rung_case test_case;
   rung_profile profile;
-  make("rowmeans", "n=64 m=4096", &test_case);
+  make("reduce", "n=4096 op=mean outer=64", &test_case);
   explain(context, &test_case, "row-per-thread", 0, &profile);
   assert_int_equal(profile.count, 1);
   const rung_profile_kernel *kernel = &profile.kernels[0];
-  assert_string_equal(kernel->name, "rowmeans_thread_kernel");
+  assert_string_equal(kernel->name, "reduce_thread_kernel");
   assert_int_equal(kernel->launches, 1);
   assert_int_equal(kernel->warps, 2);
   assert_true(kernel->line_count > 0);
@@ -275,7 +275,7 @@ static void lines_add_up(void **state) {
     const rung_profile_line *line = &kernel->lines[i];
     rung_counts_add(&sum, &line->counts);
     if (line->counts.at[RUNG_GLOBAL_LOADS] > 0 && line->file)
-      assert_non_null(strstr(line->file, "src/ops/rowmeans/cuda/row-per-thread.cu"));
+      assert_non_null(strstr(line->file, "src/ops/reduce/cuda/row-per-thread.cu"));
   }
   assert_memory_equal(&sum, &kernel->total, sizeof sum);
   rung_profile_free(&profile);
@@ -335,7 +335,7 @@ static void a_device_that_cannot_count_is_refused(void **state) {
   lab_verdict verdict;
   rung_error error = {0};
   assert_int_equal(rung_open(&context, &(rung_options){.device = "cpu"}), RUNG_OK);
-  make("rowmeans", "n=3 m=4", &test_case);
+  make("reduce", "n=4 op=mean outer=3", &test_case);
   assert_int_equal(lab_explain(context, &test_case, row_of(&test_case, "lanes", RUNG_ON_CPU), 0,
                                &profile, &verdict, &error),
                    RUNG_UNSUPPORTED);

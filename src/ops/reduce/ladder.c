@@ -143,16 +143,34 @@ static bool takes_short_lines(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
+static bool adds_lines(const rung_task *task, char why[RUNG_REASON]) {
+  const reduce_problem *problem = problem_of(task);
+  const bool sum = problem->what == RUNG_SUM || problem->what == RUNG_MEAN;
+  if (sum && problem->form != REDUCE_ACROSS) return true;
+  if (!sum)
+    snprintf(why, RUNG_REASON, "it adds floats, and here a %s is asked for; expected: sum or mean",
+             problem->what == RUNG_MIN ? "minimum" : "maximum");
+  else
+    snprintf(why, RUNG_REASON,
+             "it takes lines without gaps, and here an element's neighbours in memory belong to "
+             "other lines; expected: the last axis, or rung \"vector\"");
+  return false;
+}
+
 /* ---- the table ----------------------------------------------------------------------------------
  */
 
 static const int fold_blocks[] = {256, 32, 64, 128, 512, 1024, 0};
 static const int timed_blocks_swept[] = {REDUCE_TIMED_BLOCK, 32, 128, 256, 512, 1024, 0};
+static const int thread_blocks[] = {REDUCE_THREAD_BLOCK, 32, 128, 256, 512, 1024, 0};
+static const int warp_blocks[] = {128, 32, 64, 256, 0};
 static const int tile_blocks[] = {512, 64, 128, 256, 0};
 
 #define ON_CPU .family = RUNG_ON_CPU, .dtypes = REDUCE_DTYPES
 #define ON_GPU .family = RUNG_ON_GPU, .dtypes = REDUCE_DTYPES, .capability = 75
 #define FOLDED ON_GPU, .order = RUNG_TEXTBOOK, .blocks = fold_blocks
+#define BY_ROW \
+  .family = RUNG_ON_GPU, .dtypes = RUNG_FLOATS, .capability = 75, .supports = adds_lines
 #define RELAUNCHED FOLDED, .supports = takes_lines, .scratch_bytes = relaunch_scratch
 
 static rung_row rows[] = {
@@ -189,6 +207,14 @@ static rung_row rows[] = {
     {FOLDED, .name = "finish-last-block",
      .idea = "one launch: blocks count themselves in, and a line's last adds up the results",
      .supports = counts_blocks, .scratch_bytes = last_block_scratch},
+    {BY_ROW, .name = "row-per-thread", .order = RUNG_TEXTBOOK, .blocks = thread_blocks,
+     .idea = "a thread a row, four running sums, four elements a load"},
+    {BY_ROW, .name = "warp-per-row", .order = RUNG_CANONICAL, .blocks = warp_blocks,
+     .idea = "a warp a tile: neighbours read neighbours, lanes fold in registers, no barrier",
+     .scratch_bytes = levels_scratch},
+    {BY_ROW, .name = "block-per-row", .order = RUNG_CANONICAL, .blocks = tile_blocks,
+     .idea = "a block a tile: more loads under way at once, lanes fold in shared memory",
+     .scratch_bytes = levels_scratch},
     {ON_GPU, .name = "vector", .order = RUNG_CANONICAL,
      .idea = "16 bytes a load, a block a tile of 32768 elements, its sums in registers",
      .blocks = tile_blocks, .scratch_bytes = levels_scratch},

@@ -129,8 +129,8 @@ static inline int reduce_group(int64_t inner) {
   return group;
 }
 
-/* Of `timed`: the old report's. */
-enum { REDUCE_TIMED_BLOCK = 64 };
+/* Of `timed` and `row-per-thread`: the old report's. */
+enum { REDUCE_TIMED_BLOCK = 64, REDUCE_THREAD_BLOCK = 64 };
 
 /* Room for what finish-host's kernel leaves the host to know, before the partial results. */
 enum { REDUCE_NOTE = 64 };

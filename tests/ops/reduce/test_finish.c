@@ -138,6 +138,28 @@ static void says_what_it_cannot(void **state) {
   refuses("finish-host", &p, 1, 0, "\"vector\" would do");
 }
 
+static void rows_are_added(void **state) {
+  (void)state;
+  NEED_SIM();
+  static const char *const rungs[] = {"row-per-thread", "warp-per-row", "block-per-row"};
+  static const reduce_form forms[] = {REDUCE_LINES, REDUCE_PACKED, REDUCE_ACROSS};
+  for (int k = 0; k < 3; ++k)
+    for (int what = RUNG_SUM; what <= RUNG_MEAN; ++what)
+      for (int f = 0; f < 3; ++f) {
+        reduce_problem p;
+        assert_int_equal(reduce_problem_of(NULL, (rung_reduction)what, RUNG_F32, forms[f], 3, 1000,
+                                           forms[f] == REDUCE_ACROSS ? 2 : 1, &p),
+                         RUNG_OK);
+        refuses(rungs[k], &p, 1, 0,
+                what == RUNG_MIN            ? "a minimum is asked for; expected: sum or mean"
+                : what == RUNG_MAX          ? "a maximum is asked for; expected: sum or mean"
+                : forms[f] == REDUCE_ACROSS ? "expected: the last axis"
+                                            : NULL);
+        p.dtype = RUNG_I32;
+        refuses(rungs[k], &p, 1, 0, "it does not take i32");
+      }
+}
+
 static int open_sim(void **state) {
   (void)state;
   rung_context *context;
@@ -160,6 +182,7 @@ int main(void) {
       cmocka_unit_test(shares_few_tiles_out),
       cmocka_unit_test(calls_may_follow_each_other),
       cmocka_unit_test(says_what_it_cannot),
+      cmocka_unit_test(rows_are_added),
   };
   return cmocka_run_group_tests(tests, open_sim, close_sim);
 }

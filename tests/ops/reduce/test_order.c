@@ -1,5 +1,6 @@
-/* The CPU's folds against the reference, with tiles so small that lines have up to four levels:
- * along a line, and of lines side by side in strips of every width. */
+/* The reference against a second telling of the contract, and the CPU's folds against both, with
+ * tiles so small that lines have up to four levels: along a line, and of lines side by side in
+ * strips of every width. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +19,8 @@
 
 #include "core/random.h"
 #include "ops/reduce/cpu/fold.h"
-#include "ops/rowmeans/lab/cases.h"
-#include "ops/rowmeans/lab/reference.c"
+#include "ops/reduce/lab/cases.h"
+#include "ops/reduce/lab/reference.c"
 
 static const int64_t lengths[] = {1,    2,    31,   32,   33,   63,   64,   65,     127,    128,
                                   2047, 2049, 4095, 4096, 4097, 4161, 9999, 262144, 262145, 300000};
@@ -43,7 +44,7 @@ static void check(rung_dtype dtype, int64_t n, int width) {
   }
   reduce_partials across, along;
   const reduce_source source = dtype == RUNG_F32 ? REDUCE_ADD_F32 : REDUCE_ADD_F64;
-  const rowmeans_problem problem = {.rows = 1, .columns = n, .dtype = dtype};
+  const reduce_problem problem = {.what = RUNG_SUM, .dtype = dtype, .columns = n};
   reduce_folds[source].across(x, step, n, width, 0, &across);
   for (int w = 0; w < width; ++w) {
     for (int64_t k = 0; k < n; ++k) {
@@ -52,7 +53,11 @@ static void check(rung_dtype dtype, int64_t n, int width) {
       else
         line[k] = x[k * step + w];
     }
-    const double wanted = rowmeans_reference_sum(&problem, line);
+    const double wanted = reduce_reference_sum(&problem, line, 1);
+    const double strided = dtype == RUNG_F32
+                               ? reduce_reference_sum(&problem, (const float *)x + w, step)
+                               : reduce_reference_sum(&problem, x + w, step);
+    if (!(strided == wanted)) fail_msg("n=%ld: the reference goes by strides", (long)n);
     reduce_folds[source].line(line, n, 0, &along);
     const double side = dtype == RUNG_F32 ? (double)across.f32[w] : across.f64[w];
     const double alone = dtype == RUNG_F32 ? (double)along.f32[0] : along.f64[0];
@@ -75,6 +80,81 @@ static void keeps_the_order_of_doubles(void **state) {
   for (size_t k = 0; k < sizeof lengths / sizeof *lengths; ++k)
     check(RUNG_F64, lengths[k], lengths[k] > 10000 ? 2 : 1 + (int)(lengths[k] % 29));
   check(RUNG_F64, 70, REDUCE_STRIP);
+}
+
+/* Told otherwise: the array is replaced by its tiles' sums, in place, until one is left. */
+static float sum_in_place(float *x, int64_t n) {
+  while (n > 1) {
+    int64_t tiles = 0;
+    for (int64_t first = 0; first < n; first += RUNG_SUM_TILE) {
+      float lane[RUNG_SUM_LANES];
+      for (int l = 0; l < RUNG_SUM_LANES; ++l) {
+        const int64_t a = first + l, b = a + RUNG_SUM_LANES;
+        lane[l] = (a < n ? x[a] : -0.0f) + (b < n ? x[b] : -0.0f);
+      }
+      for (int half = RUNG_SUM_LANES / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; ++l) lane[l] = lane[l] + lane[l + half];
+      x[tiles++] = lane[0];
+    }
+    n = tiles;
+  }
+  return x[0];
+}
+
+static void tells_the_same_twice(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof lengths / sizeof *lengths; ++k) {
+    const int64_t n = lengths[k];
+    const reduce_problem problem = {.what = RUNG_SUM, .dtype = RUNG_F32, .columns = n};
+    float *x = (float *)malloc((size_t)n * sizeof *x);
+    rung_random random = {(uint64_t)n};
+    for (int64_t i = 0; i < n; ++i) x[i] = (float)draw(&random);
+    double magnitude;
+    const double sum = reduce_reference_sum(&problem, x, 1);
+    const double wide = reduce_reference_wide(&problem, x, 1, &magnitude);
+    /* 6 additions a level here, and at most 4 levels. */
+    assert_true(fabs(sum - wide) <= 0x1p-24 * 25 * magnitude);
+    assert_true(reduce_sum_f32(x, n) == (float)sum);
+    const float told = sum_in_place(x, n);
+    if (!((float)sum == told)) fail_msg("n=%ld: reference %a, told %a", (long)n, sum, told);
+    free(x);
+  }
+}
+
+/* 2^24 + 1 is 2^24 in float, so the order decides what a one is worth. */
+static void is_the_contracts_order(void **state) {
+  (void)state;
+  float x[RUNG_SUM_TILE] = {0};
+  const reduce_problem problem = {
+      .what = RUNG_SUM, .dtype = RUNG_F32, .result = RUNG_F32, .columns = RUNG_SUM_TILE};
+  float sum;
+  /* Lane 0: big + 1 is big. Lane 16 takes it away when the lanes fold: 0 is left. */
+  x[0] = 0x1p24f, x[32] = 1, x[16] = -0x1p24f;
+  reduce_reference_strict(&problem, x, 1, &sum);
+  assert_true(sum == 0);
+  /* Both big ones in lane 0: they meet first, and the 1 of lane 16 stays. */
+  x[0] = 0x1p24f, x[32] = -0x1p24f, x[16] = 1;
+  reduce_reference_strict(&problem, x, 1, &sum);
+  assert_true(sum == 1);
+  /* Lanes 1 and 17 meet before lanes 0 and 1 do. */
+  x[0] = 1, x[32] = 0, x[16] = 0, x[1] = 0x1p24f, x[17] = -0x1p24f;
+  reduce_reference_strict(&problem, x, 1, &sum);
+  assert_true(sum == 1);
+  /* Lanes 0 and 8 meet before lanes 0 and 1 do. */
+  x[0] = 1, x[1] = -0x1p24f, x[17] = 0, x[8] = 0x1p24f;
+  reduce_reference_strict(&problem, x, 1, &sum);
+  assert_true(sum == 0);
+}
+
+static void keeps_the_sign_of_nothing(void **state) {
+  (void)state;
+  const float zeros[40] = {-0.0f, -0.0f};
+  const reduce_problem two = {.what = RUNG_SUM, .dtype = RUNG_F32, .columns = 2};
+  const reduce_problem many = {.what = RUNG_SUM, .dtype = RUNG_F32, .columns = 40};
+  assert_true(signbit(reduce_reference_sum(&two, zeros, 1)));
+  assert_true(signbit(reduce_sum_f32(zeros, 2)));
+  assert_false(signbit(reduce_reference_sum(&many, zeros, 1)));
+  assert_false(signbit(reduce_sum_f32(zeros, 40)));
 }
 
 /* A tile of bytes is summed in 32 bits: no sum of one wraps. */
@@ -106,9 +186,9 @@ static void keys_are_in_order(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(keeps_the_order_of_floats),
-      cmocka_unit_test(keeps_the_order_of_doubles),
-      cmocka_unit_test(tiles_of_bytes_do_not_wrap),
+      cmocka_unit_test(keeps_the_order_of_floats), cmocka_unit_test(keeps_the_order_of_doubles),
+      cmocka_unit_test(tells_the_same_twice),      cmocka_unit_test(is_the_contracts_order),
+      cmocka_unit_test(keeps_the_sign_of_nothing), cmocka_unit_test(tiles_of_bytes_do_not_wrap),
       cmocka_unit_test(keys_are_in_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

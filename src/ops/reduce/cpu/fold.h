@@ -6,12 +6,12 @@
  *                                               every row of `step` elements, to as many partials
  *
  * For the files under cpu/, which are compiled once per instruction set. A partial result of sums
- * of floats is the contract's sum (core/sum.h); rowmeans has it of one line, and lends it. */
+ * of floats is the contract's sum (core/sum.h); sum.h has it of one line. */
 #ifndef RUNG_REDUCE_CPU_FOLD_H
 #define RUNG_REDUCE_CPU_FOLD_H
 
+#include "ops/reduce/cpu/sum.h"
 #include "ops/reduce/reduce.h"
-#include "ops/rowmeans/cpu/fold.h"
 
 /* So many lines side by side: what a level of folding keeps of them fits the first-level cache
  * eleven times over. */

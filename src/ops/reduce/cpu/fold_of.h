@@ -5,7 +5,7 @@
 static void REDUCE_NAME(reduce_line)(const void *in, int64_t n, int64_t turn, void *partial) {
   (void)turn;
   *(REDUCE_PARTIAL *)partial =
-      n > 0 ? REDUCE_NAME(rowmeans_sum)((const REDUCE_IN *)in, n) : (REDUCE_PARTIAL)0;
+      n > 0 ? REDUCE_NAME(reduce_sum)((const REDUCE_IN *)in, n) : (REDUCE_PARTIAL)0;
 }
 
 /* Lines side by side, and how they are summed: number `i` of level 0 is row i, of level 1 the sum

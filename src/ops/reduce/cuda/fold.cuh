@@ -4,7 +4,7 @@
 #define RUNG_REDUCE_CUDA_FOLD_CUH
 
 #include "ops/reduce/cuda/levels.cuh"
-#include "ops/rowmeans/cuda/fold.cuh"
+#include "ops/reduce/cuda/sum.cuh"
 
 /* Of all threads of a warp; the result is thread 0's. */
 template <typename S>
@@ -43,9 +43,9 @@ template <typename S, int V>
 __device__ typename S::partial reduce_tile(const typename S::in *tile, int count, int64_t turn,
                                            typename S::partial *shared) {
   if constexpr (S::ordered) {
-    return rowmeans_tile_by_block<typename S::in, V>(tile, count, shared);
+    return reduce_tile_by_block<typename S::in, V>(tile, count, shared);
   } else {
-    typedef rowmeans_chunk<typename S::in, V> chunk;
+    typedef reduce_chunk<typename S::in, V> chunk;
     enum { LOADS = 4 }; /* under way at a time */
     const int step = (int)blockDim.x * V;
     typename S::partial value = S::none();

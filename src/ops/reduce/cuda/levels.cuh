@@ -139,6 +139,14 @@ static rung_status reduce_by_source(const rung_task *task) {
   }
 }
 
+/* The same for rungs that take nothing but sums of floats. */
+template <typename Rung>
+static rung_status reduce_by_float(const rung_task *task) {
+  if (((const reduce_problem *)task->problem)->dtype == RUNG_F32)
+    return Rung::template run<reduce_add_float<float>>(task);
+  return Rung::template run<reduce_add_float<double>>(task);
+}
+
 /* ---- a rung that relaunches one kernel ---------------------------------------------------------
  */
 

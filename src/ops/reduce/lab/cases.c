@@ -178,9 +178,12 @@ static const char *const bench[] = {"n=268435456 op=sum type=f32",
                                     "n=16384 op=sum type=f32 outer=16384",
                                     "n=16384 op=sum type=f32 inner=16384",
                                     "n=128 op=min type=f32 outer=64",
+                                    "n=15360 op=mean type=f32 outer=15360",
+                                    "n=15360 op=mean type=f64 outer=15360",
                                     NULL};
 static const char *const explain[] = {"n=131072 op=sum type=f32", "n=131072 op=sum type=f64",
-                                      "n=131072 op=max type=u32", NULL};
+                                      "n=131072 op=max type=u32",
+                                      "n=4096 op=mean type=f32 outer=64", NULL};
 static const char *const tour[] = {"n=16777216 op=sum type=f32", "n=16777216 op=min type=f32",
                                    "n=4096 op=sum type=f32 inner=4096", NULL};
 

@@ -8,10 +8,12 @@
 extern const rung_cases reduce_cases;
 
 /* One line's references (reference.c), naive; the line's elements lie `stride` apart. `strict` is
- * the contract, in the result's type. `wide` is a float's sum or mean in long double, and the same
- * of the magnitudes; of anything else it has nothing to add to `strict`. */
+ * the contract, in the result's type; `sum` the contract's sum of floats. `wide` is a float's sum
+ * or mean in long double, and the same of the magnitudes; of anything else it has nothing to add to
+ * `strict`. */
 void reduce_reference_strict(const reduce_problem *problem, const void *line, int64_t stride,
                              void *result);
+double reduce_reference_sum(const reduce_problem *problem, const void *line, int64_t stride);
 double reduce_reference_wide(const reduce_problem *problem, const void *line, int64_t stride,
                              double *magnitude);
 

@@ -1,11 +1,8 @@
 /* The references: naive, wide, strict. They share no line with the rungs. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ops/reduce/lab/cases.h"
-#include "ops/rowmeans/lab/cases.h"
-#include "ops/rowmeans/rowmeans.h"
 
 static long double element(rung_dtype dtype, const void *line, int64_t at) {
   switch (dtype) {
@@ -33,22 +30,50 @@ static void put(rung_dtype dtype, void *to, double value) {
     *(double *)to = value;
 }
 
-/* The contract's sum of floats. rowmeans has it of a line without gaps. */
-static double sum_of_floats(const reduce_problem *problem, const char *line, int64_t stride) {
-  const int64_t n = problem->columns;
-  const size_t size = rung_dtype_bytes(problem->dtype);
-  if (n == 0) return 0;
-  char *gathered = stride == 1 ? NULL : (char *)malloc((size_t)n * size);
-  for (int64_t k = 0; k < n && gathered != NULL; ++k)
-    memcpy(gathered + (size_t)k * size, line + k * stride * (int64_t)size, size);
-  const rowmeans_problem row = {.rows = 1, .columns = n, .dtype = problem->dtype};
-  const double sum =
-      stride != 1 && gathered == NULL
-          ? (double)NAN /* out of memory: no result passes */
-          : rowmeans_reference_sum(&row, gathered != NULL ? (const void *)gathered : line);
-  free(gathered);
-  return sum;
+/* ---- the contract's sum of floats ---------------------------------------------------------------
+ */
+
+static double real(rung_dtype dtype, const void *line, int64_t at) {
+  return dtype == RUNG_F32 ? (double)((const float *)line)[at] : ((const double *)line)[at];
 }
+
+/* One addition in the problem's type. (Rounding a sum of doubles would do, but GCC up to 13 may
+ * drop the two conversions where it makes vectors of them.) */
+static double add(rung_dtype dtype, double a, double b) {
+  return dtype == RUNG_F32 ? (double)((float)a + (float)b) : a + b;
+}
+
+/* How many numbers there are at a level: the elements, their tiles' sums, the sums of those ... */
+static int64_t length(int64_t columns, int level) {
+  return level == 0 ? columns : (length(columns, level - 1) + RUNG_SUM_TILE - 1) / RUNG_SUM_TILE;
+}
+
+/* Number `i` of a level, by the words of core/sum.h. */
+static double number(const reduce_problem *problem, const void *line, int64_t stride, int level,
+                     int64_t i) {
+  if (level == 0) return real(problem->dtype, line, i * stride);
+  const int64_t below = length(problem->columns, level - 1);
+  double lane[RUNG_SUM_LANES];
+  for (int l = 0; l < RUNG_SUM_LANES; ++l)
+    for (int r = 0; r < RUNG_SUM_ROWS; ++r) {
+      const int64_t j = i * RUNG_SUM_TILE + (int64_t)r * RUNG_SUM_LANES + l;
+      const double x = j < below ? number(problem, line, stride, level - 1, j) : -0.0;
+      lane[l] = r == 0 ? x : add(problem->dtype, lane[l], x);
+    }
+  for (int s = RUNG_SUM_LANES / 2; s >= 1; s /= 2)
+    for (int l = 0; l < s; ++l) lane[l] = add(problem->dtype, lane[l], lane[l + s]);
+  return lane[0];
+}
+
+double reduce_reference_sum(const reduce_problem *problem, const void *line, int64_t stride) {
+  int level = 0;
+  if (problem->columns == 0) return 0;
+  while (length(problem->columns, level) > 1) ++level;
+  return number(problem, line, stride, level, 0);
+}
+
+/* ---- every reduction ----------------------------------------------------------------------------
+ */
 
 static uint64_t integer(rung_dtype dtype, const void *line, int64_t at) {
   if (dtype == RUNG_I32) return (uint64_t)((const int32_t *)line)[at];
@@ -60,7 +85,7 @@ static void sum_strictly(const reduce_problem *problem, const void *line, int64_
                          void *result) {
   const double n = (double)problem->columns;
   if (RUNG_FLOATS & RUNG_TYPE(problem->dtype)) {
-    const double sum = sum_of_floats(problem, (const char *)line, stride);
+    const double sum = reduce_reference_sum(problem, line, stride);
     put(problem->result, result, problem->what == RUNG_MEAN ? sum / n : sum);
     return;
   }

@@ -4,7 +4,7 @@
 #include "backend/cpu/isa.h"
 #include "backend/cpu/lanes.h"
 #include "backend/cpu/parallel.h"
-#include "ops/rowmeans/cpu/fold.h"
+#include "ops/reduce/cpu/sum.h"
 #include "ops/stencil/cpu/cpu.h"
 
 #define REAL float

@@ -11,7 +11,7 @@
  * The row is pushed to the right end of the block, so that its last column is the last thread's
  * last: what the edge rule brings in on the right is a halo like any other. Places left of column
  * 0 are `slack`; only warps that hold some pay for them. */
-#include "ops/rowmeans/cuda/fold.cuh"
+#include "ops/reduce/cuda/sum.cuh"
 #include "ops/stencil/cuda/stencil.cuh"
 
 /* A block's numbers, the same for all its threads. */
@@ -250,7 +250,7 @@ __global__ void __launch_bounds__(Threads, Blocks) onchip_rows(const onchip_job<
     }
     if (job.means != NULL) {
       __syncthreads();
-      const T sum = rowmeans_block_sum<T>(row, job.columns, fold);
+      const T sum = reduce_block_sum<T>(row, job.columns, fold);
       if (threadIdx.x == 0) job.means[i * job.means_stride] = (T)((double)sum / job.columns);
       __syncthreads();
     }

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "backend/cpu/parallel.h"
-#include "ops/rowmeans/lab/cases.h"
-#include "ops/rowmeans/rowmeans.h"
+#include "ops/reduce/lab/cases.h"
 #include "ops/stencil/composed.h"
 #include "ops/stencil/lab/cases.h"
 
@@ -82,10 +81,10 @@ static void expect_row(const rung_case *test_case, expected *e, int64_t b, doubl
   }
   stencil_reference_wide(p, in, wide, spare);
   stencil_reference_strict(p, row, strict, spare);
-  rowmeans_problem means = {.rows = 1, .columns = m, .dtype = p->dtype};
-  rowmeans_reference_strict(&means, strict, e->strict_means + (size_t)b * bytes);
+  reduce_problem means = {.what = RUNG_MEAN, .dtype = p->dtype, .result = p->dtype, .columns = m};
+  reduce_reference_strict(&means, strict, 1, e->strict_means + (size_t)b * bytes);
   means.dtype = RUNG_F64;
-  e->means[b] = rowmeans_reference_wide(&means, wide, &magnitude);
+  e->means[b] = reduce_reference_wide(&means, wide, 1, &magnitude);
 }
 
 void stencil_drop_expected(rung_case *test_case) {

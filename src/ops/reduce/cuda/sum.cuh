@@ -1,6 +1,6 @@
-/* The canonical order of sums (core/sum.h) on the GPU, by one block or by one warp. */
-#ifndef RUNG_ROWMEANS_CUDA_FOLD_CUH
-#define RUNG_ROWMEANS_CUDA_FOLD_CUH
+/* The canonical sum of floats (core/sum.h) on the GPU, by one block or by one warp. */
+#ifndef RUNG_REDUCE_CUDA_SUM_CUH
+#define RUNG_REDUCE_CUDA_SUM_CUH
 
 #include <stdint.h>
 
@@ -10,7 +10,7 @@
 /* V elements of a lane's neighbours in one load. V * sizeof(T) is at most 16 and a power of two,
  * and what is loaded so is aligned to it. */
 template <typename T, int V>
-struct __align__(sizeof(T) * V) rowmeans_chunk {
+struct __align__(sizeof(T) * V) reduce_chunk {
   T at[V];
 };
 
@@ -18,19 +18,18 @@ struct __align__(sizeof(T) * V) rowmeans_chunk {
  * without a branch, from the tile's start if need be, for branches would part loads that can be
  * under way together. count >= V. */
 template <typename T, int V>
-__device__ __forceinline__ rowmeans_chunk<T, V> rowmeans_load(const T *tile, int first, int count) {
+__device__ __forceinline__ reduce_chunk<T, V> reduce_load(const T *tile, int first, int count) {
   const bool whole = first + V <= count;
-  rowmeans_chunk<T, V> chunk = *(const rowmeans_chunk<T, V> *)(tile + (whole ? first : 0));
+  reduce_chunk<T, V> chunk = *(const reduce_chunk<T, V> *)(tile + (whole ? first : 0));
 #pragma unroll
   for (int c = 0; c < V; ++c) chunk.at[c] = whole ? chunk.at[c] : (T)-0.0;
   return chunk;
 }
 
-/* Adds the elements of a last chunk that is not whole, which rowmeans_load() left out, if it
+/* Adds the elements of a last chunk that is not whole, which reduce_load() left out, if it
  * belongs to the lanes at `lane`. They are the last of their lanes, so they may come last. */
 template <typename T, int V>
-__device__ __forceinline__ void rowmeans_add_rest(T (&sums)[V], const T *tile, int lane,
-                                                  int count) {
+__device__ __forceinline__ void reduce_add_rest(T (&sums)[V], const T *tile, int lane, int count) {
   const int rest = count % V, first = count - rest;
   if (rest == 0 || first % RUNG_SUM_LANES != lane) return;
 #pragma unroll
@@ -41,25 +40,24 @@ __device__ __forceinline__ void rowmeans_add_rest(T (&sums)[V], const T *tile, i
 /* Adds the tile's elements of V neighbouring lanes, from `lane` on, to their sums: rising rows,
  * LOADS of them under way at a time. */
 template <typename T, int V, int LOADS>
-__device__ __forceinline__ void rowmeans_add_rows(T (&sums)[V], const T *tile, int lane,
-                                                  int count) {
+__device__ __forceinline__ void reduce_add_rows(T (&sums)[V], const T *tile, int lane, int count) {
   for (int row = 0; row + V <= count; row += LOADS * RUNG_SUM_LANES) {
-    rowmeans_chunk<T, V> chunks[LOADS];
+    reduce_chunk<T, V> chunks[LOADS];
 #pragma unroll
     for (int r = 0; r < LOADS; ++r)
-      chunks[r] = rowmeans_load<T, V>(tile, row + r * RUNG_SUM_LANES + lane, count);
+      chunks[r] = reduce_load<T, V>(tile, row + r * RUNG_SUM_LANES + lane, count);
 #pragma unroll
     for (int r = 0; r < LOADS; ++r) {
 #pragma unroll
       for (int c = 0; c < V; ++c) sums[c] += chunks[r].at[c];
     }
   }
-  rowmeans_add_rest<T, V>(sums, tile, lane, count);
+  reduce_add_rest<T, V>(sums, tile, lane, count);
 }
 
 /* Folds by halves the N numbers from lanes[0] on that lie `apart`; all powers of two. */
 template <typename T, int N>
-__device__ __forceinline__ T rowmeans_fold_apart(const T *lanes, int apart) {
+__device__ __forceinline__ T reduce_fold_apart(const T *lanes, int apart) {
   T part[N];
 #pragma unroll
   for (int j = 0; j < N; ++j) part[j] = lanes[j * apart];
@@ -76,37 +74,37 @@ __device__ __forceinline__ T rowmeans_fold_apart(const T *lanes, int apart) {
  * `lanes` is RUNG_SUM_LANES elements of shared memory, free once the block has passed another
  * barrier. All threads call; the sum is thread 0's. */
 template <typename T, int V>
-__device__ T rowmeans_tile_by_block(const T *tile, int count, T *lanes) {
+__device__ T reduce_tile_by_block(const T *tile, int count, T *lanes) {
   enum { LOADS = RUNG_SUM_ROWS / 2 }; /* under way at a time */
   const int thread = (int)threadIdx.x, threads = (int)blockDim.x;
   for (int lane = thread * V; lane < RUNG_SUM_LANES; lane += threads * V) {
     T sums[V];
 #pragma unroll
     for (int c = 0; c < V; ++c) sums[c] = (T)-0.0;
-    rowmeans_add_rows<T, V, LOADS>(sums, tile, lane, count);
+    reduce_add_rows<T, V, LOADS>(sums, tile, lane, count);
 #pragma unroll
     for (int c = 0; c < V; ++c) lanes[lane + c] = sums[c];
   }
   __syncthreads();
   /* Thread l folds column l of 8 x 256 lanes, reading and writing nothing else. */
   for (int l = thread; l < RUNG_SUM_LANES / 8; l += threads)
-    lanes[l] = rowmeans_fold_apart<T, 8>(lanes + l, RUNG_SUM_LANES / 8);
+    lanes[l] = reduce_fold_apart<T, 8>(lanes + l, RUNG_SUM_LANES / 8);
   __syncthreads();
   if (thread >= 32) return (T)0;
-  T sum = rowmeans_fold_apart<T, RUNG_SUM_LANES / 8 / 32>(lanes + thread, 32);
+  T sum = reduce_fold_apart<T, RUNG_SUM_LANES / 8 / 32>(lanes + thread, 32);
 #pragma unroll
   for (int s = 16; s > 0; s /= 2) sum += __shfl_down_sync(0xffffffffu, sum, s);
   return sum;
 }
 
-/* For other rooms: the whole block sums one row of 1 ... RUNG_SUM_TILE columns, which it may just
- * have written itself before a __syncthreads(). blockDim.x is any multiple of 32 up to 1024;
- * `shared` is RUNG_SUM_LANES elements of shared memory that no thread uses any more, and free
+/* Lent to other operations: the whole block sums one row of 1 ... RUNG_SUM_TILE columns, which it
+ * may just have written itself before a __syncthreads(). blockDim.x is any multiple of 32 up to
+ * 1024; `shared` is RUNG_SUM_LANES elements of shared memory that no thread uses any more, and free
  * again after the block's next barrier. All threads call; the sum is thread 0's. Its mean is
  * (T)((double)sum / (double)columns). */
 template <typename T>
-__device__ __forceinline__ T rowmeans_block_sum(const T *row, int64_t columns, T *shared) {
-  return rowmeans_tile_by_block<T, 1>(row, (int)columns, shared);
+__device__ __forceinline__ T reduce_block_sum(const T *row, int64_t columns, T *shared) {
+  return reduce_tile_by_block<T, 1>(row, (int)columns, shared);
 }
 
 /* One warp sums one tile of 1 ... RUNG_SUM_TILE elements: every thread keeps the sums of
@@ -115,7 +113,7 @@ __device__ __forceinline__ T rowmeans_block_sum(const T *row, int64_t columns, T
  * thread, between threads, and within a chunk, in this order. LOADS chunks are under way at a
  * time. The sum is thread 0's of the warp. */
 template <typename T, int V, int LOADS>
-__device__ T rowmeans_tile_by_warp(const T *tile, int count) {
+__device__ T reduce_tile_by_warp(const T *tile, int count) {
   enum { CHUNKS = RUNG_SUM_LANES / 32 / V };
   const int lane = (int)(threadIdx.x % 32) * V;
   T sums[CHUNKS][V];
@@ -127,10 +125,10 @@ __device__ T rowmeans_tile_by_warp(const T *tile, int count) {
   for (int row = 0; row + V <= count; row += RUNG_SUM_LANES) {
 #pragma unroll
     for (int first = 0; first < CHUNKS; first += LOADS) {
-      rowmeans_chunk<T, V> chunks[LOADS];
+      reduce_chunk<T, V> chunks[LOADS];
 #pragma unroll
       for (int k = 0; k < LOADS; ++k)
-        chunks[k] = rowmeans_load<T, V>(tile, row + (first + k) * 32 * V + lane, count);
+        chunks[k] = reduce_load<T, V>(tile, row + (first + k) * 32 * V + lane, count);
 #pragma unroll
       for (int k = 0; k < LOADS; ++k)
 #pragma unroll
@@ -139,8 +137,7 @@ __device__ T rowmeans_tile_by_warp(const T *tile, int count) {
   }
   if (count % V != 0) {
 #pragma unroll
-    for (int k = 0; k < CHUNKS; ++k)
-      rowmeans_add_rest<T, V>(sums[k], tile, k * 32 * V + lane, count);
+    for (int k = 0; k < CHUNKS; ++k) reduce_add_rest<T, V>(sums[k], tile, k * 32 * V + lane, count);
   }
 
   /* The guards stand inside loops of constant length, without which the compiler does not unroll
