@@ -1,4 +1,4 @@
-"""numpy.py LIBRUNG: the library loaded into Python by ctypes after NumPy, from two threads."""
+"""python.py LIBRUNG: the library loaded into Python by ctypes after NumPy, from two threads."""
 import ctypes
 import sys
 import threading
