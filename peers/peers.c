@@ -139,7 +139,7 @@ static const rung_operation peers[] = {
     {.name = "pairs", .rows = peer_pairs_rows, .count = PEER_PAIRS}};
 
 static bool has_programs(const rung_operation *operation, const rung_device *device) {
-  return operation == &pairs_operation && device->kind == RUNG_CPU;
+  return strcmp(operation->name, "pairs") == 0 && device->kind == RUNG_CPU;
 }
 
 const rung_operation *rung_peers_of(const rung_operation *operation, const rung_device *device) {

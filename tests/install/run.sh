@@ -51,6 +51,18 @@ for shared in "$libdir"/librung*.so; do
   others=$(nm -D --defined-only --extern-only "$shared" | awk '$3 !~ /^(rung_|RUNG_)/ { print $3 }')
   [ -z "$others" ] || fail "$shared shows names that are not rung_*: ${others//$'\n'/ }"
 done
+# at_most MB FILE: stripped. The command would be larger with a rung linked into it.
+at_most() {
+  [ -e "$2" ] || return 0
+  strip -o "$work/stripped" "$2"
+  local bytes
+  bytes=$(stat -c %s "$work/stripped")
+  [ "$bytes" -le "$(($1 * 1000000))" ] || fail "$2 has $bytes bytes; expected: at most $1 MB"
+}
+at_most 4 "$library"
+at_most 12 "$libdir/librung-cuda.so"
+at_most 5 "$libdir/librung-sim.so"
+at_most 1 "$prefix/bin/rung"
 needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm|libgomp|libpthread|libdl|ld-linux.*)\.so' || true)
 [ -z "$needed" ] || fail "librung.so needs ${needed//$'\n'/ }"
 readelf -d "$library" | grep -q 'SONAME.*\[librung\.so\.0\]' || fail "soname is not librung.so.0"
