@@ -28,9 +28,9 @@ int main(void) {
   int64_t shape[2] = {POINTS, 3}, bins = BINS, counts[BINS];
   double g[BINS], neighbours[BINS];
   DLTensor points = tensor(at, 2, shape, kDLFloat), histogram = tensor(counts, 1, &bins, kDLInt);
-  const rung_points set = {&points, NULL, NULL};
+  const rung_points set = {.at = &points};
   const rung_box box = {{SIDE, 0, 0}, {0, SIDE, 0}, {0, 0, SIDE}};
-  const rung_distances even = {BINS, 0.25, NULL};
+  const rung_distances even = {.count = BINS, .width = 0.25};
   const double volume = SIDE * SIDE * SIDE, pairs = POINTS * (POINTS - 1) / 2.0;
 
   rung_context *context;

@@ -119,7 +119,11 @@ rung_needs rung_row_needs(const rung_row *row, const rung_task *task);
 /* The function that runs `row` on `device`; NULL: not in this build, or not of this family. */
 rung_launch *rung_row_launch(const rung_row *row, const rung_device *device);
 
-/* Whether `row` can do the task on task->device: family, build, capability, hardware, dtype,
+/* Whether `row` runs on `device` at all: family, hardware, build, capability. RUNG_UNSUPPORTED and
+ * a sentence in *error where not. */
+rung_status rung_row_available(const rung_row *row, const rung_device *device, rung_error *error);
+
+/* Whether `row` can do the task on task->device: the same, and dtype,
  * block, then the rung's own word. RUNG_UNSUPPORTED and a sentence in *error where not. */
 rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_dtype dtype,
                               rung_error *error);
