@@ -52,6 +52,13 @@ rung_status array_format_of(const char *what, const char *path, bool write,
                    path, known);
 }
 
+DLDataType array_type_of(rung_dtype dtype) {
+  uint8_t code = dtype == RUNG_F32 || dtype == RUNG_F64   ? kDLFloat
+                 : dtype == RUNG_I32 || dtype == RUNG_I64 ? kDLInt
+                                                          : kDLUInt;
+  return (DLDataType){.code = code, .bits = (uint8_t)(8 * rung_dtype_bytes(dtype)), .lanes = 1};
+}
+
 rung_status array_read(const char *path, file_array *array, rung_error *error) {
   const array_format *format;
   array_format_of("", path, false, &format, NULL);

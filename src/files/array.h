@@ -24,6 +24,9 @@ typedef struct file_array {
   void *memory; /* owned */
 } file_array;
 
+/* As DLPack says it. */
+DLDataType array_type_of(rung_dtype dtype);
+
 typedef struct array_format {
   const char *name;              /* for sentences */
   const char *const *extensions; /* without the dot, in lower case, ended by NULL */

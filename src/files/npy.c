@@ -146,13 +146,6 @@ static void swap_bytes(char *data, int64_t count, size_t size) {
   }
 }
 
-static DLDataType dl_type(rung_dtype dtype) {
-  uint8_t code = dtype == RUNG_F32 || dtype == RUNG_F64   ? kDLFloat
-                 : dtype == RUNG_I32 || dtype == RUNG_I64 ? kDLInt
-                                                          : kDLUInt;
-  return (DLDataType){.code = code, .bits = (uint8_t)(8 * rung_dtype_bytes(dtype)), .lanes = 1};
-}
-
 static void describe(file_array *array, const npy_header *header) {
   array->dtype = header->dtype;
   int64_t stride = 1;
@@ -165,7 +158,7 @@ static void describe(file_array *array, const npy_header *header) {
   array->tensor = (DLTensor){.data = array->memory,
                              .device = {kDLCPU, 0},
                              .ndim = header->ndim,
-                             .dtype = dl_type(header->dtype),
+                             .dtype = array_type_of(header->dtype),
                              .shape = array->shape,
                              .strides = array->strides};
 }
