@@ -193,7 +193,7 @@ static double roots[SQUARES + 1];
 static void check_squares(const char *what, const double *points, int64_t n, const rung_box *box,
                           const int64_t *by_square, int squares) {
   for (int k = 0; k <= SQUARES; ++k) roots[k] = sqrt(k);
-  const job j = {.a = points, .n = n, .box = box, .bins = {squares, 0, roots}};
+  const job j = {.a = points, .n = n, .box = box, .bins = {0, squares, 0, roots}};
   result wanted = make_result(&j);
   int64_t above = n * (n - 1) / 2;
   for (int k = 0; k < squares; ++k) above -= wanted.counts[k] = by_square[k];
@@ -293,7 +293,7 @@ static void rdf_of_given_edges(void **state) {
   (void)state;
   const double edges[] = {0, 1, 1.0000001, 3};
   const int64_t counts[] = {4, 5, 6};
-  const rung_distances bins = {0, 3, 0, edges}, none = {0, 1, NULL};
+  const rung_distances bins = {0, 3, 0, edges}, none = {0, 0, 1, NULL};
   double g[3], neighbours[3];
   const double pi = acos(-1);
   assert_int_equal(rung_pairs_rdf(&bins, counts, 2, 0.5, g, neighbours), RUNG_OK);
