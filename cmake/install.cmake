@@ -45,6 +45,12 @@ list(APPEND static_libraries ${static_systems})
 list(TRANSFORM static_libraries PREPEND -l OUTPUT_VARIABLE static_libraries_flags)
 string(JOIN " " RUNG_PC_PRIVATE ${static_flags} ${static_libraries_flags})
 
+# Where dlpack/dlpack.h was found, for the library's users; nothing where every compiler looks.
+set(RUNG_PC_DLPACK "")
+if(NOT RUNG_DLPACK IN_LIST CMAKE_C_IMPLICIT_INCLUDE_DIRECTORIES)
+  set(RUNG_PC_DLPACK " -I${RUNG_DLPACK}")
+endif()
+
 set(pc_dir ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH RUNG_PC_PREFIX ${pc_dir} ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" RUNG_PC_PREFIX "${RUNG_PC_PREFIX}")

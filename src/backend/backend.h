@@ -34,6 +34,9 @@ typedef struct rung_device {
   int64_t registers;              /* GPU: 32-bit registers of a multiprocessor */
 } rung_device;
 
+/* The oldest GPUs that the CUDA kernels are compiled for. */
+enum { RUNG_LEAST_CAPABILITY = 75 };
+
 typedef enum rung_copy { RUNG_TO_DEVICE, RUNG_TO_HOST, RUNG_ON_DEVICE } rung_copy;
 
 /* What a probe kernel measures: the roofs of docs/METHOD.md. */
@@ -68,6 +71,11 @@ typedef struct rung_backend {
   void (*close)(rung_state *state);   /* waits, frees */
   void *(*stream)(rung_state *state); /* what a task carries; NULL on the CPU */
   rung_status (*synchronize)(rung_state *state, rung_error *error); /* all errors since */
+  /* From enter() to leave() everything is queued on the caller's `stream`, behind all that the
+   * state queued before; after leave(), again on the state's, behind that. NULL members: there are
+   * no streams. */
+  rung_status (*enter)(rung_state *state, void *stream, rung_error *error);
+  rung_status (*leave)(rung_state *state, rung_error *error);
 
   /* -- memory of the device (on the CPU: the host's) -- aligned to 256 bytes at least; may fail
    * with RUNG_OUT_OF_MEMORY, leaving *memory NULL. bytes 0 gives a pointer that may be freed. */

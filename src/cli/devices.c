@@ -1,6 +1,7 @@
 /* rung devices: what is here, and what it can do. */
+#include <string.h>
+
 #include "cli/cli.h"
-#include "core/part.h"
 #include "lab/lab.h"
 
 static const char verb[] = "devices";
@@ -33,8 +34,8 @@ static const cli_usage usage = {
 
 /* Where facts go as they come. */
 typedef struct sink {
-  FILE *text; /* NULL: into the object */
-  json_t *object;
+  FILE *text;     /* NULL: into the object */
+  json_t *object; /* NULL: memory ran out */
 } sink;
 
 static void emit(void *to, const char *key, const char *value) {
@@ -42,7 +43,7 @@ static void emit(void *to, const char *key, const char *value) {
   if (s->text)
     fprintf(s->text, "  %-34s %s\n", key, value);
   else
-    json_object_set_new(s->object, key, json_string(value));
+    cli_set(&s->object, key, cli_text(value));
 }
 
 static void emit_roofs(sink *s, const lab_roofs *roofs) {
@@ -63,15 +64,15 @@ static void emit_roofs(sink *s, const lab_roofs *roofs) {
 }
 
 /* Measured now, or where that was done before: what is known. */
-static rung_status show_roofs(const cli_common *common, const char *name, bool measure, sink *s,
-                              rung_error *error) {
+static rung_status show_roofs(const cli_common *common, const rung_device_info *device,
+                              bool measure, sink *s, rung_error *error) {
   rung_context *context;
   lab_roofs roofs;
-  rung_status status = cli_open(common, name, &context, error);
+  rung_status status = cli_open(common, device->device, &context, error);
   if (status) return status;
   bool known = !measure && lab_roofs_known(context, &roofs);
   if (measure) {
-    cli_note(common, verb, "measuring the roofs of %s", context->device.name);
+    cli_note(common, verb, "measuring the roofs of %s", device->name);
     status = lab_roofs_of(context, true, &roofs, error);
   }
   if (!status && (measure || known)) emit_roofs(s, &roofs);
@@ -79,21 +80,34 @@ static rung_status show_roofs(const cli_common *common, const char *name, bool m
   return status;
 }
 
-static rung_status show(const cli_common *common, const char *name, bool measure, FILE *to,
-                        json_t *all, rung_error *error) {
-  rung_device device;
-  rung_status status = rung_find_device(name, &device, error);
-  if (status) return status;
-  sink s = {.text = common->json ? NULL : to, .object = json_object()};
+static rung_status show(const cli_common *common, const rung_device_info *device, bool measure,
+                        FILE *to, json_t **all, rung_error *error) {
+  char why[RUNG_TEXT];
+  sink s = {.text = common->json ? NULL : to, .object = common->json ? json_object() : NULL};
   if (s.text)
-    fprintf(to, "%s%s: %s%s\n", cli_colour(to, CLI_BOLD), name, device.name,
+    fprintf(to, "%s%s: %s%s\n", cli_colour(to, CLI_BOLD), device->device, device->name,
             cli_colour(to, CLI_PLAIN));
-  status = rung_backend_of(device.kind, error)->facts(device.index, emit, &s, error);
-  if (!status && device.kind != RUNG_SIM) status = show_roofs(common, name, measure, &s, error);
-  if (!status && common->json)
-    json_array_append_new(
-        all, json_pack("{s:s, s:s, s:O}", "device", name, "name", device.name, "facts", s.object));
-  json_decref(s.object);
+  rung_status status = rung_device_facts(device->device, emit, &s, why);
+  if (status) rung_fail(error, status, "%s", why);
+  if (!status && strcmp(device->kind, "sim") != 0)
+    status = show_roofs(common, device, measure, &s, error);
+  if (common->json)
+    cli_append(all, json_pack("{s:s, s:o, s:o}", "device", device->device, "name",
+                              cli_text(device->name), "facts", s.object));
+  return status;
+}
+
+/* All that are here, and why there is no GPU among them. */
+static rung_status show_all(const cli_common *common, bool measure, FILE *to, json_t **all,
+                            char absent[RUNG_TEXT], rung_error *error) {
+  rung_device_info device = {.size = sizeof device};
+  rung_status status = RUNG_OK;
+  for (int i = 0; !status && rung_device_at(i, &device) == RUNG_OK; i++) {
+    if (device.usable)
+      status = show(common, &device, measure && strcmp(device.kind, "sim") != 0, to, all, error);
+    else if (strcmp(device.kind, "cuda") == 0)
+      memcpy(absent, device.why_not, RUNG_TEXT);
+  }
   return status;
 }
 
@@ -103,20 +117,21 @@ int verb_devices(int argc, char **argv) {
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
-  cli_devices devices = {0};
+  rung_device_info one;
+  const bool named = common.device && strcmp(common.device, "auto") != 0;
+  char absent[RUNG_TEXT] = "";
   file_replace out = {0};
   json_t *all = json_array();
-  rung_status status = cli_devices_of(common.device, &devices, &error);
+  rung_status status = named ? cli_opened(&common, common.device, &one, &error) : RUNG_OK;
   if (!status) status = cli_results_begin(&out, &common, &error);
-  for (int i = 0; !status && i < devices.count; i++)
-    status = show(&common, devices.names[i], r.roofs, out.stream, all, &error);
-  if (!status && !common.device && rung_backend_of(RUNG_SIM, NULL))
-    status = show(&common, "sim", false, out.stream, all, &error);
-  if (!status && devices.absent[0]) cli_note(&common, verb, "no GPU: %s", devices.absent);
+  if (!status)
+    status = named ? show(&common, &one, r.roofs, out.stream, &all, &error)
+                   : show_all(&common, r.roofs, out.stream, &all, absent, &error);
+  if (!status && absent[0]) cli_note(&common, verb, "no GPU: %s", absent);
   if (!status && common.json)
     status = cli_results_json(&out,
                               json_pack("{s:s, s:O, s:s?}", "verb", verb, "devices", all,
-                                        "cuda_absent", devices.absent[0] ? devices.absent : NULL),
+                                        "cuda_absent", absent[0] ? absent : NULL),
                               &error);
   if (!status) status = file_replace_commit(&out, &error);
   file_replace_abandon(&out);

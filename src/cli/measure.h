@@ -4,7 +4,7 @@
 #define RUNG_CLI_MEASURE_H
 
 #include "cli/cli.h"
-#include "lab/lab.h"
+#include "cli/rows.h"
 
 enum { MEASURE_BLOCKS = 32, MEASURE_CANDIDATES = 512 };
 

@@ -99,9 +99,7 @@ static rung_status check_block(int block, rung_error *error) {
                    MOST_BLOCK);
 }
 
-rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_dtype dtype,
-                              rung_error *error) {
-  const rung_device *device = task->device;
+rung_status rung_row_available(const rung_row *row, const rung_device *device, rung_error *error) {
   char why[RUNG_REASON] = "";
   if (row->family != family_of(device)) {
     bool on_cpu = row->family == RUNG_ON_CPU;
@@ -124,11 +122,19 @@ rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_d
              device->capability % 10);
     return refuse(row, error, why);
   }
+  return RUNG_OK;
+}
+
+rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_dtype dtype,
+                              rung_error *error) {
+  char why[RUNG_REASON] = "";
+  rung_status status = rung_row_available(row, task->device, error);
+  if (status != RUNG_OK) return status;
   if (!(row->dtypes & RUNG_TYPE(dtype))) {
     snprintf(why, sizeof why, "it does not take %s", rung_dtype_name(dtype));
     return refuse(row, error, why);
   }
-  rung_status status = check_block(task->block, error);
+  status = check_block(task->block, error);
   if (status != RUNG_OK) return status;
   if (row->supports != NULL && !row->supports(task, why)) return refuse(row, error, why);
   rung_step step;

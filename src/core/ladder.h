@@ -128,12 +128,15 @@ rung_needs rung_row_needs(const rung_row *row, const rung_task *task);
 /* The function that runs `row` on `device`; NULL: not in this build, or not of this family. */
 rung_launch *rung_row_launch(const rung_row *row, const rung_device *device);
 
+/* Whether `row` runs on `device` at all: family, hardware, build, capability. RUNG_UNSUPPORTED and
+ * a sentence in *error where not. */
+rung_status rung_row_available(const rung_row *row, const rung_device *device, rung_error *error);
+
 /* Launches `row` on task->device, which has it, and then the rung that follows. */
 rung_status rung_row_run(const rung_row *row, const rung_task *task);
 
-/* Whether `row` can do the task on task->device: family, build, capability, hardware, dtype,
- * block, then the rung's own word, and that of the rung that follows. RUNG_UNSUPPORTED and a
- * sentence in *error where not. */
+/* Whether `row` can do the task on task->device: the same, and dtype, block, then the rung's own
+ * word, and that of the rung that follows. RUNG_UNSUPPORTED and a sentence in *error where not. */
 rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_dtype dtype,
                               rung_error *error);
 

@@ -163,11 +163,11 @@ static void scan(rung_context *context, int bits, char *line) {
 /* Bins of every kind, of floats and of their bits as integers, of everything and of every row. */
 static void histogram(rung_context *context, int bits, char *line) {
   static const double edges[] = {-0.9, -0.5, -0.1, 0, 1e-3, .3, .35, .8};
-  static const rung_bins all[] = {{RUNG_BINS_EVEN, 100, -.7, .9, NULL},
-                                  {RUNG_BINS_EVEN, 4097, -1, 1, NULL},
-                                  {RUNG_BINS_EDGES, 7, 0, 0, edges},
-                                  {RUNG_BINS_MODULO, 10, 0, 0, NULL},
-                                  {RUNG_BINS_MODULO, 300000, 0, 0, NULL}};
+  static const rung_bins all[] = {{0, RUNG_BINS_EVEN, 100, -.7, .9, NULL},
+                                  {0, RUNG_BINS_EVEN, 4097, -1, 1, NULL},
+                                  {0, RUNG_BINS_EDGES, 7, 0, 0, edges},
+                                  {0, RUNG_BINS_MODULO, 10, 0, 0, NULL},
+                                  {0, RUNG_BINS_MODULO, 300000, 0, 0, NULL}};
   matrix in, counts, outside;
   uint64_t h = 14695981039346656037u;
   make(&in, 2, LONG_ROWS, LONG, bits);
@@ -199,7 +199,7 @@ static void pairs(rung_context *context, int bits, char *line) {
   static const double edges[] = {0.01, .02, .05, .1, .11, .13, .5};
   static const rung_box boxes[] = {{{1.5, 0, 0}, {0, 1.25, 0}, {0, 0, 2}},
                                    {{1.5, .1, 0}, {2.25, -1.5, .2}, {-.5, .75, 1.25}}};
-  static const rung_distances all[] = {{100, .04, NULL}, {50, .01, NULL}, {6, 0, edges}};
+  static const rung_distances all[] = {{0, 100, .04, NULL}, {0, 50, .01, NULL}, {0, 6, 0, edges}};
   matrix a, b, weights, molecules, counts, outside, sums;
   uint64_t h = 14695981039346656037u;
   make(&a, 2, POINTS, 3, bits);
@@ -222,8 +222,8 @@ static void pairs(rung_context *context, int bits, char *line) {
     make(&outside, 1, 3, 1, 64);
     make(&sums, 1, bins->count, 1, 64);
     counts.tensor.dtype.code = outside.tensor.dtype.code = kDLInt;
-    const rung_points first = {&a.tensor, &weights.tensor, heavy ? &molecules.tensor : NULL},
-                      second = {&b.tensor, &other_weights, heavy ? &other_molecules : NULL};
+    const rung_points first = {0, &a.tensor, &weights.tensor, heavy ? &molecules.tensor : NULL},
+                      second = {0, &b.tensor, &other_weights, heavy ? &other_molecules : NULL};
     check(context,
           rung_pairs(context, &first, cross ? &second : NULL, space > 0 ? &boxes[space - 1] : NULL,
                      bins, &counts.tensor, &outside.tensor, heavy ? &sums.tensor : NULL, NULL),

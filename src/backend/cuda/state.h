@@ -25,12 +25,15 @@ struct rung_cuda_board {
   unsigned long long sink;   /* where a kernel pretends to put what it read */
 };
 
-/* One opened device. Everything below `own_stream` is made when it is first needed. */
+/* One opened device. Everything below `turn` is made when it is first needed. */
 struct rung_state {
   int device, processors;
   int64_t memory_bytes, cache_bytes;
   cudaStream_t stream;
   bool own_stream;
+  cudaStream_t home; /* from enter() to leave(): what `stream` was before */
+  bool away;
+  cudaEvent_t turn; /* orders one stream behind the other; made by the first enter() */
 
   bool measuring; /* events, page and board are there, the measuring kernels are loaded */
   cudaEvent_t marks[2];

@@ -218,7 +218,7 @@ static rung_status make_problem(rung_case *test_case, const request *r, rung_err
   rung_status status = RUNG_OK;
   if (problem == NULL || (edges == NULL && r->kind == RUNG_BINS_EDGES))
     status = rung_fail(error, RUNG_OUT_OF_MEMORY, "host memory ran out");
-  const rung_bins bins = {(rung_bins_kind)r->kind, r->bins, r->low, r->high, edges};
+  const rung_bins bins = {0, (rung_bins_kind)r->kind, r->bins, r->low, r->high, edges};
   if (status == RUNG_OK)
     status = histogram_problem_of(error, &bins, test_case->dtype, r->rows, r->n, problem);
   if (status == RUNG_OK) problem->flush = r->flush;

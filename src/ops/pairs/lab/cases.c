@@ -286,7 +286,7 @@ static rung_status make_problem(rung_case *test_case, const request *r, maker *m
   while (r->width == 0 && m->width * widths > last) m->width = nextafter(m->width, 0);
   if (r->kind != EVEN && (m->edges = *edges = make_edges(r, last, m->width)) == NULL)
     return out_of_memory(test_case, error);
-  const rung_distances bins = {r->bins, m->width, m->edges};
+  const rung_distances bins = {0, r->bins, m->width, m->edges};
   status = pairs_problem_of(error, &bins, box, r->n, r->m, r->m > 0, &t->problem,
                             (double *)test_case->arrays[PAIRS_THRESHOLDS].data);
   t->problem.dtype = test_case->dtype;
