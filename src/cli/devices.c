@@ -7,18 +7,18 @@
 static const char verb[] = "devices";
 
 typedef struct request {
-  bool roofs;
+  bool peaks;
 } request;
 
 static const cli_option options[] = {
-    {"roofs", 0, NULL, "measure the roofs anew: bandwidths and arithmetic rates (takes seconds)"},
+    {"peaks", 0, NULL, "measure the peaks anew: bandwidths and arithmetic rates (takes seconds)"},
     {0}};
 
 static rung_status take(void *to, int index, const char *value, rung_error *error) {
   (void)index;
   (void)value;
   (void)error;
-  ((request *)to)->roofs = true;
+  ((request *)to)->peaks = true;
   return RUNG_OK;
 }
 
@@ -26,7 +26,7 @@ static const cli_usage usage = {
     .verb = verb,
     .synopsis = "[OPTION]...",
     .about = "Lists every device with all that is known of it.",
-    .example = "rung devices --roofs",
+    .example = "rung devices --peaks",
     .common = CLI_DEVICE | CLI_THREADS | CLI_JSON | CLI_OUTPUT,
     .device_help = "only this one: cpu, cuda, cuda:<index> or sim; default: all that are here",
     .options = options,
@@ -46,36 +46,45 @@ static void emit(void *to, const char *key, const char *value) {
     cli_set(&s->object, key, cli_text(value));
 }
 
-static void emit_roofs(sink *s, const lab_roofs *roofs) {
-  const struct {
-    const char *key;
-    double value;
-    const char *unit;
-  } lines[] = {{"measured read bandwidth", roofs->read, "GB/s"},
-               {"measured write bandwidth", roofs->write, "GB/s"},
-               {"measured copy bandwidth (both ways)", roofs->copy, "GB/s"},
-               {"measured float rate", 2e-3 * roofs->fma32, "TFLOP/s"},
-               {"measured double rate", 2e-3 * roofs->fma64, "TFLOP/s"}};
-  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-    char text[48];
-    snprintf(text, sizeof text, "%.4g %s", lines[i].value, lines[i].unit);
-    emit(s, lines[i].key, text);
+static void emit_rate(sink *s, const char *key, double value, const char *unit) {
+  char text[48];
+  snprintf(text, sizeof text, "%.4g %s", value, unit);
+  emit(s, key, text);
+}
+
+static void emit_peaks(sink *s, const rung_device *device, const lab_peaks *peaks) {
+  char key[64], name[8], text[64];
+  for (int level = peaks->levels - 1; level >= 0; level--) {
+    const lab_bandwidth *of = &peaks->bandwidth[level];
+    const double rates[] = {of->read, of->write, of->copy};
+    static const char *const ways[] = {"read", "write", "copy (both ways)"};
+    lab_level_name(device, level, name);
+    for (int i = 0; i < 3; i++) {
+      snprintf(key, sizeof key, "measured %s %s", name, ways[i]);
+      emit_rate(s, key, rates[i], "GB/s");
+    }
   }
+  emit_rate(s, "measured float rate", 2e-3 * peaks->fma32, "TFLOP/s");
+  emit_rate(s, "measured double rate", 2e-3 * peaks->fma64, "TFLOP/s");
+  lab_date_text(peaks->conditions.date, text);
+  emit(s, "measured on", text);
+  emit_rate(s, "load when measured", peaks->conditions.load, "tasks per processor");
 }
 
 /* Measured now, or where that was done before: what is known. */
-static rung_status show_roofs(const cli_common *common, const rung_device_info *device,
+static rung_status show_peaks(const cli_common *common, const rung_device_info *device,
                               bool measure, sink *s, rung_error *error) {
   rung_context *context;
-  lab_roofs roofs;
+  lab_peaks peaks = {0};
   rung_status status = cli_open(common, device->device, &context, error);
   if (status) return status;
-  bool known = !measure && lab_roofs_known(context, &roofs);
+  const lab_conditions now = lab_conditions_now();
+  bool known = !measure && lab_peaks_kept(&context->device, &now, &peaks);
   if (measure) {
-    cli_note(common, verb, "measuring the roofs of %s", device->name);
-    status = lab_roofs_of(context, true, &roofs, error);
+    cli_note(common, verb, "measuring the peaks of %s", context->device.name);
+    status = lab_peaks_again(context, &now, &peaks, error);
   }
-  if (!status && (measure || known)) emit_roofs(s, &roofs);
+  if (!status && (measure || known)) emit_peaks(s, &context->device, &peaks);
   rung_close(context);
   return status;
 }
@@ -90,7 +99,7 @@ static rung_status show(const cli_common *common, const rung_device_info *device
   rung_status status = rung_device_facts(device->device, emit, &s, why);
   if (status) rung_fail(error, status, "%s", why);
   if (!status && strcmp(device->kind, "sim") != 0)
-    status = show_roofs(common, device, measure, &s, error);
+    status = show_peaks(common, device, measure, &s, error);
   if (common->json)
     cli_append(all, json_pack("{s:s, s:o, s:o}", "device", device->device, "name",
                               cli_text(device->name), "facts", s.object));

@@ -114,11 +114,12 @@ rung_status rung_cuda_clock_mhz(rung_state *state, double *mhz, rung_error *erro
 /* probe.cu. Memory is swept in tiles: a block of SWEEP_THREADS threads moves a tile, every thread
  * SWEEP_VECTORS 16-byte vectors of it. */
 enum { SWEEP_THREADS = 256, SWEEP_VECTORS = 8, SWEEP_TILE = SWEEP_THREADS * SWEEP_VECTORS * 16 };
-/* Reads `tiles` tiles with `blocks` blocks; the board must be there. 0 tiles: only loads. */
-rung_status rung_cuda_read_tiles(rung_state *state, const void *memory, int64_t tiles, int blocks,
-                                 rung_error *error);
-rung_status rung_cuda_probe(rung_state *state, rung_probe probe, double *work, double *milliseconds,
-                            rung_error *error);
+/* Reads `tiles` tiles `rounds` times with `blocks` blocks; the board must be there. 0 tiles: only
+ * loads. */
+rung_status rung_cuda_read_tiles(rung_state *state, const void *memory, int64_t tiles, int rounds,
+                                 int blocks, rung_error *error);
+rung_status rung_cuda_probe(rung_state *state, rung_probe probe, int64_t bytes, double *work,
+                            double *milliseconds, rung_error *error);
 
 extern "C" {
 extern const rung_backend rung_cuda_backend;

@@ -170,10 +170,11 @@ static rung_status sim_clock_mhz(rung_state *state, double *mhz, rung_error *err
   return no_times(error);
 }
 
-static rung_status sim_probe(rung_state *state, rung_probe probe, double *amount,
+static rung_status sim_probe(rung_state *state, rung_probe probe, int64_t bytes, double *amount,
                              double *milliseconds, rung_error *error) {
   (void)state;
   (void)probe;
+  (void)bytes;
   *amount = *milliseconds = 0;
   return no_times(error);
 }
