@@ -134,8 +134,8 @@ int verb_devices(int argc, char **argv) {
   rung_status status = named ? cli_opened(&common, common.device, &one, &error) : RUNG_OK;
   if (!status) status = cli_results_begin(&out, &common, &error);
   if (!status)
-    status = named ? show(&common, &one, r.roofs, out.stream, &all, &error)
-                   : show_all(&common, r.roofs, out.stream, &all, absent, &error);
+    status = named ? show(&common, &one, r.peaks, out.stream, &all, &error)
+                   : show_all(&common, r.peaks, out.stream, &all, absent, &error);
   if (!status && absent[0]) cli_note(&common, verb, "no GPU: %s", absent);
   if (!status && common.json)
     status = cli_results_json(&out,
