@@ -146,6 +146,9 @@ rung_status cli_devices_of(const char *asked, cli_devices *devices, rung_error *
 /* An operation's rung of that name; NULL: there is none. */
 const rung_row *cli_row_of(const char *operation, rung_family family, const char *name);
 
+/* After the help of a verb whose arguments name an operation: the keys of its jobs. keys.c. */
+void cli_help_keys(int argc, char **argv);
+
 bool cli_on_device(const rung_row *row, const rung_device *device);
 
 /* The operations to work on: the one named, or all. `one` is room for a list of one. */
