@@ -209,7 +209,10 @@ int verb_bench(int argc, char **argv) {
   for (int i = 0; i < argc && used < sizeof r.command; i++)
     used += (size_t)snprintf(r.command + used, sizeof r.command - used,
                              strchr(argv[i], ' ') ? " \"%s\"" : " %s", argv[i]);
-  if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
+  if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) {
+    if (code == CLI_DONE) cli_help_keys(argc, argv);
+    return code;
+  }
   rung_error error = {0};
   const rung_operation *one[2], *const *operations = NULL;
   bench b = {.common = &common, .request = &r, .set_up.rules = rules_of(&common, &r)};

@@ -15,6 +15,9 @@ typedef struct cli_devices {
 } cli_devices;
 rung_status cli_devices_of(const char *asked, cli_devices *devices, rung_error *error);
 
+/* After the help of a verb whose arguments name an operation: the keys of its jobs. keys.c. */
+void cli_help_keys(int argc, char **argv);
+
 /* An operation's rung of that name; NULL: there is none. */
 const rung_row *cli_row_of(const char *operation, rung_family family, const char *name);
 

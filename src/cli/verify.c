@@ -232,7 +232,10 @@ int verb_verify(int argc, char **argv) {
   request r = {.part = 1, .parts = 1};
   cli_common common;
   int first, code;
-  if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
+  if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) {
+    if (code == CLI_DONE) cli_help_keys(argc, argv);
+    return code;
+  }
   rung_error error = {0};
   const rung_operation *one[2], *const *operations = NULL;
   cli_devices devices = {0};

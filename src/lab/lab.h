@@ -170,6 +170,7 @@ typedef struct lab_limit {
   char level[8];      /* and at which level: "L2", "memory"; of arithmetic "" */
   const char *caches; /* "hot"; "cold"; "not flushed": all of the job fits into a cache that a
                          flush is not sure to empty */
+  double load;        /* at which the peaks were measured: see lab_conditions */
 } lab_limit;
 lab_limit lab_limit_of(const lab_peaks *peaks, const rung_case *test_case,
                        const rung_device *device, bool hot);

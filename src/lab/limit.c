@@ -48,7 +48,8 @@ static void find_memory_limit(const lab_peaks *peaks, const rung_case *test_case
 
 lab_limit lab_limit_of(const lab_peaks *peaks, const rung_case *test_case,
                        const rung_device *device, bool hot) {
-  lab_limit limit = {.bound = "read", .caches = hot ? "hot" : "cold"};
+  lab_limit limit = {
+      .bound = "read", .caches = hot ? "hot" : "cold", .load = peaks->conditions.load};
   find_memory_limit(peaks, test_case, device, hot, &limit);
   for (int i = 0; i + 1 < peaks->levels && !hot; ++i)
     if (device->caches[i].bytes > device->flush_bytes &&
@@ -85,11 +86,13 @@ void lab_refuse_impossible(const lab_limit *limit, lab_candidate *candidates, in
     lab_candidate *candidate = &candidates[i];
     if (!lab_impossible(limit, candidate)) continue;
     const double least = least_ms(limit, candidate);
-    const bool arithmetic = limit->level[0] == '\0' && candidate->row->order != RUNG_LOOSE;
+    const bool loose = candidate->row->order == RUNG_LOOSE;
     lab_find(&candidate->after, LAB_TOO_FAST,
-             "the median of %.6g ms is below %.6g ms, the least that the measured peak of %s "
-             "allows",
-             candidate->time.median, least, arithmetic ? limit->bound : "moving its bytes");
+             "the median of %.6g ms is below %.6g ms, the least that the peak of %s%s%s allows, "
+             "measured at a load of %.2g tasks per processor",
+             candidate->time.median, least, loose ? "" : limit->level,
+             loose || !limit->level[0] ? "" : " ", loose ? "moving its bytes" : limit->bound,
+             limit->load);
     candidate->stop = LAB_REFUSED;
   }
 }

@@ -1,7 +1,8 @@
 /* bits [EXPECTED]: the same bits everywhere. Runs jobs through the public interface on every
  * instruction set this CPU has, with one and with three threads, on the simulated GPU and on a real
  * one, and prints a hash of each result; all must be equal, and equal to those in EXPECTED, on
- * x86-64 and on aarch64 alike. Uses nothing but the library, so that it also runs where no test
+ * x86-64 and on aarch64 alike. Uses nothing but the library (and the list of its
+ * operations), so that it also runs where no test
  * library does. Without EXPECTED the first
  * run's lines are printed: what EXPECTED holds. */
 #include <inttypes.h>
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ops/operations.h"
 
 enum { ROWS = 37, COLUMNS = 83, LONG_ROWS = 3, LONG = 70001, NAME = 32, LINE = 80, JOBS = 64 };
 
@@ -240,20 +243,43 @@ static void pairs(rung_context *context, int bits, char *line) {
   free(molecules.tensor.data);
 }
 
-static int run_jobs(rung_context *context, char lines[JOBS][LINE]) {
+/* ---- every operation ------------------------------------------------------------------------ */
+
+/* OPERATION_lines(): its lines, written from lines[count] on; returns how many there are then. */
+typedef char (*line_list)[LINE];
+
+static int stencil_lines(rung_context *context, int bits, line_list lines, int count) {
   static const int radii[] = {1, 2, 3, 5, 8};
+  for (const char *const *preset = rung_radiator_presets(); *preset; preset++)
+    radiator(context, *preset, bits, lines[count++]);
+  for (int edge = RUNG_EDGE_WRAP; edge <= RUNG_EDGE_MIRROR; edge++)
+    stencil(context, radii[edge], (rung_edge)edge, bits, lines[count++]);
+  stencil(context, 2, RUNG_EDGE_WRAP, bits, lines[count++]);
+  return count;
+}
+
+#define ONE_LINE(name)                                                                   \
+  static int name##_lines(rung_context *context, int bits, line_list lines, int count) { \
+    name(context, bits, lines[count]);                                                   \
+    return count + 1;                                                                    \
+  }
+/* A mean along lines, which was an operation of its own, and keeps its line; then the sums. */
+static int reduce_lines(rung_context *context, int bits, line_list lines, int count) {
+  rowmeans(context, bits, lines[count]);
+  reduce(context, bits, lines[count + 1]);
+  return count + 2;
+}
+ONE_LINE(scan)
+ONE_LINE(histogram)
+ONE_LINE(pairs)
+
+/* An operation without lines here does not compile. */
+static int run_jobs(rung_context *context, line_list lines) {
   int count = 0;
   for (int bits = 32; bits <= 64; bits += 32) {
-    for (const char *const *preset = rung_radiator_presets(); *preset; preset++)
-      radiator(context, *preset, bits, lines[count++]);
-    for (int edge = RUNG_EDGE_WRAP; edge <= RUNG_EDGE_MIRROR; edge++)
-      stencil(context, radii[edge], (rung_edge)edge, bits, lines[count++]);
-    stencil(context, 2, RUNG_EDGE_WRAP, bits, lines[count++]);
-    rowmeans(context, bits, lines[count++]);
-    reduce(context, bits, lines[count++]);
-    scan(context, bits, lines[count++]);
-    histogram(context, bits, lines[count++]);
-    pairs(context, bits, lines[count++]);
+#define RUN(name) count = name##_lines(context, bits, lines, count);
+    RUNG_EVERY_OPERATION(RUN)
+#undef RUN
   }
   return count;
 }

@@ -52,7 +52,8 @@ static void try_it(const cheat *the, rung_context *context, lab_candidate *candi
   assert_non_null(candidate->row);
   if (lab_sample(fixture, candidate, 1, &rules, NULL, NULL, &error) != RUNG_OK)
     fail_msg("%s", error.sentence);
-  lab_refuse_impossible(&(lab_limit){.ms = least_ms, .memory_ms = least_ms}, candidate, 1);
+  lab_refuse_impossible(&(lab_limit){.ms = least_ms, .memory_ms = least_ms, .bound = "read"},
+                        candidate, 1);
   lab_fixture_close(fixture);
   copycat_cases.drop(&test_case);
 }
@@ -93,7 +94,7 @@ static void is_caught_by_the_peak(void **state) {
   try_it(the, context, &cheating, n, 0.5 * honest.time.median);
   assert_true(copycat_spared >= SAMPLES - 1);
   assert_finding(&cheating.before, LAB_GOOD, NULL);
-  assert_finding(&cheating.after, LAB_TOO_FAST, "measured peak");
+  assert_finding(&cheating.after, LAB_TOO_FAST, "the peak of");
   lab_candidate_free(&honest);
   lab_candidate_free(&cheating);
   rung_close(context);

@@ -93,7 +93,7 @@ static lab_candidate timed(const rung_row *row, double *ms) {
 
 static void nothing_above_a_peak_is_good(void **state) {
   (void)state;
-  const lab_limit limit = {.ms = 10, .memory_ms = 1, .bound = "fma32"};
+  const lab_limit limit = {.ms = 10, .memory_ms = 1, .bound = "fma32", .load = 2.5};
   const rung_row canonical = {.name = "x", .order = RUNG_CANONICAL},
                  loose = {.name = "y", .order = RUNG_LOOSE};
   double times[] = {20, 9.9, 9.7, NAN, 9.7, 0.97};
@@ -106,6 +106,7 @@ static void nothing_above_a_peak_is_good(void **state) {
     assert_int_equal(all[i].stop, good[i] ? LAB_STEADY : LAB_REFUSED);
   }
   assert_non_null(strstr(all[2].after.sentence, "9.7 ms is below 10 ms"));
+  assert_non_null(strstr(all[2].after.sentence, "peak of fma32 allows, measured at a load of 2.5"));
   assert_non_null(strstr(all[5].after.sentence, "0.97 ms is below 1 ms"));
   assert_true(lab_part_of_peak(&limit, &all[0]) == 0.5);
   assert_true(lab_part_of_peak(&limit, &all[1]) == 1); /* a peak is known to 2 % */
