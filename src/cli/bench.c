@@ -141,7 +141,8 @@ static rung_status bench_line(void *to, const char *line, rung_error *error) {
   lab_bench m;
   cli_progress_begin(&b->progress, b->common);
   cli_progress_part(&b->progress, 0, 1, operation->name);
-  rung_status status = lab_bench_run(&b->set_up, rung_cases_of(operation), line, &m, error);
+  rung_status status =
+      lab_bench_run(&b->set_up, operation, rung_cases_of(operation), line, &m, error);
   cli_progress_end(&b->progress);
   if (!status) {
     if (!b->common->json) measure_print(stdout, &m);

@@ -95,7 +95,8 @@ static rung_status tour_line(tour *t, const rung_operation *operation, const cha
   lab_bench m;
   cli_progress_begin(&t->progress, t->common);
   cli_progress_part(&t->progress, (double)t->step / t->steps, 1.0 / t->steps, operation->name);
-  rung_status status = lab_bench_run(&t->set_up, rung_cases_of(operation), line, &m, error);
+  rung_status status =
+      lab_bench_run(&t->set_up, operation, rung_cases_of(operation), line, &m, error);
   cli_progress_end(&t->progress);
   t->step++;
   if (!status) {

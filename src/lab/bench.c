@@ -114,9 +114,9 @@ static rung_status hold_to_peaks(lab_bench_set_up *set_up, lab_bench *bench, run
   return RUNG_OK;
 }
 
-rung_status lab_bench_run(lab_bench_set_up *set_up, const rung_cases *cases, const char *line,
-                          lab_bench *bench, rung_error *error) {
-  const rung_operation *operation = rung_operation_named(cases->operation);
+rung_status lab_bench_run(lab_bench_set_up *set_up, const rung_operation *operation,
+                          const rung_cases *cases, const char *line, lab_bench *bench,
+                          rung_error *error) {
   *bench = (lab_bench){.context = set_up->context, .rules = set_up->rules};
   bench->count = lab_bench_count(set_up, operation, &bench->context->device);
   bench->candidates = calloc((size_t)bench->count + 1, sizeof *bench->candidates);

@@ -56,7 +56,7 @@ typedef struct rung_comparison {
 
 struct rung_cases {
   const char *operation; /* its name */
-  const rung_key *keys; /* of a line of text; NULL: not told */
+  const rung_key *keys;  /* of a line of text; NULL: not told */
   /* Lines of text, ended by NULL. */
   const char *const *verify; /* small jobs that between them reach every path */
   const char *const *bench;  /* jobs worth timing, the first is the default */

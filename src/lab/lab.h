@@ -230,11 +230,12 @@ typedef struct lab_bench {
 /* How many candidates a set-up makes of an operation on a device. */
 int lab_bench_count(const lab_bench_set_up *set_up, const rung_operation *operation,
                     const rung_device *device);
-/* Makes the case of `line`, its references and candidates, and samples them. Where one is faster
- * than the peaks allow, these are measured again (they may come from a busier minute); what is
- * faster still is LAB_TOO_FAST. On failure too *bench is to be freed. */
-rung_status lab_bench_run(lab_bench_set_up *set_up, const rung_cases *cases, const char *line,
-                          lab_bench *bench, rung_error *error);
+/* Makes the case of `line`, its references and candidates, the rungs of `operation`, and samples
+ * them. Where one is faster than the peaks allow, these are measured again (they may come from a
+ * busier minute); what is faster still is LAB_TOO_FAST. On failure too *bench is to be freed. */
+rung_status lab_bench_run(lab_bench_set_up *set_up, const rung_operation *operation,
+                          const rung_cases *cases, const char *line, lab_bench *bench,
+                          rung_error *error);
 void lab_bench_free(lab_bench *bench);
 
 /* The verdict that counts: the one before timing, or, where that was good, the one after. */

@@ -146,16 +146,14 @@ static rung_status queued(const rung_task *task) {
 
 /* Peaks of a busy minute are kept; then 4 KB are read in 1 ms, twice as fast as these allow. */
 static lab_finding bench_against_slow_peaks(double rate_now, int *probes) {
-  static const rung_row rows[] = {{.name = "honest",
-                                   .idea = "",
-                                   .family = RUNG_ON_CPU,
-                                   .dtypes = RUNG_TYPE(RUNG_F32),
-                                   .launch = {queued}}};
+  static rung_row rows[] = {{.name = "honest",
+                             .idea = "",
+                             .family = RUNG_ON_CPU,
+                             .dtypes = RUNG_TYPE(RUNG_F32),
+                             .launch = {queued}}};
   rung_operation operation = copycat_operation;
   operation.rows = rows;
   operation.count = 1;
-  rung_cases cases = copycat_cases;
-  cases.operation = &operation;
   fake device;
   rung_error error = {0};
   fake_open(&device, true);
@@ -167,7 +165,7 @@ static lab_finding bench_against_slow_peaks(double rate_now, int *probes) {
   device.state.probe_rate = rate_now;
   lab_bench bench;
   lab_bench_set_up set_up = {.context = &device.context, .rules = lab_rules_default()};
-  if (lab_bench_run(&set_up, &cases, "n=1000", &bench, &error) != RUNG_OK)
+  if (lab_bench_run(&set_up, &operation, &copycat_cases, "n=1000", &bench, &error) != RUNG_OK)
     fail_msg("%s", error.sentence);
   assert_int_equal(bench.count, 1);
   assert_int_equal(bench.candidates[0].count, bench.rules.least);
