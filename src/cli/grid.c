@@ -56,7 +56,7 @@ double grid_value(const grid *grid, int64_t index) {
 
 /* ---- conversion --------------------------------------------------------------------------- */
 
-rung_status grid_convert(npy_array *array, rung_dtype dtype, rung_error *error) {
+rung_status grid_convert(file_array *array, rung_dtype dtype, rung_error *error) {
   int64_t count = 1, bytes;
   for (int i = 0; i < array->tensor.ndim; i++) count *= array->shape[i];
   void *memory = NULL;
@@ -103,30 +103,4 @@ double grid_distance(const grid *a, const grid *reference) {
     if (fabs(y) > largest) largest = fabs(y);
   }
   return largest > 0 ? worst / largest : worst;
-}
-
-rung_status grid_read(const cli_common *common, const char *path, unsigned taken, npy_array *array,
-                      rung_error *error) {
-  char text[96];
-  rung_status status = npy_read(path, array, error);
-  if (status) return status;
-  if (common->typed && common->type != array->dtype)
-    return grid_convert(array, common->type, error);
-  if (taken & RUNG_TYPE(array->dtype)) return RUNG_OK;
-  rung_dtypes_text(taken, text, sizeof text);
-  return rung_fail(error, RUNG_BAD_DTYPE,
-                   "%s: holds %s; expected: %s, or --type f32 or --type f64 to convert it", path,
-                   rung_dtype_name(array->dtype), text);
-}
-
-rung_status grid_read_numbers(const char *path, const char *what, int64_t least, npy_array *array,
-                              rung_error *error) {
-  rung_status status = npy_read(path, array, error);
-  if (!status && (array->tensor.ndim != 1 || array->shape[0] < least))
-    status =
-        rung_fail(error, RUNG_BAD_SHAPE, "%s: holds no %s: one dimension of %lld or more would do",
-                  path, what, (long long)least);
-  if (!status && (array->dtype != RUNG_F64 || array->strides[0] != 1))
-    status = grid_convert(array, RUNG_F64, error);
-  return status;
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/call.h"
+
 /* How one array of the job reaches the rung. */
 typedef enum way { DIRECT, PACKED, STAGED } way;
 
@@ -242,11 +244,12 @@ static rung_status rows_at_once(plan *plan, int64_t *rows) {
   return RUNG_OK;
 }
 
-rung_status rung_run(rung_context *context, rung_job *job, rung_call *call) {
+static rung_status run_job(rung_context *context, rung_job *job, const rung_call *call,
+                           const char **used) {
   plan plan = {.context = context, .job = job};
   job->task.device = &context->device;
   job->task.error = &context->error;
-  job->task.block = call != NULL ? call->block : 0;
+  job->task.block = call->block;
   rung_status status = choose_ways(&plan);
   if (status != RUNG_OK) return status;
   status = rung_choose(job->operation, &job->task, job->types, call, &plan.row, &context->error);
@@ -261,6 +264,15 @@ rung_status rung_run(rung_context *context, rung_job *job, rung_call *call) {
     status = settle(&plan, bytes, own);
     if (status == RUNG_OK) status = run_slice(&plan);
   }
-  if (status == RUNG_OK && call != NULL) call->used = plan.row->name;
+  *used = plan.row->name;
   return status;
+}
+
+rung_status rung_run(rung_context *context, rung_job *job, rung_call *call) {
+  rung_call known;
+  const char *used = NULL;
+  rung_status status = rung_call_begin(context, call, &known);
+  if (status != RUNG_OK) return status;
+  status = run_job(context, job, &known, &used);
+  return rung_call_end(context, status, call, used);
 }

@@ -5,9 +5,6 @@
 
 enum { MOST_BLOCK = 1024, NAME_SHOWN = 64, NAMES_SHOWN = 320 };
 
-/* Of every kind, whether this build has its backend or not. */
-static const char *const kind_names[RUNG_KINDS] = {"cpu", "cuda", "sim"};
-
 const rung_operation *rung_operation_named(const char *name) {
   for (const rung_operation *const *at = rung_operations; *at != NULL; at++) {
     if (strcmp((*at)->name, name) == 0) return *at;
@@ -102,6 +99,32 @@ static rung_status check_block(int block, rung_error *error) {
                    MOST_BLOCK);
 }
 
+rung_status rung_row_available(const rung_row *row, const rung_device *device, rung_error *error) {
+  char why[RUNG_REASON] = "";
+  if (row->family != family_of(device)) {
+    bool on_cpu = row->family == RUNG_ON_CPU;
+    return refuse(row, error,
+                  on_cpu ? "it runs on the CPU only (device \"cpu\")"
+                         : "it runs on GPUs only (devices \"cuda\", \"cuda:<index>\" and \"sim\")");
+  }
+  if (device->kind == RUNG_SIM && row->hardware != NULL) {
+    snprintf(why, sizeof why, "it needs %s, which the simulator lacks", row->hardware);
+    return refuse(row, error, why);
+  }
+  if (rung_row_launch(row, device) == NULL) {
+    snprintf(why, sizeof why, "this build does not have it for %s",
+             device->kind == RUNG_CPU ? rung_isa_name(device->isa) : rung_kind_name(device->kind));
+    return refuse(row, error, why);
+  }
+  if (device->kind == RUNG_CUDA && device->capability < row->capability) {
+    snprintf(why, sizeof why, "it needs compute capability %d.%d, and %s has %d.%d",
+             row->capability / 10, row->capability % 10, device->name, device->capability / 10,
+             device->capability % 10);
+    return refuse(row, error, why);
+  }
+  return RUNG_OK;
+}
+
 /* Whether the row's sets hold the job's types; where not, `why`. */
 static bool takes_types(const rung_row *row, rung_types types, char why[RUNG_REASON]) {
   const rung_dtype asked[] = {types.in, types.accumulate, types.out};
@@ -117,31 +140,11 @@ static bool takes_types(const rung_row *row, rung_types types, char why[RUNG_REA
 
 rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_types types,
                               rung_error *error) {
-  const rung_device *device = task->device;
   char why[RUNG_REASON] = "";
-  if (row->family != family_of(device)) {
-    bool on_cpu = row->family == RUNG_ON_CPU;
-    return refuse(row, error,
-                  on_cpu ? "it runs on the CPU only (device \"cpu\")"
-                         : "it runs on GPUs only (devices \"cuda\", \"cuda:<index>\" and \"sim\")");
-  }
-  if (device->kind == RUNG_SIM && row->hardware != NULL) {
-    snprintf(why, sizeof why, "it needs %s, which the simulator lacks", row->hardware);
-    return refuse(row, error, why);
-  }
-  if (rung_row_launch(row, device) == NULL) {
-    snprintf(why, sizeof why, "this build does not have it for %s",
-             device->kind == RUNG_CPU ? rung_isa_name(device->isa) : kind_names[device->kind]);
-    return refuse(row, error, why);
-  }
-  if (device->kind == RUNG_CUDA && device->capability < row->capability) {
-    snprintf(why, sizeof why, "it needs compute capability %d.%d, and %s has %d.%d",
-             row->capability / 10, row->capability % 10, device->name, device->capability / 10,
-             device->capability % 10);
-    return refuse(row, error, why);
-  }
+  rung_status status = rung_row_available(row, task->device, error);
+  if (status != RUNG_OK) return status;
   if (!takes_types(row, types, why)) return refuse(row, error, why);
-  rung_status status = check_block(task->block, error);
+  status = check_block(task->block, error);
   if (status != RUNG_OK) return status;
   if (row->supports != NULL && !row->supports(task, why)) return refuse(row, error, why);
   rung_step step;
@@ -223,7 +226,7 @@ static rung_status choose_best(const rung_operation *operation, const rung_task 
     }
     if (first.status == RUNG_OK) first = refused;
   }
-  const char *device = kind_names[task->device->kind];
+  const char *device = rung_kind_name(task->device->kind);
   if (first.status == RUNG_OK)
     return rung_fail(error, RUNG_UNSUPPORTED, "%s has no rung for device \"%s\"", operation->name,
                      device);

@@ -19,7 +19,7 @@ static rung_status check(points *file, rung_error *error) {
 
 rung_status points_read_npy(points *file, bool *more, rung_error *error) {
   static const char axes[] = "xyz";
-  const npy_array *array = &file->array;
+  const file_array *array = &file->array;
   rung_status status = check(file, error);
   if (status) return status;
   const bool many = array->tensor.ndim == 3;

@@ -28,7 +28,7 @@ static bool small_only(const rung_task *task, char why[RUNG_REASON]) {
 
 static const int sweep[] = {32, 64, 0};
 
-static const rung_row rows[] = {
+static rung_row rows[] = {
     {.name = "simple",
      .family = RUNG_ON_CPU,
      .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
@@ -224,13 +224,13 @@ static rung_status run_nested(const rung_task *task) {
   }
   return RUNG_OK;
 }
-static const rung_row nested_row = {.name = "nested",
-                                    .family = RUNG_ON_CPU,
-                                    .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
-                                    .scratch_bytes = nested_bytes,
-                                    .zeroed_bytes = nested_bytes,
-                                    .host_scratch_bytes = nested_bytes,
-                                    .launch = {run_nested, NULL, NULL}};
+static rung_row nested_row = {.name = "nested",
+                              .family = RUNG_ON_CPU,
+                              .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
+                              .scratch_bytes = nested_bytes,
+                              .zeroed_bytes = nested_bytes,
+                              .host_scratch_bytes = nested_bytes,
+                              .launch = {run_nested, NULL, NULL}};
 static rung_status then_nested(const rung_task *task, rung_step *step) {
   if (nested_fails) return rung_fail(task->error, RUNG_UNSUPPORTED, "the nested one cannot");
   if (task->arrays[1].count == 0) return RUNG_OK;

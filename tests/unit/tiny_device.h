@@ -183,7 +183,7 @@ static size_t own_zeros(const rung_task *task) {
   return ZEROS;
 }
 
-static const rung_row rows[] = {
+static rung_row rows[] = {
     {.name = "either",
      .family = RUNG_ON_GPU,
      .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)),

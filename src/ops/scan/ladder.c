@@ -6,12 +6,6 @@
 RUNG_CPU_DECLARE(scan_serial);
 RUNG_CPU_DECLARE(scan_tiles);
 RUNG_CPU_DECLARE(scan_threads);
-RUNG_GPU_DECLARE(scan_double_buffered);
-RUNG_GPU_DECLARE(scan_blelloch);
-RUNG_GPU_DECLARE(scan_blelloch_padded);
-RUNG_GPU_DECLARE(scan_warp);
-RUNG_GPU_DECLARE(scan_tiles);
-RUNG_GPU_DECLARE(scan_single_pass);
 
 /* ---- scratch ----------------------------------------------------------------------------------
  */
@@ -101,7 +95,7 @@ static bool takes_halves(const rung_task *task, char why[RUNG_REASON]) {
 
 static const int step_blocks[] = {256, 32, 64, 128, 512, 1024, 0};
 
-static const rung_row rows[] = {
+static rung_row rows[] = {
     {ON_CPU, .name = "serial", .order = RUNG_TEXTBOOK,
      .idea = "the textbook: one running result a line", .launch = RUNG_CPU_ENTRIES(scan_serial)},
     {ON_CPU, .name = "tiles", .order = RUNG_CANONICAL,
@@ -113,25 +107,22 @@ static const rung_row rows[] = {
      .scratch_bytes = threads_scratch, .launch = RUNG_CPU_ENTRIES(scan_threads)},
     {STEPS, .name = "double-buffered",
      .idea = "the textbook: Hillis and Steele's steps between two buffers, few and full of work",
-     .supports = takes_block, .scratch_bytes = steps_scratch,
-     .launch = RUNG_GPU_ENTRIES(scan_double_buffered)},
+     .supports = takes_block, .scratch_bytes = steps_scratch},
     {STEPS, .name = "blelloch",
      .idea = "up a tree and down again: two additions an element, however long the block",
-     .supports = takes_halves, .scratch_bytes = blelloch_scratch,
-     .launch = RUNG_GPU_ENTRIES(scan_blelloch)},
+     .supports = takes_halves, .scratch_bytes = blelloch_scratch},
     {STEPS, .name = "blelloch-padded",
      .idea = "an empty place every 128 bytes: the tree's strides miss one another's banks",
-     .supports = takes_halves, .scratch_bytes = blelloch_scratch,
-     .launch = RUNG_GPU_ENTRIES(scan_blelloch_padded)},
+     .supports = takes_halves, .scratch_bytes = blelloch_scratch},
     {STEPS, .name = "warp",
      .idea = "warps scan in registers; shared memory holds one number a warp",
-     .scratch_bytes = warp_scratch, .launch = RUNG_GPU_ENTRIES(scan_warp)},
+     .scratch_bytes = warp_scratch},
     {TILES, .name = "tiles",
      .idea = "a block a tile of 8192 elements, 32 a thread in registers; totals, prefixes, results",
-     .scratch_bytes = all_lines_scratch, .launch = RUNG_GPU_ENTRIES(scan_tiles)},
+     .scratch_bytes = all_lines_scratch},
     {TILES, .name = "single-pass",
      .idea = "one pass over memory: a tile waits in shared memory for the totals before it",
-     .zeroed_bytes = queue_zeros, .launch = RUNG_GPU_ENTRIES(scan_single_pass)},
+     .zeroed_bytes = queue_zeros},
 };
 
 const rung_operation scan_operation = {

@@ -77,7 +77,7 @@ static void even_edges_are_rounded(void **state) {
       for (int k = 0; k <= count; ++k)
         edges[k] = rung_number_at(dtype, bfloat ? even[c / 2].bf16 : even[c / 2].f16, k);
       count_by_edges(edges, count, floats, VALUES, wanted);
-      const rung_bins bins = {RUNG_BINS_EVEN, count, even[c / 2].low, even[c / 2].high, NULL};
+      const rung_bins bins = {0, RUNG_BINS_EVEN, count, even[c / 2].low, even[c / 2].high, NULL};
       count_all(context, &bins, bfloat ? bf16 : f16, halves, VALUES, found, places[p].rung);
       same_counts(found, wanted, count + 3, p, rung_dtype_name(dtype));
     }
@@ -99,8 +99,8 @@ static void as_wide(rung_context *context, int p, const rung_bins *bins, DLDataT
 static void others_are_those_of_wide_numbers(void **state) {
   (void)state;
   static const double edges[] = {-300, -17.5, -1, -0x1p-20, 0, 0x1p-24, .1, 1, 2.5, 100, 40000};
-  const rung_bins given = {RUNG_BINS_EDGES, 10, 0, 0, edges}, modulo = {.count = 7},
-                  spread = {RUNG_BINS_EVEN, 33, -90.5, 77.25, NULL};
+  const rung_bins given = {0, RUNG_BINS_EDGES, 10, 0, 0, edges}, modulo = {.count = 7},
+                  spread = {0, RUNG_BINS_EVEN, 33, -90.5, 77.25, NULL};
   const rung_bins *all[] = {&given, &modulo, &spread};
   for (int p = 0; p < PLACES; ++p) {
     rung_context *context = open_place(p);
@@ -123,7 +123,7 @@ static void others_are_those_of_wide_numbers(void **state) {
 /* Every second element backwards, and rows apart. */
 static void views(void **state) {
   (void)state;
-  const rung_bins bins = {RUNG_BINS_EVEN, 9, -2, 7, NULL};
+  const rung_bins bins = {0, RUNG_BINS_EVEN, 9, -2, 7, NULL};
   for (int p = 0; p < PLACES; ++p) {
     rung_context *context = open_place(p);
     int64_t shape[2] = {5, 600}, strides[2] = {1300, -2}, count[2] = {5, 9}, found[45], wanted[45];
@@ -149,7 +149,7 @@ static void refuses(void **state) {
   (void)state;
   rung_context *context = open_place(0);
   int64_t shape[1] = {4}, count[1] = {5}, counts[5] = {7, 7, 7, 7, 7};
-  const rung_bins far = {RUNG_BINS_EVEN, 5, 0, 70000, NULL}, modulo = {.count = 5};
+  const rung_bins far = {0, RUNG_BINS_EVEN, 5, 0, 70000, NULL}, modulo = {.count = 5};
   DLTensor in = tensor(halves, f16, 1, shape, NULL), to = tensor(counts, i64, 1, count, NULL);
   assert_int_equal(rung_histogram(context, &far, &in, &to, NULL, NULL), RUNG_BAD_ARGUMENT);
   assert_non_null(
