@@ -28,9 +28,9 @@
 #include <stdint.h>
 
 #define RUNG_VERSION_MAJOR 0
-#define RUNG_VERSION_MINOR 1
+#define RUNG_VERSION_MINOR 2
 #define RUNG_VERSION_PATCH 0
-#define RUNG_VERSION "0.1.0"
+#define RUNG_VERSION "0.2.0"
 
 #if defined(__GNUC__)
 #define RUNG_API __attribute__((visibility("default")))
@@ -69,7 +69,7 @@ typedef enum rung_status {
 /* The status's own short text, "out of memory" for one: never NULL, static, for any value. */
 RUNG_API const char *rung_status_text(rung_status status);
 
-/* "0.1.0": the version of the library that is linked, against RUNG_VERSION of this header. */
+/* "0.2.0": the version of the library that is linked, against RUNG_VERSION of this header. */
 RUNG_API const char *rung_version(void);
 
 /* ---- context ------------------------------------------------------------------------------ */
