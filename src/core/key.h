@@ -47,20 +47,20 @@ RUNG_ANYWHERE int64_t rung_unkey_f64(int64_t key, int64_t mask) {
 }
 
 /* What keys of a type need to know. */
-typedef struct rung_key {
+typedef struct rung_key_code {
   int64_t mask;  /* keys of fewer bits use the low ones: it is sign-extended */
   int16_t order; /* of 8 and 16 bits: INT16_MAX of floats, 0 of integers */
   int16_t most;  /* and the greatest key */
   bool bfloat;   /* of 16 bits: it is bf16, for those who convert */
-} rung_key;
+} rung_key_code;
 
 /* Of 8 or 16 bits, sign-extended. As above, with the order's mask not a constant. */
-RUNG_ANYWHERE int32_t rung_key_16(int32_t bits, const rung_key *key) {
+RUNG_ANYWHERE int32_t rung_key_16(int32_t bits, const rung_key_code *key) {
   const int32_t order = key->order, nan = -(int32_t)((bits & order) > key->most);
   const int32_t ordered = bits ^ (-(int32_t)(bits < 0) & order);
   return ((ordered ^ (int32_t)key->mask) & ~nan) | (nan & INT16_MIN);
 }
-RUNG_ANYWHERE int32_t rung_unkey_16(int32_t number, const rung_key *key) {
+RUNG_ANYWHERE int32_t rung_unkey_16(int32_t number, const rung_key_code *key) {
   const int32_t order = key->order, bits = number ^ (int32_t)key->mask;
   const int32_t nan = -(int32_t)(number == INT16_MIN) & order;
   return ((bits ^ (-(int32_t)(bits < 0) & order)) & ~-(int32_t)(nan != 0)) | nan;
@@ -70,7 +70,7 @@ RUNG_ANYWHERE int32_t rung_unkey_16(int32_t number, const rung_key *key) {
 extern "C" {
 #endif
 
-rung_key rung_key_of(rung_dtype dtype, bool largest);
+rung_key_code rung_key_of(rung_dtype dtype, bool largest);
 
 /* Keys of 32 bits use the low half. Numbers of 8 and 16 bits are all positive in 32. */
 int64_t rung_key_turn(rung_dtype dtype, bool largest);

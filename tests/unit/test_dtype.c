@@ -83,7 +83,7 @@ static void keys_of_halves(void **state) {
   (void)state;
   for (int t = 0; t < 2; ++t)
     for (int largest = 0; largest < 2; ++largest) {
-      const rung_key key = rung_key_of(t ? RUNG_BF16 : RUNG_F16, largest);
+      const rung_key_code key = rung_key_of(t ? RUNG_BF16 : RUNG_F16, largest);
       double last = largest ? -(double)INFINITY : (double)INFINITY;
       for (int number = key.most; number >= INT16_MIN; --number) {
         const uint16_t bits = (uint16_t)rung_unkey_16(number, &key);

@@ -87,7 +87,7 @@ scan_operator scan_operator_of(const scan_problem *problem) {
   return (problem->what == RUNG_SUM ? sum_of : least_of)(problem->dtype);
 }
 
-rung_key scan_key_of(const scan_problem *problem) {
+rung_key_code scan_key_of(const scan_problem *problem) {
   return rung_key_of(problem->dtype, problem->what == RUNG_MAX);
 }
 

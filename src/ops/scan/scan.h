@@ -118,7 +118,7 @@ scan_operator scan_operator_of(const scan_problem *problem);
 rung_types scan_types_of(rung_reduction what, rung_dtype dtype);
 
 /* How a problem's elements are loaded as numbers and stored again. */
-rung_key scan_key_of(const scan_problem *problem);
+rung_key_code scan_key_of(const scan_problem *problem);
 
 /* Bytes of a number that is combined. */
 int64_t scan_number_bytes(const scan_problem *problem);

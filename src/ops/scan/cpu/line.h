@@ -8,6 +8,7 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "ops/scan/cpu/tile.h"
 
@@ -17,7 +18,7 @@ typedef struct scan_line {
   char *out;
   int64_t columns, tiles, size; /* bytes of an element */
   int64_t number;               /* and of an aggregate */
-  rung_key key;
+  rung_key_code key;
   bool exclusive, past;
   char *aggregates;
   atomic_uchar *there; /* NULL: all by one thread */
@@ -28,7 +29,7 @@ static inline scan_line scan_line_of(const rung_task *task, int64_t number) {
   const scan_problem *problem = (const scan_problem *)task->problem;
   const rung_view *in = &task->arrays[SCAN_IN], *out = &task->arrays[SCAN_OUT];
   const int64_t size = (int64_t)rung_dtype_bytes(problem->dtype);
-  return (scan_line){.of = &scan_tiles_of[scan_operator_of(problem)],
+  return (scan_line){.of = &RUNG_ENTRY(scan_tiles_of)[scan_operator_of(problem)],
                      .in = in->data + number * scan_pitch_of(problem, in) * size,
                      .out = out->data + number * scan_pitch_of(problem, out) * size,
                      .columns = problem->columns,

@@ -11,19 +11,20 @@ typedef int64_t __attribute__((may_alias)) bits_64;
 /* `first` is what nothing has, `identity` what a running result begins with: they differ in the
  * sign of a sum's zero. LOAD(x) of an element; COMBINE(all, x); STORE(all) to an element. In place:
  * an element is read before it is written. */
-#define SCAN(name, type, total, identity, first, LOAD, COMBINE, STORE)                           \
-  static void name(const void *from, void *to, int64_t n, bool exclusive, const rung_key *key) { \
-    const type *in = (const type *)from;                                                         \
-    type *out = (type *)to;                                                                      \
-    const total mask = (total)key->mask;                                                         \
-    total all = identity;                                                                        \
-    (void)mask;                                                                                  \
-    for (int64_t i = 0; i < n; ++i) {                                                            \
-      const total x = LOAD(in[i]), before = all;                                                 \
-      all = COMBINE(all, x);                                                                     \
-      out[i] = (type)STORE(exclusive ? before : all);                                            \
-    }                                                                                            \
-    if (exclusive && n > 0) out[0] = (type)first;                                                \
+#define SCAN(name, type, total, identity, first, LOAD, COMBINE, STORE)    \
+  static void name(const void *from, void *to, int64_t n, bool exclusive, \
+                   const rung_key_code *key) {                            \
+    const type *in = (const type *)from;                                  \
+    type *out = (type *)to;                                               \
+    const total mask = (total)key->mask;                                  \
+    total all = identity;                                                 \
+    (void)mask;                                                           \
+    for (int64_t i = 0; i < n; ++i) {                                     \
+      const total x = LOAD(in[i]), before = all;                          \
+      all = COMBINE(all, x);                                              \
+      out[i] = (type)STORE(exclusive ? before : all);                     \
+    }                                                                     \
+    if (exclusive && n > 0) out[0] = (type)first;                         \
   }
 
 #define SAME(x) (x)
@@ -55,7 +56,7 @@ SCAN(least_f64, bits_64, int64_t, RUNG_KEY_MOST_F64, UNKEY_F64(RUNG_KEY_MOST_F64
      UNKEY_F64)
 
 rung_status RUNG_ENTRY(scan_serial)(const rung_task *task) {
-  static void (*const scans[])(const void *, void *, int64_t, bool, const rung_key *) = {
+  static void (*const scans[])(const void *, void *, int64_t, bool, const rung_key_code *) = {
       [SCAN_ADD_8] = add_8,         [SCAN_ADD_16] = add_16,     [SCAN_ADD_32] = add_32,
       [SCAN_ADD_64] = add_64,       [SCAN_ADD_HALF] = add_half, [SCAN_ADD_F32] = add_f32,
       [SCAN_ADD_F64] = add_f64,     [SCAN_LEAST_8] = least_8,   [SCAN_LEAST_16] = least_16,
@@ -65,7 +66,7 @@ rung_status RUNG_ENTRY(scan_serial)(const rung_task *task) {
   const scan_problem *problem = (const scan_problem *)task->problem;
   const rung_view *in = &task->arrays[SCAN_IN], *out = &task->arrays[SCAN_OUT];
   const int64_t size = (int64_t)rung_dtype_bytes(problem->dtype);
-  const rung_key key = scan_key_of(problem);
+  const rung_key_code key = scan_key_of(problem);
   for (int64_t l = 0; l < problem->lines; ++l)
     scans[scan_operator_of(problem)](in->data + l * scan_pitch_of(problem, in) * size,
                                      out->data + l * scan_pitch_of(problem, out) * size,

@@ -3,6 +3,8 @@
  * results while the tile is still in its cache. It never waits for a tile that nobody has taken.
  * Results that will not be read from the cache again are stored past it. Lines of one tile are
  * dealt out whole, several at a time. */
+#include <string.h>
+
 #include "backend/cpu/isa.h"
 #include "backend/cpu/parallel.h"
 #include "ops/scan/cpu/line.h"

@@ -1,4 +1,4 @@
-/* The functions of tile.h for one scan_operator: included by tile.h alone, once for each.
+/* The functions of tile.h for one scan_operator: included by tile.c alone, once for each.
  *
  * A row's elements are parted into four: x[c][w] holds element c of LANES neighbouring groups, so
  * that the prefixes of groups are additions of whole vectors, and so are those of rows, but for
@@ -13,9 +13,12 @@ LANES_INLINE SCAN_V SCAN_NAME(scan_all)(SCAN_T value) {
 /* What loads and stores need of a key, and elements to numbers and back: a vector's worth. `past`
  * the caches: to is aligned to a vector. */
 #ifdef SCAN_LOAD_ONE
-typedef rung_key SCAN_NAME(scan_code);
+enum { SCAN_NAME(scan_streams) = 0 }; /* whether stores go past the caches */
+/* Loads and stores one by one are much code: a row has one copy of it. */
+#define SCAN_ROW_FUNCTION static __attribute__((noinline, noclone)) void
+typedef rung_key_code SCAN_NAME(scan_code);
 
-LANES_INLINE SCAN_NAME(scan_code) SCAN_NAME(scan_code_of)(const rung_key *key) {
+LANES_INLINE SCAN_NAME(scan_code) SCAN_NAME(scan_code_of)(const rung_key_code *key) {
   return *key;
 }
 LANES_INLINE SCAN_V SCAN_NAME(scan_load)(const SCAN_E *from, SCAN_NAME(scan_code) code) {
@@ -35,9 +38,11 @@ LANES_INLINE void SCAN_NAME(scan_store)(SCAN_E *to, SCAN_V v, SCAN_NAME(scan_cod
 }
 #else
 #define SCAN_E SCAN_T
+enum { SCAN_NAME(scan_streams) = 1 };
+#define SCAN_ROW_FUNCTION LANES_INLINE void
 typedef SCAN_V SCAN_NAME(scan_code); /* the mask */
 
-LANES_INLINE SCAN_NAME(scan_code) SCAN_NAME(scan_code_of)(const rung_key *key) {
+LANES_INLINE SCAN_NAME(scan_code) SCAN_NAME(scan_code_of)(const rung_key_code *key) {
   return SCAN_NAME(scan_all)((SCAN_T)key->mask);
 }
 LANES_INLINE SCAN_V SCAN_NAME(scan_load)(const SCAN_E *from, SCAN_NAME(scan_code) code) {
@@ -137,7 +142,7 @@ LANES_INLINE void SCAN_NAME(scan_band)(const SCAN_E *in, int rows, SCAN_NAME(sca
 }
 
 /* The totals of a tile's first rows; where those are all, the tile's too. */
-static void SCAN_NAME(scan_totals)(const void *in, int rows, const rung_key *key, void *totals,
+static void SCAN_NAME(scan_totals)(const void *in, int rows, const rung_key_code *key, void *totals,
                                    void *total) {
   const SCAN_NAME(scan_code) code = SCAN_NAME(scan_code_of)(key);
   SCAN_T *to = (SCAN_T *)totals, bands[SCAN_EIGHT];
@@ -200,7 +205,7 @@ LANES_INLINE void SCAN_NAME(scan_results)(const SCAN_V e[SCAN_GROUP], SCAN_V off
   }
 
 /* One row; `offset` is what all rows before it come to. */
-LANES_INLINE void SCAN_NAME(scan_row)(const SCAN_E *in, SCAN_E *out, bool exclusive, bool past,
+SCAN_ROW_FUNCTION SCAN_NAME(scan_row)(const SCAN_E *in, SCAN_E *out, bool exclusive, bool past,
                                       SCAN_NAME(scan_code) code, SCAN_T before_row) {
   enum { WIDE = SCAN_NAME(scan_wide) };
   const SCAN_V identity = SCAN_NAME(scan_all)(SCAN_IDENTITY),
@@ -266,7 +271,8 @@ LANES_INLINE void SCAN_NAME(scan_rows)(const scan_piece *piece, bool exclusive, 
 
 static void SCAN_NAME(scan_tile)(const scan_piece *piece, const void *totals, const void *before) {
   const SCAN_T *rows = (const SCAN_T *)totals, offset = *(const SCAN_T *)before;
-  const bool past = piece->past && (uintptr_t)piece->out % LANES_BYTES == 0;
+  const bool past =
+      SCAN_NAME(scan_streams) && piece->past && (uintptr_t)piece->out % LANES_BYTES == 0;
   if (piece->exclusive && past)
     SCAN_NAME(scan_rows)(piece, true, true, rows, offset);
   else if (piece->exclusive)
@@ -323,6 +329,7 @@ static void SCAN_NAME(scan_short)(const scan_short_lines *lines) {
 }
 
 #undef SCAN_NAME
+#undef SCAN_ROW_FUNCTION
 #undef SCAN_E
 #undef SCAN_T
 #undef SCAN_V

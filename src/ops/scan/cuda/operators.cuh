@@ -21,13 +21,13 @@ struct scan_add {
   SCAN_DEVICE T identity() {
     return (T)-0.0;
   }
-  SCAN_DEVICE T empty(const rung_key &) {
+  SCAN_DEVICE T empty(const rung_key_code &) {
     return (T)0;
   }
-  SCAN_DEVICE T load(T x, const rung_key &) {
+  SCAN_DEVICE T load(T x, const rung_key_code &) {
     return x;
   }
-  SCAN_DEVICE T store(T x, const rung_key &) {
+  SCAN_DEVICE T store(T x, const rung_key_code &) {
     return x;
   }
   SCAN_DEVICE T combine(T a, T b) {
@@ -39,13 +39,13 @@ struct scan_add {
 template <typename Element>
 struct scan_add_small : scan_add<uint32_t> {
   typedef Element in;
-  SCAN_DEVICE Element empty(const rung_key &) {
+  SCAN_DEVICE Element empty(const rung_key_code &) {
     return 0;
   }
-  SCAN_DEVICE uint32_t load(Element x, const rung_key &) {
+  SCAN_DEVICE uint32_t load(Element x, const rung_key_code &) {
     return x;
   }
-  SCAN_DEVICE Element store(uint32_t x, const rung_key &) {
+  SCAN_DEVICE Element store(uint32_t x, const rung_key_code &) {
     return (Element)x;
   }
 };
@@ -53,13 +53,13 @@ struct scan_add_small : scan_add<uint32_t> {
 /* f16 and bf16, in float. */
 struct scan_add_half : scan_add<float> {
   typedef uint16_t in;
-  SCAN_DEVICE uint16_t empty(const rung_key &) {
+  SCAN_DEVICE uint16_t empty(const rung_key_code &) {
     return 0;
   }
-  SCAN_DEVICE float load(uint16_t x, const rung_key &key) {
+  SCAN_DEVICE float load(uint16_t x, const rung_key_code &key) {
     return rung_half_to_f32(x, key.bfloat);
   }
-  SCAN_DEVICE uint16_t store(float x, const rung_key &key) {
+  SCAN_DEVICE uint16_t store(float x, const rung_key_code &key) {
     return rung_f32_to_half(x, key.bfloat);
   }
 };
@@ -73,13 +73,13 @@ struct scan_least {
   SCAN_DEVICE Key identity() {
     return sizeof(Key) == 4 ? (Key)INT32_MAX : (Key)INT64_MAX;
   }
-  SCAN_DEVICE Key empty(const rung_key &key) {
+  SCAN_DEVICE Key empty(const rung_key_code &key) {
     return identity() ^ (Key)key.mask;
   }
-  SCAN_DEVICE Key load(Key x, const rung_key &key) {
+  SCAN_DEVICE Key load(Key x, const rung_key_code &key) {
     return x ^ (Key)key.mask;
   }
-  SCAN_DEVICE Key store(Key x, const rung_key &key) {
+  SCAN_DEVICE Key store(Key x, const rung_key_code &key) {
     return x ^ (Key)key.mask;
   }
   SCAN_DEVICE Key combine(Key a, Key b) {
@@ -92,13 +92,13 @@ struct scan_least_f32 : scan_least<int32_t> {
   SCAN_DEVICE int32_t identity() {
     return RUNG_KEY_MOST_F32;
   }
-  SCAN_DEVICE int32_t empty(const rung_key &key) {
+  SCAN_DEVICE int32_t empty(const rung_key_code &key) {
     return store(identity(), key);
   }
-  SCAN_DEVICE int32_t load(int32_t x, const rung_key &key) {
+  SCAN_DEVICE int32_t load(int32_t x, const rung_key_code &key) {
     return rung_key_f32(x, (int32_t)key.mask);
   }
-  SCAN_DEVICE int32_t store(int32_t x, const rung_key &key) {
+  SCAN_DEVICE int32_t store(int32_t x, const rung_key_code &key) {
     return rung_unkey_f32(x, (int32_t)key.mask);
   }
 };
@@ -106,13 +106,13 @@ struct scan_least_f64 : scan_least<int64_t> {
   SCAN_DEVICE int64_t identity() {
     return RUNG_KEY_MOST_F64;
   }
-  SCAN_DEVICE int64_t empty(const rung_key &key) {
+  SCAN_DEVICE int64_t empty(const rung_key_code &key) {
     return store(identity(), key);
   }
-  SCAN_DEVICE int64_t load(int64_t x, const rung_key &key) {
+  SCAN_DEVICE int64_t load(int64_t x, const rung_key_code &key) {
     return rung_key_f64(x, key.mask);
   }
-  SCAN_DEVICE int64_t store(int64_t x, const rung_key &key) {
+  SCAN_DEVICE int64_t store(int64_t x, const rung_key_code &key) {
     return rung_unkey_f64(x, key.mask);
   }
 };
@@ -121,13 +121,13 @@ struct scan_least_f64 : scan_least<int64_t> {
 template <typename Element>
 struct scan_least_small : scan_least<int32_t> {
   typedef Element in;
-  SCAN_DEVICE Element empty(const rung_key &key) {
+  SCAN_DEVICE Element empty(const rung_key_code &key) {
     return store(key.most, key);
   }
-  SCAN_DEVICE int32_t load(Element x, const rung_key &key) {
+  SCAN_DEVICE int32_t load(Element x, const rung_key_code &key) {
     return rung_key_16(x, &key);
   }
-  SCAN_DEVICE Element store(int32_t x, const rung_key &key) {
+  SCAN_DEVICE Element store(int32_t x, const rung_key_code &key) {
     return (Element)rung_unkey_16(x, &key);
   }
 };
@@ -138,7 +138,7 @@ struct scan_lines {
   const typename S::in *in;
   typename S::in *out;
   int64_t in_pitch, out_pitch, lines, columns;
-  rung_key key;
+  rung_key_code key;
   bool exclusive;
 };
 

@@ -25,7 +25,8 @@ struct scan_band_groups {
   enum { EACH = (int)piece::EACH, PIECES = (int)SCAN_GROUP / EACH };
   piece *own;
 
-  __device__ __forceinline__ void group(int row, const rung_key &key, typename S::value e[]) const {
+  __device__ __forceinline__ void group(int row, const rung_key_code &key,
+                                        typename S::value e[]) const {
 #pragma unroll
     for (int p = 0; p < PIECES; ++p) {
       const piece x = own[(row * PIECES + p) * 32];
@@ -39,7 +40,8 @@ struct scan_band_groups {
  * is 4 where `in` is aligned to 16 bytes, else 1. */
 template <typename S, int V>
 __device__ __forceinline__ void scan_copy_in(const typename S::in *in, int count,
-                                             const rung_key &key, const scan_band_groups<S> &band) {
+                                             const rung_key_code &key,
+                                             const scan_band_groups<S> &band) {
   typedef scan_band_groups<S> groups;
   typedef typename groups::piece piece;
   if (V == SCAN_GROUP && count >= SCAN_BAND) {
@@ -71,7 +73,7 @@ __device__ __forceinline__ void scan_copy_in(const typename S::in *in, int count
  * thread. */
 template <typename S>
 __device__ __forceinline__ typename S::value scan_row_prefixes(const scan_band_groups<S> &band,
-                                                               const rung_key &key,
+                                                               const rung_key_code &key,
                                                                typename S::value g[]) {
   typename S::value rows = S::identity();
 #pragma unroll

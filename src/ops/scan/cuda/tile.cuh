@@ -28,8 +28,8 @@ __device__ __forceinline__ int scan_group_at(int row) {
 /* The band at `in`, of which `count` elements are there (none or less: an empty one). V is 4 where
  * `in` is aligned to 16 bytes, else 1. */
 template <typename S, int V>
-__device__ __forceinline__ void scan_load(const typename S::in *in, int count, const rung_key &key,
-                                          scan_held<S> &held) {
+__device__ __forceinline__ void scan_load(const typename S::in *in, int count,
+                                          const rung_key_code &key, scan_held<S> &held) {
   typedef scan_chunk<typename S::in> chunk;
   if (V == SCAN_GROUP && count >= SCAN_BAND) {
     chunk chunks[SCAN_EIGHT];
