@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_TINY_DEVICE_H
 #define TESTS_UNIT_TINY_DEVICE_H
 
-#include "core/door.h"
+#include "core/plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ typedef struct order {
   size_t bytes;
   rung_view to_view, from_view;
   rung_task task;
-  int64_t first; /* the slice's problem, as it was when it was queued */
+  int64_t first; /* the piece's problem, as it was when it was queued */
 } order;
 
 struct rung_state {
@@ -205,12 +205,17 @@ static const rung_row rows[] = {
 static const rung_operation operation = {.name = "number", .rows = rows, .count = 3};
 static const char *const names[] = {"in", "out", "sums"};
 
-static void slice(const void *problem, int64_t first, int64_t count, void *part) {
-  numbering *p = part;
-  *p = *(const numbering *)problem;
-  p->first += first;
-  p->rows = count;
+static bool share_rows(const rung_piece *piece, const void *state, rung_share *share) {
+  numbering *p = (numbering *)share->problem.bytes;
+  (void)state;
+  p->first += piece->first[0];
+  p->rows = piece->count[0];
+  for (int a = IN; a <= SUMS; a++)
+    rung_view_narrow(&share->arrays[a], 0, piece->first[0], piece->count[0]);
+  return true;
 }
+
+static const rung_cut cut = {.share = share_rows};
 
 static rung_status number(const char *rung, const rung_view *in, const rung_view *out,
                           const rung_view *sums) {
@@ -221,8 +226,10 @@ static rung_status number(const char *rung, const rung_view *in, const rung_view
                   .inputs = 1,
                   .arrays = 3,
                   .names = names,
-                  .rows = problem.rows,
-                  .slice = slice};
+                  .problem_bytes = sizeof problem,
+                  .cut = &cut,
+                  .axes = 1,
+                  .axis = {{.extent = problem.rows, .granule = 1}}};
   if (sums != NULL) job.task.arrays[SUMS] = *sums;
   rung_call call = {.rung = rung};
   rung_error_clear(&context.error);

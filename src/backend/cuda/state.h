@@ -32,6 +32,9 @@ struct rung_state {
   cudaStream_t stream;
   bool own_stream;
 
+  cudaStream_t beside; /* of copies; made after the events */
+  cudaEvent_t events[RUNG_EVENTS];
+
   bool measuring; /* events, page and board are there, the measuring kernels are loaded */
   cudaEvent_t marks[2];
   bool marked[2];

@@ -1,5 +1,5 @@
-/* The door between a call and a rung, on a device of the test's own: memory apart from the host's,
- * so little of it that rows go in slices, and a stream that does nothing before it is waited for.
+/* The plan between a call and a rung, on a device of the test's own: memory apart from the host's,
+ * so little of it that rows go in pieces, and a stream that does nothing before it is waited for.
  * What is not staged, packed, waited for and brought back as it must be comes out wrong. */
 #include "unit/tiny_device.h"
 
@@ -180,7 +180,7 @@ static void works_in_place(void **unused) {
 }
 
 /* Packing takes no more memory than there is, either. */
-static void packs_in_slices(void **unused) {
+static void packs_in_pieces(void **unused) {
   (void)unused;
   const rung_view in = view(source, RUNG_DEVICE, N), out = view(target, RUNG_DEVICE, 2);
   reset(9000);
@@ -219,9 +219,10 @@ static void run_cube(const rung_view *in, const rung_view *out, bool whole) {
                   .arrays = 2,
                   .names = names,
                   .compact = 1u << IN | 1u << OUT,
-                  .whole = whole,
-                  .rows = whole ? 1 : N,
-                  .slice = slice};
+                  .problem_bytes = sizeof problem,
+                  .cut = &cut,
+                  .axes = whole ? 0 : 1,
+                  .axis = {{.extent = N, .granule = 1}}};
   for (int64_t k = 0; k < ROOM; k++) source[k] = target[k] = -1;
   for (int64_t i = 0; i < N; i++)
     for (int64_t j = 0; j < M; j++) *cell(in, i, j) = (float)(i * M + j);
@@ -252,7 +253,7 @@ static void closes_gaps_in_any_dimension(void **unused) {
         assert_int_equal(device_state.packs, host ? 0 : FOUR * ((a > 0) + (b > 0)));
         reset(9000);
         run_cube(&in, &out, false);
-        const int moved = host ? 2 : (a > 0) + (b > 0); /* arrays that must go in slices */
+        const int moved = host ? 2 : (a > 0) + (b > 0); /* arrays that must go in pieces */
         assert_true(device_state.launches >= (moved == 0 ? 1 : 2 * moved));
         reset(1 << 20);
         run_cube(&in, &out, true); /* not to be cut */
@@ -315,7 +316,7 @@ int main(void) {
       cmocka_unit_test(zeros_are_zero_after_a_failure),
       cmocka_unit_test(takes_device_arrays_as_they_are),
       cmocka_unit_test(works_in_place),
-      cmocka_unit_test(packs_in_slices),
+      cmocka_unit_test(packs_in_pieces),
       cmocka_unit_test(closes_gaps_in_any_dimension),
       cmocka_unit_test(refuses_what_it_cannot_reach),
       cmocka_unit_test(refuses_mixed_sides),
