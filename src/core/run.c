@@ -51,8 +51,8 @@ static rung_status find_memory(run *run, rung_layout *layout) {
     if ((status = drain(run)) != RUNG_OK) return status;
     if (layout->moved > run->lane) run->lane = layout->moved;
     if (needs->scratch > run->scratch) run->scratch = needs->scratch;
-    status = rung_scratch(context, (size_t)run->plan->lanes * run->lane + whole(run->scratch),
-                          &memory);
+    status =
+        rung_scratch(context, (size_t)run->plan->lanes * run->lane + whole(run->scratch), &memory);
     run->memory = memory;
   }
   if (status == RUNG_OK) status = rung_zeros(context, needs->zeros, &layout->task.zeros);
@@ -242,9 +242,8 @@ static rung_status finish(run *run, const rung_piece *block) {
     if (arrays[a].count == 0) continue;
     void *memory = malloc(rung_view_bytes(&arrays[a]));
     if (memory == NULL)
-      status = rung_fail(&run->context->error, RUNG_OUT_OF_MEMORY,
-                         "no memory for %zu bytes of %s", rung_view_bytes(&arrays[a]),
-                         job->names[a]);
+      status = rung_fail(&run->context->error, RUNG_OUT_OF_MEMORY, "no memory for %zu bytes of %s",
+                         rung_view_bytes(&arrays[a]), job->names[a]);
     else
       outputs[a] = rung_view_compact(memory, arrays[a].dtype, arrays[a].ndim, arrays[a].shape);
   }
@@ -279,8 +278,8 @@ static rung_status run_pieces(run *run) {
   int combined = 0; /* the first combined axis, where those are cut; else past the last axis */
   while (combined < job->axes && !(plan->combined && job->axis[combined].combined)) combined++;
   for (int k = 0; k < job->axes; k++)
-    piece.count[k] = k < combined ? rung_axis_range(&job->axis[k], plan->count[k], 0)
-                                  : job->axis[k].extent;
+    piece.count[k] =
+        k < combined ? rung_axis_range(&job->axis[k], plan->count[k], 0) : job->axis[k].extent;
   rung_status status;
   do status = plan->combined ? run_block(run, &piece, combined) : push(run, &piece);
   while (status == RUNG_OK && advance(plan, 0, combined, &piece));
@@ -310,10 +309,11 @@ rung_status rung_run(rung_context *context, rung_job *job, rung_call *call) {
   for (int a = 0; a < job->arrays; a++) {
     const rung_view *view = &job->task.arrays[a];
     if (view->count > 0 && view->place == RUNG_DEVICE && !rung_is_local(context, view))
-      return rung_fail(&context->error, RUNG_BAD_PLACE,
-                       "%s lies in the memory of cuda:%d, which %s cannot reach; expected: an array "
-                       "in host memory, or a context opened on that device",
-                       job->names[a], view->device, context->device.name);
+      return rung_fail(
+          &context->error, RUNG_BAD_PLACE,
+          "%s lies in the memory of cuda:%d, which %s cannot reach; expected: an array "
+          "in host memory, or a context opened on that device",
+          job->names[a], view->device, context->device.name);
   }
   rung_plan plan;
   run run = {.plan = &plan, .context = context, .job = job};
@@ -332,7 +332,7 @@ rung_status rung_run(rung_context *context, rung_job *job, rung_call *call) {
   if (status != RUNG_OK && staged) context->backend->synchronize(context->state, NULL);
 done:
   if (status == RUNG_OK && call != NULL)
-    call->used = plan.rows[plan.combined ? (job->cut->again ? RUNG_AGAIN : RUNG_PARTS) : RUNG_WHOLE]
-                     ->name;
+    call->used =
+        plan.rows[plan.combined ? (job->cut->again ? RUNG_AGAIN : RUNG_PARTS) : RUNG_WHOLE]->name;
   return status;
 }

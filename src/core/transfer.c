@@ -33,8 +33,8 @@ static rung_status move_box(void *user, const rung_view *box, int64_t before) {
 static void move_portion(void *arg, int64_t portion, int thread) {
   const moving *move = arg;
   const int64_t at = portion * move->portion, left = move->range->count - at;
-  moving_part part = {
-      move->buffer + at * (int64_t)rung_dtype_bytes(move->range->view->dtype), move->in};
+  moving_part part = {move->buffer + at * (int64_t)rung_dtype_bytes(move->range->view->dtype),
+                      move->in};
   (void)thread;
   (void)rung_view_boxes(move->range->view, move->range->first + at,
                         left < move->portion ? left : move->portion, move_box, &part);
@@ -191,9 +191,8 @@ typedef struct packing {
 
 static rung_status pack_box(void *user, const rung_view *box, int64_t before) {
   const packing *pack = user;
-  rung_view compact =
-      rung_view_compact(pack->to + before * (int64_t)rung_dtype_bytes(box->dtype), box->dtype,
-                        box->ndim, box->shape);
+  rung_view compact = rung_view_compact(pack->to + before * (int64_t)rung_dtype_bytes(box->dtype),
+                                        box->dtype, box->ndim, box->shape);
   compact.place = box->place;
   compact.device = box->device;
   return rung_pack(pack->context, &compact, box);

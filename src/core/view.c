@@ -97,8 +97,8 @@ rung_status rung_refuse_sides(rung_error *error, const char *name, const rung_vi
                               const char *other_name, const rung_view *other) {
   if (view->count == 0 || other->count == 0 || view->place == other->place) return RUNG_OK;
   return rung_fail(error, RUNG_BAD_PLACE,
-                   "%s lies in %s memory and %s in %s memory; expected: both on the same side", name,
-                   view->place == RUNG_HOST ? "host" : "device", other_name,
+                   "%s lies in %s memory and %s in %s memory; expected: both on the same side",
+                   name, view->place == RUNG_HOST ? "host" : "device", other_name,
                    other->place == RUNG_HOST ? "host" : "device");
 }
 

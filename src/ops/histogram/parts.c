@@ -15,8 +15,7 @@ static void share_elements(const rung_piece *piece, rung_share *share) {
     rung_view_narrow(in, 1, first, count);
     return;
   }
-  const rung_view part =
-      rung_view_compact(NULL, in->dtype, 2, (int64_t[]){1, count});
+  const rung_view part = rung_view_compact(NULL, in->dtype, 2, (int64_t[]){1, count});
   share->flat[HISTOGRAM_IN] = first;
   rung_view_reshape(in, 2, part.shape, part.stride);
   in->count = count;
@@ -53,8 +52,7 @@ static void take(const void *problem, const rung_piece *piece, const rung_view *
   const int bins = ((const histogram_problem *)problem)->rule.bins;
   uint64_t *slots = (uint64_t *)state;
   (void)piece;
-  for (int k = 0; k < bins; ++k)
-    slots[k] += ((const uint64_t *)results[HISTOGRAM_COUNTS].data)[k];
+  for (int k = 0; k < bins; ++k) slots[k] += ((const uint64_t *)results[HISTOGRAM_COUNTS].data)[k];
   for (int k = 0; k < HISTOGRAM_OUTER; ++k)
     slots[bins + k] += ((const uint64_t *)results[HISTOGRAM_OUTSIDE].data)[k];
 }
@@ -66,8 +64,7 @@ static void finish(const void *problem, const rung_piece *piece, void *state,
   const rung_view *outside = &outputs[HISTOGRAM_OUTSIDE];
   (void)piece;
   memcpy(outputs[HISTOGRAM_COUNTS].data, slots, (size_t)bins * sizeof *slots);
-  if (outside->count > 0)
-    memcpy(outside->data, slots + bins, HISTOGRAM_OUTER * sizeof *slots);
+  if (outside->count > 0) memcpy(outside->data, slots + bins, HISTOGRAM_OUTER * sizeof *slots);
 }
 
 const rung_cut histogram_parts = {

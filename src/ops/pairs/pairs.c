@@ -1,5 +1,5 @@
-/* The entry point of pairs: looks at the arguments once, brings the arrays into the form that rungs take,
- * and hands over. */
+/* The entry point of pairs: looks at the arguments once, brings the arrays into the form that rungs
+ * take, and hands over. */
 #include "ops/pairs/pairs.h"
 
 #include <inttypes.h>

@@ -89,8 +89,7 @@ const rung_cut pairs_parts = {
 static double largest_of(const rung_view *weights) {
   uint64_t most = 0;
   for (int64_t i = 0; i < weights->count; ++i) {
-    const uint64_t bits =
-        pairs_magnitude(((const double *)weights->data)[i * weights->stride[0]]);
+    const uint64_t bits = pairs_magnitude(((const double *)weights->data)[i * weights->stride[0]]);
     if (bits > most) most = bits;
   }
   return pairs_of_magnitude(most);
@@ -100,7 +99,6 @@ bool pairs_may_cut(pairs_problem *problem, const rung_view *arrays) {
   if (!problem->weighted) return true;
   if (arrays[PAIRS_A_WEIGHTS].place != RUNG_HOST) return false;
   const double a = largest_of(&arrays[PAIRS_A_WEIGHTS]);
-  problem->exponent =
-      pairs_exponent(a, problem->cross ? largest_of(&arrays[PAIRS_B_WEIGHTS]) : a);
+  problem->exponent = pairs_exponent(a, problem->cross ? largest_of(&arrays[PAIRS_B_WEIGHTS]) : a);
   return true;
 }

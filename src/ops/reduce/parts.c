@@ -85,26 +85,26 @@ static void take(const void *problem, const rung_piece *piece, const rung_view *
  */
 
 /* Steps 1 to 4 of core/sum.h: of n numbers, step apart, level by level in their own place. */
-#define SUM_OF(type)                                                                      \
-  static void sum_tile_##type(const type *x, int64_t step, int64_t n, type *sum) {        \
-    type lanes[RUNG_SUM_LANES];                                                           \
-    for (int64_t l = 0; l < RUNG_SUM_LANES; l++) lanes[l] = l < n ? x[l * step] : -(type)0; \
-    for (int64_t i = RUNG_SUM_LANES; i < n; i++) lanes[i % RUNG_SUM_LANES] += x[i * step]; \
-    for (int s = RUNG_SUM_LANES / 2; s > 0; s /= 2)                                       \
-      for (int l = 0; l < s; l++) lanes[l] += lanes[l + s];                               \
-    *sum = lanes[0];                                                                      \
-  }                                                                                       \
-  static type sum_##type(type *x, int64_t step, int64_t n) {                              \
-    while (n > 1) {                                                                       \
-      const int64_t tiles = reduce_tiles(n);                                              \
-      for (int64_t t = 0; t < tiles; t++) {                                               \
-        const int64_t first = t * RUNG_SUM_TILE, left = n - first;                        \
+#define SUM_OF(type)                                                                         \
+  static void sum_tile_##type(const type *x, int64_t step, int64_t n, type *sum) {           \
+    type lanes[RUNG_SUM_LANES];                                                              \
+    for (int64_t l = 0; l < RUNG_SUM_LANES; l++) lanes[l] = l < n ? x[l * step] : -(type)0;  \
+    for (int64_t i = RUNG_SUM_LANES; i < n; i++) lanes[i % RUNG_SUM_LANES] += x[i * step];   \
+    for (int s = RUNG_SUM_LANES / 2; s > 0; s /= 2)                                          \
+      for (int l = 0; l < s; l++) lanes[l] += lanes[l + s];                                  \
+    *sum = lanes[0];                                                                         \
+  }                                                                                          \
+  static type sum_##type(type *x, int64_t step, int64_t n) {                                 \
+    while (n > 1) {                                                                          \
+      const int64_t tiles = reduce_tiles(n);                                                 \
+      for (int64_t t = 0; t < tiles; t++) {                                                  \
+        const int64_t first = t * RUNG_SUM_TILE, left = n - first;                           \
         sum_tile_##type(x + first * step, step, left < RUNG_SUM_TILE ? left : RUNG_SUM_TILE, \
-                        x + t * step);                                                    \
-      }                                                                                   \
-      n = tiles;                                                                          \
-    }                                                                                     \
-    return x[0];                                                                          \
+                        x + t * step);                                                       \
+      }                                                                                      \
+      n = tiles;                                                                             \
+    }                                                                                        \
+    return x[0];                                                                             \
   }
 SUM_OF(float)
 SUM_OF(double)

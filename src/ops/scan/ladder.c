@@ -140,7 +140,8 @@ static const rung_row rows[] = {
      .scratch_bytes = all_lines_scratch, .launch = RUNG_GPU_ENTRIES(scan_tiles)},
     {ON_GPU, .name = "single-pass", .order = RUNG_CANONICAL,
      .idea = "one pass over memory: a tile waits in shared memory for the totals before it",
-     .supports = takes_lines, .zeroed_bytes = queue_zeros, .launch = RUNG_GPU_ENTRIES(scan_single_pass)},
+     .supports = takes_lines, .zeroed_bytes = queue_zeros,
+     .launch = RUNG_GPU_ENTRIES(scan_single_pass)},
 };
 
 const rung_operation scan_operation = {

@@ -99,8 +99,7 @@ static bool share_piece(const rung_piece *piece, const void *state, rung_share *
   if (aggregate && first + count >= p->columns) return false; /* nothing comes after it */
   for (int a = SCAN_IN; a <= SCAN_OUT; a++) {
     rung_view *view = &share->arrays[a];
-    for (int d = 0; d < p->axis; d++)
-      rung_view_narrow(view, d, piece->first[d], piece->count[d]);
+    for (int d = 0; d < p->axis; d++) rung_view_narrow(view, d, piece->first[d], piece->count[d]);
     if (piece->stage != RUNG_WHOLE) rung_view_narrow(view, p->axis, first, count + aggregate);
   }
   p->lines = share->arrays[SCAN_IN].count / share->arrays[SCAN_IN].shape[p->axis];
@@ -163,7 +162,7 @@ static void finish(const void *problem, const rung_piece *piece, void *state,
 }
 
 const rung_cut scan_parts = {.share = share_piece,
-                           .state_bytes = state_bytes,
-                           .take = take,
-                           .finish = finish,
-                           .again = true};
+                             .state_bytes = state_bytes,
+                             .take = take,
+                             .finish = finish,
+                             .again = true};

@@ -1,5 +1,5 @@
-/* The entry point of scan: looks at the arrays once, brings them into a form that rungs take, and hands
- * over. */
+/* The entry point of scan: looks at the arrays once, brings them into a form that rungs take, and
+ * hands over. */
 #include "ops/scan/scan.h"
 
 #include <inttypes.h>

@@ -81,10 +81,10 @@ rung_status RUNG_ENTRY(pairs_serial)(const rung_task *task) {
   for (int k = 0; k < p->bins; ++k) w.counts[k] = 0;
   if (p->weighted) {
     const double most = largest_of(weights_of(&w, PAIRS_A_WEIGHTS), p->n);
-    w.exponent = p->part ? p->exponent
-                         : pairs_exponent(most, p->cross ? largest_of(weights_of(&w, PAIRS_B_WEIGHTS),
-                                                                      p->m)
-                                                         : most);
+    w.exponent =
+        p->part ? p->exponent
+                : pairs_exponent(
+                      most, p->cross ? largest_of(weights_of(&w, PAIRS_B_WEIGHTS), p->m) : most);
     for (int k = 0; k < p->bins; ++k) w.sums[k] = (pairs_sum){0, 0};
   }
   count_all(&w);

@@ -56,8 +56,8 @@ static __global__ void scan_families_kernel(int64_t lines, int64_t tiles,
   }
 }
 
-/* What comes before the lines' first element: of a range of one (scan_problem) the problem's number;
- * else nothing. */
+/* What comes before the lines' first element: of a range of one (scan_problem) the problem's
+ * number; else nothing. */
 template <typename S>
 struct scan_beginning {
   bool range, begins;
@@ -95,9 +95,8 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
     const int count = left < SCAN_BAND ? (int)left : SCAN_BAND;
     scan_held<S> held;
     scan_load<S, V>(lines.in + line * lines.in_pitch + first, count, lines.turn, held);
-    const typename S::value before =
-        scan_before<S>(numbers + line * pitch, tiles, tile,
-                       beginning.range ? beginning.before : S::none());
+    const typename S::value before = scan_before<S>(numbers + line * pitch, tiles, tile,
+                                                    beginning.range ? beginning.before : S::none());
     const typename S::value rows = scan_prefixes<S>(held);
     if (threadIdx.x % 32 == 31) bands[warp] = rows;
     __syncthreads();
