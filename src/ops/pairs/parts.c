@@ -16,6 +16,7 @@ static bool share_blocks(const rung_piece *piece, const void *state, rung_share 
   pairs_problem *p = (pairs_problem *)share->problem.bytes;
   rung_view *arrays = share->arrays;
   (void)state;
+  if (piece->stage != RUNG_PARTS) return true; /* no axis that could be cut apart from these */
   if (!p->cross && piece->first[1] < piece->first[0]) return false;
   if (!p->cross && piece->first[1] > piece->first[0]) {
     arrays[PAIRS_B] = arrays[PAIRS_A];
