@@ -43,6 +43,7 @@ struct rung_state {
   } events[RUNG_EVENTS];
   int launches, packs, copies_in, copies_out;
   int64_t available, most_rows;
+  bool eager;       /* work is done as soon as it is queued, copies beside it are not */
   bool fail_launch; /* and leave a mark in the zeros */
   int fail_at;      /* so many calls from now one fails; 0: none */
 };
@@ -89,6 +90,25 @@ static bool fails(rung_state *state) {
 #define MAY_FAIL(state, error) \
   if (fails(state)) return rung_fail(error, RUNG_DEVICE_FAILED, "the device failed")
 
+static void *stream(rung_state *state) {
+  return state;
+}
+
+/* The queue's orders up to the one of that number. */
+static void work_off(rung_state *state, rung_queue which, int orders) {
+  order_queue *queue = &state->queues[which];
+  while (queue->done < orders) {
+    order *next = &queue->orders[queue->done++];
+    if (next->what == COPY) memcpy(next->to, next->from, next->bytes);
+    if (next->what == PACK) rung_view_copy(&next->to_view, &next->from_view);
+    if (next->what == AWAIT) work_off(state, next->other, next->orders);
+    if (next->what == LAUNCH) {
+      number_rows(&next->task, next->first);
+      memset(next->task.scratch, 0xee, 1000); /* the rung's own scratch is its own */
+    }
+  }
+}
+
 static rung_status launch(const rung_task *task) {
   for (int i = 0; i < ZEROS && task->zeros != NULL; i++)
     assert_int_equal(((char *)task->zeros)[i], 0);
@@ -111,26 +131,8 @@ static rung_status launch(const rung_task *task) {
   next->what = LAUNCH;
   next->task = *task;
   next->first = ((const numbering *)task->problem)->first;
+  if (device_state.eager) work_off(&device_state, RUNG_WORK, device_state.queues[RUNG_WORK].queued);
   return RUNG_OK;
-}
-
-static void *stream(rung_state *state) {
-  return state;
-}
-
-/* The queue's orders up to the one of that number. */
-static void work_off(rung_state *state, rung_queue which, int orders) {
-  order_queue *queue = &state->queues[which];
-  while (queue->done < orders) {
-    order *next = &queue->orders[queue->done++];
-    if (next->what == COPY) memcpy(next->to, next->from, next->bytes);
-    if (next->what == PACK) rung_view_copy(&next->to_view, &next->from_view);
-    if (next->what == AWAIT) work_off(state, next->other, next->orders);
-    if (next->what == LAUNCH) {
-      number_rows(&next->task, next->first);
-      memset(next->task.scratch, 0xee, 1000); /* the rung's own scratch is its own */
-    }
-  }
 }
 
 static rung_status synchronize(rung_state *state, rung_error *error) {
