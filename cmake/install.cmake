@@ -2,11 +2,18 @@
 # a tree may be moved or installed under another prefix than it was configured for.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS rung_shared rung_static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+set(libraries rung_shared rung_static)
+foreach(part IN LISTS rung_parts)
+  list(APPEND libraries ${part}_shared ${part}_static)
+endforeach()
+install(TARGETS ${libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/rung/rung.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rung)
 install(FILES man/librung.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 if(TARGET rung_command)
+  # The command finds the library from where it lies itself.
+  file(RELATIVE_PATH to_library ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(rung_command PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
   install(TARGETS rung_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(FILES man/rung.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES completions/rung.bash RENAME rung
@@ -14,18 +21,35 @@ if(TARGET rung_command)
   install(FILES completions/_rung DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 endif()
 
-# What a program must link beside librung.a.
-set(static_libraries ${rung_libraries})
-set(static_flags "")
+# What a static program links: the parts, which the linker is told to take in, then the library, then
+# what they stand on.
+set(static_flags ${rung_part_options})
+set(static_libraries "")
+foreach(part IN LISTS rung_parts)
+  get_target_property(name ${part}_static OUTPUT_NAME)
+  list(APPEND static_libraries ${name})
+endforeach()
+set(static_parts ${static_libraries})
+list(APPEND static_libraries rung)
+set(static_systems ${rung_libraries})
 if(RUNG_WITH_CUDA)
-  find_package(CUDAToolkit REQUIRED)
   get_filename_component(cudart_dir ${CUDA_cudart_static_LIBRARY} DIRECTORY)
-  set(static_flags -L${cudart_dir})
-  list(APPEND static_libraries cudart_static pthread dl rt)
+  list(APPEND static_flags -L${cudart_dir})
+  list(APPEND static_systems cudart_static pthread dl rt)
 endif()
-list(REMOVE_DUPLICATES static_libraries)
+if(RUNG_WITH_SIM)
+  list(APPEND static_systems ${rung_sim_static_libraries})
+endif()
+list(REMOVE_DUPLICATES static_systems)
+list(APPEND static_libraries ${static_systems})
 list(TRANSFORM static_libraries PREPEND -l OUTPUT_VARIABLE static_libraries_flags)
 string(JOIN " " RUNG_PC_PRIVATE ${static_flags} ${static_libraries_flags})
+
+# Where dlpack/dlpack.h was found, for the library's users; nothing where every compiler looks.
+set(RUNG_PC_DLPACK "")
+if(NOT RUNG_DLPACK IN_LIST CMAKE_C_IMPLICIT_INCLUDE_DIRECTORIES)
+  set(RUNG_PC_DLPACK " -I${RUNG_DLPACK}")
+endif()
 
 set(pc_dir ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH RUNG_PC_PREFIX ${pc_dir} ${CMAKE_INSTALL_PREFIX})

@@ -1,14 +1,16 @@
-# librung: every object is compiled once, and goes into the shared and the static library.
+# librung, and its parts: the CUDA rungs and the simulator, which are loaded when a context first
+# asks for them (src/core/part.h). Every object is compiled once, and goes into a shared and a static
+# library.
 file(GLOB core_sources CONFIGURE_DEPENDS src/core/*.c src/backend/*.c src/backend/cpu/*.c
      src/ops/operations.c src/ops/*/*.c)
 file(GLOB isa_sources CONFIGURE_DEPENDS src/ops/*/cpu/*.c src/backend/cpu/kernels/*.c)
-file(GLOB cuda_sources CONFIGURE_DEPENDS src/backend/cuda/*.cu src/backend/cuda/*.c
-     src/ops/*/cuda/*.cu)
+file(GLOB cuda_sources CONFIGURE_DEPENDS src/backend/cuda/*.cu src/backend/cuda/*.c)
+file(GLOB rung_kernels CONFIGURE_DEPENDS src/ops/*/cuda/*.cu)
 
 add_library(rung_core OBJECT ${core_sources})
 target_link_libraries(rung_core PRIVATE rung_flags)
 set(rung_objects $<TARGET_OBJECTS:rung_core>)
-set(rung_libraries m)
+set(rung_libraries m ${CMAKE_DL_LIBS})
 
 # Threads are one file's business; the others are compiled without OpenMP.
 find_package(OpenMP COMPONENTS C)
@@ -37,43 +39,88 @@ if(isa_sources)
   endforeach()
 endif()
 
-if(RUNG_WITH_CUDA AND cuda_sources)
-  add_library(rung_cuda OBJECT ${cuda_sources})
+# rung_library(TARGET NAME MAP OBJECT...): lib${NAME}.so as TARGET_shared and lib${NAME}.a as
+# TARGET_static. Only the names in MAP leave the shared one. It is never unmapped: libgomp's threads,
+# and the CUDA runtime's call-backs, outlive dlclose().
+function(rung_library target name map)
+  add_library(${target}_shared SHARED ${ARGN})
+  target_link_options(${target}_shared PRIVATE -Wl,--exclude-libs,ALL -Wl,--as-needed
+    -Wl,--gc-sections -Wl,-z,nodelete -Wl,--version-script=${map}
+    $<$<NOT:$<BOOL:${RUNG_SANITIZE}>>:-Wl,-z,defs>)
+  set_target_properties(${target}_shared PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE C
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${map})
+  add_library(${target}_static STATIC ${ARGN})
+  set_target_properties(${target}_static PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE C)
+endfunction()
+
+configure_file(cmake/librung.map.in ${PROJECT_BINARY_DIR}/generated/librung.map @ONLY)
+rung_library(rung rung ${PROJECT_BINARY_DIR}/generated/librung.map ${rung_objects})
+target_link_libraries(rung_shared PRIVATE rung_flags ${rung_libraries})
+target_link_libraries(rung_static PUBLIC ${rung_libraries} INTERFACE rung_flags)
+
+# rung_part(NAME OBJECT...): the part librung-NAME, of a backend's objects and the table of its
+# rungs. A shared part takes what it needs of librung's objects with it, hidden, so that parts and
+# libraries of several versions may meet in one process.
+set(rung_parts "")       # the targets
+set(rung_part_options "") # what makes a static program take the parts in
+function(rung_part name)
+  set(declarations "")
+  set(rows "")
+  foreach(kernel IN LISTS rung_kernels)
+    string(REGEX MATCH "ops/([^/]+)/cuda/(.+)\\.cu$" matched ${kernel})
+    set(operation ${CMAKE_MATCH_1})
+    set(rung ${CMAKE_MATCH_2})
+    string(REPLACE "-" "_" entry "${operation}_${rung}_${name}")
+    string(APPEND declarations "extern rung_launch ${entry};\n")
+    string(APPEND rows "    {\"${operation}\", \"${rung}\", ${entry}},\n")
+  endforeach()
+  set(part ${name})
+  configure_file(cmake/part.c.in ${PROJECT_BINARY_DIR}/generated/part_${name}.c @ONLY)
+  configure_file(cmake/part.map.in ${PROJECT_BINARY_DIR}/generated/part_${name}.map @ONLY)
+  add_library(rung_${name}_table OBJECT ${PROJECT_BINARY_DIR}/generated/part_${name}.c)
+  target_link_libraries(rung_${name}_table PRIVATE rung_flags)
+  rung_library(rung_${name}_part rung-${name} ${PROJECT_BINARY_DIR}/generated/part_${name}.map
+               $<TARGET_OBJECTS:rung_${name}_table> ${ARGN})
+  target_link_libraries(rung_${name}_part_shared PRIVATE rung_flags rung_static)
+  target_link_libraries(rung_${name}_part_static PUBLIC rung_static)
+  set(rung_parts ${rung_parts} rung_${name}_part PARENT_SCOPE)
+  set(rung_part_options ${rung_part_options} -Wl,-u,rung_part_${name} PARENT_SCOPE)
+endfunction()
+
+if(RUNG_WITH_CUDA)
+  add_library(rung_cuda OBJECT ${cuda_sources} ${rung_kernels})
   target_link_libraries(rung_cuda PRIVATE rung_flags)
   target_compile_options(rung_cuda PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${rung_cuda_options}>")
-  target_include_directories(rung_cuda SYSTEM PRIVATE
-                             ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
-  list(APPEND rung_objects $<TARGET_OBJECTS:rung_cuda>)
+  target_include_directories(rung_cuda SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+  rung_part(cuda $<TARGET_OBJECTS:rung_cuda>)
+  target_link_libraries(rung_cuda_part_shared PRIVATE CUDA::cudart_static)
+  target_link_libraries(rung_cuda_part_static PUBLIC CUDA::cudart_static)
 endif()
 
 if(RUNG_WITH_SIM)
   file(GLOB sim_sources CONFIGURE_DEPENDS src/backend/sim/*.c)
-  file(GLOB sim_kernels CONFIGURE_DEPENDS src/ops/*/cuda/*.cu)
   add_library(rung_sim OBJECT ${sim_sources})
   target_link_libraries(rung_sim PRIVATE rung_flags)
   target_include_directories(rung_sim SYSTEM PRIVATE ${rung_sim_includes})
   target_compile_definitions(rung_sim PRIVATE ${rung_sim_definitions})
-  list(APPEND rung_objects $<TARGET_OBJECTS:rung_sim>)
-  list(APPEND rung_libraries ${rung_sim_libraries})
-  rung_sim_kernels(rung_sim_rungs ${sim_kernels})
-  list(APPEND rung_objects ${rung_sim_rungs_object})
+  rung_sim_kernels(rung_sim_rungs ${rung_kernels})
+  rung_part(sim $<TARGET_OBJECTS:rung_sim> ${rung_sim_rungs_object})
+  target_link_libraries(rung_sim_part_shared PRIVATE ${rung_sim_libraries})
+  target_link_libraries(rung_sim_part_static PUBLIC ${rung_sim_libraries})
+  # One object file for both libraries, made once.
+  add_dependencies(rung_sim_part_shared rung_sim_rungs_gathered)
+  add_dependencies(rung_sim_part_static rung_sim_rungs_gathered)
 endif()
 
-add_library(rung_shared SHARED ${rung_objects})
-target_link_libraries(rung_shared PRIVATE rung_flags ${rung_libraries})
-# --exclude-libs keeps the CUDA runtime's names to ourselves.
-target_link_options(rung_shared PRIVATE -Wl,--exclude-libs,ALL -Wl,--as-needed
-                    $<$<NOT:$<BOOL:${RUNG_SANITIZE}>>:-Wl,-z,defs>)
-if(RUNG_WITH_SIM) # one object file for both libraries, made once
-  add_dependencies(rung_shared rung_sim_rungs_gathered)
-endif()
-set_target_properties(rung_shared PROPERTIES OUTPUT_NAME rung LINKER_LANGUAGE C
-                      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+# Whatever runs from the build folder finds the parts beside librung.so.
+add_custom_target(rung_loadable)
+add_dependencies(rung_shared rung_loadable)
+foreach(part IN LISTS rung_parts)
+  add_dependencies(rung_loadable ${part}_shared)
+endforeach()
 
-# The static library keeps its hidden symbols in reach: the lab, the command and the tests use it.
-add_library(rung_static STATIC ${rung_objects})
-target_link_libraries(rung_static PUBLIC ${rung_libraries} INTERFACE rung_flags)
-if(RUNG_WITH_SIM)
-  add_dependencies(rung_static rung_sim_rungs_gathered)
-endif()
-set_target_properties(rung_static PROPERTIES OUTPUT_NAME rung LINKER_LANGUAGE C)
+# What links all of it into itself, internal names in reach: the tests.
+add_library(rung_all INTERFACE)
+list(TRANSFORM rung_parts APPEND _static OUTPUT_VARIABLE static_parts)
+target_link_libraries(rung_all INTERFACE ${static_parts} rung_static)
+target_link_options(rung_all INTERFACE ${rung_part_options})

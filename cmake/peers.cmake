@@ -5,7 +5,7 @@ option(RUNG_PEERS "`rung bench --peers`: CUB, TBB and OpenCV, where they are fou
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/peers/programs/*.c)
 add_library(rung_peers STATIC ${PROJECT_SOURCE_DIR}/peers/peers.c ${sources})
 target_include_directories(rung_peers PRIVATE ${PROJECT_SOURCE_DIR})
-target_link_libraries(rung_peers PUBLIC rung_files rung_static)
+target_link_libraries(rung_peers PUBLIC rung_files)
 set_target_properties(rung_peers PROPERTIES LINKER_LANGUAGE C)
 set(rung_command_language C)
 if(NOT RUNG_PEERS)

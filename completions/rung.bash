@@ -9,7 +9,7 @@ _rung() {
     words+=$'\n--help\n--version'
   else
     case $before in
-      --device) words="auto cpu cuda" ;;
+      --device) words="auto cpu cuda sim" ;;
       --type) words="f32 f64" ;;
       --math) words="strict fast" ;;
       --edge) words="wrap nearest reflect mirror constant:0" ;;

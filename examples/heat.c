@@ -5,25 +5,12 @@
 
 #include <stdio.h>
 
-/* A matrix of floats in host memory as DLPack describes it. No strides: compact, row-major. */
-static DLTensor matrix(float *data, int64_t shape[2]) {
-  DLTensor tensor = {0};
-  tensor.data = data;
-  tensor.device.device_type = kDLCPU;
-  tensor.dtype.code = kDLFloat;
-  tensor.dtype.bits = 32;
-  tensor.dtype.lanes = 1;
-  tensor.ndim = 2;
-  tensor.shape = shape;
-  return tensor;
-}
-
 int main(void) {
   enum { ROWS = 8, COLUMNS = 32 };
   static float heat[ROWS][COLUMNS], sums[ROWS];
   int64_t shape[2] = {ROWS, COLUMNS};
-  DLTensor grid = matrix(&heat[0][0], shape), means = matrix(sums, shape);
-  means.ndim = 1;
+  DLTensor grid = rung_array(heat, rung_type(kDLFloat, 32), 2, shape);
+  DLTensor means = rung_array_f32(sums, shape);
 
   rung_context *context;
   rung_status status = rung_open(&context, NULL); /* a GPU that works, else the CPU */

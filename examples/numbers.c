@@ -5,28 +5,15 @@
 
 #include <stdio.h>
 
-/* An array of one dimension in host memory as DLPack describes it. */
-static DLTensor array(void *data, int64_t *count, uint8_t code, uint8_t bits) {
-  DLTensor tensor = {0};
-  tensor.data = data;
-  tensor.device.device_type = kDLCPU;
-  tensor.dtype.code = code;
-  tensor.dtype.bits = bits;
-  tensor.dtype.lanes = 1;
-  tensor.ndim = 1;
-  tensor.shape = count;
-  return tensor;
-}
-
 int main(void) {
   enum { DAYS = 1000, BINS = 4 };
   static float rain[DAYS], so_far[DAYS];
   float largest = 0;
-  int64_t days = DAYS, one = 1, bins = BINS, counts[BINS];
+  int64_t days = DAYS, bins = BINS, counts[BINS];
   for (int i = 0; i < DAYS; i++) rain[i] = (float)(i * 37 % 101) / 100;
-  DLTensor in = array(rain, &days, kDLFloat, 32), sums = array(so_far, &days, kDLFloat, 32);
-  DLTensor top = array(&largest, &one, kDLFloat, 32), bars = array(counts, &bins, kDLInt, 64);
-  const rung_bins even = {RUNG_BINS_EVEN, BINS, 0, 1, NULL};
+  DLTensor in = rung_array_f32(rain, &days), sums = rung_array_f32(so_far, &days);
+  DLTensor top = rung_number_f32(&largest), bars = rung_array_i64(counts, &bins);
+  const rung_bins even = {.kind = RUNG_BINS_EVEN, .count = BINS, .low = 0, .high = 1};
 
   rung_context *context;
   rung_status status = rung_open(&context, NULL); /* a GPU that works, else the CPU */

@@ -5,18 +5,6 @@
 
 #include <stdio.h>
 
-static DLTensor tensor(void *data, int ndim, int64_t *shape, uint8_t code) {
-  DLTensor made = {0};
-  made.data = data;
-  made.device.device_type = kDLCPU;
-  made.dtype.code = code;
-  made.dtype.bits = 64;
-  made.dtype.lanes = 1;
-  made.ndim = ndim;
-  made.shape = shape;
-  return made;
-}
-
 int main(void) {
   enum { SIDE = 10, POINTS = SIDE * SIDE * SIDE, BINS = 8 };
   static double at[POINTS][3]; /* a simple cubic lattice of spacing 1 */
@@ -27,10 +15,11 @@ int main(void) {
   }
   int64_t shape[2] = {POINTS, 3}, bins = BINS, counts[BINS];
   double g[BINS], neighbours[BINS];
-  DLTensor points = tensor(at, 2, shape, kDLFloat), histogram = tensor(counts, 1, &bins, kDLInt);
-  const rung_points set = {&points, NULL, NULL};
+  DLTensor points = rung_array(at, rung_type(kDLFloat, 64), 2, shape);
+  DLTensor histogram = rung_array_i64(counts, &bins);
+  const rung_points set = {.at = &points};
   const rung_box box = {{SIDE, 0, 0}, {0, SIDE, 0}, {0, 0, SIDE}};
-  const rung_distances even = {BINS, 0.25, NULL};
+  const rung_distances even = {.count = BINS, .width = 0.25};
   const double volume = SIDE * SIDE * SIDE, pairs = POINTS * (POINTS - 1) / 2.0;
 
   rung_context *context;

@@ -7,12 +7,18 @@
  *    are accepted (negative and zero ones too on inputs); NULL strides mean compact row-major.
  *  - Arrays may lie in host memory (kDLCPU, kDLCUDAHost) or, for a CUDA context, in the memory of
  *    its device (kDLCUDA). All arrays of one call lie on the same side.
+ *  - Structs that will grow begin with `size`: sizeof the struct, or 0 for its layout of version
+ *    0.2. One of an older header is read up to its end. Of one of a newer header, the members that
+ *    this library does not know must be zero; else the call is refused. Members that a call writes
+ *    are written only where they lie within the caller's size. Structs without `size` are complete:
+ *    they never change.
  *  - Every call that can fail returns a rung_status; 0 is success. After a failure
  *    rung_last_error() holds one sentence that names the argument, its value and what would be
  *    accepted. A call refused for its arguments has written nothing.
  *  - Calls on host arrays return when the result is there. Calls on device arrays are
- *    asynchronous on the context's stream.
- *  - A context serves one thread at a time; different contexts share nothing.
+ *    asynchronous on a stream: the call's, else the context's (see rung_options.stream).
+ *  - A context serves one thread at a time; different contexts share nothing. A thread that calls
+ *    needs RUNG_STACK bytes of stack.
  *  - The library never prints, exits or aborts. */
 #ifndef RUNG_RUNG_H
 #define RUNG_RUNG_H
@@ -31,6 +37,9 @@
 #else
 #define RUNG_API
 #endif
+
+/* The stack that a thread needs to call this library. */
+#define RUNG_STACK 262144
 
 #ifdef __cplusplus
 extern "C" {
@@ -69,13 +78,17 @@ typedef struct rung_context rung_context;
 
 /* All members may be zero; each zero asks for the default. */
 typedef struct rung_options {
-  const char *device; /* "cpu", "cuda", "cuda:<index>", "auto" (default: the first CUDA device
-                         that works, else the CPU). Borrowed for the call. */
+  size_t size;
+  const char *device; /* "cpu", "cuda", "cuda:<index>", "sim" (the simulated GPU, which runs the
+                         CUDA rungs on the CPU), "auto" (default: the first CUDA device that works,
+                         else the CPU). Borrowed for the call. */
   int threads;        /* CPU threads; 0: as many as the process may use. 1 ... 4096. */
   const char *isa;    /* CPU instruction set: "baseline", "avx2", "avx512", NULL: the best this
                          CPU has, or what the environment's RUNG_ISA says. */
-  void *stream;       /* the caller's cudaStream_t, borrowed until rung_close(); NULL: a stream
-                         of the context's own. Ignored on the CPU. */
+  void *stream;       /* the caller's cudaStream_t of the device, borrowed until rung_close();
+                         cudaStreamLegacy and cudaStreamPerThread may be given. NULL: a stream of
+                         the context's own, on which nothing waits for work that the caller has
+                         queued elsewhere, on the default stream for one. Ignored but by CUDA. */
 } rung_options;
 
 /* Opens a context. *context receives a context even on failure (unless host memory itself is out:
@@ -108,12 +121,168 @@ typedef enum rung_math {
 } rung_math;
 
 typedef struct rung_call {
+  size_t size;
   const char *rung; /* a rung's name as `rung ladder` lists it; NULL or "auto": the best one */
   int block;        /* threads per block, 1 ... 1024; 0: the rung's own. Rungs that choose their
                        block themselves, and those of the CPU, take no notice of it. */
   rung_math math;
+  void *stream;     /* NULL: the context's. Else the caller's cudaStream_t of the context's device,
+                       as in rung_options, which need not outlive its work: the call runs on it,
+                       after all that the context did before, and before all that it does later,
+                       whatever their streams, for they use the same scratch. It may not be under
+                       capture: a graph is captured with a context opened on its stream. */
   const char *used; /* written: the name of the rung that ran (static storage) */
 } rung_call;
+
+/* ---- what is here ---------------------------------------------------------------------------
+ *
+ * Lists are walked by index, from 0 on. Each function fills the caller's struct, whose `size` is
+ * set, or 0, before; it is written as far as that goes. Status: OK; UNKNOWN_NAME: there is nothing
+ * at that index, or no such operation; BAD_ARGUMENT: info is NULL or its size below that of version
+ * 0.2. Text is static or within the struct. */
+
+#define RUNG_TEXT 480
+
+typedef struct rung_device_info {
+  size_t size;
+  const char *kind;        /* "cpu", "cuda" or "sim" */
+  int index;               /* among the devices of its kind */
+  char device[16];         /* what rung_options.device takes: "cpu", "cuda:0", "sim" */
+  char name[96];           /* "NVIDIA H200"; "" where there is no such device */
+  int capability;          /* compute capability, 90 for 9.0; 0 on a CPU */
+  int processors;          /* multiprocessors, or CPU cores that the process may use */
+  int threads;             /* CPU: to use; GPU: that a multiprocessor holds */
+  const char *isa;         /* the CPU's instruction set; NULL on a GPU */
+  int64_t memory_bytes;    /* all of it */
+  int64_t cache_bytes;     /* the last-level cache */
+  int64_t available_bytes; /* rung_opened(): what could be allocated now; else -1: not known */
+  int usable;              /* 1: nothing is known that keeps rung_open() from opening it */
+  char why_not[RUNG_TEXT]; /* "", or the sentence that rung_open() would say */
+} rung_device_info;
+
+/* The devices of this machine: the CPU, CUDA devices, the simulated GPU. A kind that has no device
+ * here, or that this installation lacks, has one entry that is not usable and says why. */
+RUNG_API rung_status rung_device_at(int index, rung_device_info *info);
+
+/* What a context opened, with the threads and the instruction set that it uses. BAD_ARGUMENT too
+ * where the context never opened. */
+RUNG_API rung_status rung_opened(rung_context *context, rung_device_info *info);
+
+/* Gives emit() every fact known of a device (a name as in rung_options.device), as text with its
+ * unit, in an order made for reading; key and value last for the call of emit(). On failure *why
+ * (which may be NULL) has the sentence. */
+RUNG_API rung_status rung_device_facts(const char *device,
+                                       void (*emit)(void *to, const char *key, const char *value),
+                                       void *to, char why[RUNG_TEXT]);
+
+typedef struct rung_operation_info {
+  size_t size;
+  const char *name;    /* "reduce" */
+  const char *summary; /* one line */
+  int rungs;           /* how many rungs its ladder has */
+} rung_operation_info;
+
+RUNG_API rung_status rung_operation_at(int index, rung_operation_info *info);
+
+typedef struct rung_ladder_info {
+  size_t size;
+  const char *name;  /* what rung_call.rung takes; a rung of the CPU and one of GPUs may share it */
+  const char *idea;  /* the one change against the rung below */
+  const char *on;    /* "cpu" or "gpu" */
+  const char *order; /* of arithmetic: "canonical": the contract's bits; "textbook": another, for
+                        the lesson; "fast": allowed by RUNG_MATH_FAST alone */
+  const char *hardware;    /* NULL, or what it needs that the simulator lacks */
+  char types[96];          /* element types: "f32 f64" */
+  int capability;          /* the least compute capability; 0 on the CPU */
+  int blocks[16];          /* block sizes worth trying, ended by 0; none: it takes no block size */
+  int available;           /* 1: it runs on the device that was given, on jobs that suit it */
+  int first;               /* 1: of those, the one that "auto" tries first */
+  char why_not[RUNG_TEXT]; /* "", or why it is not available */
+} rung_ladder_info;
+
+/* The rungs of an operation: of each kind of device from the simplest to the fastest. `device`:
+ * what is available is said of it, as rung_device_at() or rung_opened() filled it; NULL: of any
+ * device that this installation has code for. */
+RUNG_API rung_status rung_ladder_at(const char *operation, int index,
+                                    const rung_device_info *device, rung_ladder_info *info);
+
+/* ---- arrays -----------------------------------------------------------------------------------
+ *
+ * Makers of compact DLTensors in host memory. What data and shape point to is borrowed: it must
+ * live as long as the tensor is used. Whether data is written is said by the call that the tensor
+ * is given to. */
+
+static inline DLDataType rung_type(int code, int bits) {
+  DLDataType type;
+  type.code = (uint8_t)code;
+  type.bits = (uint8_t)bits;
+  type.lanes = 1;
+  return type;
+}
+
+/* `ndim` extents from `shape` on, row-major; ndim 0: one number, shape is not looked at. */
+static inline DLTensor rung_array(const void *data, DLDataType type, int ndim,
+                                  const int64_t *shape) {
+  DLTensor made;
+  made.data = (void *)(uintptr_t)data;
+  made.device.device_type = kDLCPU;
+  made.device.device_id = 0;
+  made.ndim = ndim;
+  made.dtype = type;
+  made.shape = (int64_t *)(uintptr_t)shape;
+  made.strides = NULL;
+  made.byte_offset = 0;
+  return made;
+}
+
+/* The same array in the memory of a CUDA device. */
+static inline DLTensor rung_on_cuda(DLTensor array, int device) {
+  array.device.device_type = kDLCUDA;
+  array.device.device_id = device;
+  return array;
+}
+
+/* rung_array_f32(data, &count): one dimension of *count elements. rung_number_f32(&value): one
+ * number. The same of f64, u8, u16, i32, u32, i64 and u64. */
+#define RUNG_MAKERS(name, element, code, bits)                                          \
+  static inline DLTensor rung_array_##name(const element *data, const int64_t *count) { \
+    return rung_array(data, rung_type(code, bits), 1, count);                           \
+  }                                                                                     \
+  static inline DLTensor rung_number_##name(const element *value) {                     \
+    return rung_array(value, rung_type(code, bits), 0, NULL);                           \
+  }
+RUNG_MAKERS(f32, float, kDLFloat, 32)
+RUNG_MAKERS(f64, double, kDLFloat, 64)
+RUNG_MAKERS(u8, uint8_t, kDLUInt, 8)
+RUNG_MAKERS(u16, uint16_t, kDLUInt, 16)
+RUNG_MAKERS(i32, int32_t, kDLInt, 32)
+RUNG_MAKERS(u32, uint32_t, kDLUInt, 32)
+RUNG_MAKERS(i64, int64_t, kDLInt, 64)
+RUNG_MAKERS(u64, uint64_t, kDLUInt, 64)
+#undef RUNG_MAKERS
+
+/* What libraries of DLPack 1 hand over (a PyCapsule "dltensor_versioned"): DLManagedTensorVersioned
+ * of the DLPack specification, version 1.0, for which older dlpack/dlpack.h have no name. */
+#ifdef DLPACK_MAJOR_VERSION
+typedef DLManagedTensorVersioned rung_managed;
+#else
+typedef struct rung_managed {
+  struct {
+    uint32_t major, minor;
+  } version;
+  void *manager_ctx;
+  void (*deleter)(struct rung_managed *self);
+  uint64_t flags; /* bit 0: the array may not be written; bit 1: it is a copy */
+  DLTensor dl_tensor;
+} rung_managed;
+#endif
+
+/* The DLTensor of what was handed over, borrowed: it is the caller's to delete, after the last call
+ * that uses it. written: 1 where the tensor is to be an output, 0 for an input. BAD_ARGUMENT,
+ * *tensor untouched: managed or tensor NULL; a major version other than 1; to be written, and
+ * read-only. The context, which may be NULL, has the sentence. */
+RUNG_API rung_status rung_managed_tensor(rung_context *context, rung_managed *managed, int written,
+                                         DLTensor **tensor);
 
 /* ---- stencil: a weighted row stencil applied p times ----------------------------------------
  *
@@ -134,6 +303,7 @@ typedef enum rung_edge {
 } rung_edge;
 
 typedef struct rung_stencil_model {
+  size_t size;
   int radius;            /* 1 ... RUNG_STENCIL_MAX_RADIUS */
   const double *weights; /* 2 * radius + 1 finite values, from the leftmost tap to the rightmost */
   double divide;         /* finite, not 0: every weight is divided by it */
@@ -158,7 +328,8 @@ RUNG_API rung_status rung_stencil(rung_context *context, const rung_stencil_mode
  *   column 0: hot[0] * ((i + 1) / n)^power,   column 1, if fixed: hot[1] * the same;
  *   the others start at `start`, or, where falling != 0, at column0 * (m - j)^2 / m^2.
  * Columns `fixed` and up take steps; both ends wrap. Every start value is computed in double in
- * the order written here and rounded once to the grid's type. */
+ * the order written here and rounded once to the grid's type. The struct is complete: what differs
+ * from this is a job for rung_stencil(). */
 typedef struct rung_radiator_model {
   double weights[5];
   double divide;
@@ -254,6 +425,7 @@ typedef enum rung_bins_kind {
 #define RUNG_MAX_BINS 1048576
 
 typedef struct rung_bins {
+  size_t size;
   rung_bins_kind kind;
   int64_t count;       /* 1 ... RUNG_MAX_BINS; for bytes 0 or 256 */
   double low, high;    /* even: finite, low < high, and so is their distance; of f32 elements within
@@ -288,7 +460,8 @@ RUNG_API rung_status rung_histogram(rung_context *context, const rung_bins *bins
 
 /* The cell of a periodic system, three vectors from the origin. Any shape and orientation, either
  * handedness; orthorhombic: a = (x, 0, 0), b = (0, y, 0), c = (0, 0, z). GROMACS and LAMMPS write
- * triclinic ones as a = (lx, 0, 0), b = (xy, ly, 0), c = (xz, yz, lz). */
+ * triclinic ones as a = (lx, 0, 0), b = (xy, ly, 0), c = (xz, yz, lz). The struct is complete:
+ * three vectors are all there is to say of a cell. */
 typedef struct rung_box {
   double a[3], b[3], c[3]; /* finite, of lengths 1e-70 ... 1e70; in no plane */
 } rung_box;
@@ -300,6 +473,7 @@ RUNG_API rung_status rung_box_reach(rung_context *context, const rung_box *box, 
 
 /* A set of points. The tensors are borrowed for the call. */
 typedef struct rung_points {
+  size_t size;
   const DLTensor *at;        /* (n, 3), f32 or f64; 0 <= n < 2^31 */
   const DLTensor *weights;   /* NULL, or (n), f64 */
   const DLTensor *molecules; /* NULL, or (n), i64: pairs of the same number are not counted
@@ -307,6 +481,7 @@ typedef struct rung_points {
 } rung_points;
 
 typedef struct rung_distances {
+  size_t size;
   int64_t count;       /* 1 ... RUNG_MAX_BINS */
   double width;        /* above 0, finite, and so is count * width; not looked at where there are
                           edges */

@@ -1,9 +1,10 @@
 /* A backend is one struct of function pointers: what the house needs of a kind of device.
  *
- * `cpu` and `cuda` fill one each; a third needs only another table and a line in
- * rung_backends[]. Nothing here knows an operation. Optional members are NULL where a kind of
- * device has no such thing, and say so. All functions return a status and explain failures in
- * *error; none prints. A `state` is one opened device: its stream, its events, its buffers. */
+ * The CPU's is in the library; `cuda` and `sim` come with a part each, loaded when it is asked for
+ * (core/part.h: rung_backend_of()). Nothing here knows an operation. Optional members are NULL
+ * where a kind of device has no such thing, and say so. All functions return a status and explain
+ * failures in *error; none prints. A `state` is one opened device: its stream, its events, its
+ * buffers. */
 #ifndef RUNG_BACKEND_BACKEND_H
 #define RUNG_BACKEND_BACKEND_H
 
@@ -16,19 +17,29 @@ typedef enum rung_kind { RUNG_CPU, RUNG_CUDA, RUNG_SIM, RUNG_KINDS } rung_kind;
 /* Instruction sets of the CPU backend, from the least. On aarch64 only the baseline (NEON). */
 typedef enum rung_isa { RUNG_BASELINE, RUNG_AVX2, RUNG_AVX512, RUNG_ISAS } rung_isa;
 
+/* A level of the memory hierarchy: all its instances together. */
+enum { RUNG_CACHES = 4 };
+typedef struct rung_cache {
+  int level; /* 2 for L2 */
+  int64_t bytes;
+} rung_cache;
+
 /* What kernels and the lab must know of a device. Everything else is a fact (see facts()). */
 typedef struct rung_device {
   rung_kind kind;
   int index;            /* among devices of its kind */
   char name[96];        /* "NVIDIA H200", "Intel(R) Xeon(R) Processor" */
-  char identity[160];   /* tells this machine's device from another: the key of cached roofs */
+  char identity[160];   /* tells this machine's device from another: the key of kept peaks */
   int capability;       /* 90 for 9.0; 0 on a CPU */
   int processors;       /* multiprocessors, or CPU cores the process may use */
   int threads;          /* CPU: threads to use; GPU: threads a multiprocessor holds */
   rung_isa isa;         /* CPU */
   int64_t memory_bytes; /* all of it */
   int64_t cache_bytes;  /* the last-level cache: what a flush must cover */
-  int64_t shared_bytes; /* GPU: the most shared memory a block may ask for */
+  /* Data caches that outlast a launch, the nearest first; ended by 0 bytes. */
+  rung_cache caches[RUNG_CACHES];
+  int64_t flush_bytes;            /* the largest cache that flush() is sure to empty */
+  int64_t shared_bytes;           /* GPU: the most shared memory a block may ask for */
   int64_t shared_processor_bytes; /* GPU: shared memory of a multiprocessor */
   int64_t registers;              /* GPU: 32-bit registers of a multiprocessor */
 } rung_device;
@@ -37,10 +48,12 @@ typedef struct rung_device {
 typedef enum rung_queue { RUNG_WORK, RUNG_COPIES } rung_queue;
 
 enum { RUNG_EVENTS = 8 };
+/* The oldest GPUs that the CUDA kernels are compiled for. */
+enum { RUNG_LEAST_CAPABILITY = 75 };
 
 typedef enum rung_copy { RUNG_TO_DEVICE, RUNG_TO_HOST, RUNG_ON_DEVICE } rung_copy;
 
-/* What a probe kernel measures: the roofs of docs/METHOD.md. */
+/* What a probe kernel measures: the peaks of docs/METHOD.md. */
 typedef enum rung_probe {
   RUNG_PROBE_READ,  /* bytes read */
   RUNG_PROBE_WRITE, /* bytes written */
@@ -71,8 +84,12 @@ typedef struct rung_backend {
                       rung_error *error);
   void (*close)(rung_state *state);   /* waits, frees */
   void *(*stream)(rung_state *state); /* what a task carries; NULL on the CPU */
-  rung_status (*synchronize)(rung_state *state, rung_error *error); /* all queues; all errors
-                                                                       since */
+  rung_status (*synchronize)(rung_state *state, rung_error *error); /* all errors since */
+  /* From enter() to leave() everything is queued on the caller's `stream`, behind all that the
+   * state queued before; after leave(), again on the state's, behind that. NULL members: there are
+   * no streams. */
+  rung_status (*enter)(rung_state *state, void *stream, rung_error *error);
+  rung_status (*leave)(rung_state *state, rung_error *error);
 
   /* -- memory of the device (on the CPU: the host's) -- aligned to 256 bytes at least; may fail
    * with RUNG_OUT_OF_MEMORY, leaving *memory NULL. bytes 0 gives a pointer that may be freed. */
@@ -107,9 +124,11 @@ typedef struct rung_backend {
   rung_status (*clock_end)(rung_state *state, rung_error *error);
   rung_status (*clock_mhz)(rung_state *state, double *mhz, rung_error *error); /* waits */
   /* One run of a probe: the work it did (bytes, or fused multiply-adds) and how long it took,
-   * measured by mark()/elapsed(). Uses memory of its own. */
-  rung_status (*probe)(rung_state *state, rung_probe probe, double *work, double *milliseconds,
-                       rung_error *error);
+   * measured by mark()/elapsed(). Uses memory of its own. A memory probe sweeps `bytes` of it
+   * again and again, so that they come from the cache that holds them; 0: once over more than any
+   * cache holds. */
+  rung_status (*probe)(rung_state *state, rung_probe probe, int64_t bytes, double *work,
+                       double *milliseconds, rung_error *error);
   /* Pinned host memory; NULL members: ordinary memory will do. */
   rung_status (*allocate_pinned)(rung_state *state, size_t bytes, void **memory, rung_error *error);
   void (*release_pinned)(rung_state *state, void *memory);
@@ -145,8 +164,7 @@ typedef struct rung_backend {
 extern "C" {
 #endif
 
-/* The backends of this build, one slot a kind; NULL where the build lacks it. */
-extern const rung_backend *const rung_backends[RUNG_KINDS];
+const char *rung_kind_name(rung_kind kind); /* "cuda" */
 
 const char *rung_isa_name(rung_isa isa); /* "avx2" */
 /* False, *isa untouched, where there is no instruction set of that name. */

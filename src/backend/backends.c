@@ -2,23 +2,11 @@
 
 #include "backend/backend.h"
 
-extern const rung_backend rung_cpu_backend;
-#ifdef RUNG_WITH_CUDA
-extern const rung_backend rung_cuda_backend;
-#endif
-#ifdef RUNG_WITH_SIM
-extern const rung_backend rung_sim_backend;
-#endif
+static const char *const kind_names[RUNG_KINDS] = {"cpu", "cuda", "sim"};
 
-const rung_backend *const rung_backends[RUNG_KINDS] = {
-    [RUNG_CPU] = &rung_cpu_backend,
-#ifdef RUNG_WITH_CUDA
-    [RUNG_CUDA] = &rung_cuda_backend,
-#endif
-#ifdef RUNG_WITH_SIM
-    [RUNG_SIM] = &rung_sim_backend,
-#endif
-};
+const char *rung_kind_name(rung_kind kind) {
+  return kind_names[kind];
+}
 
 static const char *const isa_names[RUNG_ISAS] = {"baseline", "avx2", "avx512"};
 

@@ -84,11 +84,10 @@ static rung_status check_rungs(const request *r, const rung_operation *const *op
   return status;
 }
 
-static rung_status choose(const cli_common *common, const request *r, measure_choice *choice,
+static rung_status choose(const cli_common *common, const request *r, lab_choice *choice,
                           rung_error *error) {
-  *choice = (measure_choice){.rungs = r->rungs,
-                             .peers = r->peers,
-                             .strict = common->mathed && common->math == RUNG_MATH_STRICT};
+  *choice =
+      (lab_choice){.rungs = r->rungs, .strict = common->mathed && common->math == RUNG_MATH_STRICT};
   if (!r->blocks) return RUNG_OK;
   choice->own_blocks = strcmp(r->blocks, "all") == 0;
   if (choice->own_blocks) return RUNG_OK;
@@ -100,9 +99,9 @@ static rung_status choose(const cli_common *common, const request *r, measure_ch
        word = strtok_r(NULL, ", ", &rest)) {
     int64_t block = 0;
     status = cli_int("--blocks", word, 1, 1024, &block, error);
-    if (!status && count == MEASURE_BLOCKS - 1)
+    if (!status && count == LAB_BLOCKS - 1)
       status = rung_fail(error, RUNG_BAD_ARGUMENT,
-                         "--blocks has more than %d values: fewer would do", MEASURE_BLOCKS - 1);
+                         "--blocks has more than %d values: fewer would do", LAB_BLOCKS - 1);
     if (!status) choice->blocks[count++] = (int)block;
   }
   free(list);
@@ -129,7 +128,7 @@ static lab_rules rules_of(const cli_common *common, const request *r) {
 typedef struct bench {
   const cli_common *common;
   const request *request;
-  measure_set_up set_up;
+  lab_bench_set_up set_up;
   cli_progress progress;
   const rung_operation *operation; /* the one under way */
   json_t *records;
@@ -139,27 +138,28 @@ typedef struct bench {
 static rung_status bench_line(void *to, const char *line, rung_error *error) {
   bench *b = to;
   const rung_operation *operation = b->operation;
-  measure m;
+  lab_bench m;
   cli_progress_begin(&b->progress, b->common);
   cli_progress_part(&b->progress, 0, 1, operation->name);
-  rung_status status = measure_run(&b->set_up, operation, line, &b->progress, &m, error);
+  rung_status status =
+      lab_bench_run(&b->set_up, operation, rung_cases_of(operation), line, &m, error);
   cli_progress_end(&b->progress);
   if (!status) {
     if (!b->common->json) measure_print(stdout, &m);
     json_t *record = lab_record(b->set_up.context, &m.test_case, m.candidates, m.count, &m.rules,
-                                &m.roofs, b->request->command);
+                                &m.peaks, b->request->command);
     if (!record || json_array_append_new(b->records, record) != 0)
       status = rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the record");
     b->timed += m.count;
-    b->failures += measure_failures(&m);
+    b->failures += lab_bench_failures(&m);
   }
-  measure_free(&m);
+  lab_bench_free(&m);
   return status;
 }
 
 /* The lines of --sizes, or the first that the operation wants benched. */
 static rung_status bench_operation(bench *b, const rung_operation *operation, rung_error *error) {
-  if (measure_count(&b->set_up.choice, operation, &b->set_up.context->device) == 0) return RUNG_OK;
+  if (lab_bench_count(&b->set_up, operation, &b->set_up.context->device) == 0) return RUNG_OK;
   b->operation = operation;
   if (!b->request->sizes) return bench_line(b, rung_cases_of(operation)->bench[0], error);
   char *lines = strdup(b->request->sizes), *rest = NULL;
@@ -188,7 +188,8 @@ static rung_status deliver(bench *b, rung_error *error) {
 }
 
 static rung_status run(bench *b, const rung_operation *const *operations, rung_error *error) {
-  rung_status status = measure_open(&b->set_up, b->common, b->common->device, error);
+  rung_status status = measure_open(&b->set_up, b->common, b->common->device, &b->progress,
+                                    b->request->peers, error);
   for (int i = 0; operations[i] && !status; i++) status = bench_operation(b, operations[i], error);
   if (!status && b->timed == 0)
     status = rung_fail(
@@ -209,7 +210,10 @@ int verb_bench(int argc, char **argv) {
   for (int i = 0; i < argc && used < sizeof r.command; i++)
     used += (size_t)snprintf(r.command + used, sizeof r.command - used,
                              strchr(argv[i], ' ') ? " \"%s\"" : " %s", argv[i]);
-  if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
+  if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) {
+    if (code == CLI_DONE) cli_help_keys(argc, argv);
+    return code;
+  }
   rung_error error = {0};
   const rung_operation *one[2], *const *operations = NULL;
   bench b = {.common = &common, .request = &r, .set_up.rules = rules_of(&common, &r)};

@@ -9,8 +9,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "core/context.h"
-#include "core/ladder.h"
+#include "files/array.h"
 #include "files/replace.h"
 
 /* Exit codes of the command; pinned, documented in its manual. */
@@ -134,27 +133,9 @@ rung_status cli_open(const cli_common *common, const char *device, rung_context 
 /* Carries a library call's failure over into *error. */
 rung_status cli_carry(rung_context *context, rung_status status, rung_error *error);
 
-/* Names of devices to work on ("cpu", "cuda:0"): the one asked for, or all that are here. */
-enum { CLI_DEVICES = 17, CLI_DEVICE_NAME = 16 };
-typedef struct cli_devices {
-  int count;
-  char names[CLI_DEVICES][CLI_DEVICE_NAME];
-  char absent[RUNG_SENTENCE]; /* why there is no GPU among them; "" where there is */
-} cli_devices;
-rung_status cli_devices_of(const char *asked, cli_devices *devices, rung_error *error);
-
-/* An operation's rung of that name; NULL: there is none. */
-const rung_row *cli_row_of(const char *operation, rung_family family, const char *name);
-
-bool cli_on_device(const rung_row *row, const rung_device *device);
-
-/* The operations to work on: the one named, or all. `one` is room for a list of one. */
-rung_status cli_operations_of(const char *name, const rung_operation *one[2],
-                              const rung_operation *const **operations, rung_error *error);
-
-/* Refuses a --rung that no operation of the list has; NULL is allowed. */
-rung_status cli_check_rung(const char *rung, const rung_operation *const *operations,
-                           rung_error *error);
+/* What opening it gives: with the threads of the options, and all that is then known. */
+rung_status cli_opened(const cli_common *common, const char *device, rung_device_info *info,
+                       rung_error *error);
 
 /* ---- sweeps: sweep.c --------------------------------------------------------------------------
  */
@@ -169,9 +150,21 @@ rung_status cli_sweep(const char *line,
 
 /* Results go to -o FILE or standard output. */
 rung_status cli_results_begin(file_replace *file, const cli_common *common, rung_error *error);
-rung_status cli_results_json(file_replace *file, json_t *json, rung_error *error); /* takes json */
+/* Takes json; NULL: memory ran out for it. Writes all of it or nothing. */
+rung_status cli_results_json(file_replace *file, json_t *json, rung_error *error);
 
-json_t *cli_real(double value); /* null where JSON has no such number */
+/* ---- JSON: json.c ------------------------------------------------------------------------- */
+
+/* Add a value, which is taken. Where that fails, for the value is NULL or memory runs out, all is
+ * dropped and NULL, and stays so: one look at the end, that of cli_results_json(), is enough. */
+void cli_append(json_t **list, json_t *value);
+void cli_set(json_t **object, const char *key, json_t *value);
+json_t *cli_real(double value);     /* null where JSON has no such number */
+json_t *cli_text(const char *text); /* bytes that are not UTF-8 as \xNN */
+json_t *cli_reals(const double *from, int64_t count);
+json_t *cli_integers(const int64_t *from, int64_t count);
+
+/* ---- numbers for people: results.c ---------------------------------------------------------- */
 
 /* "1.23 ms", "4.5 s": a time with three digits. */
 const char *cli_time(double milliseconds, char text[32]);

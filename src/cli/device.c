@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "cli/cli.h"
 
 rung_status cli_carry(rung_context *context, rung_status status, rung_error *error) {
@@ -19,75 +17,12 @@ rung_status cli_open(const cli_common *common, const char *device, rung_context 
   return status;
 }
 
-rung_status cli_devices_of(const char *asked, cli_devices *devices, rung_error *error) {
-  *devices = (cli_devices){0};
-  if (asked && strcmp(asked, "auto") != 0) {
-    rung_device device;
-    rung_status status = rung_find_device(asked, &device, error);
-    if (status) return status;
-    devices->count = 1;
-    snprintf(devices->names[0], CLI_DEVICE_NAME, "%s", asked);
-    return RUNG_OK;
-  }
-  snprintf(devices->absent, sizeof devices->absent, "this build has no CUDA");
-  for (int kind = 0; kind < RUNG_KINDS; kind++) {
-    const rung_backend *backend = rung_backends[kind];
-    rung_error why = {0};
-    int count = 0;
-    if (!backend || kind == RUNG_SIM) continue;
-    if (backend->count(&count, &why) != RUNG_OK) count = 0;
-    if (kind == RUNG_CUDA)
-      snprintf(devices->absent, sizeof devices->absent, "%s",
-               count > 0         ? ""
-               : why.sentence[0] ? why.sentence
-                                 : "there is no CUDA device");
-    for (int i = 0; i < count && devices->count < CLI_DEVICES; i++)
-      snprintf(devices->names[devices->count++], CLI_DEVICE_NAME, kind == RUNG_CPU ? "%s" : "%s:%d",
-               backend->name, i);
-  }
-  return RUNG_OK;
-}
-
-const rung_row *cli_row_of(const char *operation, rung_family family, const char *name) {
-  const rung_operation *of = rung_operation_named(operation);
-  for (int i = 0; i < of->count; i++)
-    if (of->rows[i].family == family && strcmp(of->rows[i].name, name) == 0) return &of->rows[i];
-  return NULL;
-}
-
-bool cli_on_device(const rung_row *row, const rung_device *device) {
-  return (row->family == RUNG_ON_CPU) == (device->kind == RUNG_CPU);
-}
-
-/* "reduce, scan": for a sentence. */
-static void list_operations(char *text, size_t size) {
-  size_t used = 0;
-  text[0] = '\0';
-  for (int i = 0; rung_operations[i] && used < size; i++)
-    used +=
-        (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", rung_operations[i]->name);
-}
-
-rung_status cli_operations_of(const char *name, const rung_operation *one[2],
-                              const rung_operation *const **operations, rung_error *error) {
-  *operations = rung_operations;
-  if (!name) return RUNG_OK;
-  one[0] = rung_operation_named(name);
-  one[1] = NULL;
-  *operations = one;
-  if (one[0]) return RUNG_OK;
-  char list[200];
-  list_operations(list, sizeof list);
-  return rung_fail(error, RUNG_UNKNOWN_NAME, "there is no operation '%.40s'; there are: %s", name,
-                   list);
-}
-
-rung_status cli_check_rung(const char *rung, const rung_operation *const *operations,
-                           rung_error *error) {
-  if (!rung) return RUNG_OK;
-  for (int k = 0; operations[k]; k++)
-    for (int i = 0; i < operations[k]->count; i++)
-      if (strcmp(operations[k]->rows[i].name, rung) == 0) return RUNG_OK;
-  return rung_fail(error, RUNG_UNKNOWN_NAME,
-                   "there is no rung '%.40s'; `rung ladder` lists those there are", rung);
+rung_status cli_opened(const cli_common *common, const char *device, rung_device_info *info,
+                       rung_error *error) {
+  rung_context *context = NULL;
+  *info = (rung_device_info){.size = sizeof *info};
+  rung_status status = cli_open(common, device, &context, error);
+  if (!status) status = cli_carry(context, rung_opened(context, info), error);
+  rung_close(context);
+  return status;
 }

@@ -4,7 +4,7 @@
 #define RUNG_CLI_EXPLAIN_H
 
 #include "cli/cli.h"
-#include "lab/lab.h"
+#include "cli/rows.h"
 
 typedef struct explained {
   const rung_row *row;

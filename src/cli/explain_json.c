@@ -8,8 +8,8 @@ static json_t *counts_json(const rung_counts *counts, bool all) {
   for (int i = 0; i < RUNG_COUNTERS; i++) {
     const int64_t count = counts->at[i];
     if (count == 0 && !all) continue;
-    json_object_set_new(json, rung_counter_name((rung_counter)i),
-                        count == RUNG_NOT_COUNTED ? json_null() : json_integer(count));
+    cli_set(&json, rung_counter_name((rung_counter)i),
+            count == RUNG_NOT_COUNTED ? json_null() : json_integer(count));
   }
   return json;
 }
@@ -18,9 +18,8 @@ static json_t *lines_json(const rung_profile_kernel *kernel) {
   json_t *lines = json_array();
   for (int i = 0; i < kernel->line_count; i++) {
     const rung_profile_line *line = &kernel->lines[i];
-    json_array_append_new(
-        lines, json_pack("{s:s?, s:i, s:o}", "file", line->file, "line", line->line, "counts",
-                         counts_json(&line->counts, false)));
+    cli_append(&lines, json_pack("{s:s?, s:i, s:o}", "file", line->file, "line", line->line,
+                                 "counts", counts_json(&line->counts, false)));
   }
   return lines;
 }
@@ -29,13 +28,12 @@ static json_t *kernels_json(const rung_profile *profile) {
   json_t *kernels = json_array();
   for (int i = 0; i < profile->count; i++) {
     const rung_profile_kernel *kernel = &profile->kernels[i];
-    json_array_append_new(
-        kernels,
-        json_pack("{s:s, s:I, s:I, s:I, s:i, s:I, s:o, s:o}", "kernel", kernel->name, "launches",
-                  (json_int_t)kernel->launches, "blocks", (json_int_t)kernel->blocks, "warps",
-                  (json_int_t)kernel->warps, "threads", kernel->threads, "shared_bytes",
-                  (json_int_t)kernel->shared_bytes, "counts", counts_json(&kernel->total, true),
-                  "lines", lines_json(kernel)));
+    cli_append(&kernels,
+               json_pack("{s:s, s:I, s:I, s:I, s:i, s:I, s:o, s:o}", "kernel", kernel->name,
+                         "launches", (json_int_t)kernel->launches, "blocks",
+                         (json_int_t)kernel->blocks, "warps", (json_int_t)kernel->warps, "threads",
+                         kernel->threads, "shared_bytes", (json_int_t)kernel->shared_bytes,
+                         "counts", counts_json(&kernel->total, true), "lines", lines_json(kernel)));
   }
   return kernels;
 }
@@ -44,7 +42,7 @@ static json_t *figures_json(const explained *the, const rung_case *test_case) {
   const explain_figures figures = explain_rung_figures(the, test_case);
   json_t *json = json_object();
   for (int i = 0; i < FIGURES; i++)
-    json_object_set_new(json, explain_figure_name((explain_figure)i), cli_real(figures.at[i]));
+    cli_set(&json, explain_figure_name((explain_figure)i), cli_real(figures.at[i]));
   return json;
 }
 
@@ -52,7 +50,7 @@ static json_t *sayings_json(const explained *the, const rung_case *test_case) {
   char sayings[EXPLAIN_SAYINGS][RUNG_SENTENCE];
   const int count = explain_say(the, test_case, sayings);
   json_t *json = json_array();
-  for (int i = 0; i < count; i++) json_array_append_new(json, json_string(sayings[i]));
+  for (int i = 0; i < count; i++) cli_append(&json, json_string(sayings[i]));
   return json;
 }
 
@@ -60,22 +58,21 @@ static json_t *rung_json(const explained *the, const rung_case *test_case) {
   json_t *json = json_pack("{s:s, s:s, s:i, s:s}", "rung", the->row->name, "idea", the->row->idea,
                            "block", the->block, "finding", lab_finding_name(the->verdict.finding));
   if (the->verdict.finding != LAB_GOOD) {
-    json_object_set_new(json, "reason", json_string(the->verdict.sentence));
+    cli_set(&json, "reason", json_string(the->verdict.sentence));
     return json;
   }
-  json_object_set_new(json, "meaning", sayings_json(the, test_case));
-  json_object_set_new(json, "figures", figures_json(the, test_case));
-  json_object_set_new(json, "flops_counted",
-                      json_boolean(the->total.at[RUNG_FLOPS] != RUNG_NOT_COUNTED));
-  json_object_set_new(json, "counts", counts_json(&the->total, true));
-  json_object_set_new(json, "kernels", kernels_json(&the->profile));
+  cli_set(&json, "meaning", sayings_json(the, test_case));
+  cli_set(&json, "figures", figures_json(the, test_case));
+  cli_set(&json, "flops_counted", json_boolean(the->total.at[RUNG_FLOPS] != RUNG_NOT_COUNTED));
+  cli_set(&json, "counts", counts_json(&the->total, true));
+  cli_set(&json, "kernels", kernels_json(&the->profile));
   return json;
 }
 
 json_t *explain_json(const explained *list, int count, const rung_case *test_case,
                      const char *device) {
   json_t *rungs = json_array();
-  for (int i = 0; i < count; i++) json_array_append_new(rungs, rung_json(&list[i], test_case));
+  for (int i = 0; i < count; i++) cli_append(&rungs, rung_json(&list[i], test_case));
   return json_pack("{s:s, s:s, s:s, s:s, s:I, s:f, s:f, s:o}", "verb", "explain", "device", device,
                    "operation", test_case->operation->name, "job", test_case->label, "seed",
                    (json_int_t)test_case->seed, "least_bytes", test_case->bytes, "least_flops",

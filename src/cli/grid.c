@@ -34,7 +34,7 @@ rung_status grid_make(grid *made, rung_dtype dtype, int ndim, const int64_t *sha
   made->tensor = (DLTensor){.data = made->memory,
                             .device = {kDLCPU, 0},
                             .ndim = ndim,
-                            .dtype = {kDLFloat, (uint8_t)(8 * rung_dtype_bytes(dtype)), 1},
+                            .dtype = array_type_of(dtype),
                             .shape = made->shape};
   return RUNG_OK;
 }
@@ -57,35 +57,53 @@ double grid_value(const grid *grid, int64_t index) {
 
 /* ---- conversion --------------------------------------------------------------------------- */
 
-static double as_double(const void *at, rung_dtype dtype) {
+grid_number grid_number_of(const void *memory, rung_dtype dtype, int64_t index) {
+  grid_number number = {.kind = GRID_UNSIGNED};
   switch (dtype) {
     case RUNG_U8:
-      return *(const uint8_t *)at;
+      number.natural = ((const uint8_t *)memory)[index];
+      break;
     case RUNG_U16:
-      return *(const uint16_t *)at;
-    case RUNG_I32:
-      return *(const int32_t *)at;
+      number.natural = ((const uint16_t *)memory)[index];
+      break;
     case RUNG_U32:
-      return *(const uint32_t *)at;
-    case RUNG_I64:
-      return (double)*(const int64_t *)at;
+      number.natural = ((const uint32_t *)memory)[index];
+      break;
     case RUNG_U64:
-      return (double)*(const uint64_t *)at;
+      number.natural = ((const uint64_t *)memory)[index];
+      break;
+    case RUNG_I32:
+      number.kind = GRID_SIGNED;
+      number.integer = ((const int32_t *)memory)[index];
+      break;
+    case RUNG_I64:
+      number.kind = GRID_SIGNED;
+      number.integer = ((const int64_t *)memory)[index];
+      break;
     case RUNG_F32:
-      return *(const float *)at;
+      number.kind = GRID_REAL;
+      number.real = (double)((const float *)memory)[index];
+      break;
     default:
-      return *(const double *)at;
+      number.kind = GRID_REAL;
+      number.real = ((const double *)memory)[index];
+      break;
   }
+  return number;
+}
+
+static double as_double(const grid_number *number) {
+  if (number->kind == GRID_REAL) return number->real;
+  return number->kind == GRID_SIGNED ? (double)number->integer : (double)number->natural;
 }
 
 /* Straight to float, for 64-bit integers through double would round twice. */
-static float as_float(const void *at, rung_dtype dtype) {
-  if (dtype == RUNG_I64) return (float)*(const int64_t *)at;
-  if (dtype == RUNG_U64) return (float)*(const uint64_t *)at;
-  return (float)as_double(at, dtype);
+static float as_float(const grid_number *number) {
+  if (number->kind == GRID_REAL) return (float)number->real;
+  return number->kind == GRID_SIGNED ? (float)number->integer : (float)number->natural;
 }
 
-rung_status grid_convert(npy_array *array, rung_dtype dtype, rung_error *error) {
+rung_status grid_convert(file_array *array, rung_dtype dtype, rung_error *error) {
   int64_t count = 1, bytes;
   for (int i = 0; i < array->tensor.ndim; i++) count *= array->shape[i];
   void *memory = NULL;
@@ -96,18 +114,17 @@ rung_status grid_convert(npy_array *array, rung_dtype dtype, rung_error *error) 
   if (!status) status = allocate(bytes, &memory, error);
   if (status) return status;
   /* Element by element in memory order: the strides, in elements, stay as they are. */
-  const char *from = array->memory;
-  size_t size = rung_dtype_bytes(array->dtype);
-  for (int64_t i = 0; i < count; i++, from += size) {
+  for (int64_t i = 0; i < count; i++) {
+    const grid_number from = grid_number_of(array->memory, array->dtype, i);
     if (dtype == RUNG_F32)
-      ((float *)memory)[i] = as_float(from, array->dtype);
+      ((float *)memory)[i] = as_float(&from);
     else
-      ((double *)memory)[i] = as_double(from, array->dtype);
+      ((double *)memory)[i] = as_double(&from);
   }
   free(array->memory);
   array->memory = array->tensor.data = memory;
   array->dtype = dtype;
-  array->tensor.dtype = (DLDataType){kDLFloat, (uint8_t)(8 * rung_dtype_bytes(dtype)), 1};
+  array->tensor.dtype = array_type_of(dtype);
   return RUNG_OK;
 }
 
@@ -136,28 +153,4 @@ double grid_distance(const grid *a, const grid *reference) {
     if (fabs(y) > largest) largest = fabs(y);
   }
   return largest > 0 ? worst / largest : worst;
-}
-
-rung_status grid_read(const cli_common *common, const char *path, unsigned taken, const char *say,
-                      npy_array *array, rung_error *error) {
-  rung_status status = npy_read(path, array, error);
-  if (status) return status;
-  if (common->typed && common->type != array->dtype)
-    return grid_convert(array, common->type, error);
-  if (!(taken & RUNG_TYPE(array->dtype)))
-    return rung_fail(error, RUNG_BAD_DTYPE, "%s: holds %s: %s", path, rung_dtype_name(array->dtype),
-                     say);
-  return RUNG_OK;
-}
-
-rung_status grid_read_numbers(const char *path, const char *what, int64_t least, npy_array *array,
-                              rung_error *error) {
-  rung_status status = npy_read(path, array, error);
-  if (!status && (array->tensor.ndim != 1 || array->shape[0] < least))
-    status =
-        rung_fail(error, RUNG_BAD_SHAPE, "%s: holds no %s: one dimension of %lld or more would do",
-                  path, what, (long long)least);
-  if (!status && (array->dtype != RUNG_F64 || array->strides[0] != 1))
-    status = grid_convert(array, RUNG_F64, error);
-  return status;
 }

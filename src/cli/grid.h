@@ -3,17 +3,16 @@
 #define RUNG_CLI_GRID_H
 
 #include "cli/cli.h"
-#include "files/npy.h"
 
-/* A compact f32 or f64 array; `tensor` points into this struct, which therefore must not move. */
+/* A compact array; `tensor` points into this struct, which therefore must not move. */
 typedef struct grid {
   DLTensor tensor;
   rung_dtype dtype;
-  int64_t shape[2], count;
+  int64_t shape[RUNG_MAX_DIMS], count;
   void *memory; /* owned; aligned to 256 bytes */
 } grid;
 
-/* ndim 1 or 2. RUNG_OUT_OF_MEMORY, RUNG_TOO_LARGE; *made is then zeroed. */
+/* RUNG_OUT_OF_MEMORY, RUNG_TOO_LARGE; *made is then zeroed. */
 rung_status grid_make(grid *made, rung_dtype dtype, int ndim, const int64_t *shape,
                       rung_error *error);
 void grid_free(grid *grid);
@@ -21,10 +20,19 @@ void grid_free(grid *grid);
 /* One row of two dimensions becomes one dimension. */
 void grid_flatten(grid *grid);
 
-double grid_value(const grid *grid, int64_t index);
+/* An element, as wide as its kind. */
+typedef struct grid_number {
+  enum { GRID_SIGNED, GRID_UNSIGNED, GRID_REAL } kind;
+  int64_t integer;
+  uint64_t natural;
+  double real;
+} grid_number;
+grid_number grid_number_of(const void *memory, rung_dtype dtype, int64_t index);
+
+double grid_value(const grid *grid, int64_t index); /* of f32 or f64 */
 
 /* Replaces an array by a compact one of f32 or f64, every element converted as C does. */
-rung_status grid_convert(npy_array *array, rung_dtype dtype, rung_error *error);
+rung_status grid_convert(file_array *array, rung_dtype dtype, rung_error *error);
 
 /* How two arrays of the same type and shape differ. */
 typedef struct grid_difference {
@@ -35,15 +43,5 @@ grid_difference grid_compare(const grid *a, const grid *b);
 
 /* The largest |a - b| over the largest |b|, whatever the types: the distance from a reference. */
 double grid_distance(const grid *a, const grid *reference);
-
-/* Reads an array, to --type where that is given. An element type that is not among `taken` is
- * refused; `say` ends the sentence: which are, and what converts. */
-rung_status grid_read(const cli_common *common, const char *path, unsigned taken, const char *say,
-                      npy_array *array, rung_error *error);
-
-/* Reads one dimension of `least` numbers or more, to a compact array of f64. `what` they are is for
- * the sentence that refuses another shape. */
-rung_status grid_read_numbers(const char *path, const char *what, int64_t least, npy_array *array,
-                              rung_error *error);
 
 #endif

@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/grid.h"
-#include "files/npy.h"
+#include "cli/array.h"
 
 static const char verb[] = "histogram";
 
@@ -14,18 +12,13 @@ typedef struct request {
   rung_bins bins;
   bool has_range, by_row;
   const char *edges_path;
-  npy_array edges;
+  file_array edges;
+  array_job job;
+  grid counts, outside;
+  int64_t rows;
 } request;
 
-/* The counts, and what it took. The tensors point into this struct. */
-typedef struct result {
-  DLTensor counts, outside;
-  int64_t shape[2], outside_shape[2], rows, bins;
-  int64_t *memory; /* owned: the counts, then what is outside */
-  bool narrow;     /* elements are f32: so are even edges */
-  const char *rung;
-  char device[96];
-} result;
+enum { OUTER = 3 }; /* counts of what is in no bin: below, above, NaN */
 
 enum { MODULO, BINS, RANGE, EDGES, BYTES, ROWS };
 static const cli_option options[] = {
@@ -110,19 +103,12 @@ static rung_status check(const cli_common *common, const request *r, rung_error 
   if (r->bins.kind != RUNG_BINS_EVEN && r->has_range)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "--range is given without --bins: --bins K would do");
-  return common->output ? file_replace_possible(common->output, error) : RUNG_OK;
-}
-
-static rung_status take_input(const cli_common *common, const char *path, npy_array *array,
-                              rung_error *error) {
-  return grid_read(common, path, ~RUNG_TYPE(RUNG_U64),
-                   "u8, u16, i32, u32, i64, f32 and f64 are taken; --type f64 converts it", array,
-                   error);
+  return array_place(common, true, error);
 }
 
 static rung_status take_edges(request *r, rung_error *error) {
   if (r->edges_path == NULL) return RUNG_OK;
-  rung_status status = grid_read_numbers(r->edges_path, "edges", 2, &r->edges, error);
+  rung_status status = array_take_numbers(r->edges_path, "edges", 2, &r->edges, error);
   if (status) return status;
   r->bins.edges = r->edges.tensor.data;
   r->bins.count = r->edges.shape[0] - 1;
@@ -132,55 +118,22 @@ static rung_status take_edges(request *r, rung_error *error) {
 /* ---- the work ---------------------------------------------------------------------------------
  */
 
-static rung_status make_result(const request *r, const npy_array *in, result *out,
-                               rung_error *error) {
-  const DLDataType type = {kDLInt, 64, 1};
-  const DLDevice host = {kDLCPU, 0};
-  int64_t count = 0, bytes = 0;
+static rung_status make_result(request *r, rung_error *error) {
+  const file_array *in = &r->job.in;
   if (r->by_row && in->tensor.ndim != 2)
-    return rung_fail(error, RUNG_BAD_SHAPE, "--rows of an array of %d dimensions: 2 would do",
+    return rung_fail(error, RUNG_BAD_SHAPE, "--rows of an array of %d dimensions; expected: 2",
                      in->tensor.ndim);
-  out->rows = r->by_row ? in->shape[0] : 1;
-  out->bins = r->bins.count;
-  out->narrow = in->dtype == RUNG_F32;
-  if (rung_multiply(out->rows, out->bins + 3, &count) &&
-      rung_multiply(count + 1, sizeof(int64_t), &bytes))
-    out->memory = malloc((size_t)bytes);
-  if (!out->memory)
-    return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for %lld histograms of %lld bins",
-                     (long long)out->rows, (long long)out->bins);
-  out->shape[0] = out->outside_shape[0] = out->rows;
-  out->shape[1] = out->bins;
-  out->outside_shape[1] = 3;
-  out->counts = (DLTensor){.data = out->memory,
-                           .device = host,
-                           .ndim = 1 + r->by_row,
-                           .dtype = type,
-                           .shape = out->shape + !r->by_row};
-  out->outside = out->counts;
-  out->outside.data = out->memory + out->rows * out->bins;
-  out->outside.shape = out->outside_shape + !r->by_row;
-  return RUNG_OK;
+  r->rows = r->by_row ? in->shape[0] : 1;
+  const int ndim = 1 + r->by_row;
+  const int64_t shape[2] = {r->rows, r->bins.count}, outside[2] = {r->rows, OUTER};
+  rung_status status = grid_make(&r->counts, RUNG_I64, ndim, shape + !r->by_row, error);
+  return status ? status : grid_make(&r->outside, RUNG_I64, ndim, outside + !r->by_row, error);
 }
 
-static rung_status run(const cli_common *common, const request *r, const npy_array *in, result *out,
-                       rung_error *error) {
-  rung_context *context = NULL;
-  rung_status status = make_result(r, in, out, error);
-  if (!status) status = cli_open(common, common->device, &context, error);
-  if (!status) {
-    rung_call call = {.rung = common->rung, .block = common->block, .math = common->math};
-    status = cli_carry(
-        context, rung_histogram(context, &r->bins, &in->tensor, &out->counts, &out->outside, &call),
-        error);
-    if (!status) {
-      cli_note(common, verb, "rung %s on %s", call.used, context->device.name);
-      out->rung = call.used;
-      snprintf(out->device, sizeof out->device, "%s", context->device.name);
-    }
-  }
-  rung_close(context);
-  return status;
+static rung_status call(rung_context *context, void *of, rung_call *how) {
+  request *r = of;
+  return rung_histogram(context, &r->bins, &r->job.in.tensor, &r->counts.tensor, &r->outside.tensor,
+                        how);
 }
 
 /* ---- saying it --------------------------------------------------------------------------------
@@ -190,8 +143,13 @@ static bool has_edges(const request *r) {
   return r->bins.kind == RUNG_BINS_EVEN || r->bins.kind == RUNG_BINS_EDGES;
 }
 
+/* Elements are f32: so are even edges. */
+static bool is_narrow(const request *r) {
+  return r->job.in.dtype == RUNG_F32;
+}
+
 /* As rung.h states them. */
-static double edge_of(const request *r, const result *out, int64_t k) {
+static double edge_of(const request *r, int64_t k) {
   const rung_bins *bins = &r->bins;
   if (bins->kind == RUNG_BINS_EDGES) return bins->edges[k];
   const double distance = bins->high - bins->low, count = (double)bins->count;
@@ -199,83 +157,82 @@ static double edge_of(const request *r, const result *out, int64_t k) {
   const double at = step != 0 ? (double)k * step : (double)k / count * distance;
   const double edge = k == bins->count ? bins->high : at + bins->low;
   volatile float rounded = (float)edge; /* GCC up to 13 may take both conversions for none */
-  return out->narrow ? (double)rounded : edge;
+  return is_narrow(r) ? (double)rounded : edge;
 }
 
-static const int64_t *outside_of(const result *out, int64_t row) {
-  return out->memory + out->rows * out->bins + 3 * row;
+static const int64_t *counts_of(const request *r, int64_t row) {
+  return (const int64_t *)r->counts.memory + row * r->bins.count;
 }
 
-static void print_row(FILE *to, const request *r, const result *out, int64_t row) {
-  static const char *const outer[] = {"below", "above", "NaN"};
-  const int digits = out->narrow ? 7 : 10;
+static const int64_t *outside_of(const request *r, int64_t row) {
+  return (const int64_t *)r->outside.memory + row * OUTER;
+}
+
+static void print_row(FILE *to, const request *r, int64_t row) {
+  static const char *const outer[OUTER] = {"below", "above", "NaN"};
+  const int digits = is_narrow(r) ? 7 : 10;
+  const int64_t bins = r->bins.count;
   char bin[80];
   if (r->by_row) fprintf(to, "row %" PRId64 "\n", row);
-  for (int64_t k = 0; k < out->bins; k++) {
+  for (int64_t k = 0; k < bins; k++) {
     if (has_edges(r))
-      snprintf(bin, sizeof bin, "[%.*g, %.*g%c", digits, edge_of(r, out, k), digits,
-               edge_of(r, out, k + 1), k + 1 < out->bins ? ')' : ']');
+      snprintf(bin, sizeof bin, "[%.*g, %.*g%c", digits, edge_of(r, k), digits, edge_of(r, k + 1),
+               k + 1 < bins ? ')' : ']');
     else
       snprintf(bin, sizeof bin, "%" PRId64, k);
-    fprintf(to, "%-28s %14" PRId64 "\n", bin, out->memory[row * out->bins + k]);
+    fprintf(to, "%-28s %14" PRId64 "\n", bin, counts_of(r, row)[k]);
   }
-  for (int o = 0; o < 3 && has_edges(r); o++)
-    fprintf(to, "%-28s %14" PRId64 "\n", outer[o], outside_of(out, row)[o]);
+  for (int o = 0; o < OUTER && has_edges(r); o++)
+    fprintf(to, "%-28s %14" PRId64 "\n", outer[o], outside_of(r, row)[o]);
 }
 
-static json_t *integers(const int64_t *from, int64_t count) {
-  json_t *list = json_array();
-  for (int64_t i = 0; i < count; i++) json_array_append_new(list, json_integer(from[i]));
-  return list;
+static void print(FILE *to, const void *of) {
+  const request *r = of;
+  for (int64_t i = 0; i < r->rows; i++) print_row(to, r, i);
 }
 
-static json_t *result_json(const request *r, const result *out) {
+static json_t *json(const void *of) {
   static const char *const kinds[] = {"modulo", "even", "edges", "bytes"};
+  const request *r = of;
   json_t *rows = json_array(), *edges = has_edges(r) ? json_array() : json_null();
-  for (int64_t k = 0; k <= out->bins && has_edges(r); k++)
-    json_array_append_new(edges, cli_real(edge_of(r, out, k)));
-  for (int64_t i = 0; i < out->rows; i++) {
-    const int64_t *outside = outside_of(out, i);
-    json_array_append_new(rows, json_pack("{s:o, s:I, s:I, s:I}", "counts",
-                                          integers(out->memory + i * out->bins, out->bins), "below",
-                                          (json_int_t)outside[0], "above", (json_int_t)outside[1],
-                                          "nan", (json_int_t)outside[2]));
+  for (int64_t k = 0; edges && k <= r->bins.count && has_edges(r); k++)
+    cli_append(&edges, cli_real(edge_of(r, k)));
+  for (int64_t i = 0; rows && i < r->rows; i++) {
+    const int64_t *outside = outside_of(r, i);
+    cli_append(&rows, json_pack("{s:o, s:I, s:I, s:I}", "counts",
+                                cli_integers(counts_of(r, i), r->bins.count), "below",
+                                (json_int_t)outside[0], "above", (json_int_t)outside[1], "nan",
+                                (json_int_t)outside[2]));
   }
   return json_pack("{s:s, s:s, s:I, s:s, s:s, s:o, s:o}", "verb", verb, "kind", kinds[r->bins.kind],
-                   "bins", (json_int_t)out->bins, "rung", out->rung, "device", out->device, "edges",
-                   edges, "rows", rows);
+                   "bins", (json_int_t)r->bins.count, "rung", r->job.rung, "device", r->job.device,
+                   "edges", edges, "rows", rows);
 }
 
 /* What a file of counts has no place for. */
-static void note_outside(const cli_common *common, const result *out) {
-  int64_t all[3] = {0};
-  for (int64_t i = 0; i < 3 * out->rows; i++) all[i % 3] += outside_of(out, 0)[i];
+static void note_outside(const request *r) {
+  int64_t all[OUTER] = {0};
+  for (int64_t i = 0; i < OUTER * r->rows; i++) all[i % OUTER] += outside_of(r, 0)[i];
   if (all[0] + all[1] + all[2] > 0)
-    cli_note(common, verb, "outside: %" PRId64 " below, %" PRId64 " above, %" PRId64 " NaN", all[0],
-             all[1], all[2]);
+    cli_note(r->job.common, verb, "outside: %" PRId64 " below, %" PRId64 " above, %" PRId64 " NaN",
+             all[0], all[1], all[2]);
 }
 
-static rung_status say(const cli_common *common, const request *r, const result *out,
-                       rung_error *error) {
-  if (common->output && !common->json) {
-    note_outside(common, out);
-    return npy_write(common->output, &out->counts, error);
-  }
-  file_replace file;
-  rung_status status = cli_results_begin(&file, common, error);
+static rung_status count(request *r, const char *path, rung_error *error) {
+  const cli_common *common = r->job.common;
+  rung_status status = check(common, r, error);
+  if (!status) status = take_edges(r, error);
+  if (!status) status = array_take(&r->job, path, ~RUNG_TYPE(RUNG_U64), error);
+  if (!status) status = make_result(r, error);
+  if (!status) status = array_run(&r->job, call, r, error);
   if (status) return status;
-  if (common->json)
-    status = cli_results_json(&file, result_json(r, out), error);
-  else
-    for (int64_t i = 0; i < out->rows; i++) print_row(file.stream, r, out, i);
-  if (!status) return file_replace_commit(&file, error);
-  file_replace_abandon(&file);
-  return status;
+  if (common->output && !common->json) note_outside(r);
+  return array_say(&r->job, &r->counts.tensor, print, json, r, error);
 }
 
 int verb_histogram(int argc, char **argv) {
-  request r = {0};
   cli_common common;
+  request r = {.bins.size = sizeof r.bins, .job = {.verb = verb, .common = &common}};
   int first, code;
   cli_joined range = {.option = "--range", .words = 2};
   rung_error error = {0};
@@ -284,21 +241,15 @@ int verb_histogram(int argc, char **argv) {
     rung_fail(&error, RUNG_OUT_OF_MEMORY, "host memory ran out");
     return cli_end(verb, &error);
   }
-  const int count = cli_join(argc, argv, &range, words);
-  if (!cli_parse(&usage, count, words, &common, &r, &first, &code)) {
-    free(words);
-    return code;
+  const int given = cli_join(argc, argv, &range, words);
+  if (cli_parse(&usage, given, words, &common, &r, &first, &code)) {
+    count(&r, words[first], &error);
+    code = cli_end(verb, &error);
   }
-  npy_array in = {0};
-  result out = {0};
-  rung_status status = check(&common, &r, &error);
-  if (!status) status = take_edges(&r, &error);
-  if (!status) status = take_input(&common, words[first], &in, &error);
-  if (!status) status = run(&common, &r, &in, &out, &error);
-  if (!status) say(&common, &r, &out, &error);
-  free(out.memory);
-  npy_free(&in);
-  npy_free(&r.edges);
+  grid_free(&r.counts);
+  grid_free(&r.outside);
+  array_free(&r.job.in);
+  array_free(&r.edges);
   free(words);
-  return cli_end(verb, &error);
+  return code;
 }

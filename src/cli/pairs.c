@@ -254,14 +254,14 @@ static rung_status run(cli_common *common, pairs_request *r, int count, char **w
   status = check_file(common, r, error);
   if (r->sample == 0) r->sample = PAIRS_SAMPLE;
   if (!status && r->weights_path)
-    status = grid_read_numbers(r->weights_path, "weights", 0, &r->weights, error);
+    status = array_take_numbers(r->weights_path, "weights", 0, &r->weights, error);
   if (!status) status = pairs_compute(common, r, &result, error);
   if (!status) {
     cli_note(common, verb, "rung %s on %s", result.rung, result.device);
     status = pairs_say(common, r, &result, error);
   }
   pairs_free(&result);
-  npy_free(&r->weights);
+  array_free(&r->weights);
   return status;
 }
 

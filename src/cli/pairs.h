@@ -2,8 +2,8 @@
 #ifndef RUNG_CLI_PAIRS_H
 #define RUNG_CLI_PAIRS_H
 
+#include "cli/array.h"
 #include "cli/cli.h"
-#include "cli/grid.h"
 #include "files/points.h"
 
 enum { PAIRS_SAMPLE = 5000 };
@@ -29,7 +29,7 @@ typedef struct pairs_request {
   bool rdf, weighted, check;
   double volume; /* 0: not given */
   const char *weights_path;
-  npy_array weights;
+  file_array weights;
   int64_t sample;
 } pairs_request;
 

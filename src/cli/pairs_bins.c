@@ -125,10 +125,10 @@ static rung_status make_logarithmic(const pairs_request *r, pairs_result *result
 }
 
 static rung_status take_edges(const pairs_request *r, pairs_result *result, rung_error *error) {
-  npy_array edges;
-  rung_status status = grid_read_numbers(r->edges_path, "edges", 2, &edges, error);
+  file_array edges;
+  rung_status status = array_take_numbers(r->edges_path, "edges", 2, &edges, error);
   if (status) {
-    npy_free(&edges);
+    array_free(&edges);
     return status;
   }
   result->bins.count = edges.shape[0] - 1;

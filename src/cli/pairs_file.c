@@ -227,7 +227,9 @@ rung_status pairs_compute(const cli_common *common, const pairs_request *r, pair
   if (!status && r->check) status = cli_open(common, "cpu", &w.brute, error);
   if (!status) status = take_frames(&w, file, error);
   if (!status) status = finish(result, error);
-  if (!status) snprintf(result->device, sizeof result->device, "%s", w.context->device.name);
+  rung_device_info device = {.size = sizeof device};
+  if (!status) status = cli_carry(w.context, rung_opened(w.context, &device), error);
+  if (!status) snprintf(result->device, sizeof result->device, "%s", device.name);
   rung_close(w.context);
   rung_close(w.brute);
   points_close(file);

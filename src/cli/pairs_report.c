@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "cli/pairs.h"
-#include "lab/lab.h"
+#include "cli/rows.h"
 
 static const char verb[] = "pairs";
 
@@ -213,14 +213,12 @@ static json_t *report_json(const report *of) {
   json_t *runs = json_array();
   for (int i = 0; i < of->count; i++) {
     const run *at = &of->runs[i];
-    json_t *counts = json_array();
-    for (int64_t k = 0; k < of->bins.count; k++)
-      json_array_append_new(counts, json_integer(at->counts[k]));
-    json_array_append_new(
-        runs, json_pack("{s:s, s:s, s:b, s:s, s:f, s:f, s:o, s:I, s:I}", "device", at->name, "name",
-                        at->device, "simulated", at->simulated, "rung", at->rung, "whole_ms",
-                        at->whole, "kernel_ms", at->stages.kernel, "counts", counts, "longer",
-                        (json_int_t)at->outside[1], "different_bins", (json_int_t)at->different));
+    cli_append(&runs,
+               json_pack("{s:s, s:s, s:b, s:s, s:f, s:f, s:o, s:I, s:I}", "device", at->name,
+                         "name", at->device, "simulated", at->simulated, "rung", at->rung,
+                         "whole_ms", at->whole, "kernel_ms", at->stages.kernel, "counts",
+                         cli_integers(at->counts, of->bins.count), "longer",
+                         (json_int_t)at->outside[1], "different_bins", (json_int_t)at->different));
   }
   return json_pack("{s:s, s:I, s:f, s:I, s:s, s:o}", "verb", verb, "n", (json_int_t)of->r->n,
                    "width", of->bins.width, "bins", (json_int_t)of->bins.count, "type",

@@ -79,7 +79,7 @@ static rung_status write_array(const cli_common *common, const pairs_result *res
                      .ndim = 1,
                      .dtype = {kDLInt, 64, 1},
                      .shape = shape};
-  if (t.count == 3) return npy_write(common->output, &tensor, error);
+  if (t.count == 3) return array_write(common->output, &tensor, error);
   double *values = malloc((size_t)shape[0] * (size_t)t.count * sizeof *values);
   if (!values)
     return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a table of %" PRId64 " bins",
@@ -91,7 +91,7 @@ static rung_status write_array(const cli_common *common, const pairs_result *res
   tensor.data = values;
   tensor.ndim = 2;
   tensor.dtype = (DLDataType){kDLFloat, 64, 1};
-  rung_status status = npy_write(common->output, &tensor, error);
+  rung_status status = array_write(common->output, &tensor, error);
   free(values);
   return status;
 }
@@ -154,26 +154,22 @@ static void note(const cli_common *common, const pairs_request *r, const pairs_r
 /* ---- JSON -------------------------------------------------------------------------------------
  */
 
+/* null: not wanted. */
 static json_t *reals(const double *from, int64_t count) {
-  if (!from) return json_null();
-  json_t *list = json_array();
-  for (int64_t k = 0; k < count; k++) json_array_append_new(list, cli_real(from[k]));
-  return list;
+  return from ? cli_reals(from, count) : json_null();
 }
 
 static json_t *result_json(const pairs_request *r, const pairs_result *result) {
   const int64_t bins = result->bins.count;
-  json_t *counts = json_array();
-  for (int64_t k = 0; k < bins; k++) json_array_append_new(counts, json_integer(result->counts[k]));
   return json_pack(
-      "{s:s, s:s, s:I, s:f, s:o, s:s, s:s, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "verb",
-      verb, "file", r->path, "frames", (json_int_t)result->frames, "points", result->points,
-      "others", result->cross ? json_real(result->others) : json_null(), "rung", result->rung,
-      "device", result->device, "checked_frames", (json_int_t)result->checked, "edges",
-      reals(result->edges, bins + 1), "counts", counts, "below", (json_int_t)result->outside[0],
-      "above", (json_int_t)result->outside[1], "no_distance", (json_int_t)result->outside[2],
-      "sums", reals(result->sums, bins), "g", reals(result->g, bins), "neighbours",
-      reals(result->neighbours, bins));
+      "{s:s, s:o, s:I, s:f, s:o, s:s, s:s, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "verb",
+      verb, "file", cli_text(r->path), "frames", (json_int_t)result->frames, "points",
+      result->points, "others", result->cross ? json_real(result->others) : json_null(), "rung",
+      result->rung, "device", result->device, "checked_frames", (json_int_t)result->checked,
+      "edges", reals(result->edges, bins + 1), "counts", cli_integers(result->counts, bins),
+      "below", (json_int_t)result->outside[0], "above", (json_int_t)result->outside[1],
+      "no_distance", (json_int_t)result->outside[2], "sums", reals(result->sums, bins), "g",
+      reals(result->g, bins), "neighbours", reals(result->neighbours, bins));
 }
 
 rung_status pairs_write(const cli_common *common, const pairs_result *result, rung_error *error) {

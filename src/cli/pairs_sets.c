@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "cli/pairs.h"
-#include "core/random.h"
 
 /* ---- names ------------------------------------------------------------------------------------
  */
@@ -198,7 +197,8 @@ rung_status pairs_draw(const pairs_set *from, int64_t count, uint64_t seed, pair
   const int64_t all = from->shape[0];
   const size_t point = 3 * rung_dtype_bytes(from->dtype);
   const bool weights = from->points.weights != NULL, molecules = from->points.molecules != NULL;
-  rung_random random = {seed};
+  unsigned short random[3] = {(unsigned short)seed, (unsigned short)(seed >> 16),
+                              (unsigned short)(seed >> 32)};
   if (count > all) count = all;
   int64_t *places = malloc(((size_t)all + 1) * sizeof *places);
   rung_status status = places ? make_room(to, count, from->dtype, weights, molecules, error)
@@ -206,7 +206,7 @@ rung_status pairs_draw(const pairs_set *from, int64_t count, uint64_t seed, pair
                                           "no memory to draw from %lld points", (long long)all);
   for (int64_t i = 0; i < all && !status; i++) places[i] = i;
   for (int64_t i = 0; i < count && !status; i++) {
-    const int64_t other = i + (int64_t)(rung_random_next(&random) % (uint64_t)(all - i));
+    const int64_t other = i + nrand48(random) % (all - i);
     const int64_t at = places[other];
     places[other] = places[i];
     memcpy((char *)to->memory + (size_t)i * point, (const char *)from->memory + (size_t)at * point,

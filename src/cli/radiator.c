@@ -135,19 +135,15 @@ static rung_status check_memory(const cli_common *common, const radiator_request
                      "-n %lld times -m %lld is more cells than 64 bits can count: smaller ones "
                      "would do",
                      (long long)r->n, (long long)r->m);
-  rung_context *context;
-  int64_t available = 0;
-  rung_status status = cli_open(common, "cpu", &context, error);
-  if (status) return status;
-  status = context->backend->available(context->state, &available, error);
-  rung_close(context);
-  if (status || bytes <= available) return status;
+  rung_device_info cpu;
+  rung_status status = cli_opened(common, "cpu", &cpu, error);
+  if (status || bytes <= cpu.available_bytes) return status;
   char need[32], have[32];
   return rung_fail(error, RUNG_OUT_OF_MEMORY,
                    "-n %lld and -m %lld need %s of memory and %s are available: smaller ones would "
                    "do",
                    (long long)r->n, (long long)r->m, cli_bytes((double)bytes, need),
-                   cli_bytes((double)available, have));
+                   cli_bytes((double)cpu.available_bytes, have));
 }
 
 static rung_status prepare(const cli_common *common, radiator_request *r, rung_error *error) {
@@ -155,7 +151,7 @@ static rung_status prepare(const cli_common *common, radiator_request *r, rung_e
   if (!status) status = choose_sides(common, r, error);
   if (!status) status = check_rung(common, r, error);
   if (!status) status = check_memory(common, r, error);
-  if (!status && common->output) status = file_replace_possible(common->output, error);
+  if (!status && common->output) status = array_possible("-o", common->output, error);
   return status;
 }
 
@@ -181,7 +177,7 @@ int verb_radiator(int argc, char **argv) {
   if (!status) status = radiator_compute(&common, &r, &result, &error);
   if (!status && common.output) {
     const grid *last = result.fast.row ? &result.gpu_grid : &result.cpu_grid;
-    status = npy_write(common.output, &last->tensor, &error);
+    status = array_write(common.output, &last->tensor, &error);
   }
   if (!status) status = report(&common, &r, &result, &error);
   if (!status) radiator_agree(&result, &error);

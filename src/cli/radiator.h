@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/grid.h"
-#include "lab/lab.h"
+#include "cli/rows.h"
 
 typedef struct radiator_request {
   int64_t n, m, p;

@@ -131,19 +131,18 @@ static json_t *run_json(const radiator_run *run) {
                 cli_real(run->stages.copy_in), "kernel", cli_real(run->stages.kernel), "copy_out",
                 cli_real(run->stages.copy_out), "free", cli_real(run->stages.free), "total_ms",
                 cli_real(run->total));
-  if (json && run->with_means) {
-    json_object_set_new(json, "means_rung", json_string(run->means_row->name));
-    json_object_set_new(json, "means_ms", cli_real(run->means_ms));
+  if (run->with_means) {
+    cli_set(&json, "means_rung", json_string(run->means_row->name));
+    cli_set(&json, "means_ms", cli_real(run->means_ms));
   }
-  if (json && run->compared)
-    json_object_set_new(json, "difference_from_cpu", difference_json(&run->from_cpu));
+  if (run->compared) cli_set(&json, "difference_from_cpu", difference_json(&run->from_cpu));
   return json;
 }
 
 static json_t *grid_json(const grid *cells) {
   json_t *values = json_array();
-  for (int64_t i = 0; i < cells->count; i++)
-    json_array_append_new(values, cli_real(grid_value(cells, i)));
+  for (int64_t i = 0; values && i < cells->count; i++)
+    cli_append(&values, cli_real(grid_value(cells, i)));
   return values;
 }
 
@@ -157,25 +156,22 @@ json_t *radiator_json(const cli_common *common, const radiator_request *r,
       json_pack("{s:s, s:I, s:I, s:I, s:s, s:s, s:s}", "verb", "radiator", "n", (json_int_t)r->n,
                 "m", (json_int_t)r->m, "p", (json_int_t)r->p, "type", rung_dtype_name(r->dtype),
                 "preset", r->preset, "math", common->math == RUNG_MATH_FAST ? "fast" : "strict");
-  if (!json) return NULL;
-  json_object_set_new(json, "cpu_skipped", skipped_json(r->cpu_skipped));
-  json_object_set_new(json, "gpu_skipped", skipped_json(r->gpu_skipped));
+  cli_set(&json, "cpu_skipped", skipped_json(r->cpu_skipped));
+  cli_set(&json, "gpu_skipped", skipped_json(r->gpu_skipped));
   if (x->cpu.row) {
-    json_object_set_new(json, "cpu_device", json_string(x->cpu_name));
-    json_object_set_new(json, "cpu_threads", json_integer(x->threads));
+    cli_set(&json, "cpu_device", json_string(x->cpu_name));
+    cli_set(&json, "cpu_threads", json_integer(x->threads));
   }
-  if (x->fast.row) json_object_set_new(json, "gpu_device", json_string(x->gpu_name));
-  json_object_set_new(json, "gpu_simulated", json_boolean(x->simulated));
-  json_object_set_new(json, "cpu", run_json(&x->cpu));
-  json_object_set_new(json, "gpu_naive", run_json(&x->naive));
-  json_object_set_new(json, "gpu_fast", run_json(&x->fast));
-  if (x->means_compared)
-    json_object_set_new(json, "means_difference", difference_json(&x->means_difference));
-  json_object_set_new(json, "distance_from_double", cli_real(x->distance));
+  if (x->fast.row) cli_set(&json, "gpu_device", json_string(x->gpu_name));
+  cli_set(&json, "gpu_simulated", json_boolean(x->simulated));
+  cli_set(&json, "cpu", run_json(&x->cpu));
+  cli_set(&json, "gpu_naive", run_json(&x->naive));
+  cli_set(&json, "gpu_fast", run_json(&x->fast));
+  if (x->means_compared) cli_set(&json, "means_difference", difference_json(&x->means_difference));
+  cli_set(&json, "distance_from_double", cli_real(x->distance));
   if (r->print) {
-    json_object_set_new(json, "grid", grid_json(x->fast.row ? &x->gpu_grid : &x->cpu_grid));
-    if (r->means)
-      json_object_set_new(json, "means", grid_json(x->fast.row ? &x->gpu_means : &x->cpu_means));
+    cli_set(&json, "grid", grid_json(x->fast.row ? &x->gpu_grid : &x->cpu_grid));
+    if (r->means) cli_set(&json, "means", grid_json(x->fast.row ? &x->gpu_means : &x->cpu_means));
   }
   return json;
 }

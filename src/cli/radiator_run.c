@@ -50,9 +50,11 @@ static rung_status run_cpu(const cli_common *common, const radiator_request *r,
   rung_context *context;
   rung_status status = cli_open(common, "cpu", &context, error);
   if (status) return status;
-  snprintf(result->cpu_name, sizeof result->cpu_name, "%s", context->device.name);
-  result->threads = context->device.threads;
-  status = warm_up(context, common, r, error);
+  rung_device_info cpu = {.size = sizeof cpu};
+  status = cli_carry(context, rung_opened(context, &cpu), error);
+  snprintf(result->cpu_name, sizeof result->cpu_name, "%s", cpu.name);
+  result->threads = cpu.threads;
+  if (!status) status = warm_up(context, common, r, error);
   double begin = now_ms();
   if (!status) status = make_arrays(r, &result->cpu_grid, &result->cpu_means, error);
   double made = now_ms();
@@ -173,9 +175,11 @@ static rung_status run_gpu(const cli_common *common, const radiator_request *r,
   rung_context *context;
   rung_status status = cli_open(common, device, &context, error);
   if (status) return status;
-  snprintf(result->gpu_name, sizeof result->gpu_name, "%s", context->device.name);
-  result->simulated = context->device.kind == RUNG_SIM;
-  status = make_arrays(r, &result->gpu_grid, &result->gpu_means, error);
+  rung_device_info gpu = {.size = sizeof gpu};
+  status = cli_carry(context, rung_opened(context, &gpu), error);
+  snprintf(result->gpu_name, sizeof result->gpu_name, "%s", gpu.name);
+  result->simulated = gpu.kind && strcmp(gpu.kind, "sim") == 0;
+  if (!status) status = make_arrays(r, &result->gpu_grid, &result->gpu_means, error);
   if (!status)
     status = run_gpu_rung(context, common, r, "global", r->block ? r->block : REPORT_BLOCK, false,
                           result, &result->naive, error);

@@ -1,11 +1,7 @@
 /* rung reduce: sum, minimum, maximum or mean of an array in a file. */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/grid.h"
-#include "files/npy.h"
+#include "cli/array.h"
 
 static const char verb[] = "reduce";
 
@@ -13,17 +9,9 @@ typedef struct request {
   bool has_op;
   rung_reduction op;
   int axis;
+  array_job job;
+  grid out;
 } request;
-
-/* The result, and what it took. `tensor` points into this struct. */
-typedef struct result {
-  DLTensor tensor;
-  rung_dtype dtype;
-  int64_t shape[RUNG_MAX_DIMS], count;
-  void *memory; /* owned */
-  const char *rung;
-  char device[96];
-} result;
 
 enum { OP, AXIS };
 static const cli_option options[] = {
@@ -71,172 +59,61 @@ static const cli_usage usage = {
 /* What can be refused before anything is read. */
 static rung_status check(const cli_common *common, const request *r, rung_error *error) {
   if (!r->has_op)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "--op is not given: sum, min, max or mean would do");
-  return common->output ? file_replace_possible(common->output, error) : RUNG_OK;
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "--op is not given; expected: sum, min, max or mean");
+  return array_place(common, true, error);
 }
 
-static rung_status take_input(const cli_common *common, const char *path, npy_array *array,
-                              rung_error *error) {
-  return grid_read(
-      common, path, ~RUNG_TYPE(RUNG_U16),
-      "u8, i32, u32, i64, u64, f32 and f64 are taken; --type f32 or --type f64 converts it", array,
-      error);
+static rung_dtype type_of(rung_reduction op, rung_dtype in) {
+  const DLDataType type = array_type_of(in);
+  if (op == RUNG_MIN || op == RUNG_MAX || type.code == kDLFloat) return in;
+  if (op == RUNG_MEAN) return RUNG_F64;
+  return type.code == kDLInt ? RUNG_I64 : RUNG_U64;
 }
 
-/* ---- the result -------------------------------------------------------------------------------
- */
-
-static DLDataType type_of(rung_reduction op, DLDataType in) {
-  if (op == RUNG_MIN || op == RUNG_MAX || in.code == kDLFloat) return in;
-  if (op == RUNG_MEAN) return (DLDataType){kDLFloat, 64, 1};
-  return (DLDataType){in.code, 64, 1};
-}
-
-static rung_dtype dtype_of(DLDataType type) {
-  if (type.code == kDLFloat) return type.bits == 32 ? RUNG_F32 : RUNG_F64;
-  if (type.code == kDLInt) return type.bits == 32 ? RUNG_I32 : RUNG_I64;
-  return type.bits == 8 ? RUNG_U8 : type.bits == 32 ? RUNG_U32 : RUNG_U64;
-}
-
-/* The shape of `in` without the axis. One that `in` lacks leaves a shape the library refuses, with
- * its own sentence. */
-static rung_status make_result(const request *r, const npy_array *in, result *out,
-                               rung_error *error) {
-  int ndim = 0;
+/* The shape of the input without the axis. One that it lacks leaves a shape the library refuses,
+ * with its own sentence. */
+static rung_status make_result(request *r, rung_error *error) {
+  const file_array *in = &r->job.in;
   const int axis = r->axis < 0 && r->axis != RUNG_ALL ? r->axis + in->tensor.ndim : r->axis;
-  out->count = 1;
-  for (int d = 0; d < in->tensor.ndim && r->axis != RUNG_ALL; d++) {
-    if (d == axis) continue;
-    out->shape[ndim++] = in->shape[d];
-    if (!rung_multiply(out->count, in->shape[d], &out->count))
-      return rung_fail(error, RUNG_TOO_LARGE, "the result has more elements than fit in 64 bits");
-  }
-  const DLDataType type = type_of(r->op, in->tensor.dtype);
-  int64_t bytes = 0;
-  if (rung_multiply(out->count, type.bits / 8, &bytes))
-    out->memory = malloc(bytes > 0 ? (size_t)bytes : 1);
-  if (!out->memory)
-    return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a result of %lld elements",
-                     (long long)out->count);
-  out->dtype = dtype_of(type);
-  out->tensor = (DLTensor){
-      .data = out->memory, .device = {kDLCPU, 0}, .ndim = ndim, .dtype = type, .shape = out->shape};
-  return RUNG_OK;
+  int64_t shape[RUNG_MAX_DIMS];
+  int ndim = 0;
+  for (int d = 0; d < in->tensor.ndim && r->axis != RUNG_ALL; d++)
+    if (d != axis) shape[ndim++] = in->shape[d];
+  return grid_make(&r->out, type_of(r->op, in->dtype), ndim, shape, error);
 }
 
-static rung_status run(const cli_common *common, const request *r, const npy_array *in, result *out,
-                       rung_error *error) {
-  rung_context *context = NULL;
-  rung_status status = make_result(r, in, out, error);
-  if (!status) status = cli_open(common, common->device, &context, error);
-  if (!status) {
-    rung_call call = {.rung = common->rung, .block = common->block, .math = common->math};
-    status = cli_carry(
-        context, rung_reduce(context, r->op, &in->tensor, r->axis, &out->tensor, &call), error);
-    if (!status) {
-      cli_note(common, verb, "rung %s on %s", call.used, context->device.name);
-      out->rung = call.used;
-      snprintf(out->device, sizeof out->device, "%s", context->device.name);
-    }
-  }
-  rung_close(context);
-  return status;
+static rung_status call(rung_context *context, void *of, rung_call *how) {
+  request *r = of;
+  return rung_reduce(context, r->op, &r->job.in.tensor, r->axis, &r->out.tensor, how);
 }
 
-/* ---- saying it --------------------------------------------------------------------------------
- */
-
-static void print_value(FILE *to, const result *out, int64_t i) {
-  switch (out->dtype) {
-    case RUNG_U8:
-      fprintf(to, "%u\n", ((const uint8_t *)out->memory)[i]);
-      break;
-    case RUNG_I32:
-      fprintf(to, "%" PRId32 "\n", ((const int32_t *)out->memory)[i]);
-      break;
-    case RUNG_U32:
-      fprintf(to, "%" PRIu32 "\n", ((const uint32_t *)out->memory)[i]);
-      break;
-    case RUNG_I64:
-      fprintf(to, "%" PRId64 "\n", ((const int64_t *)out->memory)[i]);
-      break;
-    case RUNG_U64:
-      fprintf(to, "%" PRIu64 "\n", ((const uint64_t *)out->memory)[i]);
-      break;
-    case RUNG_F32:
-      fprintf(to, "%.9g\n", (double)((const float *)out->memory)[i]);
-      break;
-    default:
-      fprintf(to, "%.17g\n", ((const double *)out->memory)[i]);
-      break;
-  }
+static void print(FILE *to, const void *of) {
+  const request *r = of;
+  for (int64_t i = 0; i < r->out.count; i++) array_print(to, &r->out, i);
 }
 
-/* JSON's integers are signed here: what is larger goes as text. */
-static json_t *unsigned_json(uint64_t value) {
-  char text[24];
-  if (value <= INT64_MAX) return json_integer((json_int_t)value);
-  snprintf(text, sizeof text, "%" PRIu64, value);
-  return json_string(text);
-}
-
-static json_t *value_json(const result *out, int64_t i) {
-  switch (out->dtype) {
-    case RUNG_U8:
-      return json_integer(((const uint8_t *)out->memory)[i]);
-    case RUNG_I32:
-      return json_integer(((const int32_t *)out->memory)[i]);
-    case RUNG_U32:
-      return json_integer(((const uint32_t *)out->memory)[i]);
-    case RUNG_I64:
-      return json_integer(((const int64_t *)out->memory)[i]);
-    case RUNG_U64:
-      return unsigned_json(((const uint64_t *)out->memory)[i]);
-    case RUNG_F32:
-      return cli_real((double)((const float *)out->memory)[i]);
-    default:
-      return cli_real(((const double *)out->memory)[i]);
-  }
-}
-
-static json_t *result_json(const request *r, const result *out) {
-  json_t *shape = json_array(), *values = json_array();
-  for (int d = 0; d < out->tensor.ndim; d++)
-    json_array_append_new(shape, json_integer(out->shape[d]));
-  for (int64_t i = 0; i < out->count; i++) json_array_append_new(values, value_json(out, i));
+static json_t *json(const void *of) {
+  const request *r = of;
+  json_t *values = json_array();
+  for (int64_t i = 0; values && i < r->out.count; i++) cli_append(&values, array_json(&r->out, i));
   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "verb", verb, "op", ops[r->op], "type",
-                   rung_dtype_name(out->dtype), "rung", out->rung, "device", out->device, "shape",
-                   shape, "values", values);
-}
-
-static rung_status say(const cli_common *common, const request *r, const result *out,
-                       rung_error *error) {
-  if (common->output && !common->json) return npy_write(common->output, &out->tensor, error);
-  file_replace file;
-  rung_status status = cli_results_begin(&file, common, error);
-  if (status) return status;
-  if (common->json)
-    status = cli_results_json(&file, result_json(r, out), error);
-  else
-    for (int64_t i = 0; i < out->count; i++) print_value(file.stream, out, i);
-  if (!status) return file_replace_commit(&file, error);
-  file_replace_abandon(&file);
-  return status;
+                   rung_dtype_name(r->out.dtype), "rung", r->job.rung, "device", r->job.device,
+                   "shape", cli_integers(r->out.shape, r->out.tensor.ndim), "values", values);
 }
 
 int verb_reduce(int argc, char **argv) {
-  request r = {.axis = RUNG_ALL};
   cli_common common;
+  request r = {.axis = RUNG_ALL, .job = {.verb = verb, .common = &common}};
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
-  npy_array in = {0};
-  result out = {0};
   rung_status status = check(&common, &r, &error);
-  if (!status) status = take_input(&common, argv[first], &in, &error);
-  if (!status) status = run(&common, &r, &in, &out, &error);
-  if (!status) say(&common, &r, &out, &error);
-  free(out.memory);
-  npy_free(&in);
+  if (!status) status = array_take(&r.job, argv[first], ~RUNG_TYPE(RUNG_U16), &error);
+  if (!status) status = make_result(&r, &error);
+  if (!status) status = array_run(&r.job, call, &r, &error);
+  if (!status) array_say(&r.job, &r.out.tensor, print, json, &r, &error);
+  grid_free(&r.out);
+  array_free(&r.job.in);
   return cli_end(verb, &error);
 }

@@ -9,23 +9,6 @@ rung_status cli_results_begin(file_replace *file, const cli_common *common, rung
   return file_replace_begin(file, common->output ? common->output : "-", error);
 }
 
-rung_status cli_results_json(file_replace *file, json_t *json, rung_error *error) {
-  rung_status status = RUNG_OK;
-  if (!json) {
-    status = rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the JSON of the results");
-  } else if (json_dumpf(json, file->stream, JSON_INDENT(2) | JSON_PRESERVE_ORDER) != 0) {
-    status = rung_fail(error, RUNG_FILE_FAILED, "the JSON of the results cannot be written");
-  } else {
-    fputc('\n', file->stream);
-  }
-  json_decref(json);
-  return status;
-}
-
-json_t *cli_real(double value) {
-  return isfinite(value) ? json_real(value) : json_null();
-}
-
 const char *cli_time(double milliseconds, char text[32]) {
   double value = milliseconds;
   const char *unit = "ms";

@@ -1,17 +1,15 @@
 /* rung scan: sums, minima or maxima of all beginnings of an array's lines, from file to file. */
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/grid.h"
-#include "files/npy.h"
+#include "cli/array.h"
 
 static const char verb[] = "scan";
 
 typedef struct request {
   rung_reduction op;
   bool exclusive;
+  array_job job;
+  grid out;
 } request;
 
 enum { OP, EXCLUSIVE };
@@ -50,65 +48,25 @@ static const cli_usage usage = {
     .least = 1,
     .most = 1};
 
-/* What can be refused before anything is read. */
-static rung_status check_place(const cli_common *common, const char *output, rung_error *error) {
-  if (!common->output && isatty(STDOUT_FILENO))
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "the result is no text for a terminal: -o OUT.npy, or a pipe, would do");
-  return file_replace_possible(output, error);
-}
-
-static rung_status take_input(const cli_common *common, const char *path, npy_array *array,
-                              rung_error *error) {
-  return grid_read(
-      common, path, ~(RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U16)),
-      "i32, u32, i64, u64, f32 and f64 are taken; --type f32 or --type f64 converts it", array,
-      error);
-}
-
-/* A compact array of in's shape and type; its memory is the caller's to free. */
-static rung_status make_result(const npy_array *in, DLTensor *out, rung_error *error) {
-  int64_t bytes = in->tensor.dtype.bits / 8;
-  bool fits = true;
-  for (int d = 0; d < in->tensor.ndim; d++)
-    fits = fits && rung_multiply(bytes, in->tensor.shape[d], &bytes);
-  *out = in->tensor;
-  out->strides = NULL;
-  out->byte_offset = 0;
-  out->data = fits ? malloc(bytes > 0 ? (size_t)bytes : 1) : NULL;
-  if (out->data) return RUNG_OK;
-  return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a result of the input's size");
-}
-
-static rung_status run(const cli_common *common, const request *r, const npy_array *in,
-                       DLTensor *out, rung_error *error) {
-  rung_context *context = NULL;
-  rung_status status = make_result(in, out, error);
-  if (!status) status = cli_open(common, common->device, &context, error);
-  if (!status) {
-    rung_call call = {.rung = common->rung, .block = common->block, .math = common->math};
-    status =
-        cli_carry(context, rung_scan(context, r->op, &in->tensor, r->exclusive, out, &call), error);
-    if (!status) cli_note(common, verb, "rung %s on %s", call.used, context->device.name);
-  }
-  rung_close(context);
-  return status;
+static rung_status call(rung_context *context, void *of, rung_call *how) {
+  request *r = of;
+  return rung_scan(context, r->op, &r->job.in.tensor, r->exclusive, &r->out.tensor, how);
 }
 
 int verb_scan(int argc, char **argv) {
-  request r = {.op = RUNG_SUM};
   cli_common common;
+  request r = {.op = RUNG_SUM, .job = {.verb = verb, .common = &common}};
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
-  const char *output = common.output ? common.output : "-";
+  const unsigned taken = ~(RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U16));
   rung_error error = {0};
-  npy_array in = {0};
-  DLTensor out = {0};
-  rung_status status = check_place(&common, output, &error);
-  if (!status) status = take_input(&common, argv[first], &in, &error);
-  if (!status) status = run(&common, &r, &in, &out, &error);
-  if (!status) npy_write(output, &out, &error);
-  free(out.data);
-  npy_free(&in);
+  file_array *in = &r.job.in;
+  rung_status status = array_place(&common, false, &error);
+  if (!status) status = array_take(&r.job, argv[first], taken, &error);
+  if (!status) status = grid_make(&r.out, in->dtype, in->tensor.ndim, in->shape, &error);
+  if (!status) status = array_run(&r.job, call, &r, &error);
+  if (!status) array_say(&r.job, &r.out.tensor, NULL, NULL, NULL, &error);
+  grid_free(&r.out);
+  array_free(in);
   return cli_end(verb, &error);
 }

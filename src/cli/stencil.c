@@ -1,11 +1,7 @@
 /* rung stencil: a weighted row stencil applied to an array in a file. */
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/grid.h"
-#include "files/npy.h"
+#include "cli/array.h"
 
 static const char verb[] = "stencil";
 
@@ -15,7 +11,10 @@ typedef struct request {
   rung_stencil_model model;
   double weights[TAPS_MOST];
   int taps;
-  const char *means;
+  const char *means_path;
+  array_job job;
+  DLTensor rows; /* the input as rows */
+  grid out, means;
 } request;
 
 enum { WEIGHTS, DIVIDE, STEPS, FIXED, EDGE, MEANS };
@@ -80,7 +79,7 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
     case EDGE:
       return take_edge(r, value, error);
     default:
-      r->means = value;
+      r->means_path = value;
       return RUNG_OK;
   }
 }
@@ -102,85 +101,66 @@ static const cli_usage usage = {
     .most = 1};
 
 /* What can be refused before anything is read. */
-static rung_status check_places(const cli_common *common, const request *r, const char *output,
-                                rung_error *error) {
+static rung_status check(const cli_common *common, const request *r, rung_error *error) {
+  const char *output = common->output ? common->output : "-";
   if (r->taps == 0)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "--weights is not given: an odd count of %d ... %d numbers would do",
+                     "--weights is not given; expected: an odd count of %d ... %d numbers",
                      TAPS_LEAST, TAPS_MOST);
-  if (!common->output && isatty(STDOUT_FILENO))
+  if (r->means_path && strcmp(r->means_path, output) == 0)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "the result is no text for a terminal: -o OUT.npy, or a pipe, would do");
-  if (r->means && strcmp(r->means, output) == 0)
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "--means '%.80s' is where the result goes: another file would do", r->means);
-  rung_status status = file_replace_possible(output, error);
-  if (!status && r->means) status = file_replace_possible(r->means, error);
-  return status;
+                     "--means '%.80s' is where the result goes; expected: another file",
+                     r->means_path);
+  rung_status status = array_place(common, false, error);
+  return status || !r->means_path ? status : array_possible("--means", r->means_path, error);
 }
 
-/* The input as rows: of the type asked for, a single row where it has one dimension. */
-static rung_status take_input(const cli_common *common, const char *path, npy_array *array,
-                              rung_error *error) {
-  rung_status status = npy_read(path, array, error);
-  if (status) return status;
-  if (array->tensor.ndim < 1 || array->tensor.ndim > 2)
+/* A single row where the input has one dimension. */
+static rung_status make_rows(request *r, const char *path, int64_t shape[2], int64_t strides[2],
+                             rung_error *error) {
+  file_array *in = &r->job.in;
+  const int ndim = in->tensor.ndim;
+  if (ndim < 1 || ndim > 2)
     return rung_fail(error, RUNG_BAD_SHAPE,
-                     "%s: has %d dimensions: 2 (rows, columns), or 1 (a single row) would do", path,
-                     array->tensor.ndim);
-  if (!common->typed && !(RUNG_FLOATS & RUNG_TYPE(array->dtype)))
-    return rung_fail(error, RUNG_BAD_DTYPE,
-                     "%s: holds %s: f32 and f64 are taken; --type f32 or --type f64 converts it",
-                     path, rung_dtype_name(array->dtype));
-  if (common->typed && common->type != array->dtype)
-    status = grid_convert(array, common->type, error);
-  return status;
+                     "%s: has %d dimensions; expected: 2 (rows, columns), or 1 (a single row)",
+                     path, ndim);
+  shape[0] = ndim == 2 ? in->shape[0] : 1;
+  shape[1] = in->shape[ndim - 1];
+  strides[0] = ndim == 2 ? in->strides[0] : 1;
+  strides[1] = in->strides[ndim - 1];
+  r->rows = in->tensor;
+  r->rows.ndim = 2;
+  r->rows.shape = shape;
+  r->rows.strides = strides;
+  rung_status status = grid_make(&r->out, in->dtype, 2, shape, error);
+  return status || !r->means_path ? status : grid_make(&r->means, in->dtype, 1, shape, error);
 }
 
-static rung_status run(const cli_common *common, request *r, const npy_array *in, grid *out,
-                       grid *means, rung_error *error) {
-  DLTensor rows = in->tensor;
-  int64_t shape[2] = {1, in->shape[0]}, strides[2] = {1, in->strides[0]};
-  if (rows.ndim == 1) {
-    rows.ndim = 2;
-    rows.shape = shape;
-    rows.strides = strides;
-  }
-  rung_context *context = NULL;
-  rung_status status = grid_make(out, in->dtype, 2, rows.shape, error);
-  if (!status && r->means) status = grid_make(means, in->dtype, 1, rows.shape, error);
-  if (!status) status = cli_open(common, common->device, &context, error);
-  if (!status) {
-    rung_call call = {.rung = common->rung, .block = common->block, .math = common->math};
-    status = cli_carry(context,
-                       rung_stencil(context, &r->model, &rows, &out->tensor,
-                                    r->means ? &means->tensor : NULL, &call),
-                       error);
-    if (!status) cli_note(common, verb, "rung %s on %s", call.used, context->device.name);
-  }
-  rung_close(context);
-  if (in->tensor.ndim == 1) grid_flatten(out);
-  return status;
+static rung_status call(rung_context *context, void *of, rung_call *how) {
+  request *r = of;
+  return rung_stencil(context, &r->model, &r->rows, &r->out.tensor,
+                      r->means_path ? &r->means.tensor : NULL, how);
 }
 
 int verb_stencil(int argc, char **argv) {
-  request r = {.model = {.divide = 1, .steps = 1}};
   cli_common common;
+  request r = {.model = {.size = sizeof r.model, .divide = 1, .steps = 1},
+               .job = {.verb = verb, .common = &common}};
+  int64_t shape[2], strides[2];
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   r.model.weights = r.weights;
   r.model.radius = (r.taps - 1) / 2;
-  const char *output = common.output ? common.output : "-";
   rung_error error = {0};
-  npy_array in = {0};
-  grid out = {0}, means = {0};
-  rung_status status = check_places(&common, &r, output, &error);
-  if (!status) status = take_input(&common, argv[first], &in, &error);
-  if (!status) status = run(&common, &r, &in, &out, &means, &error);
-  if (!status) status = npy_write(output, &out.tensor, &error);
-  if (!status && r.means) npy_write(r.means, &means.tensor, &error);
-  grid_free(&out);
-  grid_free(&means);
-  npy_free(&in);
+  rung_status status = check(&common, &r, &error);
+  if (!status) status = array_take(&r.job, argv[first], RUNG_FLOATS, &error);
+  if (!status) status = make_rows(&r, argv[first], shape, strides, &error);
+  if (!status) status = array_run(&r.job, call, &r, &error);
+  if (!status && r.job.in.tensor.ndim == 1) grid_flatten(&r.out);
+  if (!status) status = array_say(&r.job, &r.out.tensor, NULL, NULL, NULL, &error);
+  if (!status && r.means_path) array_write(r.means_path, &r.means.tensor, &error);
+  grid_free(&r.out);
+  grid_free(&r.means);
+  array_free(&r.job.in);
   return cli_end(verb, &error);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "lab/lab.h"
+#include "cli/rows.h"
 
 static const char verb[] = "timeline";
 
@@ -223,10 +223,10 @@ static json_t *timeline_json(const look *the) {
   json_t *blocks = json_array();
   for (int64_t i = 0; i < the->timeline.count; i++) {
     const rung_block_time *b = &the->timeline.blocks[i];
-    json_array_append_new(
-        blocks, json_pack("{s:I, s:I, s:I, s:I}", "block", (json_int_t)i, "multiprocessor",
-                          (json_int_t)b->processor, "start", (json_int_t)(b->start - f->first),
-                          "end", (json_int_t)(b->end - f->first)));
+    cli_append(&blocks,
+               json_pack("{s:I, s:I, s:I, s:I}", "block", (json_int_t)i, "multiprocessor",
+                         (json_int_t)b->processor, "start", (json_int_t)(b->start - f->first),
+                         "end", (json_int_t)(b->end - f->first)));
   }
   return json_pack(
       "{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:i, s:I, s:I, s:o}", "verb",

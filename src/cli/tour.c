@@ -1,4 +1,5 @@
 /* rung tour: every ladder verified and timed on this machine. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ static const cli_usage usage = {
     .synopsis = "[OPTION]...",
     .about =
         "The main job: for every operation, every rung on every device is verified, timed and\n"
-        "set against the roof measured here. Takes at most a few minutes.",
+        "set against the peak measured here. Takes at most a few minutes.",
     .example = "rung tour --device cpu -o results",
     .common = CLI_DEVICE | CLI_MATH | CLI_THREADS | CLI_SEED | CLI_JSON | CLI_OUTPUT,
     .device_help = "auto, cpu, cuda or cuda:<index>; default auto: every device that is here",
@@ -25,12 +26,12 @@ static const double tour_seconds = 75, candidate_seconds = 2;
 /* The closing summary: what was fastest at each job. */
 typedef struct closing {
   char job[RUNG_LABEL + 32], device[CLOSING], rung[CLOSING];
-  double ms, roof, gain;
+  double ms, part, gain;
 } closing;
 
 typedef struct tour {
   const cli_common *common;
-  measure_set_up set_up; /* its context: the device's whose turn it is */
+  lab_bench_set_up set_up; /* its context: the device's whose turn it is */
   cli_devices devices;
   char record[PATH];
   json_t *records;
@@ -58,7 +59,7 @@ static rung_status plan(tour *t, rung_error *error) {
     if (status) return status;
     for (int k = 0; rung_operations[k]; k++)
       for (const char *const *line = rung_cases_of(rung_operations[k])->tour; *line; line++) {
-        candidates += measure_count(&t->set_up.choice, rung_operations[k], &device);
+        candidates += lab_bench_count(&t->set_up, rung_operations[k], &device);
         t->steps++;
       }
   }
@@ -71,30 +72,31 @@ static rung_status plan(tour *t, rung_error *error) {
   return RUNG_OK;
 }
 
-static void remember(tour *t, const measure *m) {
-  const lab_candidate *best = measure_fastest(m), *first = NULL;
+static void remember(tour *t, const lab_bench *m) {
+  const lab_candidate *best = lab_bench_fastest(m), *first = NULL;
   for (int i = 0; i < m->count; i++) {
-    t->unsupported += measure_verdict(&m->candidates[i])->finding == LAB_UNSUPPORTED;
+    t->unsupported += lab_candidate_verdict(&m->candidates[i])->finding == LAB_UNSUPPORTED;
     if (!first && m->candidates[i].count > 0) first = &m->candidates[i];
   }
   t->candidates += m->count;
-  t->failures += measure_failures(m);
+  t->failures += lab_bench_failures(m);
   if (!best) return;
   closing *c = &t->closings[t->closed++];
   snprintf(c->job, sizeof c->job, "%.30s %s", m->test_case.operation->name, m->test_case.label);
   snprintf(c->device, sizeof c->device, "%s", m->context->device.name);
   snprintf(c->rung, sizeof c->rung, "%s", best->row->name);
   c->ms = best->time.median;
-  c->roof = m->roof_ms / best->time.median;
+  c->part = lab_part_of_peak(&m->limit, best);
   c->gain = first->time.median / best->time.median;
 }
 
 static rung_status tour_line(tour *t, const rung_operation *operation, const char *line,
                              rung_error *error) {
-  measure m;
+  lab_bench m;
   cli_progress_begin(&t->progress, t->common);
   cli_progress_part(&t->progress, (double)t->step / t->steps, 1.0 / t->steps, operation->name);
-  rung_status status = measure_run(&t->set_up, operation, line, &t->progress, &m, error);
+  rung_status status =
+      lab_bench_run(&t->set_up, operation, rung_cases_of(operation), line, &m, error);
   cli_progress_end(&t->progress);
   t->step++;
   if (!status) {
@@ -105,16 +107,16 @@ static rung_status tour_line(tour *t, const rung_operation *operation, const cha
     }
     remember(t, &m);
     json_t *record =
-        lab_record(m.context, &m.test_case, m.candidates, m.count, &m.rules, &m.roofs, "rung tour");
+        lab_record(m.context, &m.test_case, m.candidates, m.count, &m.rules, &m.peaks, "rung tour");
     if (!record || json_array_append_new(t->records, record) != 0)
       status = rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the record");
   }
-  measure_free(&m);
+  lab_bench_free(&m);
   return status;
 }
 
 static rung_status tour_device(tour *t, const char *name, rung_error *error) {
-  rung_status status = measure_open(&t->set_up, t->common, name, error);
+  rung_status status = measure_open(&t->set_up, t->common, name, &t->progress, false, error);
   for (int k = 0; rung_operations[k] && !status; k++)
     for (const char *const *line = rung_cases_of(rung_operations[k])->tour; *line && !status;
          line++)
@@ -128,8 +130,10 @@ static void print_closing(const tour *t) {
          cli_colour(stdout, CLI_PLAIN));
   for (int i = 0; i < t->closed; i++) {
     const closing *c = &t->closings[i];
-    printf("  %s on %s: %s, %s, %.1f times the first rung, %.0f %% of the roof\n", c->job,
-           c->device, c->rung, cli_time(c->ms, text), c->gain, 100 * c->roof);
+    printf("  %s on %s: %s, %s, %.1f times the first rung", c->job, c->device, c->rung,
+           cli_time(c->ms, text), c->gain);
+    if (!isnan(c->part)) printf(", %.0f %% of the peak", 100 * c->part);
+    putchar('\n');
   }
   printf("%d rungs verified, %d failed, %d not supported. Record: %s\n",
          t->candidates - t->unsupported, t->failures, t->unsupported, t->record);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "lab/lab.h"
+#include "cli/rows.h"
 
 static const char verb[] = "verify";
 
@@ -144,8 +144,8 @@ static json_t *tally_json(const char *device, const rung_operation *operation, c
   json_t *json = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i}", "device", device, "operation",
                            operation->name, "rung", t->row->name, "passed", t->passed, "failed",
                            t->failed, "unsupported", t->unsupported);
-  if (json && t->failed) json_object_set_new(json, "failure", json_string(t->failure));
-  if (json && t->unsupported) json_object_set_new(json, "reason", json_string(t->reason));
+  if (t->failed) cli_set(&json, "failure", json_string(t->failure));
+  if (t->unsupported) cli_set(&json, "reason", json_string(t->reason));
   return json;
 }
 
@@ -158,7 +158,7 @@ static void report(verification *v, const char *device, const rung_operation *op
     v->failures += t->failed;
     v->unsupported += t->unsupported;
     if (v->common->json)
-      json_array_append_new(v->json, tally_json(device, operation, t));
+      cli_append(&v->json, tally_json(device, operation, t));
     else
       print_tally(v->out.stream, t);
   }
@@ -232,7 +232,10 @@ int verb_verify(int argc, char **argv) {
   request r = {.part = 1, .parts = 1};
   cli_common common;
   int first, code;
-  if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
+  if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) {
+    if (code == CLI_DONE) cli_help_keys(argc, argv);
+    return code;
+  }
   rung_error error = {0};
   const rung_operation *one[2], *const *operations = NULL;
   cli_devices devices = {0};

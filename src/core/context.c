@@ -1,7 +1,10 @@
 #include "core/context.h"
+#include "core/part.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/layout.h"
 
 enum { MOST_THREADS = 4096, NAME_SHOWN = 64 };
 
@@ -47,18 +50,10 @@ static rung_status read_name(const char *name, wish *wish, rung_error *error) {
   return RUNG_OK;
 }
 
-static rung_status refuse_absent(rung_kind kind, rung_error *error) {
-  if (kind == RUNG_SIM)
-    return rung_fail(error, RUNG_NO_DEVICE,
-                     "device is \"sim\", but the simulator is not in this build; \"cpu\" would do");
-  return rung_fail(error, RUNG_NO_DEVICE,
-                   "device is \"cuda\", but this build has no CUDA; \"cpu\" would do");
-}
-
 /* The device of a kind, by its index. */
 static rung_status describe(rung_kind kind, int index, rung_device *device, rung_error *error) {
-  const rung_backend *backend = rung_backends[kind];
-  if (backend == NULL) return refuse_absent(kind, error);
+  const rung_backend *backend = rung_backend_of(kind, error);
+  if (backend == NULL) return RUNG_NO_DEVICE;
   int devices = 0;
   rung_status status = backend->count(&devices, error);
   if (status != RUNG_OK) return status;
@@ -68,7 +63,13 @@ static rung_status describe(rung_kind kind, int index, rung_device *device, rung
                      "%s:0 ... %s:%d would do",
                      backend->name, index, devices == 1 ? "is" : "are", devices,
                      devices == 1 ? "" : "s", backend->name, backend->name, devices - 1);
-  return backend->describe(index, device, error);
+  status = backend->describe(index, device, error);
+  if (status != RUNG_OK || kind == RUNG_CPU || device->capability >= RUNG_LEAST_CAPABILITY)
+    return status;
+  return rung_fail(error, RUNG_UNSUPPORTED,
+                   "%s is of compute capability %d.%d; expected: %d.%d or higher", device->name,
+                   device->capability / 10, device->capability % 10, RUNG_LEAST_CAPABILITY / 10,
+                   RUNG_LEAST_CAPABILITY % 10);
 }
 
 /* Gives every device the name allows, the best first, to use(), until one is taken. "auto" passes
@@ -80,12 +81,13 @@ static rung_status find(const char *name, use_device *use, void *user, rung_erro
   rung_device device;
   rung_status status = read_name(name, &wish, error);
   if (status != RUNG_OK) return status;
-  const rung_backend *cuda = rung_backends[RUNG_CUDA];
+  const rung_backend *cuda = wish.any ? rung_backend_of(RUNG_CUDA, NULL) : NULL;
   int devices = 0;
   rung_error unsaid;
-  if (wish.any && cuda != NULL && cuda->count(&devices, &unsaid) == RUNG_OK) {
+  if (cuda != NULL && cuda->count(&devices, &unsaid) == RUNG_OK) {
     for (int i = 0; i < devices; i++) {
-      if (cuda->describe(i, &device, &unsaid) == RUNG_OK && use(user, &device, &unsaid) == RUNG_OK)
+      if (describe(RUNG_CUDA, i, &device, &unsaid) == RUNG_OK &&
+          use(user, &device, &unsaid) == RUNG_OK)
         return RUNG_OK;
     }
   }
@@ -194,8 +196,9 @@ typedef struct opening {
 
 static rung_status open_device(void *user, rung_device *device, rung_error *error) {
   opening *open = user;
-  const rung_backend *backend = rung_backends[device->kind];
+  const rung_backend *backend = rung_backend_of(device->kind, error);
   rung_state *state;
+  if (backend == NULL) return RUNG_NO_DEVICE;
   rung_status status = apply_demands(open->demands, device, error);
   if (status == RUNG_OK) status = backend->open(device, open->stream, &state, error);
   if (status != RUNG_OK) return status;
@@ -206,18 +209,20 @@ static rung_status open_device(void *user, rung_device *device, rung_error *erro
 }
 
 rung_status rung_open(rung_context **context, const rung_options *options) {
-  static const rung_options defaults = {0};
+  rung_options known = {0};
   if (context == NULL) return RUNG_BAD_ARGUMENT;
-  if (options == NULL) options = &defaults;
   rung_context *made = calloc(1, sizeof *made);
   *context = made;
   if (made == NULL) return RUNG_OUT_OF_MEMORY;
   demands demands;
-  rung_status status = read_demands(options, &demands, &made->error);
+  rung_status status = RUNG_OK;
+  if (options != NULL)
+    status = rung_read_struct(&made->error, "options", &rung_options_layout, options, &known);
+  if (status == RUNG_OK) status = read_demands(&known, &demands, &made->error);
   if (status == RUNG_OK) status = read_limit(&made->memory_limit, &made->error);
   if (status != RUNG_OK) return status;
-  opening open = {.demands = &demands, .stream = options->stream, .context = made};
-  return find(options->device, open_device, &open, &made->error);
+  opening open = {.demands = &demands, .stream = known.stream, .context = made};
+  return find(known.device, open_device, &open, &made->error);
 }
 
 /* Host memory for copies: pinned where the backend has such. */

@@ -5,9 +5,6 @@
 
 enum { MOST_BLOCK = 1024, NAME_SHOWN = 64, NAMES_SHOWN = 320 };
 
-/* Of every kind, whether this build has its backend or not. */
-static const char *const kind_names[RUNG_KINDS] = {"cpu", "cuda", "sim"};
-
 const rung_operation *rung_operation_named(const char *name) {
   for (const rung_operation *const *at = rung_operations; *at != NULL; at++) {
     if (strcmp((*at)->name, name) == 0) return *at;
@@ -102,9 +99,7 @@ static rung_status check_block(int block, rung_error *error) {
                    MOST_BLOCK);
 }
 
-rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_dtype dtype,
-                              rung_error *error) {
-  const rung_device *device = task->device;
+rung_status rung_row_available(const rung_row *row, const rung_device *device, rung_error *error) {
   char why[RUNG_REASON] = "";
   if (row->family != family_of(device)) {
     bool on_cpu = row->family == RUNG_ON_CPU;
@@ -118,7 +113,7 @@ rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_d
   }
   if (rung_row_launch(row, device) == NULL) {
     snprintf(why, sizeof why, "this build does not have it for %s",
-             device->kind == RUNG_CPU ? rung_isa_name(device->isa) : kind_names[device->kind]);
+             device->kind == RUNG_CPU ? rung_isa_name(device->isa) : rung_kind_name(device->kind));
     return refuse(row, error, why);
   }
   if (device->kind == RUNG_CUDA && device->capability < row->capability) {
@@ -127,11 +122,19 @@ rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_d
              device->capability % 10);
     return refuse(row, error, why);
   }
+  return RUNG_OK;
+}
+
+rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_dtype dtype,
+                              rung_error *error) {
+  char why[RUNG_REASON] = "";
+  rung_status status = rung_row_available(row, task->device, error);
+  if (status != RUNG_OK) return status;
   if (!(row->dtypes & RUNG_TYPE(dtype))) {
     snprintf(why, sizeof why, "it does not take %s", rung_dtype_name(dtype));
     return refuse(row, error, why);
   }
-  rung_status status = check_block(task->block, error);
+  status = check_block(task->block, error);
   if (status != RUNG_OK) return status;
   if (row->supports != NULL && !row->supports(task, why)) return refuse(row, error, why);
   rung_step step;
@@ -213,7 +216,7 @@ static rung_status choose_best(const rung_operation *operation, const rung_task 
     }
     if (first.status == RUNG_OK) first = refused;
   }
-  const char *device = kind_names[task->device->kind];
+  const char *device = rung_kind_name(task->device->kind);
   if (first.status == RUNG_OK)
     return rung_fail(error, RUNG_UNSUPPORTED, "%s has no rung for device \"%s\"", operation->name,
                      device);

@@ -71,8 +71,9 @@ typedef struct rung_row {
    * where nothing follows. Looks at shapes and the device only, and launches nothing: the host runs
    * the step, so that GPU code need not know any ladder. NULL: nothing ever follows. */
   rung_status (*then)(const rung_task *task, rung_step *step);
-  /* On the CPU one entry per instruction set; on the GPU [0] is cuda and [1] the simulator. NULL:
-   * this build lacks it. Use RUNG_CPU_ENTRIES / RUNG_GPU_ENTRIES. */
+  /* On the CPU one entry per instruction set (use RUNG_CPU_ENTRIES); NULL: this build lacks it. On
+   * the GPU [0] is cuda and [1] the simulator, written once, when the part that has the rung is
+   * loaded (core/part.h). */
   rung_launch *launch[RUNG_ISAS];
 } rung_row;
 
@@ -87,7 +88,9 @@ struct rung_step {
   } problem;
 };
 
-/* A rung's functions by target: name_baseline, name_avx2, name_avx512; name_cuda, name_sim. */
+/* A CPU rung's functions by instruction set: name_baseline, name_avx2, name_avx512. A GPU rung's
+ * are <operation>_<rung>_cuda and <operation>_<rung>_sim, '-' written '_': the build finds them by
+ * their files, src/ops/<operation>/cuda/<rung>.cu. */
 #if defined(__x86_64__)
 #define RUNG_CPU_ENTRIES(name) \
   { name##_baseline, name##_avx2, name##_avx512 }
@@ -97,25 +100,12 @@ struct rung_step {
   { name##_baseline, NULL, NULL }
 #define RUNG_CPU_DECLARE(name) rung_launch name##_baseline
 #endif
-#ifdef RUNG_WITH_CUDA
-#define RUNG_CUDA_ENTRY(name) name##_cuda
-#else
-#define RUNG_CUDA_ENTRY(name) NULL
-#endif
-#ifdef RUNG_WITH_SIM
-#define RUNG_SIM_ENTRY(name) name##_sim
-#else
-#define RUNG_SIM_ENTRY(name) NULL
-#endif
-#define RUNG_GPU_ENTRIES(name) \
-  { RUNG_CUDA_ENTRY(name), RUNG_SIM_ENTRY(name), NULL }
-#define RUNG_GPU_DECLARE(name) rung_launch name##_cuda, name##_sim
 
 typedef struct rung_operation {
   const char *name;
-  const char *summary;  /* one line */
-  const rung_row *rows; /* each family's rungs from the simplest to the fastest: the last
-                           canonical one that supports a job is what `auto` takes */
+  const char *summary; /* one line */
+  rung_row *rows;      /* each family's rungs from the simplest to the fastest: the last
+                                canonical one that supports a job is what `auto` takes */
   int count;
 } rung_operation;
 
@@ -124,7 +114,7 @@ extern "C" {
 #endif
 
 /* Every operation of the library, ended by NULL. Defined beside the rooms. */
-extern const rung_operation *const rung_operations[];
+RUNG_PRIVATE extern const rung_operation *const rung_operations[];
 
 const rung_operation *rung_operation_named(const char *name); /* NULL: none */
 
@@ -138,12 +128,15 @@ rung_needs rung_row_needs(const rung_row *row, const rung_task *task);
 /* The function that runs `row` on `device`; NULL: not in this build, or not of this family. */
 rung_launch *rung_row_launch(const rung_row *row, const rung_device *device);
 
+/* Whether `row` runs on `device` at all: family, hardware, build, capability. RUNG_UNSUPPORTED and
+ * a sentence in *error where not. */
+rung_status rung_row_available(const rung_row *row, const rung_device *device, rung_error *error);
+
 /* Launches `row` on task->device, which has it, and then the rung that follows. */
 rung_status rung_row_run(const rung_row *row, const rung_task *task);
 
-/* Whether `row` can do the task on task->device: family, build, capability, hardware, dtype,
- * block, then the rung's own word, and that of the rung that follows. RUNG_UNSUPPORTED and a
- * sentence in *error where not. */
+/* Whether `row` can do the task on task->device: the same, and dtype, block, then the rung's own
+ * word, and that of the rung that follows. RUNG_UNSUPPORTED and a sentence in *error where not. */
 rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_dtype dtype,
                               rung_error *error);
 

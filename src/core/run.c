@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/call.h"
 #include "core/plan.h"
 #include "core/transfer.h"
 
@@ -302,10 +303,11 @@ static bool is_staged(const run *run) {
   return false;
 }
 
-rung_status rung_run(rung_context *context, rung_job *job, rung_call *call) {
+static rung_status run_job(rung_context *context, rung_job *job, const rung_call *call,
+                           const char **used) {
   job->task.device = &context->device;
   job->task.error = &context->error;
-  job->task.block = call != NULL ? call->block : 0;
+  job->task.block = call->block;
   for (int a = 0; a < job->arrays; a++) {
     const rung_view *view = &job->task.arrays[a];
     if (view->count > 0 && view->place == RUNG_DEVICE && !rung_is_local(context, view))
@@ -331,8 +333,15 @@ rung_status rung_run(rung_context *context, rung_job *job, rung_call *call) {
   if (status == RUNG_OK && !plan.cut) status = complete(&run, 0);
   if (status != RUNG_OK && staged) context->backend->synchronize(context->state, NULL);
 done:
-  if (status == RUNG_OK && call != NULL)
-    call->used =
-        plan.rows[plan.combined ? (job->cut->again ? RUNG_AGAIN : RUNG_PARTS) : RUNG_WHOLE]->name;
+  *used = plan.rows[plan.combined ? (job->cut->again ? RUNG_AGAIN : RUNG_PARTS) : RUNG_WHOLE]->name;
   return status;
+}
+
+rung_status rung_run(rung_context *context, rung_job *job, rung_call *call) {
+  rung_call known;
+  const char *used = NULL;
+  rung_status status = rung_call_begin(context, call, &known);
+  if (status != RUNG_OK) return status;
+  status = run_job(context, job, &known, &used);
+  return rung_call_end(context, status, call, used);
 }

@@ -146,14 +146,7 @@ static void swap_bytes(char *data, int64_t count, size_t size) {
   }
 }
 
-static DLDataType dl_type(rung_dtype dtype) {
-  uint8_t code = dtype == RUNG_F32 || dtype == RUNG_F64   ? kDLFloat
-                 : dtype == RUNG_I32 || dtype == RUNG_I64 ? kDLInt
-                                                          : kDLUInt;
-  return (DLDataType){.code = code, .bits = (uint8_t)(8 * rung_dtype_bytes(dtype)), .lanes = 1};
-}
-
-static void describe(npy_array *array, const npy_header *header) {
+static void describe(file_array *array, const npy_header *header) {
   array->dtype = header->dtype;
   int64_t stride = 1;
   for (int i = 0; i < header->ndim; i++) {
@@ -165,13 +158,13 @@ static void describe(npy_array *array, const npy_header *header) {
   array->tensor = (DLTensor){.data = array->memory,
                              .device = {kDLCPU, 0},
                              .ndim = header->ndim,
-                             .dtype = dl_type(header->dtype),
+                             .dtype = array_type_of(header->dtype),
                              .shape = array->shape,
                              .strides = array->strides};
 }
 
-rung_status npy_read(const char *path, npy_array *array, rung_error *error) {
-  *array = (npy_array){0};
+rung_status npy_read(const char *path, file_array *to, rung_error *error) {
+  *to = (file_array){0};
   source in;
   npy_header header = {0};
   char *memory = NULL;
@@ -187,12 +180,7 @@ rung_status npy_read(const char *path, npy_array *array, rung_error *error) {
   if (status) return status;
   if (header.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
     swap_bytes(memory, header.count, rung_dtype_bytes(header.dtype));
-  array->memory = memory;
-  describe(array, &header);
+  to->memory = memory;
+  describe(to, &header);
   return RUNG_OK;
-}
-
-void npy_free(npy_array *array) {
-  free(array->memory);
-  *array = (npy_array){0};
 }

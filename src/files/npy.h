@@ -2,24 +2,11 @@
 #ifndef RUNG_FILES_NPY_H
 #define RUNG_FILES_NPY_H
 
-#include <dlpack/dlpack.h>
-
-#include "core/error.h"
-#include "core/tensor.h"
+#include "files/array.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* An array read from a file. `tensor` is a host DLTensor whose shape, strides (Fortran order is a
- * matter of strides) and data point into this struct and its memory; bytes are in the machine's
- * order whatever the file's. */
-typedef struct npy_array {
-  DLTensor tensor;
-  rung_dtype dtype;
-  int64_t shape[RUNG_MAX_DIMS], strides[RUNG_MAX_DIMS];
-  void *memory; /* owned */
-} npy_array;
 
 /* Reads the whole of `path` ("-": standard input). On failure *array is zeroed, nothing to free.
  * Refuses with a sentence that names the file and the fault: no such file, wrong magic, unknown
@@ -27,8 +14,7 @@ typedef struct npy_array {
  * must be, object and other dtypes outside ours, a shape whose product overflows or has more than
  * RUNG_MAX_DIMS dimensions, data that is truncated, more data than the shape says, memory for it
  * not to be had. Status: RUNG_BAD_FILE, RUNG_FILE_FAILED, RUNG_OUT_OF_MEMORY. */
-rung_status npy_read(const char *path, npy_array *array, rung_error *error);
-void npy_free(npy_array *array);
+rung_status npy_read(const char *path, file_array *array, rung_error *error);
 
 /* Writes a host tensor (any strides) in C order, version 1.0, little endian, beside `path` and
  * renames it there, so that a failure leaves the old file; "-": standard output. */

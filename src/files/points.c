@@ -74,7 +74,7 @@ rung_status points_open(points **file, const char *path, const points_how *how, 
 void points_close(points *file) {
   if (!file) return;
   lines_close(&file->in);
-  npy_free(&file->array);
+  array_free(&file->array);
   free(file->at);
   free(file->labels);
   free(file->molecules);

@@ -32,8 +32,8 @@ struct points {
   const char *path, *name; /* name: for sentences */
   points_how how;
   points_read *read;
-  lines in;        /* not of npy */
-  npy_array array; /* npy's */
+  lines in;         /* not of npy */
+  file_array array; /* npy's */
   points_frame now;
   rung_box cell; /* pdb: of the frames to come */
   bool has_cell;

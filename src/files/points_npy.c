@@ -3,7 +3,7 @@
 
 #include "files/points_format.h"
 
-static double value(const npy_array *array, int64_t at) {
+static double value(const file_array *array, int64_t at) {
   if (array->dtype == RUNG_F32) return ((const float *)array->memory)[at];
   return ((const double *)array->memory)[at];
 }
@@ -24,7 +24,7 @@ static rung_status check(points *file, rung_error *error) {
 
 rung_status points_read_npy(points *file, bool *more, rung_error *error) {
   static const char axes[] = "xyz";
-  const npy_array *array = &file->array;
+  const file_array *array = &file->array;
   rung_status status = check(file, error);
   if (status) return status;
   const bool many = array->tensor.ndim == 3;

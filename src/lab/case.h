@@ -8,6 +8,7 @@
 #define RUNG_LAB_CASE_H
 
 #include "core/ladder.h"
+#include "lab/keys.h"
 
 enum { RUNG_LABEL = 160 };
 
@@ -54,7 +55,8 @@ typedef struct rung_comparison {
 #define RUNG_POISON_BYTE 0xFF
 
 struct rung_cases {
-  const rung_operation *operation;
+  const char *operation; /* its name */
+  const rung_key *keys;  /* of a line of text; NULL: not told */
   /* Lines of text, ended by NULL. */
   const char *const *verify; /* small jobs that between them reach every path */
   const char *const *bench;  /* jobs worth timing, the first is the default */

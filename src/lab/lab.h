@@ -38,7 +38,7 @@ typedef enum lab_finding {
   LAB_WRONG,         /* values outside the bound, or not the contract's bits */
   LAB_WRONG_LATER,   /* right at first, not after timing */
   LAB_OTHER_STREAM,  /* work ran although its stream was held */
-  LAB_TOO_FAST,      /* less time than the measured roof allows */
+  LAB_TOO_FAST,      /* less time than the measured peak allows */
   LAB_FINDINGS
 } lab_finding;
 const char *lab_finding_name(lab_finding finding); /* "good", "launch-failed", ... */
@@ -64,7 +64,7 @@ rung_status lab_fixture_prepare(lab_fixture *fixture, const rung_row *row, int b
 /* Queues the rung once. Refuses a rung whose scratch was not prepared. */
 rung_status lab_fixture_launch(lab_fixture *fixture, const rung_row *row, int block,
                                rung_error *error);
-/* Waits, looks at canaries and inputs, fetches the outputs and checkers them. Where several things
+/* Waits, looks at canaries and inputs, fetches the outputs and checks them. Where several things
  * are wrong the finding is the first of: launch failed, overrun, unwritten, NaN, wrong. An input
  * that was changed is put right again. */
 void lab_fixture_check(lab_fixture *fixture, const rung_row *row, lab_verdict *verdict);
@@ -105,47 +105,151 @@ typedef struct lab_candidate {
   lab_stop stop;
 } lab_candidate;
 
-/* The times, in ms, below which a cold sample is not believed. 0: not known. */
-typedef struct lab_floor {
-  double ms;        /* of the job, memory and arithmetic */
-  double memory_ms; /* of its memory alone: a loose rung may save arithmetic */
-} lab_floor;
-
 /* Verifies every candidate, times the good ones interleaved in seeded order, verifies the last
- * timed output of each again, and refuses what is faster than 98 % of its floor: `memory_ms` for a
- * loose rung, `ms` for any other (see lab_floor_of(); hot samples are not held against it).
+ * timed output of each again. Whether a time can be true says lab_refuse_impossible().
  * A rung that fails is a finding, not an error. An error is: rules that make no sense, memory, a
  * sample whose hold gave up or whose clock could not be read. The candidates' given members must
  * be set; the rest is written here and is to be freed by lab_candidate_free() in every case.
  * progress (may be NULL) is called after every step with how far it is, 0 ... 1, and the name of
  * the rung that ran. */
 rung_status lab_sample(lab_fixture *fixture, lab_candidate *candidates, int count,
-                       const lab_rules *rules, lab_floor floor,
+                       const lab_rules *rules,
                        void (*progress)(void *to, double done, const char *what), void *to,
                        rung_error *error);
 void lab_candidate_free(lab_candidate *candidate);
 
-/* ---- roof.c: what this device can do, measured -------------------------------------------- */
+/* ---- peak.c: what this device can do, measured; peak_file.c: and kept ------------------------ */
 
-typedef struct lab_roofs {
-  double read, write, copy; /* GB/s (1e9 bytes), the median of the samples; copy counts both ways */
-  double fma32, fma64;      /* GFMA/s (1e9 fused multiply-adds a second) */
-  bool cached;              /* read from the cache, not measured now */
-} lab_roofs;
-/* From $XDG_CACHE_HOME/rung/roofs.json (else ~/.cache) keyed by device identity, threads and
- * version; measured and stored where absent or `again`. A cache that cannot be read or written
- * is no error. */
-rung_status lab_roofs_of(rung_context *context, bool again, lab_roofs *roofs, rung_error *error);
-/* The cached ones only: measures nothing; false, *roofs untouched, where there are none. */
-bool lab_roofs_known(rung_context *context, lab_roofs *roofs);
-/* The least time a case can take on these roofs, in ms: the larger of bytes and flops; what
- * bounds it ("copy", "read", "write", "fma32", "fma64") in *bound (may be NULL). */
-double lab_roof_ms(const lab_roofs *roofs, const rung_case *test_case, const char **bound);
-/* The floor of a case's cold samples: as lab_roof_ms(), but written bytes that fit in the
- * last-level cache are left out, because they may still lie there when the clock stops; and read
- * ones too where the cache is too large to be flushed for sure. */
-lab_floor lab_floor_of(const lab_roofs *roofs, const rung_case *test_case,
-                       const rung_device *device);
+/* When something was measured, and how busy the machine was. */
+typedef struct lab_conditions {
+  int64_t date; /* seconds since 1970, UTC */
+  double load;  /* the mean over the last minute of tasks that want to run, per processor */
+} lab_conditions;
+lab_conditions lab_conditions_now(void);
+/* "2026-11-22T08:30:00Z"; "" where there is no such date. */
+void lab_date_text(int64_t date, char text[32]);
+
+typedef struct lab_bandwidth { /* GB/s (1e9 bytes); copy counts both ways */
+  double read, write, copy;
+} lab_bandwidth;
+
+enum { LAB_LEVELS = RUNG_CACHES + 1, LAB_PEAK_DAYS = 7 };
+
+/* The best that the probes reached. A level's bandwidth is no less than that of the next one. */
+typedef struct lab_peaks {
+  int levels;                          /* the device's caches, nearest first, and memory, last */
+  lab_bandwidth bandwidth[LAB_LEVELS]; /* one a level */
+  double fma32, fma64;                 /* GFMA/s (1e9 fused multiply-adds a second) */
+  lab_conditions conditions;           /* under which they were measured */
+  bool kept;                           /* read from the file, not measured now */
+} lab_peaks;
+/* "L2", "memory" */
+void lab_level_name(const rung_device *device, int level, char name[8]);
+
+/* From $XDG_CACHE_HOME/rung/peaks.json (else ~/.cache), by device identity, threads, instruction
+ * set and version. False, *peaks untouched: there are none, they cannot be (see docs/METHOD.md),
+ * are older than LAB_PEAK_DAYS, or were measured on a machine that was busy, and busier than now.
+ */
+bool lab_peaks_kept(const rung_device *device, const lab_conditions *now, lab_peaks *peaks);
+/* Those that are kept; else measures and keeps them. A place that cannot be written is no error. */
+rung_status lab_peaks_of(rung_context *context, const lab_conditions *now, lab_peaks *peaks,
+                         rung_error *error);
+/* Measures them once more; of `peaks` and the new ones the better stay, and are kept. */
+rung_status lab_peaks_again(rung_context *context, const lab_conditions *now, lab_peaks *peaks,
+                            rung_error *error);
+/* Writes them into the file. */
+void lab_peaks_keep(const rung_device *device, const lab_peaks *peaks);
+
+/* ---- limit.c: what the peaks allow a job ------------------------------------------------------
+ */
+
+typedef struct lab_limit {
+  double ms;          /* the least the job can take: the longer of its bytes and its arithmetic */
+  double memory_ms;   /* moving its bytes alone: a loose rung may save arithmetic */
+  const char *bound;  /* what takes `ms`: "read", "write", "copy", "fma32", "fma64" */
+  char level[8];      /* and at which level: "L2", "memory"; of arithmetic "" */
+  const char *caches; /* "hot"; "cold"; "not flushed": all of the job fits into a cache that a
+                         flush is not sure to empty */
+  double load;        /* at which the peaks were measured: see lab_conditions */
+} lab_limit;
+lab_limit lab_limit_of(const lab_peaks *peaks, const rung_case *test_case,
+                       const rung_device *device, bool hot);
+/* The part of the peak that a candidate's median reached, at most 1; NaN where it is not good, or
+ * a loose rung's arithmetic is not what the limit counts. */
+double lab_part_of_peak(const lab_limit *limit, const lab_candidate *candidate);
+/* Whether a good candidate's median is below 98 % of what the limit allows it. */
+bool lab_impossible(const lab_limit *limit, const lab_candidate *candidate);
+/* Makes what is impossible LAB_TOO_FAST, with the reason. */
+void lab_refuse_impossible(const lab_limit *limit, lab_candidate *candidates, int count);
+
+/* ---- bench.c: a job's candidates, timed and held to the peaks ---------------------------------
+ */
+
+enum { LAB_BLOCKS = 32, LAB_CANDIDATES = 512 };
+
+/* Which rungs, at which block sizes. */
+typedef struct lab_choice {
+  const char *rungs;      /* "a,b": only these; NULL: all of the device's */
+  int blocks[LAB_BLOCKS]; /* ended by 0; none: the rung's own choice */
+  bool own_blocks;        /* those of the rung's row instead */
+  bool strict;            /* leave loose rungs out */
+} lab_choice;
+
+/* Other libraries' entries, timed beside the rungs: the caller's, for the lab knows none. */
+typedef struct lab_peers {
+  /* Those of an operation; one of no rows where there are none. */
+  const rung_operation *(*of)(const rung_operation *operation, const rung_device *device);
+  /* Around the sampling of a case. end() is called where begin() failed, too. */
+  rung_status (*begin)(const rung_case *test_case, const rung_device *device, rung_error *error);
+  void (*end)(void);
+} lab_peers;
+
+/* What benches are made with. */
+typedef struct lab_bench_set_up {
+  rung_context *context;  /* given; borrowed. Another one finds other peaks */
+  lab_choice choice;      /* given */
+  lab_rules rules;        /* given */
+  const lab_peers *peers; /* given; NULL: none */
+  void (*progress)(void *to, double done, const char *what); /* given; may be NULL */
+  void *to;
+  lab_peaks peaks; /* found when first needed */
+  bool has_peaks;
+} lab_bench_set_up;
+
+typedef struct lab_bench {
+  rung_context *context; /* borrowed */
+  rung_case test_case;
+  lab_candidate *candidates; /* the rungs from the lowest up, then the peers */
+  int count;
+  lab_rules rules;
+  lab_peaks peaks;
+  lab_limit limit;
+  bool made; /* the case is to be dropped */
+} lab_bench;
+
+/* How many candidates a set-up makes of an operation on a device. */
+int lab_bench_count(const lab_bench_set_up *set_up, const rung_operation *operation,
+                    const rung_device *device);
+/* Makes the case of `line`, its references and candidates, the rungs of `operation`, and samples
+ * them. Where one is faster than the peaks allow, these are measured again (they may come from a
+ * busier minute); what is faster still is LAB_TOO_FAST. On failure too *bench is to be freed. */
+rung_status lab_bench_run(lab_bench_set_up *set_up, const rung_operation *operation,
+                          const rung_cases *cases, const char *line, lab_bench *bench,
+                          rung_error *error);
+void lab_bench_free(lab_bench *bench);
+
+/* The verdict that counts: the one before timing, or, where that was good, the one after. */
+const lab_verdict *lab_candidate_verdict(const lab_candidate *candidate);
+bool lab_candidate_good(const lab_candidate *candidate); /* and timed */
+/* How many candidates were found wrong; those that do not support the job are not. */
+int lab_bench_failures(const lab_bench *bench);
+/* The fastest good candidate that is no peer; NULL: none. */
+const lab_candidate *lab_bench_fastest(const lab_bench *bench);
+/* What a peer is compared with, of the same samples: the best canonical rung, or, where the peer
+ * is a program, our own program; NULL: none. */
+const lab_candidate *lab_bench_against(const lab_bench *bench, const lab_candidate *peer);
+/* How many times as fast as the best of the rung below; NaN: there is none. */
+double lab_bench_gain(const lab_bench *bench, const lab_candidate *candidate);
 
 /* ---- stages.c: one job end to end ---------------------------------------------------------- */
 
@@ -208,15 +312,15 @@ rung_status lab_timeline_look(const lab_timeline *timeline, lab_timeline_figures
 
 /* ---- record.c: what was measured, as versioned JSON ---------------------------------------- */
 
-#define LAB_RECORD_VERSION 1
+#define LAB_RECORD_VERSION 2
 /* A record of one device's bench of one case, laid out as docs/METHOD.md says: provenance
- * (commit, compiler, flags, version, date, host, command), device facts, roofs (may be NULL),
+ * (commit, compiler, flags, version, date, host, command), device facts, peaks (may be NULL),
  * seeds, rules and, for every candidate, samples, clocks, stats, verdicts, stop. Caller owns the
  * result (json_decref); NULL: out of memory. */
 json_t *lab_record(rung_context *context, const rung_case *test_case,
                    const lab_candidate *candidates, int count, const lab_rules *rules,
-                   const lab_roofs *roofs, const char *command);
-/* A file of records, {"rung-records": 1, "records": [...]}, written beside its place and renamed.
+                   const lab_peaks *peaks, const char *command);
+/* A file of records, {"rung-records": 2, "records": [...]}, written beside its place and renamed.
  */
 rung_status lab_record_write(const char *path, json_t *records, rung_error *error);
 

@@ -1,8 +1,7 @@
-/* What was measured, with all that is needed to checker it or to measure it again. */
+/* What was measured, with all that is needed to check it or to measure it again. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include "lab/lab.h"
 #include "lab/store.h"
@@ -48,13 +47,13 @@ static json_t *end(writer *to) {
 
 static json_t *provenance(const char *command) {
   writer to = begin();
-  char date[32] = "";
-  const time_t now = time(NULL);
-  struct tm utc;
-  if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  char date[32];
+  const lab_conditions now = lab_conditions_now();
+  lab_date_text(now.date, date);
   struct utsname host;
   if (uname(&host) != 0) memset(&host, 0, sizeof host);
   put_text(&to, "date", date);
+  put(&to, "load", lab_number(now.load));
   put_text(&to, "command", command);
   put_text(&to, "version", RUNG_VERSION);
   put_text(&to, "commit", RUNG_BUILD_COMMIT);
@@ -103,15 +102,40 @@ static json_t *rules_json(const lab_rules *rules) {
   return end(&to);
 }
 
-static json_t *roofs_json(const lab_roofs *roofs) {
+static json_t *level_json(const rung_device *device, const lab_peaks *peaks, int level) {
   writer to = begin();
-  put(&to, "read_gb_per_s", lab_number(roofs->read));
-  put(&to, "write_gb_per_s", lab_number(roofs->write));
-  put(&to, "copy_gb_per_s", lab_number(roofs->copy));
-  put(&to, "fma32_g_per_s", lab_number(roofs->fma32));
-  put(&to, "fma64_g_per_s", lab_number(roofs->fma64));
-  put(&to, "cached", json_boolean(roofs->cached));
+  char name[8];
+  lab_level_name(device, level, name);
+  const bool memory = level + 1 == peaks->levels;
+  put_text(&to, "level", name);
+  put(&to, "bytes", json_integer(memory ? device->memory_bytes : device->caches[level].bytes));
+  put(&to, "read_gb_per_s", lab_number(peaks->bandwidth[level].read));
+  put(&to, "write_gb_per_s", lab_number(peaks->bandwidth[level].write));
+  put(&to, "copy_gb_per_s", lab_number(peaks->bandwidth[level].copy));
   return end(&to);
+}
+
+static json_t *peaks_json(const rung_device *device, const lab_peaks *peaks) {
+  writer to = begin();
+  char date[32];
+  json_t *levels = json_array();
+  for (int level = 0; level < peaks->levels; ++level)
+    if (json_array_append_new(levels, level_json(device, peaks, level)) != 0) to.failed = true;
+  put(&to, "levels", levels);
+  put(&to, "fma32_g_per_s", lab_number(peaks->fma32));
+  put(&to, "fma64_g_per_s", lab_number(peaks->fma64));
+  lab_date_text(peaks->conditions.date, date);
+  put_text(&to, "date", date);
+  put(&to, "load", lab_number(peaks->conditions.load));
+  put(&to, "kept", json_boolean(peaks->kept));
+  return end(&to);
+}
+
+static void put_limit(writer *to, const lab_limit *limit) {
+  put(to, "peak_ms", lab_number(limit->ms));
+  put_text(to, "peak_bound", limit->bound);
+  put_text(to, "peak_level", limit->level);
+  put_text(to, "caches", limit->caches);
 }
 
 static json_t *trial_json(const rung_case *test_case) {
@@ -180,7 +204,7 @@ static json_t *candidate_json(const lab_candidate *candidate) {
 
 json_t *lab_record(rung_context *context, const rung_case *test_case,
                    const lab_candidate *candidates, int count, const lab_rules *rules,
-                   const lab_roofs *roofs, const char *command) {
+                   const lab_peaks *peaks, const char *command) {
   writer to = begin();
   put(&to, "rung-record", json_integer(LAB_RECORD_VERSION));
   put_text(&to, "operation", test_case->operation->name);
@@ -188,12 +212,11 @@ json_t *lab_record(rung_context *context, const rung_case *test_case,
   put(&to, "provenance", provenance(command));
   put(&to, "device", device_json(context));
   put(&to, "rules", rules_json(rules));
-  if (roofs) {
-    const char *bound = "";
-    const double least = lab_roof_ms(roofs, test_case, &bound);
-    put(&to, "roofs", roofs_json(roofs));
-    put(&to, "roof_ms", lab_number(least));
-    put_text(&to, "roof_bound", bound);
+  if (peaks) {
+    const rung_device *device = &context->device;
+    const lab_limit limit = lab_limit_of(peaks, test_case, device, rules->hot);
+    put(&to, "peaks", peaks_json(device, peaks));
+    put_limit(&to, &limit);
   }
   json_t *array = json_array();
   for (int i = 0; i < count; ++i)

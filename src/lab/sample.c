@@ -23,7 +23,6 @@ typedef struct sampling {
   lab_candidate *candidates;
   int count;
   const lab_rules *rules;
-  lab_floor floor;
   double *spent; /* seconds, one a candidate */
   bool *active;
   int *order;
@@ -172,7 +171,7 @@ static bool is_done(const lab_rules *rules, const lab_candidate *candidate, doub
   return spent >= rules->seconds && candidate->count >= enough;
 }
 
-/* Verifies the last timed output, and asks whether the time can be true. */
+/* Verifies the last timed output. */
 static void finish(sampling *all, lab_candidate *candidate) {
   lab_verdict *after = &candidate->after;
   rung_error error = {0};
@@ -192,13 +191,6 @@ static void finish(sampling *all, lab_candidate *candidate) {
     memcpy(symptom, after->sentence, sizeof symptom);
     lab_find(after, LAB_WRONG_LATER, "right at first, not after timing: %.400s", symptom);
   }
-  const bool loose = candidate->row->order == RUNG_LOOSE;
-  const double floor_ms = loose ? all->floor.memory_ms : all->floor.ms;
-  const double median = lab_stats_of(candidate->samples, candidate->count).median;
-  if (after->finding == LAB_GOOD && !all->rules->hot && !(median >= 0.98 * floor_ms))
-    lab_find(after, LAB_TOO_FAST,
-             "the median of %.6g ms is below %.6g ms, the least that the measured roof allows",
-             median, floor_ms);
   if (after->finding != LAB_GOOD) candidate->stop = LAB_REFUSED;
 }
 
@@ -265,7 +257,7 @@ static rung_status check_rules(const lab_rules *rules, rung_error *error) {
 }
 
 rung_status lab_sample(lab_fixture *fixture, lab_candidate *candidates, int count,
-                       const lab_rules *rules, lab_floor floor,
+                       const lab_rules *rules,
                        void (*progress)(void *to, double done, const char *what), void *to,
                        rung_error *error) {
   for (int i = 0; i < count; ++i)
@@ -276,7 +268,6 @@ rung_status lab_sample(lab_fixture *fixture, lab_candidate *candidates, int coun
                   .candidates = candidates,
                   .count = count,
                   .rules = rules,
-                  .floor = floor,
                   .spent = calloc((size_t)count, sizeof(double)),
                   .active = calloc((size_t)count, sizeof(bool)),
                   .order = calloc((size_t)count, sizeof(int)),

@@ -1,19 +1,21 @@
 /* How every operation is checked and timed, in the order of operations.c. Linked by the laboratory,
  * not by the library. */
-#include <stddef.h>
+#include <string.h>
 
 #include "ops/histogram/lab/cases.h"
+#include "ops/operations.h"
 #include "ops/pairs/lab/cases.h"
 #include "ops/reduce/lab/cases.h"
 #include "ops/scan/lab/cases.h"
 #include "ops/stencil/lab/cases.h"
 
-const rung_cases *const rung_all_cases[] = {
-    &stencil_cases, &reduce_cases, &scan_cases, &histogram_cases, &pairs_cases, NULL,
-};
+#define ROW(name) &name##_cases,
+const rung_cases *const rung_all_cases[] = {RUNG_EVERY_OPERATION(ROW) NULL};
+_Static_assert(sizeof rung_all_cases / sizeof *rung_all_cases == RUNG_OPERATIONS + 1,
+               "an operation has no cases");
 
 const rung_cases *rung_cases_of(const rung_operation *operation) {
   for (const rung_cases *const *at = rung_all_cases; *at != NULL; at++)
-    if ((*at)->operation == operation) return *at;
+    if (strcmp((*at)->operation, operation->name) == 0) return *at;
   return NULL;
 }

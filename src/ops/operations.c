@@ -1,4 +1,6 @@
 /* The operations of the library, in the order they are shown. */
+#include "ops/operations.h"
+
 #include "core/ladder.h"
 #include "ops/histogram/histogram.h"
 #include "ops/pairs/pairs.h"
@@ -6,7 +8,7 @@
 #include "ops/scan/scan.h"
 #include "ops/stencil/stencil.h"
 
-const rung_operation *const rung_operations[] = {
-    &stencil_operation,   &reduce_operation, &scan_operation,
-    &histogram_operation, &pairs_operation,  NULL,
-};
+#define ROW(name) &name##_operation,
+const rung_operation *const rung_operations[] = {RUNG_EVERY_OPERATION(ROW) NULL};
+_Static_assert(sizeof rung_operations / sizeof *rung_operations == RUNG_OPERATIONS + 1,
+               "an operation has no ladder");

@@ -1,7 +1,8 @@
 /* bits [EXPECTED]: the same bits everywhere. Runs jobs through the public interface on every
  * instruction set this CPU has, with one and with three threads, on the simulated GPU and on a real
  * one, and prints a hash of each result; all must be equal, and equal to those in EXPECTED, on
- * x86-64 and on aarch64 alike. Uses nothing but the library, so that it also runs where no test
+ * x86-64 and on aarch64 alike. Uses nothing but the library (and the list of its
+ * operations), so that it also runs where no test
  * library does. Without EXPECTED the first
  * run's lines are printed: what EXPECTED holds. */
 #include <inttypes.h>
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ops/operations.h"
 
 enum { ROWS = 37, COLUMNS = 83, LONG_ROWS = 3, LONG = 70001, NAME = 32, LINE = 80, JOBS = 64 };
 
@@ -163,11 +166,11 @@ static void scan(rung_context *context, int bits, char *line) {
 /* Bins of every kind, of floats and of their bits as integers, of everything and of every row. */
 static void histogram(rung_context *context, int bits, char *line) {
   static const double edges[] = {-0.9, -0.5, -0.1, 0, 1e-3, .3, .35, .8};
-  static const rung_bins all[] = {{RUNG_BINS_EVEN, 100, -.7, .9, NULL},
-                                  {RUNG_BINS_EVEN, 4097, -1, 1, NULL},
-                                  {RUNG_BINS_EDGES, 7, 0, 0, edges},
-                                  {RUNG_BINS_MODULO, 10, 0, 0, NULL},
-                                  {RUNG_BINS_MODULO, 300000, 0, 0, NULL}};
+  static const rung_bins all[] = {{0, RUNG_BINS_EVEN, 100, -.7, .9, NULL},
+                                  {0, RUNG_BINS_EVEN, 4097, -1, 1, NULL},
+                                  {0, RUNG_BINS_EDGES, 7, 0, 0, edges},
+                                  {0, RUNG_BINS_MODULO, 10, 0, 0, NULL},
+                                  {0, RUNG_BINS_MODULO, 300000, 0, 0, NULL}};
   matrix in, counts, outside;
   uint64_t h = 14695981039346656037u;
   make(&in, 2, LONG_ROWS, LONG, bits);
@@ -199,7 +202,7 @@ static void pairs(rung_context *context, int bits, char *line) {
   static const double edges[] = {0.01, .02, .05, .1, .11, .13, .5};
   static const rung_box boxes[] = {{{1.5, 0, 0}, {0, 1.25, 0}, {0, 0, 2}},
                                    {{1.5, .1, 0}, {2.25, -1.5, .2}, {-.5, .75, 1.25}}};
-  static const rung_distances all[] = {{100, .04, NULL}, {50, .01, NULL}, {6, 0, edges}};
+  static const rung_distances all[] = {{0, 100, .04, NULL}, {0, 50, .01, NULL}, {0, 6, 0, edges}};
   matrix a, b, weights, molecules, counts, outside, sums;
   uint64_t h = 14695981039346656037u;
   make(&a, 2, POINTS, 3, bits);
@@ -222,8 +225,8 @@ static void pairs(rung_context *context, int bits, char *line) {
     make(&outside, 1, 3, 1, 64);
     make(&sums, 1, bins->count, 1, 64);
     counts.tensor.dtype.code = outside.tensor.dtype.code = kDLInt;
-    const rung_points first = {&a.tensor, &weights.tensor, heavy ? &molecules.tensor : NULL},
-                      second = {&b.tensor, &other_weights, heavy ? &other_molecules : NULL};
+    const rung_points first = {0, &a.tensor, &weights.tensor, heavy ? &molecules.tensor : NULL},
+                      second = {0, &b.tensor, &other_weights, heavy ? &other_molecules : NULL};
     check(context,
           rung_pairs(context, &first, cross ? &second : NULL, space > 0 ? &boxes[space - 1] : NULL,
                      bins, &counts.tensor, &outside.tensor, heavy ? &sums.tensor : NULL, NULL),
@@ -240,20 +243,43 @@ static void pairs(rung_context *context, int bits, char *line) {
   free(molecules.tensor.data);
 }
 
-static int run_jobs(rung_context *context, char lines[JOBS][LINE]) {
+/* ---- every operation ------------------------------------------------------------------------ */
+
+/* OPERATION_lines(): its lines, written from lines[count] on; returns how many there are then. */
+typedef char (*line_list)[LINE];
+
+static int stencil_lines(rung_context *context, int bits, line_list lines, int count) {
   static const int radii[] = {1, 2, 3, 5, 8};
+  for (const char *const *preset = rung_radiator_presets(); *preset; preset++)
+    radiator(context, *preset, bits, lines[count++]);
+  for (int edge = RUNG_EDGE_WRAP; edge <= RUNG_EDGE_MIRROR; edge++)
+    stencil(context, radii[edge], (rung_edge)edge, bits, lines[count++]);
+  stencil(context, 2, RUNG_EDGE_WRAP, bits, lines[count++]);
+  return count;
+}
+
+#define ONE_LINE(name)                                                                   \
+  static int name##_lines(rung_context *context, int bits, line_list lines, int count) { \
+    name(context, bits, lines[count]);                                                   \
+    return count + 1;                                                                    \
+  }
+/* A mean along lines, which was an operation of its own, and keeps its line; then the sums. */
+static int reduce_lines(rung_context *context, int bits, line_list lines, int count) {
+  rowmeans(context, bits, lines[count]);
+  reduce(context, bits, lines[count + 1]);
+  return count + 2;
+}
+ONE_LINE(scan)
+ONE_LINE(histogram)
+ONE_LINE(pairs)
+
+/* An operation without lines here does not compile. */
+static int run_jobs(rung_context *context, line_list lines) {
   int count = 0;
   for (int bits = 32; bits <= 64; bits += 32) {
-    for (const char *const *preset = rung_radiator_presets(); *preset; preset++)
-      radiator(context, *preset, bits, lines[count++]);
-    for (int edge = RUNG_EDGE_WRAP; edge <= RUNG_EDGE_MIRROR; edge++)
-      stencil(context, radii[edge], (rung_edge)edge, bits, lines[count++]);
-    stencil(context, 2, RUNG_EDGE_WRAP, bits, lines[count++]);
-    rowmeans(context, bits, lines[count++]);
-    reduce(context, bits, lines[count++]);
-    scan(context, bits, lines[count++]);
-    histogram(context, bits, lines[count++]);
-    pairs(context, bits, lines[count++]);
+#define RUN(name) count = name##_lines(context, bits, lines, count);
+    RUNG_EVERY_OPERATION(RUN)
+#undef RUN
   }
   return count;
 }

@@ -35,7 +35,7 @@ static size_t hundred_bytes(const rung_task *task) {
     }                                                                                    \
   }
 
-static const rung_row rows[] = {
+static rung_row rows[] = {
     ON_CPU(honest, "honest"),
     ON_CPU(writes_nothing, "writes-nothing"),
     ON_CPU(writes_nan, "writes-nan"),
@@ -167,7 +167,7 @@ static void check(const rung_case *test_case, rung_order order, const rung_view 
 }
 
 static const char *const lines[] = {"n=1000", NULL};
-const rung_cases copycat_cases = {.operation = &copycat_operation,
+const rung_cases copycat_cases = {.operation = "copycat",
                                   .verify = lines,
                                   .bench = lines,
                                   .tour = lines,

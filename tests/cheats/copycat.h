@@ -3,6 +3,7 @@
 #ifndef RUNG_CHEATS_COPYCAT_H
 #define RUNG_CHEATS_COPYCAT_H
 
+#include "gpu_entries.h"
 #include "lab/case.h"
 
 enum { COPYCAT_IN, COPYCAT_OUT };

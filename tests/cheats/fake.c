@@ -157,12 +157,14 @@ static rung_status clock_mhz(rung_state *state, double *mhz, rung_error *error) 
   return RUNG_OK;
 }
 
-/* The work is told apart by probe: read 1, write 2, copy 3, fma32 4, fma64 5 times the rate. */
-static rung_status probe(rung_state *state, rung_probe probe, double *work, double *milliseconds,
-                         rung_error *error) {
+/* The work is told apart by probe: read 1, write 2, copy 3, fma32 4, fma64 5 times the rate; by
+ * level: in a cache ten times that. */
+static rung_status probe(rung_state *state, rung_probe probe, int64_t bytes, double *work,
+                         double *milliseconds, rung_error *error) {
   (void)error;
   state->probes += 1;
   *work = 2 * (probe + 1) * (state->probe_rate > 0 ? state->probe_rate : 1e6);
+  if (bytes > 0) *work *= 10;
   *milliseconds = 2;
   return RUNG_OK;
 }
@@ -192,7 +194,10 @@ void fake_open(fake *device, bool streams) {
                                           .name = "a fake",
                                           .identity = "fake-0",
                                           .processors = 1,
-                                          .threads = 1}}};
+                                          .threads = 1,
+                                          .cache_bytes = 6000000,
+                                          .caches = {{2, 6000000}},
+                                          .flush_bytes = 256 << 20}}};
   device->context.backend = &device->backend;
   device->context.state = &device->state;
 }

@@ -4,7 +4,7 @@
 #ifndef RUNG_CHEATS_SLIPS_H
 #define RUNG_CHEATS_SLIPS_H
 
-#include "core/ladder.h"
+#include "gpu_entries.h"
 
 enum { SLIPS_BLOCK = 256, SLIPS_SCRATCH = 1 << 14 /* bytes */ };
 

@@ -73,6 +73,8 @@ grep -qF '"edges": null' out.json || fail "remainders have edges: $(cat out.json
 rm out.npy out.json piped.npy
 
 # What is refused, and leaves no file.
+expect 2 "-o 'h.csv': expected: a name that ends in .npy" "${histogram[@]}" in.npy --bins 3 --range 0 4 -o h.csv
+[ ! -e h.csv ] || fail "h.csv was written"
 expect 2 "none of --modulo" "${histogram[@]}" in.npy -o out.npy
 expect 2 "more than one of --modulo" "${histogram[@]}" in.npy --bytes --modulo 3 -o out.npy
 expect 2 "--range LO HI" "${histogram[@]}" in.npy --bins 3 -o out.npy

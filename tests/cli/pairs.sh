@@ -175,6 +175,10 @@ grep -qaF "'descr': '<i8'" out.npy || fail "counts are no i64"
 [ "$(od -An -v -t d8 -j 128 -w65536 out.npy | tr -s ' ')" = " 0 1 2 0" ] || fail "out.npy is wrong"
 expect 0 "3 above" "$RUNG" pairs four.gro --device cpu --width 1 --max 4 --rdf -o out.npy
 grep -qaF "'shape': (4, 6)" out.npy || fail "the table of --rdf has no six columns"
+cp four.gro $'caf\xe9.gro' # a name that is not UTF-8
+expect 0 - "${pairs[@]}" $'caf\xe9.gro' --width 1 --max 4 --json
+prints '"file": "caf\\xe9.gro"'
+rm $'caf\xe9.gro'
 expect 0 - "${pairs[@]}" four.gro --width 1 --max 4 --json
 for word in '"frames": 1' '"above": 3' '"sums": null' '4.0'; do prints "$word"; done
 rm out.csv out.npy

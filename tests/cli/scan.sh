@@ -58,6 +58,7 @@ expect 0 - "$RUNG" reduce in.npy --op sum --axis 1 --device cpu --quiet
 rm out.npy piped.npy self.npy
 
 # What is refused, and leaves no file.
+expect 2 "-o 'out.csv'" "${scan[@]}" in.npy -o out.csv
 expect 2 "--op 'mean' is not known" "${scan[@]}" in.npy --op mean -o out.npy
 expect 2 "'--exclusive=1' takes no value" "${scan[@]}" in.npy --exclusive=1 -o out.npy
 expect 2 "magic" "${scan[@]}" in.npy --rung magic -o out.npy

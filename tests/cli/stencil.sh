@@ -16,6 +16,7 @@ shift=("$RUNG" stencil --weights "1 0 2" --device cpu --quiet)
 expect 0 - "${shift[@]}" in.npy -o out.npy
 same out.npy "12 9 18 6 192 144 288 96"
 [ -s stderr ] && fail "--quiet was not quiet"
+expect 2 "--means 'm.txt'" "${shift[@]}" in.npy -o out.npy --means m.txt
 expect 0 - "${shift[@]}" in.npy --steps 0 -o out.npy
 same out.npy "1 2 4 8 16 32 64 128"
 expect 0 - "${shift[@]}" in.npy --steps 2 -o out.npy

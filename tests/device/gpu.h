@@ -31,7 +31,7 @@ static inline void expect_status(rung_status found, rung_status wanted, int line
 
 static inline int open_gpu(void **unused) {
   (void)unused;
-  cuda = rung_backends[RUNG_CUDA];
+  cuda = rung_backend_of(RUNG_CUDA, NULL);
   int devices = 0;
   if (!cuda || cuda->count(&devices, &failure) != RUNG_OK) {
     print_message("no GPU: %s\n", cuda ? failure.sentence : "this build has no CUDA");

@@ -122,7 +122,7 @@ static void measuring_out_of_order_is_refused(void **unused) {
   FAILS(RUNG_BAD_ARGUMENT, cuda->clock_mhz(fresh, &value, &failure));
   FAILS(RUNG_BAD_ARGUMENT, cuda->clock_end(fresh, &failure));
   FAILS(RUNG_BAD_ARGUMENT, cuda->mark(fresh, 2, &failure));
-  FAILS(RUNG_BAD_ARGUMENT, cuda->probe(fresh, RUNG_PROBES, &value, &value, &failure));
+  FAILS(RUNG_BAD_ARGUMENT, cuda->probe(fresh, RUNG_PROBES, 0, &value, &value, &failure));
   OK(cuda->release_hold(fresh, &failure));
   cuda->close(fresh);
 }
@@ -183,14 +183,14 @@ static void a_flush_makes_the_next_copy_cold(void **unused) {
   cuda->release(gpu, to);
 }
 
-static void probes_find_plausible_roofs(void **unused) {
+static void probes_find_plausible_peaks(void **unused) {
   (void)unused;
   NEED_DEVICE();
   static const char *const names[] = {"read", "write", "copy", "fma32", "fma64"};
   double rate[RUNG_PROBES];
   for (int p = 0; p < RUNG_PROBES; p++) {
     double work = 0, ms = 0;
-    OK(cuda->probe(gpu, (rung_probe)p, &work, &ms, &failure));
+    OK(cuda->probe(gpu, (rung_probe)p, 0, &work, &ms, &failure));
     assert_true(work > 0 && ms > 0);
     rate[p] = work / ms / 1e6;
     print_message("probe %s: %.1f G/s over %.3f ms\n", names[p], rate[p], ms);
@@ -211,7 +211,7 @@ int main(void) {
       cmocka_unit_test(measuring_out_of_order_is_refused),
       cmocka_unit_test(the_clock_is_a_clock),
       cmocka_unit_test(a_flush_makes_the_next_copy_cold),
-      cmocka_unit_test(probes_find_plausible_roofs),
+      cmocka_unit_test(probes_find_plausible_peaks),
   };
   return cmocka_run_group_tests_name("cuda measuring", tests, open_gpu, close_gpu);
 }

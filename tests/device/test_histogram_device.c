@@ -41,15 +41,15 @@ enum { FORMS = sizeof forms / sizeof *forms };
 
 static double uneven[301];
 static const rung_bins bins_of[] = {
-    {RUNG_BINS_MODULO, 8, 0, 0, NULL},       {RUNG_BINS_MODULO, 1000, 0, 0, NULL},
-    {RUNG_BINS_EVEN, 10, 0, 200, NULL},      {RUNG_BINS_EVEN, 300, -1, 1.5, NULL},
-    {RUNG_BINS_EVEN, 5, 1e6, 1e6 + 1, NULL}, {RUNG_BINS_EDGES, 300, 0, 0, uneven},
+    {0, RUNG_BINS_MODULO, 8, 0, 0, NULL},       {0, RUNG_BINS_MODULO, 1000, 0, 0, NULL},
+    {0, RUNG_BINS_EVEN, 10, 0, 200, NULL},      {0, RUNG_BINS_EVEN, 300, -1, 1.5, NULL},
+    {0, RUNG_BINS_EVEN, 5, 1e6, 1e6 + 1, NULL}, {0, RUNG_BINS_EDGES, 300, 0, 0, uneven},
 };
 enum { BINS = sizeof bins_of / sizeof *bins_of };
 /* Many bins, of one row only. */
-static const rung_bins many[] = {{RUNG_BINS_MODULO, 20000, 0, 0, NULL},
-                                 {RUNG_BINS_MODULO, 65536, 0, 0, NULL},
-                                 {RUNG_BINS_EVEN, 600000, -1, 1.5, NULL}};
+static const rung_bins many[] = {{0, RUNG_BINS_MODULO, 20000, 0, 0, NULL},
+                                 {0, RUNG_BINS_MODULO, 65536, 0, 0, NULL},
+                                 {0, RUNG_BINS_EVEN, 600000, -1, 1.5, NULL}};
 
 static rung_status count(rung_context *context, const rung_bins *bins, const form *f,
                          DLDataType type, void *in, void *to, bool there, const char *rung) {
@@ -139,7 +139,7 @@ static void auto_takes_the_last_rung(void **unused) {
   DLTensor in = {.data = x, .device = {kDLCPU, 0}, .ndim = 1, .dtype = types[5], .shape = shape};
   DLTensor out = {
       .data = counts, .device = {kDLCPU, 0}, .ndim = 1, .dtype = {kDLInt, 64, 1}, .shape = three};
-  const rung_bins bins = {RUNG_BINS_EVEN, 3, 0, 3, NULL};
+  const rung_bins bins = {0, RUNG_BINS_EVEN, 3, 0, 3, NULL};
   rung_call call = {0};
   if (rung_histogram(on_gpu, &bins, &in, &out, NULL, &call) != RUNG_OK)
     fail_msg("%s", rung_last_error(on_gpu));

@@ -87,9 +87,9 @@ static rung_status count(rung_context *context, const form *f, char *from, char 
            counts = tensor(to + COUNTS, there, kDLInt, 64, 1, bins, NULL),
            outside = tensor(to + OUTSIDE, there, kDLInt, 64, 1, three, NULL),
            sums = tensor(to + SUMS, there, kDLFloat, 64, 1, bins, NULL);
-  const rung_points first = {&a, &aw, f->excluding ? &am : NULL},
-                    second = {&b, &bw, f->excluding ? &bm : NULL};
-  const rung_distances by = {f->bins, f->width, NULL};
+  const rung_points first = {0, &a, &aw, f->excluding ? &am : NULL},
+                    second = {0, &b, &bw, f->excluding ? &bm : NULL};
+  const rung_distances by = {0, f->bins, f->width, NULL};
   return rung_pairs(context, &first, cross ? &second : NULL, f->box ? &boxes[f->box] : NULL, &by,
                     &counts, f->outside ? &outside : NULL, f->weighted ? &sums : NULL, call);
 }

@@ -6,6 +6,23 @@
 
 _Static_assert(RUNG_OK == 0 && RUNG_CHECK_FAILED == 14, "status values are pinned");
 
+/* 1 + 2 + 3 + 4, with a struct whose size is said and one whose size is not. */
+static int sums(void) {
+  const float data[] = {1, 2, 3, 4};
+  const int64_t count = 4;
+  float sum = 0;
+  rung_context *context;
+  rung_call call = {.size = sizeof call, .rung = "serial"};
+  rung_device_info opened = {.size = sizeof opened};
+  rung_status status = rung_open(&context, &(rung_options){.device = "cpu", .threads = 1});
+  DLTensor in = rung_array_f32(data, &count), out = rung_number_f32(&sum);
+  if (!status) status = rung_reduce(context, RUNG_SUM, &in, RUNG_ALL, &out, &call);
+  if (!status) status = rung_opened(context, &opened);
+  if (status) printf("%s\n", rung_last_error(context));
+  rung_close(context);
+  return !status && sum == 10 && strcmp(call.used, "serial") == 0 && opened.threads == 1;
+}
+
 int main(void) {
   rung_options options = {.device = "cpu"};
   rung_call call = {.rung = "auto"};
@@ -14,6 +31,7 @@ int main(void) {
     return 1;
   }
   if (rung_status_text(RUNG_OK) == NULL || options.threads != 0 || call.used != NULL) return 1;
+  if (!sums()) return 1;
   printf("%s\n", rung_version());
   return 0;
 }

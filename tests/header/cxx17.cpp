@@ -1,10 +1,31 @@
 // The public header as C++17: C linkage, and no construct that C++ lacks.
 #include <rung/rung.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 
 static_assert(RUNG_OK == 0 && RUNG_CHECK_FAILED == 14, "status values are pinned");
+
+// 1 + 2 + 3 + 4, by way of what a library of DLPack 1 hands over.
+static bool sums() {
+  const double data[] = {1, 2, 3, 4};
+  const std::int64_t count = 4;
+  double sum = 0;
+  rung_context *context = nullptr;
+  rung_options options{};
+  options.device = "cpu";
+  rung_managed managed{};
+  managed.version.major = 1;
+  managed.dl_tensor = rung_array_f64(data, &count);
+  DLTensor *in = nullptr, out = rung_number_f64(&sum);
+  rung_status status = rung_open(&context, &options);
+  if (!status) status = rung_managed_tensor(context, &managed, 0, &in);
+  if (!status) status = rung_reduce(context, RUNG_SUM, in, RUNG_ALL, &out, nullptr);
+  if (status) std::printf("%s\n", rung_last_error(context));
+  rung_close(context);
+  return !status && sum == 10;
+}
 
 int main() {
   rung_options options{};
@@ -14,6 +35,7 @@ int main() {
     return 1;
   }
   if (rung_status_text(RUNG_OK) == nullptr || options.threads != 0 || call.used) return 1;
+  if (!sums()) return 1;
   std::printf("%s\n", rung_version());
   return 0;
 }

@@ -1,4 +1,5 @@
-/* A program of somebody else's: opens the CPU, runs one step of the smallest radiator there is. */
+/* A program of somebody else's: opens the CPU, then the simulator, and runs one step of the smallest
+ * radiator there is on each. */
 #include <rung/rung.h>
 #include <stdio.h>
 
@@ -18,6 +19,13 @@ int main(void) {
   if (status != RUNG_OK) fprintf(stderr, "%s\n", rung_last_error(context));
   rung_close(context);
   if (status != RUNG_OK || grid[0] != 1.0f) return 1;
-  printf("rung %s\n", rung_version());
+  /* The simulator: a part that is loaded, or linked in; it says why where there is none. */
+  options.device = "sim";
+  status = rung_open(&context, &options);
+  if (status != RUNG_OK && status != RUNG_NO_DEVICE) return 1;
+  if (status == RUNG_OK) status = rung_radiator(context, &model, 1, &tensor, NULL, NULL);
+  if (status != RUNG_OK) fprintf(stderr, "%s\n", rung_last_error(context));
+  rung_close(context);
+  printf("rung %s%s\n", rung_version(), status == RUNG_OK ? " and sim" : "");
   return 0;
 }

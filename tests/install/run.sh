@@ -30,12 +30,41 @@ if [ -x "$build/rung" ]; then
   "$prefix/bin/rung" --version >/dev/null || fail "the installed rung --version fails"
 fi
 
-others=$(nm -D --defined-only --extern-only "$library" | awk '$3 !~ /^rung_/ { print $3 }')
-[ -z "$others" ] || fail "librung.so shows names that are not rung_*: ${others//$'\n'/ }"
-# Every function of the header, and nothing else, is there.
-sed -n 's/^RUNG_API .*[ *]\(rung_[a-z_]*\)(.*/\1/p' "$prefix/include/rung/rung.h" | sort >"$work/header"
-nm -D --defined-only --extern-only "$library" | awk '{ print $3 }' | sort >"$work/library"
+# names LIBRARY: what leaves it, and under which version.
+names() { nm -D --defined-only --extern-only "$1" | awk '$3 ~ /@/ { print $3 }' | sort; }
+# Every function of the header, and nothing else, is there as RUNG_0; what the command's laboratory
+# needs, as the tree lists it, is there as RUNG_PRIVATE.
+listed=$here/../../cmake/librung.map.in
+version=$(pkg-config --modversion "$libdir/pkgconfig/rung.pc")
+{
+  sed -n 's/^RUNG_API .*[ *]\(rung_[a-z_]*\)(.*/\1@@RUNG_0/p' "$prefix/include/rung/rung.h"
+  sed -n "/^RUNG_PRIVATE/,\$ s/^    \(rung_[a-z_]*\);/\1@@RUNG_PRIVATE_$version/p" "$listed"
+} | sort >"$work/header"
+names "$library" >"$work/library"
 diff "$work/header" "$work/library" || fail "header (<) and librung.so (>) show different names"
+for part in cuda sim; do
+  [ -e "$libdir/librung-$part.so" ] || continue
+  [ "$(names "$libdir/librung-$part.so")" = "rung_part_$part@@RUNG_0" ] ||
+    fail "librung-$part.so shows $(names "$libdir/librung-$part.so")"
+done
+for shared in "$libdir"/librung*.so; do
+  others=$(nm -D --defined-only --extern-only "$shared" | awk '$3 !~ /^(rung_|RUNG_)/ { print $3 }')
+  [ -z "$others" ] || fail "$shared shows names that are not rung_*: ${others//$'\n'/ }"
+done
+# at_most MB FILE: stripped. The command would be larger with a rung linked into it.
+at_most() {
+  [ -e "$2" ] || return 0
+  strip -o "$work/stripped" "$2"
+  local bytes
+  bytes=$(stat -c %s "$work/stripped")
+  [ "$bytes" -le "$(($1 * 1000000))" ] || fail "$2 has $bytes bytes; expected: at most $1 MB"
+}
+at_most 4 "$library"
+at_most 12 "$libdir/librung-cuda.so"
+at_most 5 "$libdir/librung-sim.so"
+at_most 1 "$prefix/bin/rung"
+needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm|libgomp|libpthread|libdl|ld-linux.*)\.so' || true)
+[ -z "$needed" ] || fail "librung.so needs ${needed//$'\n'/ }"
 readelf -d "$library" | grep -q 'SONAME.*\[librung\.so\.0\]' || fail "soname is not librung.so.0"
 
 export PKG_CONFIG_PATH=$libdir/pkgconfig
@@ -44,14 +73,17 @@ strict="-std=c11 -Wall -Wextra -Werror"
 {
   "$cc" $strict "$here/consumer.c" $(pkg-config --cflags --libs rung) -Wl,-rpath,"$libdir" \
     -o "$work/by_pkg_config"
-  "$cc" $strict "$here/consumer.c" $(pkg-config --cflags rung) "$libdir/librung.a" \
-    $(pkg-config --libs --static rung | sed 's/-lrung\b//') -o "$work/by_pkg_config_static"
+  mkdir "$work/archives" # where the linker has no choice
+  ln -s "$libdir"/*.a "$work/archives"
+  "$cc" $strict "$here/consumer.c" $(pkg-config --cflags rung) -L"$work/archives" \
+    $(pkg-config --libs --static rung) -o "$work/by_pkg_config_static"
 }
 "$cmake" -S "$here" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" \
   -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="$strict" >"$work/log" 2>&1 &&
   "$cmake" --build "$work/consumer" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 
 said="rung $(pkg-config --modversion rung)"
+[ ! -e "$libdir/librung-sim.so" ] || said="$said and sim"
 for program in by_pkg_config by_pkg_config_static consumer/with_rung consumer/with_rung_static; do
   [ "$("$work/$program")" = "$said" ] || fail "$program does not say \"$said\""
 done

@@ -14,7 +14,8 @@
 #include <cmocka.h>
 
 #include "backend/sim/sim.h"
-#include "core/ladder.h"
+#include "core/part.h"
+#include "gpu_entries.h"
 
 enum { BOARD_SCRATCH = 1 << 20 };
 
@@ -29,9 +30,10 @@ static board here;
 
 static inline int open_board(rung_kind kind) {
   int devices = 0;
-  here = (board){.backend = rung_backends[kind]};
+  here = (board){0};
+  here.backend = rung_backend_of(kind, &here.error);
   if (!here.backend || here.backend->count(&devices, &here.error) != RUNG_OK) {
-    print_message("no such device: %s\n", here.backend ? here.error.sentence : "not built");
+    print_message("no such device: %s\n", here.error.sentence);
     return 0;
   }
   if (here.backend->describe(0, &here.device, &here.error) != RUNG_OK) return -1;

@@ -2,7 +2,7 @@
 #ifndef TESTS_SIM_STRAYS_H
 #define TESTS_SIM_STRAYS_H
 
-#include "core/ladder.h"
+#include "gpu_entries.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -58,7 +58,7 @@ typedef struct side {
 
 static void *run_side(void *arg) {
   side *mine = arg;
-  const rung_backend *sim = rung_backends[RUNG_SIM];
+  const rung_backend *sim = rung_backend_of(RUNG_SIM, NULL);
   enum { COUNT = TRIAL_BLOCKS * 64 };
   rung_error error = {0};
   rung_device device;

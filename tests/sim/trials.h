@@ -2,7 +2,7 @@
 #ifndef TESTS_SIM_TRIALS_H
 #define TESTS_SIM_TRIALS_H
 
-#include "core/ladder.h"
+#include "gpu_entries.h"
 
 /* A launch to be refused, or not. */
 typedef struct shape_trial {

@@ -12,7 +12,7 @@ touch src/backend/{backend,gpu}.h src/backend/cpu/lanes.h
 touch src/ops/a/{a,inner}.h src/ops/b/b.h src/ops/b/cpu/body.h
 echo '#include <cuda_runtime.h>' >src/backend/cuda/surface.h
 printf '#include <omp.h>\n#pragma omp parallel\n' >src/backend/cpu/parallel.c
-printf '#include "%s"\n' lab/lab.h core/core.h files/npy.h rung_defaults.h >src/cli/main.c
+printf '#include "%s"\n' lab/lab.h rung/rung.h files/npy.h rung_defaults.h >src/cli/main.c
 printf '#include "%s"\n' core/core.h backend/backend.h rung_build.h >src/lab/lab.c
 printf '#include "%s"\n' core/core.h a.h ../b/b.h inner.h backend/cpu/lanes.h >src/ops/a/a.c
 printf '#include "%s"\n' core/core.h ops/b/b.h cpu/body.h >src/ops/b/b.c
@@ -36,6 +36,7 @@ planted() {
   fi
   if [ -n "$kept" ]; then mv "$kept" "$1"; else rm "$1"; fi
 }
+planted src/cli/main.c 5 '#include "core/core.h"'
 planted src/cli/main.c 5 '#include "backend/backend.h"'
 planted src/cli/main.c 5 '#include "ops/a/a.h"'
 planted src/lab/lab.c 4 '#include "ops/a/a.h"'

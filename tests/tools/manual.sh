@@ -35,6 +35,15 @@ while read -r option; do
   grep -qxe "$option" <<<"$everything" || complain "no verb takes $option of the manual"
 done < <(grep -oE -- '--[a-z]+(-[a-z]+)*' <<<"$page" | sort -u)
 
+# Every operation stands in the manual, and its jobs' keys in the help.
+operations=$("$RUNG" ladder | awk -F: '/^[a-z]+:/ { print $1 }')
+[ -n "$operations" ] || complain "rung ladder lists no operations"
+for operation in $operations; do
+  grep -qw "$operation" <<<"$page" || complain "the manual lacks the operation $operation"
+  "$RUNG" bench "$operation" --help | grep -qF "Keys of a job of $operation" ||
+    complain "rung bench $operation --help lists no keys"
+done
+
 # shellcheck source=/dev/null
 source "$root/completions/rung.bash"
 # completes EXPECTED WORD...: completing the last word offers EXPECTED, among others.
@@ -56,4 +65,7 @@ completes 2019 radiator --preset ""
 completes cuda radiator --device c
 completes stencil bench st
 completes panel verify --rung pa
+for operation in $operations; do
+  for verb in ladder verify bench explain timeline; do completes "$operation" $verb ""; done
+done
 exit $wrong

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/context.h"
+#include "core/part.h"
 
 static int clean(void **state) {
   (void)state;
@@ -88,10 +89,10 @@ static void names_of_devices(void **state) {
 
 static void devices_that_are_not_there(void **state) {
   (void)state;
-  if (rung_backends[RUNG_SIM] == NULL)
-    refused(&(rung_options){.device = "sim"}, RUNG_NO_DEVICE, "simulator is not in this build");
-  if (rung_backends[RUNG_CUDA] == NULL)
-    refused(&(rung_options){.device = "cuda:1"}, RUNG_NO_DEVICE, "this build has no CUDA");
+  if (rung_backend_of(RUNG_SIM, NULL) == NULL)
+    refused(&(rung_options){.device = "sim"}, RUNG_NO_DEVICE, "needs the simulator");
+  if (rung_backend_of(RUNG_CUDA, NULL) == NULL)
+    refused(&(rung_options){.device = "cuda:1"}, RUNG_NO_DEVICE, "needs the CUDA part of the library");
   else
     refused(&(rung_options){.device = "cuda:999"}, RUNG_NO_DEVICE, "");
 }

@@ -28,7 +28,7 @@ static bool small_only(const rung_task *task, char why[RUNG_REASON]) {
 
 static const int sweep[] = {32, 64, 0};
 
-static const rung_row rows[] = {
+static rung_row rows[] = {
     {.name = "simple", .family = RUNG_ON_CPU, .dtypes = RUNG_FLOATS, .launch = {run, run, NULL}},
     {.name = "story",
      .family = RUNG_ON_CPU,
@@ -218,7 +218,7 @@ static rung_status run_nested(const rung_task *task) {
   }
   return RUNG_OK;
 }
-static const rung_row nested_row = {.name = "nested",
+static rung_row nested_row = {.name = "nested",
                                     .family = RUNG_ON_CPU,
                                     .dtypes = RUNG_FLOATS,
                                     .scratch_bytes = nested_bytes,

@@ -57,7 +57,7 @@ static void put_array(int version, const char *dictionary, const void *data, siz
 }
 
 static void refused(rung_status wanted, const char *word) {
-  npy_array array;
+  file_array array;
   rung_error error = {0};
   memset(&array, 0x55, sizeof array);
   assert_int_equal(npy_read(path, &array, &error), wanted);
@@ -75,7 +75,7 @@ static void refused_header(const char *dictionary, const char *word) {
 }
 
 /* Its tensor points into *array: it is filled where it is to stay. */
-static void take(npy_array *array) {
+static void take(file_array *array) {
   rung_error error = {0};
   rung_status status = npy_read(path, array, &error);
   if (status) fail_msg("refused: %s", error.sentence);
@@ -103,7 +103,7 @@ static void versions_and_types(void **state) {
     snprintf(dictionary, sizeof dictionary, DICT("%s", "False", "(2, 3)"), types[t].descr);
     for (int version = 1; version <= 3; version++) {
       put_array(version, dictionary, data, 6 * size);
-      npy_array array;
+      file_array array;
       take(&array);
       assert_int_equal(array.dtype, types[t].dtype);
       assert_int_equal(array.tensor.dtype.bits, 8 * size);
@@ -115,7 +115,7 @@ static void versions_and_types(void **state) {
         size_t from = big ? i / size * size + (size - 1 - i % size) : i;
         assert_int_equal(((unsigned char *)array.tensor.data)[i], data[from]);
       }
-      npy_free(&array);
+      array_free(&array);
       assert_null(array.memory);
     }
   }
@@ -127,45 +127,45 @@ static void known_values(void **state) {
   static const unsigned char big[] = {0x3f, 0xf8, 0, 0, 0,    0, 0,    0,    0xc0, 0, 0, 0,
                                       0,    0,    0, 0, 0x42, 2, 0xa0, 0x5f, 0x20, 0, 0, 0};
   put_array(1, DICT(">f8", "False", "(3,)"), big, sizeof big);
-  npy_array array;
+  file_array array;
   take(&array);
   const double *value = array.tensor.data;
   assert_true(value[0] == 1.5 && value[1] == -2 && value[2] == 1e10);
-  npy_free(&array);
+  array_free(&array);
 }
 
 static void fortran_order(void **state) {
   (void)state;
   static const unsigned char data[24] = {0};
   put_array(1, DICT("|u1", "True", "(2, 3, 4)"), data, 24);
-  npy_array array;
+  file_array array;
   take(&array);
   assert_int_equal(array.tensor.strides[0], 1);
   assert_int_equal(array.tensor.strides[1], 2);
   assert_int_equal(array.tensor.strides[2], 6);
-  npy_free(&array);
+  array_free(&array);
 }
 
 static void empty_and_scalar(void **state) {
   (void)state;
   put_array(1, DICT("<f4", "False", "()"), "\0\0\x80\x3f", 4);
-  npy_array array;
+  file_array array;
   take(&array);
   assert_int_equal(array.tensor.ndim, 0);
   assert_true(*(float *)array.tensor.data == 1.0f);
-  npy_free(&array);
+  array_free(&array);
   put_array(1, DICT("<f4", "False", "(0,)"), "", 0);
   take(&array);
   assert_int_equal(array.tensor.shape[0], 0);
-  npy_free(&array);
+  array_free(&array);
   put_array(2, DICT("<f4", "True", "(5, 0, 3)"), "", 0);
   take(&array);
   assert_int_equal(array.tensor.ndim, 3);
-  npy_free(&array);
+  array_free(&array);
   put_array(1, DICT("|u1", "False", "(1, 1, 1, 1, 1, 1, 1, 2)"), "ab", 2);
   take(&array);
   assert_int_equal(array.tensor.ndim, 8);
-  npy_free(&array);
+  array_free(&array);
 }
 
 /* The same dictionary as other writers, and people, put it. */
@@ -178,12 +178,12 @@ static void other_spellings(void **state) {
       "{'descr': '=u2', 'fortran_order': False, 'shape': (2, 4), }\n"};
   for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
     put_array(1, same[i], "0123456789abcdef", 16);
-    npy_array array;
+    file_array array;
     take(&array);
     assert_int_equal(array.dtype, RUNG_U16);
     assert_int_equal(array.tensor.ndim, 2);
     assert_int_equal(array.tensor.shape[1], 4);
-    npy_free(&array);
+    array_free(&array);
   }
 }
 
@@ -283,7 +283,7 @@ static void no_file(void **state) {
 }
 
 /* Reads what is in `path` as standard input through a pipe, where no size is known. */
-static rung_status read_piped(npy_array *array, rung_error *error) {
+static rung_status read_piped(file_array *array, rung_error *error) {
   char command[160];
   snprintf(command, sizeof command, "cat %s", path);
   FILE *pipe = popen(command, "r");
@@ -308,12 +308,12 @@ static void from_a_pipe(void **state) {
   assert_non_null(file);
   memcpy(file, header, length);
   for (int i = 0; i <= COUNT; i++) file[length + i] = (unsigned char)(i * 7 + i / 251);
-  npy_array array;
+  file_array array;
   rung_error error = {0};
   put(file, length + COUNT);
   assert_int_equal(read_piped(&array, &error), RUNG_OK);
   assert_memory_equal(array.tensor.data, file + length, COUNT);
-  npy_free(&array);
+  array_free(&array);
   put(file, length + COUNT - 1);
   assert_int_equal(read_piped(&array, &error), RUNG_BAD_FILE);
   assert_non_null(strstr(error.sentence, "truncated"));
@@ -361,7 +361,7 @@ static void mutations(void **state) {
       }
     }
     put(file, bytes);
-    npy_array array;
+    file_array array;
     rung_error error = {0};
     rung_status status = npy_read(path, &array, &error);
     if (status == RUNG_OK) {
@@ -371,7 +371,7 @@ static void mutations(void **state) {
       for (size_t i = 0; i < (size_t)count * rung_dtype_bytes(array.dtype); i++)
         sum ^= ((unsigned char *)array.memory)[i];
       good += sum < 255 ? 1 : 2;
-      npy_free(&array);
+      array_free(&array);
     } else {
       assert_int_equal(status, RUNG_BAD_FILE);
       assert_true(error.sentence[0] != '\0');
@@ -430,14 +430,14 @@ static void strides_and_back(void **state) {
     tensor.byte_offset = (uint64_t)offsets[k] * sizeof(double);
     rung_error error = {0};
     assert_int_equal(npy_write(path, &tensor, &error), RUNG_OK);
-    npy_array array;
+    file_array array;
     take(&array);
     const double *back = array.tensor.data;
     for (int64_t i = 0; i < ROWS; i++)
       for (int64_t j = 0; j < COLUMNS; j++)
         if (back[i * COLUMNS + j] != data[offsets[k] + i * strides[k][0] + j * strides[k][1]])
           fail_msg("strides %d differ at %d, %d", k, (int)i, (int)j);
-    npy_free(&array);
+    array_free(&array);
   }
 }
 
@@ -450,12 +450,12 @@ static void odd_shapes_and_back(void **state) {
   for (int ndim = 0; ndim <= 4; ndim++) {
     DLTensor tensor = tensor_of(data, ndim, shape, NULL, kDLUInt, 16);
     assert_int_equal(npy_write(path, &tensor, &error), RUNG_OK);
-    npy_array array;
+    file_array array;
     take(&array);
     assert_int_equal(array.tensor.ndim, ndim);
     static const size_t counts[] = {1, 2, 6, 24, 0};
     assert_memory_equal(array.memory, data, counts[ndim] * sizeof *data);
-    npy_free(&array);
+    array_free(&array);
   }
 }
 

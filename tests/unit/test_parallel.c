@@ -109,12 +109,38 @@ static void callers_do_not_meet(void **state) {
   }
 }
 
+enum { PARTS = 7 };
+
+static void take_range(void *arg, int part, int64_t from, int64_t until) {
+  int64_t *ranges = arg;
+  ranges[2 * part] = from;
+  ranges[2 * part + 1] = until;
+}
+
+static void a_range_is_cut_evenly_and_whole(void **state) {
+  (void)state;
+  static const int64_t lengths[] = {0, 1, 6, 7, 8, 100, INT64_C(1) << 50};
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    const int64_t n = lengths[i];
+    int64_t ranges[2 * PARTS], at = 0;
+    rung_parallel_range(3, n, PARTS, take_range, ranges);
+    for (int part = 0; part < PARTS; part++) {
+      const int64_t length = ranges[2 * part + 1] - ranges[2 * part];
+      assert_true(ranges[2 * part] == at);
+      assert_true(length == n / PARTS || length == n / PARTS + 1);
+      at += length;
+    }
+    assert_true(at == n);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_chunk_once),
       cmocka_unit_test(threads_run_at_once),
       cmocka_unit_test(loops_inside_loops),
       cmocka_unit_test(callers_do_not_meet),
+      cmocka_unit_test(a_range_is_cut_evenly_and_whole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

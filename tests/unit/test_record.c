@@ -40,7 +40,7 @@ static lab_candidate candidate_of(void) {
   return candidate;
 }
 
-static json_t *record_of(fake *device, const lab_candidate *candidate, const lab_roofs *roofs) {
+static json_t *record_of(fake *device, const lab_candidate *candidate, const lab_peaks *peaks) {
   rung_case test_case = {.operation = &copycat_operation,
                          .label = "n=3 type=f32",
                          .seed = 0x8123456789abcdefu,
@@ -49,7 +49,7 @@ static json_t *record_of(fake *device, const lab_candidate *candidate, const lab
                          .flops = 5e6};
   const lab_rules rules = {11, 101, 0.01, 9.5, true, 0x8123456789abcdeeu};
   json_t *record =
-      lab_record(&device->context, &test_case, candidate, 1, &rules, roofs, "rung bench copycat");
+      lab_record(&device->context, &test_case, candidate, 1, &rules, peaks, "rung bench copycat");
   assert_non_null(record);
   return record;
 }
@@ -71,8 +71,13 @@ static void no_columns_are_swapped(void **state) {
   fake device;
   fake_open(&device, false);
   const lab_candidate candidate = candidate_of();
-  const lab_roofs roofs = {100, 200, 300, 400, 500, true};
-  json_t *record = record_of(&device, &candidate, &roofs);
+  const lab_peaks peaks = {.levels = 2,
+                           .bandwidth = {{110, 220, 330}, {100, 200, 300}},
+                           .fma32 = 400,
+                           .fma64 = 500,
+                           .conditions = {.date = 1800000000, .load = 0.25},
+                           .kept = true};
+  json_t *record = record_of(&device, &candidate, &peaks);
   const json_t *found = json_array_get(json_object_get(record, "candidates"), 0);
   assert_text(found, "rung", "a rung");
   assert_text(found, "idea", "an idea");
@@ -101,10 +106,25 @@ static void no_columns_are_swapped(void **state) {
               number_at(time, "q3") == 18 && number_at(time, "max") == 15 &&
               number_at(time, "relative_iqr") == 0.375);
   assert_true(number_at(clock, "min") == 21 && number_at(clock, "max") == 25);
-  const json_t *kept = json_object_get(record, "roofs");
-  assert_true(number_at(kept, "read_gb_per_s") == 100 && number_at(kept, "write_gb_per_s") == 200 &&
-              number_at(kept, "copy_gb_per_s") == 300 && number_at(kept, "fma32_g_per_s") == 400 &&
-              number_at(kept, "fma64_g_per_s") == 500);
+  const json_t *kept = json_object_get(record, "peaks"), *levels = json_object_get(kept, "levels"),
+               *cache = json_array_get(levels, 0), *memory = json_array_get(levels, 1);
+  assert_int_equal(json_array_size(levels), 2);
+  assert_text(cache, "level", "L2");
+  assert_text(memory, "level", "memory");
+  assert_true(number_at(cache, "bytes") == 6000000);
+  assert_true(number_at(cache, "read_gb_per_s") == 110 &&
+              number_at(cache, "write_gb_per_s") == 220 &&
+              number_at(cache, "copy_gb_per_s") == 330);
+  assert_true(number_at(memory, "read_gb_per_s") == 100 &&
+              number_at(memory, "write_gb_per_s") == 200 &&
+              number_at(memory, "copy_gb_per_s") == 300);
+  assert_true(number_at(kept, "fma32_g_per_s") == 400 && number_at(kept, "fma64_g_per_s") == 500);
+  assert_text(kept, "date", "2027-01-15T08:00:00Z");
+  assert_true(number_at(kept, "load") == 0.25 && json_is_true(json_object_get(kept, "kept")));
+  assert_text(record, "peak_bound", "read");
+  assert_text(record, "peak_level", "L2"); /* hot, and 3 MB */
+  assert_text(record, "caches", "hot");
+  assert_true(number_at(record, "peak_ms") == 3e6 / 110 * 1e-6);
   json_decref(record);
 }
 
@@ -116,7 +136,7 @@ static void says_where_it_comes_from(void **state) {
   json_t *record = record_of(&device, &candidate, NULL);
   assert_true(number_at(record, "rung-record") == LAB_RECORD_VERSION);
   assert_text(record, "operation", "copycat");
-  assert_null(json_object_get(record, "roofs")); /* none were given */
+  assert_null(json_object_get(record, "peaks")); /* none were given */
   const json_t *test_case = json_object_get(record, "trial"),
                *rules = json_object_get(record, "rules");
   assert_text(test_case, "label", "n=3 type=f32");

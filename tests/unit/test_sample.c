@@ -82,12 +82,9 @@ static void close_bench(bench *the) {
   fake_close(&the->device);
 }
 
-static rung_status sample_one(bench *the, const rung_row *row, double floor_ms,
-                              lab_candidate *candidate) {
+static rung_status sample_one(bench *the, const rung_row *row, lab_candidate *candidate) {
   *candidate = (lab_candidate){.row = row};
-  /* A loose rung is held against a tenth of it. */
-  const lab_floor floor = {.ms = floor_ms, .memory_ms = floor_ms / 10};
-  return lab_sample(the->fixture, candidate, 1, &the->rules, floor, NULL, NULL, &the->error);
+  return lab_sample(the->fixture, candidate, 1, &the->rules, NULL, NULL, &the->error);
 }
 
 static void set_times(bench *the, const double *times) {
@@ -103,7 +100,7 @@ static void steps_of_a_cold_sample(void **state) {
   open_bench(&the, true);
   the.rules.least = the.rules.most = 1;
   the.device.state.log[0] = '\0';
-  assert_int_equal(sample_one(&the, &honest, 0, &candidate), RUNG_OK);
+  assert_int_equal(sample_one(&the, &honest, &candidate), RUNG_OK);
   /* poison (output, then canaries of three arenas), flush, wait, hold, clock, mark, launch ... */
   static const char steps[] =
       "copy copy fill copy copy copy copy flush sync hold clock_begin mark0 launch mark1 clock_end "
@@ -121,7 +118,7 @@ static void a_hot_sample_is_not_flushed(void **state) {
   lab_candidate candidate;
   open_bench(&the, true);
   the.rules.hot = true;
-  assert_int_equal(sample_one(&the, &honest, 0, &candidate), RUNG_OK);
+  assert_int_equal(sample_one(&the, &honest, &candidate), RUNG_OK);
   assert_null(strstr(the.device.state.log, "flush"));
   assert_null(strstr(the.device.state.log, "fill copy copy copy copy sync hold clock_begin"));
   /* the verification at the end starts from poison nevertheless */
@@ -139,7 +136,7 @@ static void stops_when_steady(void **state) {
   bench the;
   lab_candidate candidate;
   open_bench(&the, true);
-  assert_int_equal(sample_one(&the, &honest, 0, &candidate), RUNG_OK);
+  assert_int_equal(sample_one(&the, &honest, &candidate), RUNG_OK);
   assert_int_equal(candidate.stop, LAB_STEADY);
   assert_int_equal(candidate.count, 11);
   assert_true(candidate.time.median == 1 && candidate.clock.median == 1000);
@@ -155,7 +152,7 @@ static void stops_at_the_most(void **state) {
   open_bench(&the, true);
   set_times(&the, (const double[FAKE_TIMES]){1, 2});
   the.rules.most = 14;
-  assert_int_equal(sample_one(&the, &honest, 0, &candidate), RUNG_OK);
+  assert_int_equal(sample_one(&the, &honest, &candidate), RUNG_OK);
   assert_int_equal(candidate.stop, LAB_MOST);
   assert_int_equal(candidate.count, 14);
   assert_true(candidate.time.median == 1.5);
@@ -170,7 +167,7 @@ static void a_time_out_leaves_three_samples(void **state) {
   open_bench(&the, true);
   set_times(&the, (const double[FAKE_TIMES]){1e-7, 2e-7});
   the.rules.seconds = 1e-9;
-  assert_int_equal(sample_one(&the, &honest, 0, &candidate), RUNG_OK);
+  assert_int_equal(sample_one(&the, &honest, &candidate), RUNG_OK);
   assert_int_equal(candidate.stop, LAB_TIME_OUT);
   assert_int_equal(candidate.count, 3);
   lab_candidate_free(&candidate);
@@ -183,7 +180,7 @@ static void one_long_run_is_enough(void **state) {
   lab_candidate candidate;
   open_bench(&the, true);
   the.rules.seconds = 1e-9; /* a run of 1 ms takes longer */
-  assert_int_equal(sample_one(&the, &honest, 0, &candidate), RUNG_OK);
+  assert_int_equal(sample_one(&the, &honest, &candidate), RUNG_OK);
   assert_int_equal(candidate.stop, LAB_TIME_OUT);
   assert_int_equal(candidate.count, 1);
   lab_candidate_free(&candidate);
@@ -196,12 +193,12 @@ static void senseless_rules_are_refused(void **state) {
   lab_candidate candidate;
   open_bench(&the, true);
   the.rules.most = 10; /* below the least */
-  assert_int_equal(sample_one(&the, &honest, 0, &candidate), RUNG_BAD_ARGUMENT);
+  assert_int_equal(sample_one(&the, &honest, &candidate), RUNG_BAD_ARGUMENT);
   the.rules.most = 2000000000;
-  assert_int_equal(sample_one(&the, &honest, 0, &candidate), RUNG_BAD_ARGUMENT);
+  assert_int_equal(sample_one(&the, &honest, &candidate), RUNG_BAD_ARGUMENT);
   the.rules = lab_rules_default();
   the.rules.seconds = NAN;
-  assert_int_equal(sample_one(&the, &honest, 0, &candidate), RUNG_BAD_ARGUMENT);
+  assert_int_equal(sample_one(&the, &honest, &candidate), RUNG_BAD_ARGUMENT);
   close_bench(&the);
 }
 
@@ -213,7 +210,7 @@ static void a_hold_that_gave_up_is_an_error(void **state) {
   lab_candidate candidate;
   open_bench(&the, true);
   the.device.state.fail_elapsed = 4;
-  assert_int_equal(sample_one(&the, &honest, 0, &candidate), RUNG_DEVICE_FAILED);
+  assert_int_equal(sample_one(&the, &honest, &candidate), RUNG_DEVICE_FAILED);
   assert_string_equal(the.error.sentence, "sample 4 of honest is void: the hold gave up after 2 s");
   assert_int_equal(candidate.count, 3);
   lab_candidate_free(&candidate);
@@ -226,7 +223,7 @@ static void a_clock_that_cannot_be_read_is_an_error(void **state) {
   lab_candidate candidate;
   open_bench(&the, true);
   the.device.state.fail_clock = 2;
-  assert_int_equal(sample_one(&the, &honest, 0, &candidate), RUNG_DEVICE_FAILED);
+  assert_int_equal(sample_one(&the, &honest, &candidate), RUNG_DEVICE_FAILED);
   assert_string_equal(the.error.sentence, "sample 2 of honest is void: the clock cannot be read");
   lab_candidate_free(&candidate);
   close_bench(&the);
@@ -240,7 +237,7 @@ static void a_launch_refused_later_is_a_finding(void **state) {
   lab_candidate candidate;
   open_bench(&the, true);
   refuse_launch = 8; /* two in verifying, two to warm up, then samples */
-  assert_int_equal(sample_one(&the, &temper, 0, &candidate), RUNG_OK);
+  assert_int_equal(sample_one(&the, &temper, &candidate), RUNG_OK);
   assert_int_equal(candidate.before.finding, LAB_GOOD);
   assert_int_equal(candidate.after.finding, LAB_LAUNCH_FAILED);
   assert_string_equal(candidate.after.sentence, "not in the mood");
@@ -256,7 +253,7 @@ static void an_overrun_in_any_sample_is_found(void **state) {
   bench the;
   lab_candidate candidate;
   open_bench(&the, true);
-  assert_int_equal(sample_one(&the, &stray, 0, &candidate), RUNG_OK);
+  assert_int_equal(sample_one(&the, &stray, &candidate), RUNG_OK);
   assert_int_equal(candidate.before.finding, LAB_GOOD);
   assert_int_equal(candidate.after.finding, LAB_OVERRUN);
   assert_int_equal(candidate.count, 0);
@@ -280,44 +277,6 @@ static void work_on_another_stream_is_found(void **state) {
   close_bench(&the);
 }
 
-static void faster_than_the_floor_is_refused(void **state) {
-  (void)state;
-  bench the;
-  lab_candidate candidate;
-  open_bench(&the, true);
-  assert_int_equal(sample_one(&the, &honest, 1.03, &candidate), RUNG_OK);
-  assert_int_equal(candidate.after.finding, LAB_TOO_FAST);
-  assert_int_equal(candidate.stop, LAB_REFUSED);
-  assert_non_null(strstr(candidate.after.sentence, "1 ms is below 1.03 ms"));
-  lab_candidate_free(&candidate);
-  assert_int_equal(sample_one(&the, &honest, 1.02, &candidate), RUNG_OK); /* within 2 % */
-  assert_int_equal(candidate.after.finding, LAB_GOOD);
-  lab_candidate_free(&candidate);
-  the.rules.hot = true; /* caches have no such floor */
-  assert_int_equal(sample_one(&the, &honest, 1.03, &candidate), RUNG_OK);
-  assert_int_equal(candidate.after.finding, LAB_GOOD);
-  lab_candidate_free(&candidate);
-  close_bench(&the);
-}
-
-/* It may save arithmetic, but no memory. */
-static void a_loose_rung_is_held_against_memory_alone(void **state) {
-  (void)state;
-  bench the;
-  lab_candidate candidate;
-  rung_row loose = honest;
-  loose.order = RUNG_LOOSE;
-  open_bench(&the, true);
-  assert_int_equal(sample_one(&the, &loose, 5, &candidate), RUNG_OK);
-  assert_int_equal(candidate.after.finding, LAB_GOOD);
-  lab_candidate_free(&candidate);
-  assert_int_equal(sample_one(&the, &loose, 10.3, &candidate), RUNG_OK);
-  assert_int_equal(candidate.after.finding, LAB_TOO_FAST);
-  assert_non_null(strstr(candidate.after.sentence, "1 ms is below 1.03 ms"));
-  lab_candidate_free(&candidate);
-  close_bench(&the);
-}
-
 /* ---- several candidates ------------------------------------------------------------------- */
 
 typedef struct progress {
@@ -337,8 +296,7 @@ static void sample_three(bench *the, uint64_t seed, progress *seen) {
   lab_candidate candidates[] = {{.row = &row_a}, {.row = &row_b}, {.row = &row_c}};
   *seen = (progress){.rising = true};
   the->rules.seed = seed;
-  assert_int_equal(lab_sample(the->fixture, candidates, 3, &the->rules, (lab_floor){0}, follow,
-                              seen, &the->error),
+  assert_int_equal(lab_sample(the->fixture, candidates, 3, &the->rules, follow, seen, &the->error),
                    RUNG_OK);
   for (int i = 0; i < 3; ++i) {
     assert_int_equal(candidates[i].count, 11);
@@ -376,9 +334,8 @@ static void a_bad_candidate_spoils_no_other(void **state) {
   bench the;
   open_bench(&the, true);
   lab_candidate candidates[] = {{.row = &stray}, {.row = &hasty}, {.row = &honest}};
-  assert_int_equal(
-      lab_sample(the.fixture, candidates, 3, &the.rules, (lab_floor){0}, NULL, NULL, &the.error),
-      RUNG_OK);
+  assert_int_equal(lab_sample(the.fixture, candidates, 3, &the.rules, NULL, NULL, &the.error),
+                   RUNG_OK);
   assert_int_equal(candidates[0].after.finding, LAB_OVERRUN);
   assert_int_equal(candidates[1].before.finding, LAB_OTHER_STREAM);
   assert_null(candidates[1].samples);
@@ -402,8 +359,6 @@ int main(void) {
       cmocka_unit_test(a_launch_refused_later_is_a_finding),
       cmocka_unit_test(an_overrun_in_any_sample_is_found),
       cmocka_unit_test(work_on_another_stream_is_found),
-      cmocka_unit_test(faster_than_the_floor_is_refused),
-      cmocka_unit_test(a_loose_rung_is_held_against_memory_alone),
       cmocka_unit_test(interleaving_is_seeded),
       cmocka_unit_test(a_bad_candidate_spoils_no_other),
   };

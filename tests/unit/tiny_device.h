@@ -271,7 +271,7 @@ static size_t own_zeros(const rung_task *task) {
   return ZEROS;
 }
 
-static const rung_row rows[] = {
+static rung_row rows[] = {
     {.name = "either",
      .family = RUNG_ON_GPU,
      .dtypes = RUNG_TYPE(RUNG_F32),

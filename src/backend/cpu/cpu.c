@@ -47,8 +47,8 @@ static void cpu_release(rung_state *state, void *memory) {
 static rung_status cpu_available(rung_state *state, int64_t *bytes, rung_error *error) {
   (void)error;
   *bytes = rung_cpu_memory_available("");
-  /* What allocate() would give back first. The simulated GPU asks without a state. */
-  const int64_t spare = state != NULL ? (int64_t)state->spare_bytes : 0;
+  /* What allocate() would give back first. */
+  const int64_t spare = (int64_t)state->spare_bytes;
   if (*bytes < INT64_MAX - spare) *bytes += spare;
   return RUNG_OK;
 }

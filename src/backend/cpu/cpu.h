@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-#include "backend/backend.h"
+#include "backend/cpu/host.h"
 
 /* One opened CPU. There is no stream: every function returns when its work is done. */
 struct rung_state {
@@ -28,11 +28,6 @@ extern const rung_backend rung_cpu_backend;
  * cannot be read. */
 bool rung_cpu_read_text(const char *path, char *text, size_t room);
 
-/* Bytes that could be allocated now without swapping: what the kernel estimates, or what the
- * process's memory cgroups leave, if that is less. `root` stands before every path ("" for the
- * machine itself). INT64_MAX where nothing is known. */
-int64_t rung_cpu_memory_available(const char *root);
-
 /* "1.5 GiB" */
 void rung_cpu_bytes_text(int64_t bytes, char *text, size_t room);
 
@@ -45,7 +40,6 @@ enum { RUNG_CPU_CHUNK = 1 << 20 };
 
 /* ---- facts.c ------------------------------------------------------------------------------ */
 
-rung_status rung_cpu_describe(int index, rung_device *device, rung_error *error);
 rung_status rung_cpu_facts(int index, void (*emit)(void *to, const char *key, const char *value),
                            void *to, rung_error *error);
 
@@ -57,8 +51,10 @@ rung_status rung_cpu_clock_begin(rung_state *state, rung_error *error);
 rung_status rung_cpu_clock_end(rung_state *state, rung_error *error);
 rung_status rung_cpu_clock_mhz(rung_state *state, double *mhz, rung_error *error);
 rung_status rung_cpu_flush(rung_state *state, rung_error *error);
-rung_status rung_cpu_probe(rung_state *state, rung_probe probe, double *work, double *milliseconds,
-                           rung_error *error);
+/* The largest cache that rung_cpu_flush() is sure to empty. */
+#define RUNG_CPU_FLUSH_BYTES ((int64_t)256 << 20)
+rung_status rung_cpu_probe(rung_state *state, rung_probe probe, int64_t bytes, double *work,
+                           double *milliseconds, rung_error *error);
 
 /* ---- kernels/probe.c, one table per instruction set ---------------------------------------- */
 

@@ -151,6 +151,19 @@ static int64_t last_level_bytes(const processors *all) {
   return bytes > 0 ? bytes : DEFAULT_CACHE;
 }
 
+/* The levels from the nearest on; where none is told, the last alone. */
+static void find_caches(const processors *all, rung_device *device) {
+  cache at;
+  int count = 0;
+  for (int i = 0; count < RUNG_CACHES && read_cache(all, i, &at); i++)
+    if (strcmp(at.type, "Instruction") != 0 && at.bytes > 0)
+      device->caches[count++] =
+          (rung_cache){at.level, at.bytes * (at.instances > 0 ? at.instances : 1)};
+  device->cache_bytes = last_level_bytes(all);
+  if (count == 0) device->caches[0] = (rung_cache){3, device->cache_bytes};
+  device->flush_bytes = RUNG_CPU_FLUSH_BYTES;
+}
+
 /* ---- the description ------------------------------------------------------------------------ */
 
 /* The value of a key of /proc/cpuinfo; "" where there is none. */
@@ -210,7 +223,7 @@ rung_status rung_cpu_describe(int index, rung_device *device, rung_error *error)
   *device = (rung_device){.kind = RUNG_CPU, .processors = all.count, .isa = best_isa()};
   device->threads = default_threads(all.count);
   device->memory_bytes = memory_total();
-  device->cache_bytes = last_level_bytes(&all);
+  find_caches(&all, device);
   read_name(cpuinfo, device->name, sizeof device->name);
   read_stepping(cpuinfo, stepping, sizeof stepping);
   /* The name is cut before what follows it: the stepping tells more. */

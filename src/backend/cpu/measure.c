@@ -1,4 +1,4 @@
-/* Time, clock, caches and roofs of the CPU. */
+/* Time, clock, caches and peaks of the CPU. */
 #include <stdlib.h>
 
 #include "backend/cpu/cpu.h"
@@ -93,7 +93,9 @@ static const rung_cpu_kernels *kernels_of(rung_isa isa) {
 /* One pass: exactly one of the three is set. */
 typedef struct sweep {
   char *memory;
-  size_t half; /* a copy goes from the second half to the first */
+  size_t chunk; /* bytes of it that one body goes over, a multiple of 512 */
+  int rounds;   /* and how often */
+  size_t half;  /* a copy goes from the second half to the first */
   uint64_t (*read)(const void *from, size_t bytes);
   void (*write)(void *to, size_t bytes);
   void (*copy)(void *to, const void *from, size_t bytes);
@@ -102,38 +104,41 @@ typedef struct sweep {
 static void sweep_chunk(void *arg, int64_t chunk, int thread) {
   (void)thread;
   const sweep *pass = arg;
-  char *at = pass->memory + (size_t)chunk * RUNG_CPU_CHUNK;
-  if (pass->read != NULL) {
-    uint64_t value = pass->read(at, RUNG_CPU_CHUNK);
-    __asm__ volatile("" : : "r"(value)); /* used: the reads stay */
-  } else if (pass->write != NULL) {
-    pass->write(at, RUNG_CPU_CHUNK);
-  } else {
-    pass->copy(at, at + pass->half, RUNG_CPU_CHUNK);
+  char *at = pass->memory + (size_t)chunk * pass->chunk;
+  for (int round = 0; round < pass->rounds; round++) {
+    if (pass->read != NULL) {
+      uint64_t value = pass->read(at, pass->chunk);
+      __asm__ volatile("" : : "r"(value) : "memory"); /* used: the reads stay */
+    } else if (pass->write != NULL) {
+      pass->write(at, pass->chunk);
+    } else {
+      pass->copy(at, at + pass->half, pass->chunk);
+    }
   }
 }
 
 static void sweep_all(const rung_state *state, size_t bytes, sweep *pass) {
   pass->memory = state->spare;
-  rung_parallel(state->threads, (int64_t)(bytes / RUNG_CPU_CHUNK), sweep_chunk, pass);
+  rung_parallel(state->threads, (int64_t)(bytes / pass->chunk), sweep_chunk, pass);
 }
 
-/* Twice the last-level caches, for none evicts strictly in the order of use; but at most 512 MiB,
- * or flushing would take longer than what is measured: beyond 256 MiB of cache lines may survive.
- */
+/* Twice the last-level caches, for none evicts strictly in the order of use; but at most twice
+ * RUNG_CPU_FLUSH_BYTES, or flushing would take longer than what is measured: in a larger cache
+ * lines may survive. */
 rung_status rung_cpu_flush(rung_state *state, rung_error *error) {
-  size_t most = (size_t)512 << 20, bytes = 2 * (size_t)state->cache_bytes;
+  size_t most = 2 * (size_t)RUNG_CPU_FLUSH_BYTES, bytes = 2 * (size_t)state->cache_bytes;
   if (bytes > most) bytes = most;
   bytes = (bytes + RUNG_CPU_CHUNK - 1) / RUNG_CPU_CHUNK * RUNG_CPU_CHUNK;
   rung_status status = rung_cpu_spare(state, bytes, error);
   if (status != RUNG_OK) return status;
-  sweep_all(state, bytes, &(sweep){.read = kernels_of(state->isa)->read});
+  sweep pass = {.chunk = RUNG_CPU_CHUNK, .rounds = 1, .read = kernels_of(state->isa)->read};
+  sweep_all(state, bytes, &pass);
   return RUNG_OK;
 }
 
-/* Bytes a bandwidth probe goes over: four times the last-level cache, between 1 and 2 GiB, and not
+/* Bytes a probe of memory goes over: four times the last-level cache, between 1 and 2 GiB, and not
  * more than half of what there is. A copy's two arrays share them. */
-static size_t probe_bytes(rung_state *state) {
+static size_t memory_bytes(rung_state *state) {
   int64_t least = (int64_t)1 << 30, most = (int64_t)2 << 30, available;
   int64_t bytes = 4 * state->cache_bytes;
   if (bytes < least) bytes = least;
@@ -149,34 +154,56 @@ static double timed_sweep(rung_state *state, size_t bytes, sweep *pass) {
   return milliseconds_between(from, now());
 }
 
-static rung_status probe_bandwidth(rung_state *state, rung_probe probe, double *work,
-                                   double *milliseconds, rung_error *error) {
+static rung_status probe_memory(rung_state *state, rung_probe probe, double *work,
+                                double *milliseconds, rung_error *error) {
   const rung_cpu_kernels *kernels = kernels_of(state->isa);
-  size_t bytes = probe_bytes(state);
+  size_t bytes = memory_bytes(state);
   rung_status status = rung_cpu_spare(state, bytes, error);
   if (status != RUNG_OK) return status;
   *work = (double)bytes; /* of a copy: one half read, the other written */
+  sweep plain = {.chunk = RUNG_CPU_CHUNK, .rounds = 1, .half = bytes / 2}, past = plain;
   if (probe == RUNG_PROBE_READ) {
-    *milliseconds = timed_sweep(state, bytes, &(sweep){.read = kernels->read});
-    return RUNG_OK;
-  }
-  size_t half = bytes / 2;
-  sweep plain = {.half = half}, past = {.half = half};
-  if (probe == RUNG_PROBE_WRITE) {
+    plain.read = kernels->read;
+  } else if (probe == RUNG_PROBE_WRITE) {
     plain.write = kernels->write;
     past.write = kernels->write_past;
   } else {
     plain.copy = kernels->copy;
     past.copy = kernels->copy_past;
-    bytes = half;
+    bytes /= 2;
   }
   /* An ordinary store reads its line first; one past the caches does not, but waits for memory.
-   * Which is faster differs between CPUs: the roof is the better of the two. */
+   * Which is faster differs between CPUs: the peak is the better of the two. */
   *milliseconds = timed_sweep(state, bytes, &plain);
   if (past.write != NULL || past.copy != NULL) {
     double other = timed_sweep(state, bytes, &past);
     if (other < *milliseconds) *milliseconds = other;
   }
+  return RUNG_OK;
+}
+
+enum { CACHE_SWEPT = 256 << 20 /* bytes in all: a millisecond of the nearest cache */ };
+
+/* Every thread sweeps a part of its own, which stays in the cache that holds them all. */
+static rung_status probe_cache(rung_state *state, rung_probe probe, size_t bytes, double *work,
+                               double *milliseconds, rung_error *error) {
+  const rung_cpu_kernels *kernels = kernels_of(state->isa);
+  const size_t arrays = probe == RUNG_PROBE_COPY ? 2 : 1, parts = arrays * (size_t)state->threads;
+  size_t chunk = bytes / parts / 512 * 512;
+  if (chunk == 0) chunk = 512;
+  bytes = chunk * parts;
+  rung_status status = rung_cpu_spare(state, bytes, error);
+  if (status != RUNG_OK) return status;
+  sweep pass = {.chunk = chunk, .half = bytes / 2};
+  pass.rounds = bytes < CACHE_SWEPT ? (int)(CACHE_SWEPT / bytes) : 1;
+  if (probe == RUNG_PROBE_READ)
+    pass.read = kernels->read;
+  else if (probe == RUNG_PROBE_WRITE)
+    pass.write = kernels->write;
+  else
+    pass.copy = kernels->copy;
+  *work = (double)bytes * pass.rounds;
+  *milliseconds = timed_sweep(state, bytes / arrays, &pass);
   return RUNG_OK;
 }
 
@@ -201,12 +228,13 @@ static void fma_chunk_double(void *arg, int64_t chunk, int thread) {
   __asm__ volatile("" : : "r"((int)sum));
 }
 
-rung_status rung_cpu_probe(rung_state *state, rung_probe probe, double *work, double *milliseconds,
-                           rung_error *error) {
+rung_status rung_cpu_probe(rung_state *state, rung_probe probe, int64_t bytes, double *work,
+                           double *milliseconds, rung_error *error) {
   if (probe == RUNG_PROBE_READ || probe == RUNG_PROBE_WRITE || probe == RUNG_PROBE_COPY)
-    return probe_bandwidth(state, probe, work, milliseconds, error);
+    return bytes > 0 ? probe_cache(state, probe, (size_t)bytes, work, milliseconds, error)
+                     : probe_memory(state, probe, work, milliseconds, error);
   if (probe != RUNG_PROBE_FMA32 && probe != RUNG_PROBE_FMA64)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "probe is %d; 0 ... %d would do", (int)probe,
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "probe is %d; expected: 0 ... %d", (int)probe,
                      RUNG_PROBES - 1);
   rung_cpu_kernels kernels = *kernels_of(state->isa);
   bool single = probe == RUNG_PROBE_FMA32;

@@ -49,3 +49,28 @@ void rung_parallel(int threads, int64_t chunks, void (*body)(void *arg, int64_t 
 #endif
   for (int64_t chunk = 0; chunk < chunks; chunk++) body(arg, chunk, 0);
 }
+
+typedef struct range {
+  int64_t n;
+  int parts;
+  void (*body)(void *arg, int part, int64_t from, int64_t until);
+  void *arg;
+} range;
+
+static int64_t begin_of(const range *all, int64_t part) {
+  const int64_t longer = all->n % all->parts; /* by one: the first of them */
+  return all->n / all->parts * part + (part < longer ? part : longer);
+}
+
+static void run_part(void *arg, int64_t part, int thread) {
+  const range *all = arg;
+  (void)thread;
+  all->body(all->arg, (int)part, begin_of(all, part), begin_of(all, part + 1));
+}
+
+void rung_parallel_range(int threads, int64_t n, int parts,
+                         void (*body)(void *arg, int part, int64_t from, int64_t until),
+                         void *arg) {
+  range all = {n, parts, body, arg};
+  rung_parallel(threads, parts, run_part, &all);
+}

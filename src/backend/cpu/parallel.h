@@ -21,6 +21,11 @@ int rung_processors(void);
 void rung_parallel(int threads, int64_t chunks, void (*body)(void *arg, int64_t chunk, int thread),
                    void *arg);
 
+/* Cuts [0, n) into `parts` ranges, as even as can be, and calls body(arg, part, from, until) for
+ * each; part tells a body which private result is its own. Else as rung_parallel(). */
+void rung_parallel_range(int threads, int64_t n, int parts,
+                         void (*body)(void *arg, int part, int64_t from, int64_t until), void *arg);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,9 +3,6 @@
 
 #include "backend/cuda/state.h"
 
-/* Compute capability of the oldest machine code in this build. */
-enum { LEAST_CAPABILITY = 75 };
-
 static __global__ void present() {}
 
 rung_status rung_cuda_enter(const rung_state *state, rung_error *error) {
@@ -30,6 +27,16 @@ static rung_status check_code(const rung_device *device, rung_error *error) {
   return RUNG_OK;
 }
 
+static rung_status check_stream(const rung_state *state, void *stream, rung_error *error) {
+  int owner = -1;
+  RUNG_CUDA_CHECK(error, cudaStreamGetDevice((cudaStream_t)stream, &owner),
+                  "asking the given stream for its device");
+  if (owner == state->device) return RUNG_OK;
+  return rung_fail(error, RUNG_BAD_ARGUMENT,
+                   "stream belongs to CUDA device %d; expected: a stream of device %d", owner,
+                   state->device);
+}
+
 static rung_status take_stream(rung_state *state, void *stream, rung_error *error) {
   if (!stream) {
     RUNG_CUDA_CHECK(error, cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking),
@@ -37,15 +44,47 @@ static rung_status take_stream(rung_state *state, void *stream, rung_error *erro
     state->own_stream = true;
     return RUNG_OK;
   }
-  int owner = -1;
-  RUNG_CUDA_CHECK(error, cudaStreamGetDevice((cudaStream_t)stream, &owner),
-                  "asking the given stream for its device");
-  if (owner != state->device)
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "stream belongs to CUDA device %d: a stream of device %d would be accepted",
-                     owner, state->device);
+  RUNG_CHECK(check_stream(state, stream, error));
   state->stream = (cudaStream_t)stream;
   return RUNG_OK;
+}
+
+/* What is queued on `later` from now on comes after all that is queued on `earlier` now. */
+static rung_status order(rung_state *state, cudaStream_t later, cudaStream_t earlier,
+                         rung_error *error) {
+  RUNG_CUDA_CHECK(error, cudaEventRecord(state->turn, earlier), "marking the work on a stream");
+  RUNG_CUDA_CHECK(error, cudaStreamWaitEvent(later, state->turn, 0),
+                  "ordering one stream behind another");
+  return RUNG_OK;
+}
+
+static rung_status enter_stream(rung_state *state, void *stream, rung_error *error) {
+  RUNG_CHECK(rung_cuda_enter(state, error));
+  RUNG_CHECK(check_stream(state, stream, error));
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  RUNG_CUDA_CHECK(error, cudaStreamIsCapturing((cudaStream_t)stream, &capture),
+                  "asking whether the given stream is under capture");
+  if (capture != cudaStreamCaptureStatusNone)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "stream is under capture; expected: a call on a context that was opened with "
+                     "that stream (rung_options.stream)");
+  if (!state->turn)
+    RUNG_CUDA_CHECK(error, cudaEventCreateWithFlags(&state->turn, cudaEventDisableTiming),
+                    "making an event");
+  RUNG_CHECK(order(state, (cudaStream_t)stream, state->stream, error));
+  state->home = state->stream;
+  state->stream = (cudaStream_t)stream;
+  state->away = true;
+  return RUNG_OK;
+}
+
+static rung_status leave_stream(rung_state *state, rung_error *error) {
+  if (!state->away) return RUNG_OK;
+  cudaStream_t visited = state->stream;
+  state->stream = state->home;
+  state->away = false;
+  RUNG_CHECK(rung_cuda_enter(state, error));
+  return order(state, state->home, visited, error);
 }
 
 static void close_state(rung_state *state) {
@@ -60,6 +99,7 @@ static void close_state(rung_state *state) {
   for (int e = 0; e < RUNG_EVENTS; e++)
     if (state->events[e]) (void)cudaEventDestroy(state->events[e]);
   rung_cuda_measuring_end(state);
+  if (state->turn) (void)cudaEventDestroy(state->turn);
   if (state->own_stream) (void)cudaStreamDestroy(state->stream);
   (void)cudaGetLastError();
   free(state);
@@ -68,11 +108,6 @@ static void close_state(rung_state *state) {
 static rung_status open_state(const rung_device *device, void *stream, rung_state **state,
                               rung_error *error) {
   *state = NULL;
-  if (device->capability < LEAST_CAPABILITY)
-    return rung_fail(error, RUNG_UNSUPPORTED,
-                     "%s is of compute capability %d.%d: %d.%d or higher would be accepted",
-                     device->name, device->capability / 10, device->capability % 10,
-                     LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10);
   rung_state *made = (rung_state *)calloc(1, sizeof *made);
   if (!made) return rung_fail(error, RUNG_OUT_OF_MEMORY, "host memory ran out opening a device");
   made->device = device->index;
@@ -270,6 +305,8 @@ const rung_backend rung_cuda_backend = {
     close_state,
     stream_of,
     synchronize,
+    enter_stream,
+    leave_stream,
     rung_cuda_allocate,
     rung_cuda_release,
     rung_cuda_available,

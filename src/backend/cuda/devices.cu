@@ -107,7 +107,9 @@ rung_status rung_cuda_describe(int index, rung_device *device, rung_error *error
   device->processors = properties.multiProcessorCount;
   device->threads = properties.maxThreadsPerMultiProcessor;
   device->memory_bytes = (int64_t)properties.totalGlobalMem;
-  device->cache_bytes = properties.l2CacheSize;
+  device->cache_bytes = device->flush_bytes = properties.l2CacheSize;
+  device->caches[0].level = 2; /* those of level 1 do not outlast a launch */
+  device->caches[0].bytes = device->cache_bytes;
   size_t shared = properties.sharedMemPerBlock;
   if (properties.sharedMemPerBlockOptin > shared) shared = properties.sharedMemPerBlockOptin;
   device->shared_bytes = (int64_t)shared;

@@ -97,7 +97,7 @@ static rung_status load(rung_state *state, rung_error *error) {
   RUNG_CUDA_CHECK(error, cudaGetLastError(), "launching kernel stamp_begin");
   stamp_end<<<1, 1, 0, stream>>>(state->board);
   RUNG_CUDA_CHECK(error, cudaGetLastError(), "launching kernel stamp_end");
-  RUNG_CHECK(rung_cuda_read_tiles(state, NULL, 0, 1, error));
+  RUNG_CHECK(rung_cuda_read_tiles(state, NULL, 0, 1, 1, error));
   RUNG_CHECK(rung_cuda_pack_load(error));
   RUNG_CUDA_CHECK(error, cudaStreamSynchronize(stream), "loading the measuring kernels");
   return RUNG_OK;
@@ -149,7 +149,7 @@ rung_status rung_cuda_flush(rung_state *state, rung_error *error) {
     }
     state->flush_buffer = buffer;
   }
-  return rung_cuda_read_tiles(state, state->flush_buffer, tiles, state->processors * 4, error);
+  return rung_cuda_read_tiles(state, state->flush_buffer, tiles, 1, state->processors * 4, error);
 }
 
 static rung_status check_slot(int slot, rung_error *error) {

@@ -1,6 +1,6 @@
-/* Probes: what this device can do at best, the roofs everything else is checked by.
+/* Probes: what this device can do at best, the peaks everything else is checked by.
  *
- * A roof that is too low would make honest kernels look impossible, so the memory probes try
+ * A peak that is too low would make honest kernels look impossible, so the memory probes try
  * several ways (blocks that stay, a block a tile, the runtime's own copy and fill), many times, and
  * keep the fastest. */
 #include <math.h>
@@ -16,9 +16,10 @@ static const double FMA_MILLISECONDS = 5;
 #define NEVER 0x9E3779B9u
 
 static __global__ void __launch_bounds__(SWEEP_THREADS)
-    read_tiles(const uint4 *memory, int64_t tiles, rung_cuda_board *board) {
+    read_tiles(const uint4 *memory, int64_t tiles, int rounds, rung_cuda_board *board) {
   unsigned seen = 0;
-  for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+  for (int64_t i = blockIdx.x; i < tiles * rounds; i += gridDim.x) {
+    const int64_t t = i % tiles;
     const uint4 *tile = memory + t * (SWEEP_THREADS * SWEEP_VECTORS) + threadIdx.x;
     uint4 v[SWEEP_VECTORS];
 #pragma unroll
@@ -30,8 +31,9 @@ static __global__ void __launch_bounds__(SWEEP_THREADS)
 }
 
 static __global__ void __launch_bounds__(SWEEP_THREADS)
-    write_tiles(uint4 *memory, int64_t tiles, uint4 value) {
-  for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+    write_tiles(uint4 *memory, int64_t tiles, int rounds, uint4 value) {
+  for (int64_t i = blockIdx.x; i < tiles * rounds; i += gridDim.x) {
+    const int64_t t = i % tiles;
     uint4 *tile = memory + t * (SWEEP_THREADS * SWEEP_VECTORS) + threadIdx.x;
 #pragma unroll
     for (int k = 0; k < SWEEP_VECTORS; k++) tile[k * SWEEP_THREADS] = value;
@@ -39,8 +41,9 @@ static __global__ void __launch_bounds__(SWEEP_THREADS)
 }
 
 static __global__ void __launch_bounds__(SWEEP_THREADS)
-    copy_tiles(uint4 *to, const uint4 *from, int64_t tiles) {
-  for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+    copy_tiles(uint4 *to, const uint4 *from, int64_t tiles, int rounds) {
+  for (int64_t i = blockIdx.x; i < tiles * rounds; i += gridDim.x) {
+    const int64_t t = i % tiles;
     int64_t at = t * (SWEEP_THREADS * SWEEP_VECTORS) + threadIdx.x;
     uint4 v[SWEEP_VECTORS];
 #pragma unroll
@@ -78,22 +81,23 @@ static __global__ void __launch_bounds__(SWEEP_THREADS)
   if (sum == (Real)-1) board->sink = rounds;
 }
 
-rung_status rung_cuda_read_tiles(rung_state *state, const void *memory, int64_t tiles, int blocks,
-                                 rung_error *error) {
+rung_status rung_cuda_read_tiles(rung_state *state, const void *memory, int64_t tiles, int rounds,
+                                 int blocks, rung_error *error) {
   read_tiles<<<(unsigned)blocks, SWEEP_THREADS, 0, state->stream>>>((const uint4 *)memory, tiles,
-                                                                    state->board);
+                                                                    rounds, state->board);
   RUNG_CUDA_CHECK(error, cudaGetLastError(), "launching kernel read_tiles");
   return RUNG_OK;
 }
 
 /* How a sweep is done: by blocks that stay (4 or 8 a multiprocessor), by a block a tile, or by
- * the runtime (which cannot read). */
+ * the runtime (which cannot read, nor go round). */
 enum sweep_way { FOUR_STAY, EIGHT_STAY, BLOCK_A_TILE, RUNTIME, SWEEP_WAYS };
 
 struct sweep {
   rung_probe probe;
   char *from, *to; /* to: half way up the memory for a copy, else `from` */
   int64_t tiles;
+  int rounds; /* 1: of memory; more: of the cache that holds the tiles */
 };
 
 static rung_status sweep_once(rung_state *state, const sweep *s, int way, rung_error *error) {
@@ -102,15 +106,15 @@ static rung_status sweep_once(rung_state *state, const sweep *s, int way, rung_e
     return rung_cuda_fill(state, s->to, 0x5A, bytes, error);
   if (way == RUNTIME) return rung_cuda_copy(state, s->to, s->from, bytes, RUNG_ON_DEVICE, error);
   int64_t blocks = (int64_t)state->processors * (way == EIGHT_STAY ? 8 : 4);
-  if (way == BLOCK_A_TILE || blocks > s->tiles) blocks = s->tiles;
+  if (way == BLOCK_A_TILE || blocks > s->tiles * s->rounds) blocks = s->tiles * s->rounds;
   if (s->probe == RUNG_PROBE_READ)
-    return rung_cuda_read_tiles(state, s->from, s->tiles, (int)blocks, error);
+    return rung_cuda_read_tiles(state, s->from, s->tiles, s->rounds, (int)blocks, error);
   if (s->probe == RUNG_PROBE_WRITE)
-    write_tiles<<<(unsigned)blocks, SWEEP_THREADS, 0, state->stream>>>((uint4 *)s->to, s->tiles,
-                                                                       make_uint4(1, 2, 3, 4));
+    write_tiles<<<(unsigned)blocks, SWEEP_THREADS, 0, state->stream>>>(
+        (uint4 *)s->to, s->tiles, s->rounds, make_uint4(1, 2, 3, 4));
   else
     copy_tiles<<<(unsigned)blocks, SWEEP_THREADS, 0, state->stream>>>(
-        (uint4 *)s->to, (const uint4 *)s->from, s->tiles);
+        (uint4 *)s->to, (const uint4 *)s->from, s->tiles, s->rounds);
   RUNG_CUDA_CHECK(error, cudaGetLastError(), "launching a memory probe");
   return RUNG_OK;
 }
@@ -124,7 +128,7 @@ static rung_status fastest_sweep(rung_state *state, const sweep *s, double *mill
   double best = INFINITY;
   for (int run = 0; run < SWEEP_ROUNDS * SWEEP_WAYS; run++) {
     const int way = run % SWEEP_WAYS;
-    if (way == RUNTIME && s->probe == RUNG_PROBE_READ) continue;
+    if (way == RUNTIME && (s->probe == RUNG_PROBE_READ || s->rounds > 1)) continue;
     RUNG_CHECK(rung_cuda_mark(state, 0, error));
     RUNG_CHECK(sweep_once(state, s, way, error));
     RUNG_CHECK(rung_cuda_mark(state, 1, error));
@@ -136,12 +140,14 @@ static rung_status fastest_sweep(rung_state *state, const sweep *s, double *mill
   return RUNG_OK;
 }
 
-static rung_status probe_memory(rung_state *state, rung_probe probe, double *work,
+/* `asked` bytes, as often as makes a millisecond of it; 0: as much as memory spares, once. */
+static rung_status probe_memory(rung_state *state, rung_probe probe, int64_t asked, double *work,
                                 double *milliseconds, rung_error *error) {
   int64_t bytes;
   RUNG_CHECK(rung_cuda_available(state, &bytes, error));
   bytes /= 4;
   if (bytes > SWEEP_BYTES) bytes = SWEEP_BYTES;
+  if (asked > 0 && bytes > asked) bytes = asked;
   int64_t tiles = bytes / SWEEP_TILE / 2 * 2;
   if (tiles == 0)
     return rung_fail(error, RUNG_OUT_OF_MEMORY,
@@ -149,7 +155,8 @@ static rung_status probe_memory(rung_state *state, rung_probe probe, double *wor
                      rung_cuda_size_of((double)bytes).text);
   void *memory = NULL;
   RUNG_CHECK(rung_cuda_allocate(state, (size_t)tiles * SWEEP_TILE, &memory, error));
-  sweep s = {probe, (char *)memory, (char *)memory, tiles};
+  const int rounds = asked > 0 ? (int)(SWEEP_BYTES / (tiles * SWEEP_TILE)) : 1;
+  sweep s = {probe, (char *)memory, (char *)memory, tiles, rounds > 0 ? rounds : 1};
   if (probe == RUNG_PROBE_COPY) {
     s.tiles = tiles / 2;
     s.to = s.from + s.tiles * SWEEP_TILE;
@@ -157,7 +164,8 @@ static rung_status probe_memory(rung_state *state, rung_probe probe, double *wor
   rung_status status = rung_cuda_fill(state, memory, 0x5A, (size_t)tiles * SWEEP_TILE, error);
   if (status == RUNG_OK) status = fastest_sweep(state, &s, milliseconds, error);
   rung_cuda_release(state, memory);
-  *work = (double)tiles * SWEEP_TILE; /* a copy of half the memory reads it and writes it */
+  *work =
+      (double)tiles * SWEEP_TILE * s.rounds; /* a copy of half the memory reads it and writes it */
   return status;
 }
 
@@ -190,21 +198,21 @@ static rung_status probe_fma(rung_state *state, double *work, double *millisecon
   return RUNG_OK;
 }
 
-rung_status rung_cuda_probe(rung_state *state, rung_probe probe, double *work, double *milliseconds,
-                            rung_error *error) {
+rung_status rung_cuda_probe(rung_state *state, rung_probe probe, int64_t bytes, double *work,
+                            double *milliseconds, rung_error *error) {
   *work = *milliseconds = 0;
   RUNG_CHECK(rung_cuda_measuring(state, error));
   switch (probe) {
     case RUNG_PROBE_READ:
     case RUNG_PROBE_WRITE:
     case RUNG_PROBE_COPY:
-      return probe_memory(state, probe, work, milliseconds, error);
+      return probe_memory(state, probe, bytes, work, milliseconds, error);
     case RUNG_PROBE_FMA32:
       return probe_fma<float>(state, work, milliseconds, error);
     case RUNG_PROBE_FMA64:
       return probe_fma<double>(state, work, milliseconds, error);
     default:
-      return rung_fail(error, RUNG_BAD_ARGUMENT, "probe is %d: 0 ... %d would be accepted",
-                       (int)probe, RUNG_PROBES - 1);
+      return rung_fail(error, RUNG_BAD_ARGUMENT, "probe is %d; expected: 0 ... %d", (int)probe,
+                       RUNG_PROBES - 1);
   }
 }

@@ -25,12 +25,15 @@ struct rung_cuda_board {
   unsigned long long sink;   /* where a kernel pretends to put what it read */
 };
 
-/* One opened device. Everything below `own_stream` is made when it is first needed. */
+/* One opened device. Everything below `turn` is made when it is first needed. */
 struct rung_state {
   int device, processors;
   int64_t memory_bytes, cache_bytes;
   cudaStream_t stream;
   bool own_stream;
+  cudaStream_t home; /* from enter() to leave(): what `stream` was before */
+  bool away;
+  cudaEvent_t turn; /* orders one stream behind the other; made by the first enter() */
 
   cudaStream_t beside; /* of copies; made after the events */
   cudaEvent_t events[RUNG_EVENTS];
@@ -114,11 +117,12 @@ rung_status rung_cuda_clock_mhz(rung_state *state, double *mhz, rung_error *erro
 /* probe.cu. Memory is swept in tiles: a block of SWEEP_THREADS threads moves a tile, every thread
  * SWEEP_VECTORS 16-byte vectors of it. */
 enum { SWEEP_THREADS = 256, SWEEP_VECTORS = 8, SWEEP_TILE = SWEEP_THREADS * SWEEP_VECTORS * 16 };
-/* Reads `tiles` tiles with `blocks` blocks; the board must be there. 0 tiles: only loads. */
-rung_status rung_cuda_read_tiles(rung_state *state, const void *memory, int64_t tiles, int blocks,
-                                 rung_error *error);
-rung_status rung_cuda_probe(rung_state *state, rung_probe probe, double *work, double *milliseconds,
-                            rung_error *error);
+/* Reads `tiles` tiles `rounds` times with `blocks` blocks; the board must be there. 0 tiles: only
+ * loads. */
+rung_status rung_cuda_read_tiles(rung_state *state, const void *memory, int64_t tiles, int rounds,
+                                 int blocks, rung_error *error);
+rung_status rung_cuda_probe(rung_state *state, rung_probe probe, int64_t bytes, double *work,
+                            double *milliseconds, rung_error *error);
 
 extern "C" {
 extern const rung_backend rung_cuda_backend;

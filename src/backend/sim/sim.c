@@ -2,6 +2,8 @@
  * counts and checks; it does not time. */
 #include "backend/sim/sim.h"
 
+#include "backend/cpu/host.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +19,7 @@ static rung_status sim_count(int *devices, rung_error *error) {
  * grids which fill the device stay small. */
 static rung_status sim_describe(int index, rung_device *device, rung_error *error) {
   rung_device host;
-  rung_status status = rung_backends[RUNG_CPU]->describe(0, &host, error);
+  rung_status status = rung_cpu_describe(0, &host, error);
   if (status != RUNG_OK) return status;
   *device = (rung_device){.kind = RUNG_SIM,
                           .index = index,
@@ -57,7 +59,7 @@ static rung_status sim_open(const rung_device *device, void *stream, rung_state 
                             rung_error *error) {
   (void)stream;
   rung_device host;
-  rung_status status = rung_backends[RUNG_CPU]->describe(0, &host, error);
+  rung_status status = rung_cpu_describe(0, &host, error);
   if (status != RUNG_OK) return status;
   rung_state *made = calloc(1, sizeof *made);
   if (made == NULL)
@@ -94,7 +96,9 @@ static rung_status sim_synchronize(rung_state *state, rung_error *error) {
 
 static rung_status sim_available(rung_state *state, int64_t *bytes, rung_error *error) {
   (void)state;
-  return rung_backends[RUNG_CPU]->available(NULL, bytes, error);
+  (void)error;
+  *bytes = rung_cpu_memory_available("");
+  return RUNG_OK;
 }
 
 static rung_status sim_copy(rung_state *state, void *to, const void *from, size_t bytes,
@@ -191,10 +195,11 @@ static rung_status sim_clock_mhz(rung_state *state, double *mhz, rung_error *err
   return no_times(error);
 }
 
-static rung_status sim_probe(rung_state *state, rung_probe probe, double *amount,
+static rung_status sim_probe(rung_state *state, rung_probe probe, int64_t bytes, double *amount,
                              double *milliseconds, rung_error *error) {
   (void)state;
   (void)probe;
+  (void)bytes;
   *amount = *milliseconds = 0;
   return no_times(error);
 }

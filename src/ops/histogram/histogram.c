@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/layout.h"
 #include "core/plan.h"
 
 static const char *const array_names[] = {"in", "edges", "counts", "outside"};
@@ -177,15 +178,17 @@ rung_status rung_histogram(rung_context *context, const rung_bins *bins, const D
   rung_status status = rung_begin(context);
   if (status != RUNG_OK) return status;
   rung_error *error = &context->error;
+  rung_bins known;
   rung_view views[4] = {{0}};
   rung_view *from = &views[HISTOGRAM_IN];
-  if ((status = view_in(error, in, from)) != RUNG_OK ||
+  if ((status = rung_read_struct(error, "bins", &rung_bins_layout, bins, &known)) != RUNG_OK ||
+      (status = view_in(error, in, from)) != RUNG_OK ||
       (status = check_rows(error, from, counts)) != RUNG_OK)
     return status;
   /* The bins first: their number is what the outputs are held to. */
   histogram_problem problem;
   const int ndim = counts != NULL ? counts->ndim : 1;
-  if ((status = histogram_problem_of(error, bins, from->dtype, 1, 0, &problem)) != RUNG_OK ||
+  if ((status = histogram_problem_of(error, &known, from->dtype, 1, 0, &problem)) != RUNG_OK ||
       (status = view_out(error, "counts", counts, ndim, from, problem.rule.bins,
                          &views[HISTOGRAM_COUNTS])) != RUNG_OK)
     return status;
@@ -195,5 +198,5 @@ rung_status rung_histogram(rung_context *context, const rung_bins *bins, const D
   if ((status = check_places(error, from, &views[HISTOGRAM_COUNTS], &views[HISTOGRAM_OUTSIDE])) !=
       RUNG_OK)
     return status;
-  return run(context, bins, views, ndim == 1, call);
+  return run(context, &known, views, ndim == 1, call);
 }

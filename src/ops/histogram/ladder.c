@@ -8,12 +8,6 @@
 RUNG_CPU_DECLARE(histogram_serial);
 RUNG_CPU_DECLARE(histogram_private);
 RUNG_CPU_DECLARE(histogram_threads);
-RUNG_GPU_DECLARE(histogram_global);
-RUNG_GPU_DECLARE(histogram_shared);
-RUNG_GPU_DECLARE(histogram_per_warp);
-RUNG_GPU_DECLARE(histogram_replicated);
-RUNG_GPU_DECLARE(histogram_aggregated);
-RUNG_GPU_DECLARE(histogram_vector);
 
 static const histogram_problem *problem_of(const rung_task *task) {
   return (const histogram_problem *)task->problem;
@@ -70,7 +64,7 @@ static const int wide_blocks[] = {512, 128, 256, 1024, 0};
 #define ON_GPU \
   .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, .dtypes = HISTOGRAM_DTYPES, .capability = 75
 
-static const rung_row rows[] = {
+static rung_row rows[] = {
     {ON_CPU, .name = "serial", .idea = "the textbook: one table, one element at a time",
      .launch = RUNG_CPU_ENTRIES(histogram_serial)},
     {ON_CPU, .name = "private",
@@ -79,23 +73,20 @@ static const rung_row rows[] = {
     {ON_CPU, .name = "threads", .idea = "tables for every thread, added up at the end",
      .scratch_bytes = threads_scratch, .launch = RUNG_CPU_ENTRIES(histogram_threads)},
     {ON_GPU, .name = "global", .blocks = table_blocks,
-     .idea = "the textbook: an atomic addition to the result for every element",
-     .launch = RUNG_GPU_ENTRIES(histogram_global)},
+     .idea = "the textbook: an atomic addition to the result for every element"},
     {ON_GPU, .name = "shared", .blocks = table_blocks,
      .idea = "a table a block in shared memory, added to the result at the end",
-     .supports = one_fits, .launch = RUNG_GPU_ENTRIES(histogram_shared)},
+     .supports = one_fits},
     {ON_GPU, .name = "per-warp", .blocks = table_blocks,
-     .idea = "a table a warp: only its own lanes can meet in a counter", .supports = warps_fit,
-     .launch = RUNG_GPU_ENTRIES(histogram_per_warp)},
+     .idea = "a table a warp: only its own lanes can meet in a counter", .supports = warps_fit},
     {ON_GPU, .name = "replicated", .blocks = table_blocks,
      .idea = "a copy of every counter for each lane, as far as they fit: banks of their own",
-     .supports = one_fits, .launch = RUNG_GPU_ENTRIES(histogram_replicated)},
+     .supports = one_fits},
     {ON_GPU, .name = "aggregated", .blocks = table_blocks,
-     .idea = "equal elements of a warp are found first, and one lane adds their number",
-     .launch = RUNG_GPU_ENTRIES(histogram_aggregated)},
+     .idea = "equal elements of a warp are found first, and one lane adds their number"},
     {ON_GPU, .name = "vector", .blocks = wide_blocks,
      .idea = "16 bytes a load, blocks that stay, the table by the number of bins, bytes by value",
-     .scratch_bytes = vector_scratch, .launch = RUNG_GPU_ENTRIES(histogram_vector)},
+     .scratch_bytes = vector_scratch},
 };
 
 const rung_operation histogram_operation = {

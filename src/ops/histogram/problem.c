@@ -11,8 +11,6 @@
  */
 
 static rung_status check_kind(rung_error *error, const rung_bins *bins, rung_dtype dtype) {
-  if (bins == NULL)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "bins is NULL; a rung_bins would do");
   if ((int)bins->kind < RUNG_BINS_MODULO || bins->kind > RUNG_BINS_BYTES)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "bins->kind is %d; RUNG_BINS_MODULO (0), RUNG_BINS_EVEN (1), RUNG_BINS_EDGES "

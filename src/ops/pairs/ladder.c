@@ -11,14 +11,6 @@ RUNG_CPU_DECLARE(pairs_serial);
 RUNG_CPU_DECLARE(pairs_lanes);
 RUNG_CPU_DECLARE(pairs_threads);
 RUNG_CPU_DECLARE(pairs_cells);
-RUNG_GPU_DECLARE(pairs_naive);
-RUNG_GPU_DECLARE(pairs_privatised);
-RUNG_GPU_DECLARE(pairs_tiled);
-RUNG_GPU_DECLARE(pairs_tiled_privatised);
-RUNG_GPU_DECLARE(pairs_lane);
-RUNG_GPU_DECLARE(pairs_shuffle);
-RUNG_GPU_DECLARE(pairs_exact32);
-RUNG_GPU_DECLARE(pairs_cells);
 
 static const pairs_problem *problem_of(const rung_task *task) {
   return (const pairs_problem *)task->problem;
@@ -163,7 +155,7 @@ static bool has_cpu_cells(const rung_task *task, char why[RUNG_REASON]) {
 
 static const int gpu_blocks[] = {PAIRS_BLOCK, 32, 64, 256, 512, 1024, 0};
 
-static const rung_row rows[] = {
+static rung_row rows[] = {
     {ON_CPU, .name = "serial", .idea = "the textbook: one pair after the other, a root each",
      .scratch_bytes = serial_scratch, .launch = RUNG_CPU_ENTRIES(pairs_serial)},
     {ON_CPU, .name = "lanes",
@@ -177,31 +169,28 @@ static const rung_row rows[] = {
      .launch = RUNG_CPU_ENTRIES(pairs_cells)},
     {ON_GPU, .name = "naive", .blocks = gpu_blocks,
      .idea = "the textbook: a thread a point, every pair an addition to the result",
-     .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_naive)},
+     .scratch_bytes = all_scratch},
     {ON_GPU, .name = "privatised", .blocks = gpu_blocks,
      .idea = "a table a block in shared memory, added to the result at the end",
-     .supports = table_fits, .scratch_bytes = all_scratch,
-     .launch = RUNG_GPU_ENTRIES(pairs_privatised)},
+     .supports = table_fits, .scratch_bytes = all_scratch},
     {ON_GPU, .name = "tiled", .blocks = gpu_blocks,
      .idea = "a tile of points in shared memory against one in registers",
-     .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_tiled)},
+     .scratch_bytes = all_scratch},
     {ON_GPU, .name = "shuffle", .blocks = gpu_blocks,
      .idea = "both tiles in registers, one passed around the warp", .supports = table_fits,
-     .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_shuffle)},
+     .scratch_bytes = all_scratch},
     {ON_GPU, .name = "lane", .blocks = gpu_blocks,
      .idea = "copies of every counter by lane, as far as there is room", .supports = lanes_fit,
-     .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_lane)},
+     .scratch_bytes = all_scratch},
     {ON_GPU, .name = "tiled-privatised", .blocks = gpu_blocks,
      .idea = "both: points and the table in shared memory", .supports = tile_fits,
-     .scratch_bytes = all_scratch, .launch = RUNG_GPU_ENTRIES(pairs_tiled_privatised)},
+     .scratch_bytes = all_scratch},
     {ON_GPU, .name = "exact32",
      .idea = "sorted tiles in single precision, double only near an edge: the same counts",
-     .supports = exact32_can, .scratch_bytes = exact32_scratch,
-     .launch = RUNG_GPU_ENTRIES(pairs_exact32)},
+     .supports = exact32_can, .scratch_bytes = exact32_scratch},
     {ON_GPU, .name = "cells", .blocks = gpu_blocks,
      .idea = "a cut-off: points sorted into cells, each against those around it",
-     .supports = has_cells, .scratch_bytes = gpu_cells_scratch,
-     .launch = RUNG_GPU_ENTRIES(pairs_cells)},
+     .supports = has_cells, .scratch_bytes = gpu_cells_scratch},
 };
 
 const rung_operation pairs_operation = {

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/layout.h"
 #include "core/plan.h"
 
 static const char *const array_names[PAIRS_ARRAYS] = {
@@ -44,9 +45,6 @@ static rung_status view_output(rung_error *error, int array, const DLTensor *ten
  */
 static rung_status view_set(rung_error *error, const rung_points *set, int which, bool weighted,
                             rung_view *views) {
-  if (set == NULL)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "%s is NULL; a rung_points would do",
-                     which == 0 ? "a" : "b");
   rung_view *at = &views[PAIRS_A + which], unused = {0},
             *weights = weighted ? &views[PAIRS_A_WEIGHTS + which] : &unused;
   rung_status status = view_at(error, PAIRS_A + which, set->at, at);
@@ -62,6 +60,21 @@ static rung_status view_set(rung_error *error, const rung_points *set, int which
   if (set->molecules == NULL) return RUNG_OK;
   return view_line(error, PAIRS_A_MOLECULES + which, set->molecules, RUNG_TYPE(RUNG_I64),
                    at->shape[0], &views[PAIRS_A_MOLECULES + which]);
+}
+
+/* What the structs of a call hold, of whatever header they are. */
+typedef struct known {
+  rung_points a, b;
+  rung_distances bins;
+} known;
+
+static rung_status read_structs(rung_error *error, const rung_points *a, const rung_points *b,
+                                const rung_distances *bins, known *known) {
+  rung_status status = rung_read_struct(error, "a", &rung_points_layout, a, &known->a);
+  if (status == RUNG_OK && b != NULL)
+    status = rung_read_struct(error, "b", &rung_points_layout, b, &known->b);
+  if (status != RUNG_OK) return status;
+  return rung_read_struct(error, "bins", &rung_distances_layout, bins, &known->bins);
 }
 
 static rung_status view_sets(rung_error *error, const rung_points *a, const rung_points *b,
@@ -137,6 +150,11 @@ rung_status rung_pairs(rung_context *context, const rung_points *a, const rung_p
   rung_error *error = &context->error;
   rung_view views[PAIRS_ARRAYS] = {{0}};
   pairs_problem problem;
+  known known;
+  if ((status = read_structs(error, a, b, bins, &known)) != RUNG_OK) return status;
+  a = &known.a;
+  b = b != NULL ? &known.b : NULL;
+  bins = &known.bins;
   if ((status = view_sets(error, a, b, sums != NULL, views)) != RUNG_OK ||
       (status = pairs_problem_of(error, bins, box, views[PAIRS_A].shape[0], views[PAIRS_B].shape[0],
                                  b != NULL, &problem, NULL)) != RUNG_OK ||

@@ -32,8 +32,6 @@ static rung_status check_edges(rung_error *error, const rung_distances *bins) {
 }
 
 static rung_status check_bins(rung_error *error, const rung_distances *bins) {
-  if (bins == NULL)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "bins is NULL; a rung_distances would do");
   if (bins->count < 1 || bins->count > RUNG_MAX_BINS)
     return rung_fail(error, RUNG_BAD_ARGUMENT, "bins->count is %" PRId64 "; 1 ... %d would do",
                      bins->count, RUNG_MAX_BINS);

@@ -1,6 +1,7 @@
 /* From counts to the radial distribution function: plain arithmetic, the same everywhere. */
 #include <math.h>
 
+#include "core/layout.h"
 #include "ops/pairs/pairs.h"
 
 #define PI 3.14159265358979323846
@@ -12,7 +13,11 @@ static double edge_of(const rung_distances *bins, int64_t k) {
 rung_status rung_pairs_rdf(const rung_distances *bins, const int64_t *counts, double density,
                            double per, double *g, double *neighbours) {
   pairs_problem problem;
-  rung_status status = pairs_problem_of(NULL, bins, NULL, 0, 0, false, &problem, NULL);
+  rung_distances known;
+  rung_status status = rung_read_struct(NULL, "bins", &rung_distances_layout, bins, &known);
+  if (status != RUNG_OK) return status;
+  bins = &known;
+  status = pairs_problem_of(NULL, bins, NULL, 0, 0, false, &problem, NULL);
   if (status != RUNG_OK) return status;
   if (counts == NULL || (g != NULL && !(density > 0 && isfinite(density))) ||
       (neighbours != NULL && !isfinite(per)))

@@ -6,22 +6,6 @@
 RUNG_CPU_DECLARE(reduce_serial);
 RUNG_CPU_DECLARE(reduce_lanes);
 RUNG_CPU_DECLARE(reduce_threads);
-RUNG_GPU_DECLARE(reduce_timed);
-RUNG_GPU_DECLARE(reduce_modulo);
-RUNG_GPU_DECLARE(reduce_strided);
-RUNG_GPU_DECLARE(reduce_sequential);
-RUNG_GPU_DECLARE(reduce_first_add);
-RUNG_GPU_DECLARE(reduce_unrolled);
-RUNG_GPU_DECLARE(reduce_shuffle);
-RUNG_GPU_DECLARE(reduce_finish_host);
-RUNG_GPU_DECLARE(reduce_finish_relaunch);
-RUNG_GPU_DECLARE(reduce_finish_recursion);
-RUNG_GPU_DECLARE(reduce_finish_last_block);
-RUNG_GPU_DECLARE(reduce_row_per_thread);
-RUNG_GPU_DECLARE(reduce_warp_per_row);
-RUNG_GPU_DECLARE(reduce_block_per_row);
-RUNG_GPU_DECLARE(reduce_vector);
-RUNG_GPU_DECLARE(reduce_single_pass);
 
 /* ---- scratch ----------------------------------------------------------------------------------
  */
@@ -189,7 +173,7 @@ static const int tile_blocks[] = {512, 64, 128, 256, 0};
   .family = RUNG_ON_GPU, .dtypes = RUNG_FLOATS, .capability = 75, .supports = adds_lines
 #define RELAUNCHED FOLDED, .supports = takes_lines, .scratch_bytes = relaunch_scratch
 
-static const rung_row rows[] = {
+static rung_row rows[] = {
     {ON_CPU, .name = "serial", .order = RUNG_TEXTBOOK,
      .idea = "the textbook: one running result a line", .launch = RUNG_CPU_ENTRIES(reduce_serial)},
     {ON_CPU, .name = "lanes", .order = RUNG_CANONICAL,
@@ -200,57 +184,44 @@ static const rung_row rows[] = {
      .launch = RUNG_CPU_ENTRIES(reduce_threads)},
     {ON_GPU, .name = "timed", .order = RUNG_TEXTBOOK, .blocks = timed_blocks_swept,
      .idea = "a block a line, which writes down when it ran and where",
-     .supports = takes_short_lines, .scratch_bytes = timed_scratch, .block_times = timed_blocks,
-     .launch = RUNG_GPU_ENTRIES(reduce_timed)},
+     .supports = takes_short_lines, .scratch_bytes = timed_scratch, .block_times = timed_blocks},
     {RELAUNCHED, .name = "modulo",
-     .idea = "the textbook: neighbours fold, every second thread idle, then every fourth ...",
-     .launch = RUNG_GPU_ENTRIES(reduce_modulo)},
+     .idea = "the textbook: neighbours fold, every second thread idle, then every fourth ..."},
     {RELAUNCHED, .name = "strided",
-     .idea = "the first threads do the work, no remainder: warps stay whole, banks collide",
-     .launch = RUNG_GPU_ENTRIES(reduce_strided)},
+     .idea = "the first threads do the work, no remainder: warps stay whole, banks collide"},
     {RELAUNCHED, .name = "sequential",
-     .idea = "folds by halves: neighbours read neighbours, no bank is asked twice",
-     .launch = RUNG_GPU_ENTRIES(reduce_sequential)},
+     .idea = "folds by halves: neighbours read neighbours, no bank is asked twice"},
     {RELAUNCHED, .name = "first-add",
-     .idea = "a thread joins two elements as it loads them: half the blocks",
-     .launch = RUNG_GPU_ENTRIES(reduce_first_add)},
+     .idea = "a thread joins two elements as it loads them: half the blocks"},
     {RELAUNCHED, .name = "unrolled",
-     .idea = "the last warp folds alone, without barriers of the block",
-     .launch = RUNG_GPU_ENTRIES(reduce_unrolled)},
+     .idea = "the last warp folds alone, without barriers of the block"},
     {RELAUNCHED, .name = "shuffle",
-     .idea = "warps fold in registers; shared memory holds one value a warp",
-     .launch = RUNG_GPU_ENTRIES(reduce_shuffle)},
+     .idea = "warps fold in registers; shared memory holds one value a warp"},
     {FOLDED, .name = "finish-host",
      .idea = "one launch of shuffle's kernel; the host adds up the blocks' results",
-     .supports = copies_results, .scratch_bytes = host_scratch, .host_scratch_bytes = host_memory,
-     .launch = RUNG_GPU_ENTRIES(reduce_finish_host)},
+     .supports = copies_results, .scratch_bytes = host_scratch, .host_scratch_bytes = host_memory},
     {RELAUNCHED, .name = "finish-relaunch",
-     .idea = "the same kernel in a loop over the blocks' results, until one is left",
-     .launch = RUNG_GPU_ENTRIES(reduce_finish_relaunch)},
+     .idea = "the same kernel in a loop over the blocks' results, until one is left"},
     {RELAUNCHED, .name = "finish-recursion",
-     .idea = "the blocks' results are an array like any other: the function calls itself",
-     .launch = RUNG_GPU_ENTRIES(reduce_finish_recursion)},
+     .idea = "the blocks' results are an array like any other: the function calls itself"},
     {FOLDED, .name = "finish-last-block",
      .idea = "one launch: blocks count themselves in, and a line's last adds up the results",
-     .supports = counts_blocks, .scratch_bytes = last_block_scratch,
-     .launch = RUNG_GPU_ENTRIES(reduce_finish_last_block)},
+     .supports = counts_blocks, .scratch_bytes = last_block_scratch},
     {BY_ROW, .name = "row-per-thread", .order = RUNG_TEXTBOOK, .blocks = thread_blocks,
-     .idea = "a thread a row, four running sums, four elements a load",
-     .launch = RUNG_GPU_ENTRIES(reduce_row_per_thread)},
+     .idea = "a thread a row, four running sums, four elements a load"},
     {BY_ROW, .name = "warp-per-row", .order = RUNG_CANONICAL, .blocks = warp_blocks,
      .idea = "a warp a tile: neighbours read neighbours, lanes fold in registers, no barrier",
-     .scratch_bytes = levels_scratch, .launch = RUNG_GPU_ENTRIES(reduce_warp_per_row)},
+     .scratch_bytes = levels_scratch},
     {BY_ROW, .name = "block-per-row", .order = RUNG_CANONICAL, .blocks = tile_blocks,
      .idea = "a block a tile: more loads under way at once, lanes fold in shared memory",
-     .scratch_bytes = levels_scratch, .launch = RUNG_GPU_ENTRIES(reduce_block_per_row)},
+     .scratch_bytes = levels_scratch},
     {ON_GPU, .name = "vector", .order = RUNG_CANONICAL,
      .idea = "16 bytes a load, a block a tile of 32768 elements, its sums in registers",
-     .blocks = tile_blocks, .scratch_bytes = levels_scratch,
-     .launch = RUNG_GPU_ENTRIES(reduce_vector)},
+     .blocks = tile_blocks, .scratch_bytes = levels_scratch},
     {ON_GPU, .name = "single-pass", .order = RUNG_CANONICAL,
      .idea = "one launch, nothing cleared; few tiles are shared out to many blocks",
-     .blocks = tile_blocks, .scratch_bytes = single_pass_scratch, .zeroed_bytes = single_pass_zeros,
-     .launch = RUNG_GPU_ENTRIES(reduce_single_pass)},
+     .blocks = tile_blocks, .scratch_bytes = single_pass_scratch,
+     .zeroed_bytes = single_pass_zeros},
 };
 
 const rung_operation reduce_operation = {

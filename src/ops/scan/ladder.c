@@ -6,12 +6,6 @@
 RUNG_CPU_DECLARE(scan_serial);
 RUNG_CPU_DECLARE(scan_tiles);
 RUNG_CPU_DECLARE(scan_threads);
-RUNG_GPU_DECLARE(scan_double_buffered);
-RUNG_GPU_DECLARE(scan_blelloch);
-RUNG_GPU_DECLARE(scan_blelloch_padded);
-RUNG_GPU_DECLARE(scan_warp);
-RUNG_GPU_DECLARE(scan_tiles);
-RUNG_GPU_DECLARE(scan_single_pass);
 
 /* ---- scratch ----------------------------------------------------------------------------------
  */
@@ -109,7 +103,7 @@ static bool takes_halves(const rung_task *task, char why[RUNG_REASON]) {
 
 static const int step_blocks[] = {256, 32, 64, 128, 512, 1024, 0};
 
-static const rung_row rows[] = {
+static rung_row rows[] = {
     {ON_CPU, .name = "serial", .order = RUNG_TEXTBOOK,
      .idea = "the textbook: one running result a line", .supports = takes_lines,
      .launch = RUNG_CPU_ENTRIES(scan_serial)},
@@ -122,26 +116,22 @@ static const rung_row rows[] = {
      .scratch_bytes = threads_scratch, .launch = RUNG_CPU_ENTRIES(scan_threads)},
     {ON_GPU, .name = "double-buffered", .order = RUNG_TEXTBOOK, .blocks = step_blocks,
      .idea = "the textbook: Hillis and Steele's steps between two buffers, few and full of work",
-     .supports = takes_block, .scratch_bytes = steps_scratch,
-     .launch = RUNG_GPU_ENTRIES(scan_double_buffered)},
+     .supports = takes_block, .scratch_bytes = steps_scratch},
     {ON_GPU, .name = "blelloch", .order = RUNG_TEXTBOOK, .blocks = step_blocks,
      .idea = "up a tree and down again: two additions an element, however long the block",
-     .supports = takes_halves, .scratch_bytes = blelloch_scratch,
-     .launch = RUNG_GPU_ENTRIES(scan_blelloch)},
+     .supports = takes_halves, .scratch_bytes = blelloch_scratch},
     {ON_GPU, .name = "blelloch-padded", .order = RUNG_TEXTBOOK, .blocks = step_blocks,
      .idea = "an empty place every 128 bytes: the tree's strides miss one another's banks",
-     .supports = takes_halves, .scratch_bytes = blelloch_scratch,
-     .launch = RUNG_GPU_ENTRIES(scan_blelloch_padded)},
+     .supports = takes_halves, .scratch_bytes = blelloch_scratch},
     {ON_GPU, .name = "warp", .order = RUNG_TEXTBOOK, .blocks = step_blocks,
      .idea = "warps scan in registers; shared memory holds one number a warp",
-     .supports = takes_lines, .scratch_bytes = warp_scratch, .launch = RUNG_GPU_ENTRIES(scan_warp)},
+     .scratch_bytes = warp_scratch},
     {ON_GPU, .name = "tiles", .order = RUNG_CANONICAL,
      .idea = "a block a tile of 8192 elements, 32 a thread in registers; totals, prefixes, results",
-     .scratch_bytes = all_lines_scratch, .launch = RUNG_GPU_ENTRIES(scan_tiles)},
+     .scratch_bytes = all_lines_scratch},
     {ON_GPU, .name = "single-pass", .order = RUNG_CANONICAL,
      .idea = "one pass over memory: a tile waits in shared memory for the totals before it",
-     .supports = takes_lines, .zeroed_bytes = queue_zeros,
-     .launch = RUNG_GPU_ENTRIES(scan_single_pass)},
+     .zeroed_bytes = queue_zeros},
 };
 
 const rung_operation scan_operation = {

@@ -94,7 +94,7 @@ static size_t composed_gpu_scratch(const rung_task *task) {
 #define ON_GPU .family = RUNG_ON_GPU, .dtypes = RUNG_FLOATS, .capability = 75
 #define SWEPT ON_GPU, .blocks = block_sizes, .scratch_bytes = grid_scratch, .then = stencil_means
 
-static const rung_row rows[] = {
+static rung_row rows[] = {
     {ON_CPU, .name = "sweep", .order = RUNG_TEXTBOOK, .in_place = true,
      .idea = "the textbook: one thread, step after step over the whole grid, a division a sum",
      .scratch_bytes = grid_scratch, .launch = RUNG_CPU_ENTRIES(stencil_sweep)},
@@ -118,29 +118,24 @@ static const rung_row rows[] = {
 
     {SWEPT, .name = "global", .order = RUNG_TEXTBOOK,
      .idea = "a thread an element, a launch a step, every tap from global memory behind an if",
-     .supports = array_supports, .launch = RUNG_GPU_ENTRIES(stencil_global)},
+     .supports = array_supports},
     {SWEPT, .name = "window", .order = RUNG_TEXTBOOK,
-     .idea = "a sliding window in registers: one new load an output", .supports = array_supports,
-     .launch = RUNG_GPU_ENTRIES(stencil_window)},
+     .idea = "a sliding window in registers: one new load an output", .supports = array_supports},
     {SWEPT, .name = "pairs", .order = RUNG_TEXTBOOK,
-     .idea = "two columns a load and a store (float2, double2)", .supports = array_supports,
-     .launch = RUNG_GPU_ENTRIES(stencil_pairs)},
+     .idea = "two columns a load and a store (float2, double2)", .supports = array_supports},
     {SWEPT, .name = "peeled", .order = RUNG_TEXTBOOK,
-     .idea = "the row's ends handled apart: no if inside", .supports = array_supports,
-     .launch = RUNG_GPU_ENTRIES(stencil_peeled)},
+     .idea = "the row's ends handled apart: no if inside", .supports = array_supports},
     {SWEPT, .name = "selfstart", .order = RUNG_TEXTBOOK,
-     .idea = "rows compute their own start: no copy to the device",
-     .launch = RUNG_GPU_ENTRIES(stencil_selfstart)},
+     .idea = "rows compute their own start: no copy to the device"},
     {SWEPT, .name = "reciprocal", .order = RUNG_CANONICAL,
-     .idea = "weights divided once, on the host; products fused with sums",
-     .launch = RUNG_GPU_ENTRIES(stencil_reciprocal)},
+     .idea = "weights divided once, on the host; products fused with sums"},
     {ON_GPU, .name = "onchip", .order = RUNG_CANONICAL, .in_place = true,
      .idea = "a whole row in registers for all steps; memory touched once",
-     .supports = onchip_supports, .launch = RUNG_GPU_ENTRIES(stencil_onchip)},
+     .supports = onchip_supports},
     {ON_GPU, .name = "composed", .order = RUNG_LOOSE,
      .idea = "inside a row all steps are one filter; its negligible taps are cut",
      .supports = composed_gpu_supports, .scratch_bytes = composed_gpu_scratch,
-     .then = stencil_means, .launch = RUNG_GPU_ENTRIES(stencil_composed)},
+     .then = stencil_means},
 };
 
 const rung_operation stencil_operation = {

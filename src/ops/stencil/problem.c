@@ -71,8 +71,6 @@ double stencil_start_value(const stencil_start *start, int64_t i, int64_t j, int
 
 static rung_status check_model(rung_error *error, const rung_stencil_model *model,
                                int64_t columns) {
-  if (model == NULL)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "model is NULL; a rung_stencil_model is needed");
   if (model->radius < 1 || model->radius > RUNG_STENCIL_MAX_RADIUS)
     return rung_fail(error, RUNG_BAD_ARGUMENT, "radius is %d; it must be 1 ... %d", model->radius,
                      RUNG_STENCIL_MAX_RADIUS);

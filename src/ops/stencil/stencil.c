@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "core/call.h"
+#include "core/layout.h"
 #include "core/plan.h"
 
 /* What the callers know the arrays by. */
@@ -51,7 +53,10 @@ static rung_status check_size(rung_error *error, const char *name, const rung_vi
 
 static rung_status run(rung_context *context, stencil_problem *problem, const rung_view *arrays,
                        const char *const *names, rung_call *call) {
-  if (call != NULL) problem->math = call->math;
+  rung_call known;
+  const rung_status status = rung_call_read(&context->error, call, &known);
+  if (status != RUNG_OK) return status;
+  problem->math = known.math;
   rung_job job = {
       .operation = &stencil_operation,
       .task.problem = problem,
@@ -73,12 +78,14 @@ rung_status rung_stencil(rung_context *context, const rung_stencil_model *model,
   rung_status status = rung_begin(context);
   if (status != RUNG_OK) return status;
   rung_error *error = &context->error;
+  rung_stencil_model known;
   stencil_problem problem;
   rung_view arrays[3] = {0};
   rung_view *from = &arrays[STENCIL_IN], *to = &arrays[STENCIL_OUT];
-  if ((status = rung_view_of(error, "in", in, RUNG_FLOATS, 2, from)) != RUNG_OK ||
+  if ((status = rung_read_struct(error, "model", &rung_stencil_layout, model, &known)) != RUNG_OK ||
+      (status = rung_view_of(error, "in", in, RUNG_FLOATS, 2, from)) != RUNG_OK ||
       (status = check_size(error, "in", from, 1)) != RUNG_OK ||
-      (status = stencil_problem_of(error, model, from->shape[0], from->shape[1], from->dtype,
+      (status = stencil_problem_of(error, &known, from->shape[0], from->shape[1], from->dtype,
                                    &problem)) != RUNG_OK ||
       (status = check_output(error, &problem, arrays, "out", out, means)) != RUNG_OK)
     return status;

@@ -35,7 +35,7 @@ static int64_t slot_of(int64_t count, double x) {
 
 static void check(rung_context *context, const char *rung, int64_t count, double low, double high,
                   bool narrow) {
-  const rung_bins bins = {RUNG_BINS_EVEN, count, low, high, NULL};
+  const rung_bins bins = {0, RUNG_BINS_EVEN, count, low, high, NULL};
   make_edges(&bins, narrow);
   memset(wanted, 0, (size_t)(count + 3) * sizeof *wanted);
   for (int64_t k = 0; k <= count; ++k)
@@ -118,7 +118,7 @@ static void places_every_integer(void **state) {
     rung_context *context = open_place(p);
     for (size_t r = 0; r < sizeof places_of / sizeof *places_of && context != NULL; ++r)
       for (int64_t count = 1; count <= 100000; count = count * 7 + 3) {
-        const rung_bins bins = {RUNG_BINS_EVEN, count, places_of[r][0], places_of[r][1], NULL};
+        const rung_bins bins = {0, RUNG_BINS_EVEN, count, places_of[r][0], places_of[r][1], NULL};
         make_edges(&bins, false);
         memset(wanted, 0, (size_t)(count + 3) * sizeof *wanted);
         for (int i = 0; i < 65536; ++i) wanted[slot_of(count, i)] += 1;

@@ -75,7 +75,7 @@ static void counts_as_numpy_does(void **state) {
     rung_context *context = open_place(p);
     for (int i = 0; i < CASES && context != NULL; ++i) {
       const numpy_case *c = &numpy_cases[i];
-      const rung_bins bins = {c->kind, c->count, c->low, c->high, c->edges};
+      const rung_bins bins = {0, c->kind, c->count, c->low, c->high, c->edges};
       int64_t found[64];
       count_all(context, &bins, c->type, &x, make_numbers(c, &x), found, places[p].rung);
       for (int k = 0; k < c->count + 3; ++k)

@@ -7,7 +7,7 @@ static double x[24];
 static int64_t memory[64];
 static int64_t four[1] = {4}, three[1] = {3}, shape[2] = {3, 8};
 
-static const rung_bins even = {RUNG_BINS_EVEN, 4, 0, 1, NULL};
+static const rung_bins even = {0, RUNG_BINS_EVEN, 4, 0, 1, NULL};
 
 static void refused(const rung_bins *bins, const DLTensor *in, DLTensor *counts, DLTensor *outside,
                     rung_call *call, rung_status status, const char *part) {
@@ -26,40 +26,40 @@ static void refuses_bins(void **state) {
   const double inf = (double)INFINITY, nan = (double)NAN;
   DLTensor in = tensor(x, f64, 1, four, NULL), counts = tensor(memory, i64, 1, four, NULL);
   refused(NULL, &in, &counts, NULL, NULL, RUNG_BAD_ARGUMENT, "bins is NULL");
-  bins_refused((rung_bins){(rung_bins_kind)4, 4, 0, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
+  bins_refused((rung_bins){0, (rung_bins_kind)4, 4, 0, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
                "bins->kind is 4; RUNG_BINS_MODULO");
-  bins_refused((rung_bins){(rung_bins_kind)-1, 4, 0, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
+  bins_refused((rung_bins){0, (rung_bins_kind)-1, 4, 0, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
                "bins->kind is -1");
-  bins_refused((rung_bins){RUNG_BINS_EVEN, 0, 0, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
+  bins_refused((rung_bins){0, RUNG_BINS_EVEN, 0, 0, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
                "bins->count is 0; 1 ... 1048576 would do");
-  bins_refused((rung_bins){RUNG_BINS_EVEN, 1048577, 0, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
+  bins_refused((rung_bins){0, RUNG_BINS_EVEN, 1048577, 0, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
                "bins->count is 1048577");
-  bins_refused((rung_bins){RUNG_BINS_EVEN, 4, 1, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
+  bins_refused((rung_bins){0, RUNG_BINS_EVEN, 4, 1, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
                "bins->low is 1 and bins->high 1; finite numbers, low below high");
-  bins_refused((rung_bins){RUNG_BINS_EVEN, 4, 2, 1, NULL}, f64, RUNG_BAD_ARGUMENT, "low below");
-  bins_refused((rung_bins){RUNG_BINS_EVEN, 4, nan, 1, NULL}, f64, RUNG_BAD_ARGUMENT, "nan");
-  bins_refused((rung_bins){RUNG_BINS_EVEN, 4, 0, inf, NULL}, f64, RUNG_BAD_ARGUMENT, "inf");
-  bins_refused((rung_bins){RUNG_BINS_EVEN, 4, -1e308, 1e308, NULL}, f64, RUNG_BAD_ARGUMENT,
+  bins_refused((rung_bins){0, RUNG_BINS_EVEN, 4, 2, 1, NULL}, f64, RUNG_BAD_ARGUMENT, "low below");
+  bins_refused((rung_bins){0, RUNG_BINS_EVEN, 4, nan, 1, NULL}, f64, RUNG_BAD_ARGUMENT, "nan");
+  bins_refused((rung_bins){0, RUNG_BINS_EVEN, 4, 0, inf, NULL}, f64, RUNG_BAD_ARGUMENT, "inf");
+  bins_refused((rung_bins){0, RUNG_BINS_EVEN, 4, -1e308, 1e308, NULL}, f64, RUNG_BAD_ARGUMENT,
                "a distance below 2^1024");
-  bins_refused((rung_bins){RUNG_BINS_EVEN, 4, 0, 1e39, NULL}, f32, RUNG_BAD_ARGUMENT,
+  bins_refused((rung_bins){0, RUNG_BINS_EVEN, 4, 0, 1e39, NULL}, f32, RUNG_BAD_ARGUMENT,
                "in holds f32; numbers within its range");
-  bins_refused((rung_bins){RUNG_BINS_MODULO, 4, 0, 1, NULL}, f32, RUNG_BAD_DTYPE,
+  bins_refused((rung_bins){0, RUNG_BINS_MODULO, 4, 0, 1, NULL}, f32, RUNG_BAD_DTYPE,
                "in holds f32, and bins->kind is RUNG_BINS_MODULO; u8, u16, i32, u32 or i64");
-  bins_refused((rung_bins){RUNG_BINS_BYTES, 256, 0, 1, NULL}, u16, RUNG_BAD_DTYPE,
+  bins_refused((rung_bins){0, RUNG_BINS_BYTES, 256, 0, 1, NULL}, u16, RUNG_BAD_DTYPE,
                "in holds u16, and bins->kind is RUNG_BINS_BYTES; u8 would do");
-  bins_refused((rung_bins){RUNG_BINS_BYTES, 4, 0, 1, NULL}, u8, RUNG_BAD_ARGUMENT,
+  bins_refused((rung_bins){0, RUNG_BINS_BYTES, 4, 0, 1, NULL}, u8, RUNG_BAD_ARGUMENT,
                "bins->count is 4; of RUNG_BINS_BYTES 256, or 0");
   double edges[5] = {0, 1, 2, 3, 4};
-  bins_refused((rung_bins){RUNG_BINS_EDGES, 4, 0, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
+  bins_refused((rung_bins){0, RUNG_BINS_EDGES, 4, 0, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
                "bins->edges is NULL; 5 rising numbers");
   edges[2] = 1;
-  bins_refused((rung_bins){RUNG_BINS_EDGES, 4, 0, 1, edges}, f64, RUNG_BAD_ARGUMENT,
+  bins_refused((rung_bins){0, RUNG_BINS_EDGES, 4, 0, 1, edges}, f64, RUNG_BAD_ARGUMENT,
                "bins->edges[2] is 1, and the edge before it 1; one above it would do");
   edges[2] = nan;
-  bins_refused((rung_bins){RUNG_BINS_EDGES, 4, 0, 1, edges}, f64, RUNG_BAD_ARGUMENT,
+  bins_refused((rung_bins){0, RUNG_BINS_EDGES, 4, 0, 1, edges}, f64, RUNG_BAD_ARGUMENT,
                "bins->edges[2] is nan");
   edges[2] = 2, edges[4] = inf;
-  bins_refused((rung_bins){RUNG_BINS_EDGES, 4, 0, 1, edges}, f64, RUNG_BAD_ARGUMENT,
+  bins_refused((rung_bins){0, RUNG_BINS_EDGES, 4, 0, 1, edges}, f64, RUNG_BAD_ARGUMENT,
                "bins->edges[4] is inf; a finite number");
   assert_int_equal(rung_histogram(NULL, &even, &in, &counts, NULL, NULL), RUNG_BAD_ARGUMENT);
 }

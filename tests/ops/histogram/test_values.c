@@ -21,7 +21,7 @@ static void counts_everything_once(void **state) {
   (void)state;
   static const int lengths[] = {0,   1,   2,   3,    31,   32,   33,   63,   255,   257,
                                 511, 512, 513, 1021, 2047, 2049, 8191, 8193, 20011, 39989};
-  static const rung_bins bins = {RUNG_BINS_EVEN, 100, 0, 1, NULL};
+  static const rung_bins bins = {0, RUNG_BINS_EVEN, 100, 0, 1, NULL};
   for (int p = 0; p < PLACES; ++p) {
     rung_context *context = open_place(p);
     for (int order = 0; order < 4 && context != NULL; ++order)
@@ -57,7 +57,7 @@ static void counts_apart_what_is_outside(void **state) {
   for (int p = 0; p < PLACES; ++p)
     for (int kind = RUNG_BINS_EVEN; kind <= RUNG_BINS_EDGES; ++kind) {
       rung_context *context = open_place(p);
-      const rung_bins bins = {(rung_bins_kind)kind, 4, 0, 1, given};
+      const rung_bins bins = {0, (rung_bins_kind)kind, 4, 0, 1, given};
       if (context == NULL) continue;
       count_all(context, &bins, f64, x, sizeof x / sizeof *x, found, places[p].rung);
       same(found, counts, 7, places[p].rung, "f64");
@@ -111,7 +111,8 @@ static void counts_bytes(void **state) {
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths && context != NULL; ++l)
       for (int offset = 0; offset < 3; offset += 2) { /* begins at any address */
         const int n = lengths[l] > offset ? lengths[l] - offset : 0;
-        const rung_bins all = {.kind = RUNG_BINS_BYTES}, some = {RUNG_BINS_EVEN, 9, 3.5, 200, NULL};
+        const rung_bins all = {.kind = RUNG_BINS_BYTES},
+                        some = {0, RUNG_BINS_EVEN, 9, 3.5, 200, NULL};
         memset(wanted, 0, sizeof wanted);
         for (int i = 0; i < n; ++i) wanted[bytes[offset + i]] += 1;
         count_all(context, &all, u8, bytes + offset, n, found, places[p].rung);
@@ -139,7 +140,7 @@ static void rounds_long_integers(void **state) {
   static const int64_t counts[] = {1, 2, 2, 1, 0, 0};
   for (int p = 0; p < PLACES; ++p) {
     rung_context *context = open_place(p);
-    const rung_bins bins = {RUNG_BINS_EDGES, 3, 0, 0, given};
+    const rung_bins bins = {0, RUNG_BINS_EDGES, 3, 0, 0, given};
     if (context == NULL) continue;
     count_all(context, &bins, i64, x, 6, found, places[p].rung);
     same(found, counts, 6, places[p].rung, "i64");
@@ -164,7 +165,7 @@ static void finds_given_edges(void **state) {
     }
     for (int p = 0; p < PLACES; ++p) {
       rung_context *context = open_place(p);
-      const rung_bins bins = {RUNG_BINS_EDGES, count, 0, 0, given};
+      const rung_bins bins = {0, RUNG_BINS_EDGES, count, 0, 0, given};
       if (context == NULL) continue;
       count_all(context, &bins, f64, doubles, N, found, places[p].rung);
       same(found, wanted, count + 3, places[p].rung, "given edges");

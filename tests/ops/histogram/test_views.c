@@ -17,7 +17,7 @@ static int64_t place(const view *v, int64_t i) {
  * row `gap` further on. */
 static void check(rung_context *context, const char *rung, const view *v, bool by_row, bool modulo,
                   int64_t step, int64_t gap) {
-  const rung_bins bins = {modulo ? RUNG_BINS_MODULO : RUNG_BINS_EVEN, BINS, -2, 2, NULL};
+  const rung_bins bins = {0, modulo ? RUNG_BINS_MODULO : RUNG_BINS_EVEN, BINS, -2, 2, NULL};
   const int64_t rows = by_row ? v->shape[0] : 1, columns = rows > 0 ? count_of(v) / rows : 0;
   int64_t wanted[BINS + 3];
   view copy = *v;
@@ -124,7 +124,7 @@ static void cuts_rows_but_no_edges(void **state) {
   static const double edges[] = {-2, -1, 0.25, 2};
   static int64_t found[ROWS][3];
   int64_t shape[2] = {ROWS, COLUMNS}, stride[2] = {1, 2}, counts_shape[2] = {ROWS, 3};
-  const rung_bins bins = {RUNG_BINS_EDGES, 3, 0, 0, edges};
+  const rung_bins bins = {0, RUNG_BINS_EDGES, 3, 0, 0, edges};
   rung_context *context = NULL;
   assert_int_equal(rung_open(&context, &(rung_options){.device = "cpu"}), RUNG_OK);
   DLTensor in = tensor(reals, f32, 2, shape, stride), counts;

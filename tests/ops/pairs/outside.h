@@ -44,8 +44,8 @@ static inline rung_status run_job(rung_context *context, const job *j, const cha
            counts = tensor(found->counts, i64, 1, bins, NULL),
            outside = tensor(found->counts + j->bins.count, i64, 1, three, NULL),
            sums = tensor(found->sums, f64, 1, bins, NULL);
-  const rung_points first = {&a, j->a_weights ? &aw : NULL, j->a_molecules ? &am : NULL},
-                    second = {&b, j->b_weights ? &bw : NULL, j->b_molecules ? &bm : NULL};
+  const rung_points first = {0, &a, j->a_weights ? &aw : NULL, j->a_molecules ? &am : NULL},
+                    second = {0, &b, j->b_weights ? &bw : NULL, j->b_molecules ? &bm : NULL};
   rung_call call = {.rung = rung};
   return rung_pairs(context, &first, j->b != NULL ? &second : NULL, j->box, &j->bins, &counts,
                     &outside, j->a_weights != NULL ? &sums : NULL, &call);

@@ -273,7 +273,7 @@ static void check_pairs(const cell *given, int64_t n, double spread, uint64_t se
   qsort(distances, (size_t)pairs, sizeof *distances, by_size);
   while (near < pairs && distances[near] < last) ++near;
   assert_true(near > 2 * BINS);
-  job j = {.a = points, .n = n, .box = &box, .bins = {BINS, 0, edges}};
+  job j = {.a = points, .n = n, .box = &box, .bins = {0, BINS, 0, edges}};
   result wanted = make_result(&j);
   for (int k = 1; k <= BINS; ++k) {
     int64_t at = near * k / (BINS + 1);
@@ -310,7 +310,7 @@ static void other_vectors_of_a_lattice(void **state) {
   const rung_box straight = {{12, 0, 0}, {0, 8, 0}, {0, 0, 10}},
                  leaning = {{12, 0, 0}, {-36, 8, 0}, {24, -16, -10}};
   double *points = random_points(200, -20, 40, 5);
-  job j = {.a = points, .n = 200, .box = &straight, .bins = {40, 0.1, NULL}};
+  job j = {.a = points, .n = 200, .box = &straight, .bins = {0, 40, 0.1, NULL}};
   result wanted = serial_result(&j);
   assert_int_equal(total_of(&j, &wanted), 200 * 199 / 2);
   j.box = &leaning;

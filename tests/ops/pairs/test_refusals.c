@@ -31,9 +31,9 @@ static void accepted(arguments *g) {
                    .outside = tensor(memory + 8, i64, 1, three, NULL),
                    .sums = tensor(memory + 16, f64, 1, four, NULL),
                    .box = {{9, 0, 0}, {0, 8, 0}, {0, 0, 10}},
-                   .bins = {4, 1, NULL}};
-  g->a = (rung_points){&g->a_at, &g->a_weights, &g->a_molecules};
-  g->b = (rung_points){&g->b_at, &g->b_weights, &g->b_molecules};
+                   .bins = {0, 4, 1, NULL}};
+  g->a = (rung_points){0, &g->a_at, &g->a_weights, &g->a_molecules};
+  g->b = (rung_points){0, &g->b_at, &g->b_weights, &g->b_molecules};
   g->first = &g->a;
   g->second = &g->b;
   g->in = &g->box;
@@ -62,7 +62,7 @@ static void refuses_bins(void **state) {
   accepted(&g);
   if (call(&g) != RUNG_OK) fail_msg("%s", rung_last_error(context));
   g.by = NULL;
-  refused(&g, RUNG_BAD_ARGUMENT, "bins is NULL; a rung_distances would do");
+  refused(&g, RUNG_BAD_ARGUMENT, "bins is NULL; expected: a rung_distances");
   g.bins.count = 0;
   refused(&g, RUNG_BAD_ARGUMENT, "bins->count is 0; 1 ... 1048576 would do");
   g.bins.count = 1048577;
@@ -138,7 +138,7 @@ static void refuses_sets(void **state) {
   arguments g;
   accepted(&g);
   g.first = NULL;
-  refused(&g, RUNG_BAD_ARGUMENT, "a is NULL; a rung_points would do");
+  refused(&g, RUNG_BAD_ARGUMENT, "a is NULL; expected: a rung_points");
   g.a.at = NULL;
   refused(&g, RUNG_BAD_ARGUMENT, "a->at is NULL");
   g.b.at = NULL;

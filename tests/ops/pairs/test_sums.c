@@ -72,7 +72,7 @@ static void are_exact(void **state) {
   double *points = random_points(N, 0, 1, 3), *others = random_points(90, 0, 1, 4);
   for (int binades = 1; binades <= 300; binades = binades * 4 + 1) {
     double *weights = random_weights(N, 5, binades), *more = random_weights(90, 6, binades);
-    const job j = {.a = points, .n = N, .a_weights = weights, .bins = {BINS, 0.1, NULL}};
+    const job j = {.a = points, .n = N, .a_weights = weights, .bins = {0, BINS, 0.1, NULL}};
     check_exact("weights", &j);
     const job k = {.a = points,
                    .n = N,
@@ -80,7 +80,7 @@ static void are_exact(void **state) {
                    .b = others,
                    .m = 90,
                    .b_weights = more,
-                   .bins = {BINS, 0.1, NULL}};
+                   .bins = {0, BINS, 0.1, NULL}};
     check_exact("weights of two sets", &k);
     free(weights);
     free(more);
@@ -93,7 +93,7 @@ static void are_exact(void **state) {
 static void are_near(void **state) {
   (void)state;
   double *points = random_points(N, 0, 1, 7), *weights = random_weights(N, 8, 8);
-  const job j = {.a = points, .n = N, .a_weights = weights, .bins = {1, 2, NULL}};
+  const job j = {.a = points, .n = N, .a_weights = weights, .bins = {0, 1, 2, NULL}};
   result found = serial_result(&j);
   long double sum = 0, squares = 0;
   for (int i = 0; i < N; ++i) {
@@ -110,7 +110,7 @@ static void are_near(void **state) {
 static void know_no_order(void **state) {
   (void)state;
   double *points = random_points(N, 0, 1, 1), *weights = random_weights(N, 2, 30);
-  job j = {.a = points, .n = N, .a_weights = weights, .bins = {BINS, 0.1, NULL}};
+  job j = {.a = points, .n = N, .a_weights = weights, .bins = {0, BINS, 0.1, NULL}};
   result wanted = serial_result(&j);
   rung_random random = {12};
   for (int round = 0; round < 5; ++round) {
@@ -137,14 +137,14 @@ static void not_finite(void **state) {
   static const double bad[] = {0x1p600, (double)INFINITY, -(double)INFINITY, (double)NAN};
   for (int b = 0; b < 4; ++b) {
     weights[77] = bad[b];
-    const job j = {.a = points, .n = N, .a_weights = weights, .bins = {BINS, 0.1, NULL}};
+    const job j = {.a = points, .n = N, .a_weights = weights, .bins = {0, BINS, 0.1, NULL}};
     result found = serial_result(&j);
     for (int k = 0; k < BINS; ++k) assert_true(isnan(found.sums[k]));
     on_every_rung("a weight without end", &j, &found);
     free_result(&found);
   }
   for (int i = 0; i < N; ++i) weights[i] = 0;
-  const job j = {.a = points, .n = N, .a_weights = weights, .bins = {BINS, 0.1, NULL}};
+  const job j = {.a = points, .n = N, .a_weights = weights, .bins = {0, BINS, 0.1, NULL}};
   result found = serial_result(&j);
   for (int k = 0; k < BINS; ++k) assert_true(found.sums[k] == 0 && !signbit(found.sums[k]));
   on_every_rung("weights of 0", &j, &found);
@@ -224,7 +224,7 @@ static void molecules_are_left_out(void **state) {
              .n = N,
              .a_weights = weights,
              .a_molecules = molecules,
-             .bins = {BINS, 0.1, NULL}};
+             .bins = {0, BINS, 0.1, NULL}};
     check_exact("molecules", &j);
     j.b = points + 3 * N;
     j.m = N;
@@ -242,7 +242,7 @@ static void parts_make_the_whole(void **state) {
   enum { A = 130, B = 71 };
   double *points = random_points(A + B, -9, 18, 6);
   const rung_box box = {{7, 0, 0}, {2, 6, 0}, {-1, 2, 8}};
-  const rung_distances bins = {20, 0.13, NULL};
+  const rung_distances bins = {0, 20, 0.13, NULL};
   for (int b = 0; b < 2; ++b) {
     const rung_box *in = b == 0 ? NULL : &box;
     const job whole = {.a = points, .n = A + B, .box = in, .bins = bins},

@@ -71,15 +71,15 @@ static void of_widths(void **state) {
                                   0.001, 2.5e-9,  3.2e-155, 1.1e-162, 0x1p512,   1.7e4};
   for (size_t k = 0; k < sizeof widths / sizeof *widths; ++k)
     for (int64_t count = 1; count <= 1000; count *= 10) {
-      const rung_distances bins = {count, widths[k], NULL};
+      const rung_distances bins = {0, count, widths[k], NULL};
       check(&bins);
     }
   rung_random random = {7};
   for (int k = 0; k < 300; ++k) {
-    const rung_distances bins = {37, ldexp(0.5 + rung_random_double(&random), k - 150), NULL};
+    const rung_distances bins = {0, 37, ldexp(0.5 + rung_random_double(&random), k - 150), NULL};
     check(&bins);
   }
-  const rung_distances many = {100000, 0.1, NULL};
+  const rung_distances many = {0, 100000, 0.1, NULL};
   check(&many);
 }
 
@@ -88,15 +88,15 @@ static void of_given_edges(void **state) {
   double edges[101];
   rung_random random = {9};
   for (int k = 0; k <= 100; ++k) edges[k] = pow(1.2, k - 50);
-  check(&(rung_distances){100, 0, edges});
+  check(&(rung_distances){0, 100, 0, edges});
   for (int k = 0; k <= 100; ++k) edges[k] = k == 0 ? 0 : edges[k - 1] + rung_random_double(&random);
-  check(&(rung_distances){100, 0, edges});
+  check(&(rung_distances){0, 100, 0, edges});
   for (int k = 0; k <= 100; ++k) edges[k] = k == 0 ? 3 : nextafter(edges[k - 1], 4);
-  check(&(rung_distances){100, 0, edges});
+  check(&(rung_distances){0, 100, 0, edges});
   for (int k = 0; k <= 100; ++k) edges[k] = ldexp(1, 20 * (k - 50));
-  check(&(rung_distances){100, 0, edges});
+  check(&(rung_distances){0, 100, 0, edges});
   edges[0] = -0.0, edges[1] = 0x1p-1074, edges[2] = 1e-200, edges[3] = 1e200, edges[4] = DBL_MAX;
-  check(&(rung_distances){4, 0, edges});
+  check(&(rung_distances){0, 4, 0, edges});
 }
 
 int main(void) {

@@ -31,11 +31,11 @@ static void the_reports_table(void **state) {
   enum { N = 10000 };
   double *points = malloc(3 * N * sizeof *points);
   pairs_report_points(N, points);
-  const job j = {.a = points, .n = N, .bins = {80, 500, NULL}};
+  const job j = {.a = points, .n = N, .bins = {0, 80, 500, NULL}};
   result wanted = make_result(&j);
   memcpy(wanted.counts, pairs_golden(N), 80 * sizeof(int64_t));
   on_every_rung("the report's 10000 points", &j, &wanted);
-  const job fewer = {.a = points, .n = 701, .bins = {80, 500, NULL}};
+  const job fewer = {.a = points, .n = 701, .bins = {0, 80, 500, NULL}};
   check_plain("701 of the report's points", &fewer);
   free_result(&wanted);
   free(points);
@@ -46,13 +46,13 @@ static void of_few_points(void **state) {
   static const int64_t sizes[] = {0, 1, 2, 3, 5, 7, 11, 13, 17, 31, 32, 33, 61, 101, 127, 211};
   double *points = random_points(500, -1, 2, 3);
   for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
-    const job within = {.a = points, .n = sizes[k], .bins = {13, 0.2, NULL}};
+    const job within = {.a = points, .n = sizes[k], .bins = {0, 13, 0.2, NULL}};
     check_plain("few points", &within);
     const job between = {.a = points,
                          .n = sizes[k],
                          .b = points + 600,
                          .m = sizes[(k * 5 + 1) % 16],
-                         .bins = {13, 0.2, NULL}};
+                         .bins = {0, 13, 0.2, NULL}};
     check_plain("two small sets", &between);
   }
   free(points);
@@ -79,10 +79,10 @@ static void at_every_edge(void **state) {
                    .n = (BINS + 1) * STEPS * 2,
                    .b = origin,
                    .m = 1,
-                   .bins = {BINS, widths[w], NULL}};
+                   .bins = {0, BINS, widths[w], NULL}};
     check_plain("at edges", &j);
     const job within = {
-        .a = &points[0][0][0][0], .n = (BINS + 1) * STEPS * 2, .bins = {BINS, widths[w], NULL}};
+        .a = &points[0][0][0][0], .n = (BINS + 1) * STEPS * 2, .bins = {0, BINS, widths[w], NULL}};
     check_plain("between edges", &within);
   }
 }
@@ -97,9 +97,9 @@ static void all_in_one_place(void **state) {
   }
   const double edges[] = {0.5, 1, 1.5};
   const rung_box box = {{3, 0, 0}, {1, 4, 0}, {-1, 1, 5}};
-  const job j = {.a = points, .n = 300, .bins = {3, 0.25, NULL}};
+  const job j = {.a = points, .n = 300, .bins = {0, 3, 0.25, NULL}};
   check_plain("one place", &j);
-  const job given = {.a = points, .n = 300, .bins = {2, 0, edges}, .box = &box};
+  const job given = {.a = points, .n = 300, .bins = {0, 2, 0, edges}, .box = &box};
   result wanted = make_result(&given);
   wanted.counts[2 + PAIRS_BELOW] = 300 * 299 / 2;
   on_every_rung("one place, below the first edge", &given, &wanted);
@@ -111,18 +111,18 @@ static void on_a_line(void **state) {
   double points[3 * 257];
   for (int i = 0; i < 257; ++i)
     for (int k = 0; k < 3; ++k) points[3 * i + k] = (i * 83 % 257) * (k + 1) * 0.125;
-  const job j = {.a = points, .n = 257, .bins = {200, 0.46770717334674267, NULL}};
+  const job j = {.a = points, .n = 257, .bins = {0, 200, 0.46770717334674267, NULL}};
   check_plain("a line", &j);
 }
 
 static void far_and_near(void **state) {
   (void)state;
   double *far = random_points(300, 1e9, 1, 8), *near = random_points(300, 0, 1e-9, 9);
-  const job j = {.a = far, .n = 300, .bins = {17, 0.1, NULL}};
+  const job j = {.a = far, .n = 300, .bins = {0, 17, 0.1, NULL}};
   check_plain("at 1e9", &j);
-  const job k = {.a = near, .n = 300, .bins = {17, 1e-10, NULL}};
+  const job k = {.a = near, .n = 300, .bins = {0, 17, 1e-10, NULL}};
   check_plain("at 1e-9", &k);
-  const job both = {.a = far, .n = 300, .b = near, .m = 300, .bins = {1000, 2e6, NULL}};
+  const job both = {.a = far, .n = 300, .b = near, .m = 300, .bins = {0, 1000, 2e6, NULL}};
   check_plain("from 1e9 to 1e-9", &both);
   free(far);
   free(near);
@@ -137,7 +137,7 @@ static void of_every_scale(void **state) {
                                    {{1, 0, 0}, {0.5, 1, 0}, {-0.25, 0.75, 1.25}}};
   double *points = random_points(FEW, 0, 1, 14), scaled[3 * FEW];
   for (int b = 0; b < 3; ++b) {
-    const rung_distances bins = {20, b == 0 ? 0.07 : 0.02, NULL};
+    const rung_distances bins = {0, 20, b == 0 ? 0.07 : 0.02, NULL};
     job j = {.a = points, .n = FEW, .box = b == 0 ? NULL : &boxes[b], .bins = bins};
     result wanted = serial_result(&j);
     for (int k = -228; k <= 228; k += k > -90 && k < 80 ? 3 : 19) {
@@ -168,12 +168,12 @@ static void not_numbers(void **state) {
   points[3 * 40 + 2] = -inf;
   points[3 * 99] = 1e200;
   points[3 * 98 + 1] = -1e200;
-  const job j = {.a = points, .n = 100, .bins = {20, 0.1, NULL}};
+  const job j = {.a = points, .n = 100, .bins = {0, 20, 0.1, NULL}};
   check_plain("NaN and infinities", &j);
-  check_plain("NaN and infinities", &(job){.a = points, .n = 100, .bins = {9, 1e307, NULL}});
+  check_plain("NaN and infinities", &(job){.a = points, .n = 100, .bins = {0, 9, 1e307, NULL}});
   /* In a box a point without a place is at no distance from any other. */
   const rung_box box = {{3, 0, 0}, {0, 3, 0}, {0, 0, 3}};
-  const job in_box = {.a = points, .n = 100, .bins = {3, 0.5, NULL}, .box = &box};
+  const job in_box = {.a = points, .n = 100, .bins = {0, 3, 0.5, NULL}, .box = &box};
   result found = serial_result(&in_box);
   const int64_t lost = 6, placed = 94;
   assert_int_equal(found.counts[3 + PAIRS_NAN], lost * (lost - 1) / 2 + lost * placed);
@@ -193,7 +193,7 @@ static double roots[SQUARES + 1];
 static void check_squares(const char *what, const double *points, int64_t n, const rung_box *box,
                           const int64_t *by_square, int squares) {
   for (int k = 0; k <= SQUARES; ++k) roots[k] = sqrt(k);
-  const job j = {.a = points, .n = n, .box = box, .bins = {squares, 0, roots}};
+  const job j = {.a = points, .n = n, .box = box, .bins = {0, squares, 0, roots}};
   result wanted = make_result(&j);
   int64_t above = n * (n - 1) / 2;
   for (int k = 0; k < squares; ++k) above -= wanted.counts[k] = by_square[k];
@@ -270,7 +270,7 @@ static void an_ideal_gas(void **state) {
         points[3 * i + k] = f[0] * boxes[b].a[k] + f[1] * boxes[b].b[k] + f[2] * boxes[b].c[k];
     }
     assert_int_equal(rung_box_reach(NULL, &boxes[b], &reach), RUNG_OK);
-    const job j = {.a = points, .n = N, .box = &boxes[b], .bins = {BINS, reach / 26, NULL}};
+    const job j = {.a = points, .n = N, .box = &boxes[b], .bins = {0, BINS, reach / 26, NULL}};
     result found = serial_result(&j);
     on_every_rung("an ideal gas", &j, &found);
     const double volume = boxes[b].a[0] * boxes[b].b[1] * boxes[b].c[2];
@@ -293,7 +293,7 @@ static void rdf_of_given_edges(void **state) {
   (void)state;
   const double edges[] = {0, 1, 1.0000001, 3};
   const int64_t counts[] = {4, 5, 6};
-  const rung_distances bins = {3, 0, edges}, none = {0, 1, NULL};
+  const rung_distances bins = {0, 3, 0, edges}, none = {0, 0, 1, NULL};
   double g[3], neighbours[3];
   const double pi = acos(-1);
   assert_int_equal(rung_pairs_rdf(&bins, counts, 2, 0.5, g, neighbours), RUNG_OK);

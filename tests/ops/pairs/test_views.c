@@ -32,7 +32,7 @@ static int tear_down(void **state) {
   return 0;
 }
 
-static const rung_distances bins = {BINS, 0.15, NULL};
+static const rung_distances bins = {0, BINS, 0.15, NULL};
 
 static const struct {
   const char *device, *rung;
@@ -97,9 +97,10 @@ static void of_every_form(void **state) {
            few_parts = tensor(spread_molecules, i64, 1, m, steps);
   DLTensor *const forms[] = {&compact, &rows, &turned, &single, &single_loose};
   for (size_t f = 0; f < sizeof forms / sizeof *forms; ++f) {
-    const rung_points a = {forms[f], f % 2 ? &heavy : &light, &parts};
+    const rung_points a = {0, forms[f], f % 2 ? &heavy : &light, &parts};
     check("within", &a, NULL, &j);
-    const rung_points b = {f < 1   ? &few
+    const rung_points b = {0,
+                           f < 1   ? &few
                            : f < 3 ? &few_rows
                                    : &few_single,
                            f % 2 ? &few_light : &few_heavy, &few_parts};

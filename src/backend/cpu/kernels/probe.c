@@ -1,4 +1,4 @@
-/* The kernels of the roofs: nothing but loads, nothing but stores, nothing but multiply-adds.
+/* The kernels of the peaks: nothing but loads, nothing but stores, nothing but multiply-adds.
  * Compiled once per instruction set. */
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/isa.h"

@@ -1,36 +1,19 @@
-/* Cases of histogram: lines such as "n=1000 bins=256 kind=even type=f32 rows=1 data=random".
- *
- *   n       elements to a row (1000)
- *   bins    1 ... 2^20 (64)
- *   kind    modulo (default of integers), even (default of floats), edges, bytes
- *   type    u8, u16, i32, u32 (default), i64, f32 or f64
- *   rows    histograms (1)
- *   low, high   of even bins (0, 1 of floats; 0, the type's range of integers)
- *   outside     1 (default): what falls outside is asked for too; 0: not
- *   flush   so many elements at most are counted in 32 bits (the contract's 2^31)
- *   data    random (default): floats uniform over the bins and a little beyond, of integers one
- *           half so, the other of any bits
- *           edges: every edge, and the numbers next to it on both sides
- *           special: NaNs, infinities, zeros of both signs, subnormals, the largest and the least
- *           equal, sorted, alternating */
+/* Cases of histogram: lines such as "n=1000 bins=256 kind=even type=f32 rows=1 data=random". */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/random.h"
-#include "lab/line.h"
 #include "ops/histogram/lab/cases.h"
 
-static const char *const keys[] = {"n",    "bins",    "kind",  "type", "rows", "low",
-                                   "high", "outside", "flush", "data", NULL};
 static const char *const kinds[] = {"modulo", "even", "edges", "bytes", NULL};
 static const char *const types[] = {"u8", "u16", "i32", "u32", "i64", "f32", "f64", NULL};
 static const char *const datas[] = {"random", "edges",       "special", "equal",
                                     "sorted", "alternating", NULL};
 enum { RANDOM, EDGES, SPECIAL, EQUAL, SORTED, ALTERNATING };
-enum { TYPE_U32 = 3 };
+enum { TYPE_U32 = 3, BY_TYPE = -1 };
+#define FLUSH ((int64_t)1 << 31)
 
 static bool is_float(rung_dtype dtype) {
   return (RUNG_FLOATS & RUNG_TYPE(dtype)) != 0;
@@ -154,28 +137,47 @@ static void default_range(rung_dtype dtype, double *low, double *high) {
                               : 0x1p63;
 }
 
+static bool has_range(const void *request_) {
+  const request *r = (const request *)request_;
+  return r->kind == RUNG_BINS_EVEN || r->kind == RUNG_BINS_EDGES;
+}
+
+static bool has_flush(const void *request_) {
+  return ((const request *)request_)->flush != FLUSH;
+}
+
+static const rung_key keys[] = {
+    RUNG_INTEGER(request, n, 0, HISTOGRAM_MOST, 1000, .name = "n", .help = "elements to a row"),
+    RUNG_INTEGER(request, bins, 1, RUNG_MAX_BINS, 0, .name = "bins", .help = "how many",
+                 .depends = "64; 256 of bytes"),
+    RUNG_CHOICE(request, kind, BY_TYPE, .name = "kind", .names = kinds, .help = "of bins",
+                .depends = "modulo of integers, even of floats"),
+    RUNG_CHOICE(request, type, TYPE_U32, .name = "type", .names = types, .help = "of the elements"),
+    RUNG_INTEGER(request, rows, 1, HISTOGRAM_MOST, 1, .name = "rows", .help = "histograms"),
+    RUNG_CHOICE(request, data, RANDOM, .name = "data", .names = datas,
+                .help = "the elements' values; edges: every edge and the numbers next to it"),
+    RUNG_REAL(request, low, -1e308, 1e308, NAN, .name = "low", .help = "the first edge",
+              .depends = "0 of floats, the type's least", .shown = has_range),
+    RUNG_REAL(request, high, -1e308, 1e308, NAN, .name = "high", .help = "the last edge",
+              .depends = "1 of floats, the type's largest and one more", .shown = has_range),
+    RUNG_INTEGER(request, outside, 0, 1, 1, .name = "outside",
+                 .help = "1: what falls outside is asked for too", .shown = has_range),
+    RUNG_INTEGER(request, flush, 1, FLUSH, FLUSH, .name = "flush",
+                 .help = "so many elements at most are counted in 32 bits", .shown = has_flush),
+    {0}};
+
 static rung_status read_line(const char *text, request *r, rung_error *error) {
-  rung_line line;
   rung_dtype dtype = RUNG_U32;
-  rung_status status = rung_line_parse(error, text, keys, &line);
-  if (status == RUNG_OK) status = rung_line_choice(error, &line, "type", types, TYPE_U32, &r->type);
+  rung_status status = rung_keys_read(keys, text, r, error);
   if (status != RUNG_OK) return status;
   rung_dtype_named(types[r->type], &dtype);
   double low, high;
   default_range(dtype, &low, &high);
-  const int kind = is_float(dtype) ? RUNG_BINS_EVEN : RUNG_BINS_MODULO;
-  if ((status = rung_line_choice(error, &line, "kind", kinds, kind, &r->kind)) == RUNG_OK &&
-      (status = rung_line_choice(error, &line, "data", datas, RANDOM, &r->data)) == RUNG_OK &&
-      (status = rung_line_int(error, &line, "n", 1000, 0, HISTOGRAM_MOST, &r->n)) == RUNG_OK &&
-      (status = rung_line_int(error, &line, "bins", r->kind == RUNG_BINS_BYTES ? 256 : 64, 1,
-                              RUNG_MAX_BINS, &r->bins)) == RUNG_OK &&
-      (status = rung_line_int(error, &line, "rows", 1, 1, HISTOGRAM_MOST, &r->rows)) == RUNG_OK &&
-      (status = rung_line_int(error, &line, "outside", 1, 0, 1, &r->outside)) == RUNG_OK &&
-      (status = rung_line_int(error, &line, "flush", (int64_t)1 << 31, 1, (int64_t)1 << 31,
-                              &r->flush)) == RUNG_OK &&
-      (status = rung_line_double(error, &line, "low", low, -1e308, 1e308, &r->low)) == RUNG_OK)
-    status = rung_line_double(error, &line, "high", high, -1e308, 1e308, &r->high);
-  return status;
+  if (isnan(r->low)) r->low = low;
+  if (isnan(r->high)) r->high = high;
+  if (r->kind == BY_TYPE) r->kind = is_float(dtype) ? RUNG_BINS_EVEN : RUNG_BINS_MODULO;
+  if (r->bins == 0) r->bins = r->kind == RUNG_BINS_BYTES ? 256 : 64;
+  return RUNG_OK;
 }
 
 static rung_status make_arrays(rung_case *test_case, const request *r, const double *edges,
@@ -218,7 +220,7 @@ static rung_status make_problem(rung_case *test_case, const request *r, rung_err
   rung_status status = RUNG_OK;
   if (problem == NULL || (edges == NULL && r->kind == RUNG_BINS_EDGES))
     status = rung_fail(error, RUNG_OUT_OF_MEMORY, "host memory ran out");
-  const rung_bins bins = {(rung_bins_kind)r->kind, r->bins, r->low, r->high, edges};
+  const rung_bins bins = {0, (rung_bins_kind)r->kind, r->bins, r->low, r->high, edges};
   if (status == RUNG_OK)
     status = histogram_problem_of(error, &bins, test_case->dtype, r->rows, r->n, problem);
   if (status == RUNG_OK) problem->flush = r->flush;
@@ -236,22 +238,14 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   rung_status status = read_line(text, &r, error);
   if (status != RUNG_OK) return status;
   rung_dtype_named(types[r.type], &dtype);
-  *test_case = (rung_case){.operation = &histogram_operation,
+  *test_case = (rung_case){.operation = rung_operation_named("histogram"),
                            .cases = &histogram_cases,
                            .seed = seed,
                            .dtype = dtype,
                            .inputs = 2,
                            .outputs = 2,
                            .array_names = {"in", "edges", "counts", "outside"}};
-  int at = snprintf(test_case->label, sizeof test_case->label,
-                    "n=%" PRId64 " bins=%" PRId64 " kind=%s type=%s rows=%" PRId64 " data=%s", r.n,
-                    r.bins, kinds[r.kind], types[r.type], r.rows, datas[r.data]);
-  if (r.kind == RUNG_BINS_EVEN || r.kind == RUNG_BINS_EDGES)
-    at += snprintf(test_case->label + at, sizeof test_case->label - (size_t)at,
-                   " low=%.17g high=%.17g outside=%d", r.low, r.high, (int)r.outside);
-  if (r.flush != (int64_t)1 << 31)
-    snprintf(test_case->label + at, sizeof test_case->label - (size_t)at, " flush=%" PRId64,
-             r.flush);
+  rung_keys_label(keys, &r, test_case->label, sizeof test_case->label);
   status = make_problem(test_case, &r, error);
   if (status != RUNG_OK) return status;
   const histogram_problem *problem = (const histogram_problem *)test_case->problem;
@@ -357,7 +351,8 @@ static const char *const explain[] = {"n=65536 bins=8 type=u32", "n=65536 kind=b
 static const char *const tour[] = {"n=16777216 bins=8 type=u32", "n=16777216 kind=bytes type=u8",
                                    "n=16777216 kind=even bins=256 type=f32", NULL};
 
-const rung_cases histogram_cases = {.operation = &histogram_operation,
+const rung_cases histogram_cases = {.operation = "histogram",
+                                    .keys = keys,
                                     .verify = verify,
                                     .bench = bench,
                                     .explain = explain,

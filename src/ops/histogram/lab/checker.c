@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "backend/cpu/parallel.h"
+#include "lab/compare.h"
 #include "lab/numbers.h"
 #include "ops/histogram/lab/cases.h"
 
@@ -24,12 +25,9 @@ typedef struct tally {
   int64_t *tables; /* one a part */
 } tally;
 
-static void count_part(void *arg, int64_t part, int thread) {
+static void count_part(void *arg, int part, int64_t from, int64_t until) {
   const tally *t = (const tally *)arg;
-  const int64_t each = t->problem->columns / t->parts + 1, from = part * each;
-  const int64_t left = t->problem->columns - from;
-  (void)thread;
-  t->count(t, from, from + (left < each ? left : each), t->tables + part * t->slots);
+  t->count(t, from, until, t->tables + part * t->slots);
 }
 
 /* Adds the counts of a row to sums[slots]. False: no memory. */
@@ -37,7 +35,7 @@ static bool count_row(tally *t, int64_t *sums) {
   t->parts = t->problem->columns < 1 << 16 ? 1 : rung_processors();
   t->tables = (int64_t *)calloc((size_t)(t->parts * t->slots), sizeof(int64_t));
   if (t->tables == NULL) return false;
-  rung_parallel(t->parts, t->parts, count_part, t);
+  rung_parallel_range(t->parts, t->problem->columns, t->parts, count_part, t);
   for (int64_t k = 0; k < t->parts * t->slots; ++k) sums[k % t->slots] += t->tables[k];
   free(t->tables);
   return true;
@@ -88,7 +86,7 @@ void histogram_forget(rung_case *test_case) {
   test_case->expected = NULL;
 }
 
-/* ---- judging ----------------------------------------------------------------------------------
+/* ---- checking ---------------------------------------------------------------------------------
  */
 
 /* Another library finds even bins by arithmetic of its own: an element next to an edge may be on
@@ -136,16 +134,10 @@ static uint64_t check_row(const rung_case *test_case, const int64_t *found, int6
       comparison->different += 1;
       continue;
     }
-    comparison->wrong += 1;
-    comparison->unwritten += found[k] == -1; /* the poison; no count is */
-    const double error = (double)found[k] - (double)wanted[k];
-    if (error > comparison->worst || -error > comparison->worst)
-      comparison->worst = error < 0 ? -error : error;
-    if (comparison->first >= 0) continue;
-    comparison->output = output;
-    comparison->first = row * count + k;
-    comparison->found = (double)found[k];
-    comparison->wanted = (double)wanted[k];
+    const double is = (double)found[k], was = (double)wanted[k];
+    rung_compare_error(comparison, fabs(is - was));
+    /* The poison is -1, which no count is. */
+    rung_compare_wrong(comparison, output, row * count + k, is, was, found[k] == -1);
   }
   return total;
 }

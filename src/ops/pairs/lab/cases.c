@@ -1,47 +1,22 @@
-/* Cases of pairs: lines such as "n=1000 bins=80 width=500 data=report".
- *
- *   n        points (1000)
- *   m        points of a second set; 0 (default): pairs within the one
- *   bins     1 ... 2^20 (64)
- *   kind     even (default); log: edges of equal ratio over three decades; given: ever closer;
- *            centred: on the multiples of the width, so that the first bin is half as wide
- *   width    of even and centred bins; without it the last edge follows from
- *   share    the last edge as a part of the box's reach or, in open space, of the longest distance
- *            (1: all of it)
- *   type     f32 or f64 (default)
- *   box      open (default), cube, slab, tri, skew: of the same volume, 0.1 points to a unit
- *   data     random (default): uniform; in a box over eight cells
- *            lattice: simple cubic, cell for cell
- *            equal, line: all at one point, along one line
- *            edge: at every edge's distance from the origin, and next to it
- *            special: NaNs, infinities, zeros of both signs, subnormals, 1e200
- *            huge, tiny: as random, 1e9 and 1e-9 times as large
- *            report: the report's points (report.h)
- *            liquid: uniform, 100 points to a unit, in the cell, in whole millionths: as a .gro
- *            file in nanometres has the atoms of a liquid
- *   weights  1: sums are asked for; 0 (default): not
- *   molecules  so many points each; 0 (default): none
- *   flush    so many pairs at most are counted in 32 bits (2^31)
- *   checked   whole, or totals: only how many pairs were counted. By default as much as takes
- * seconds
- */
-#include <inttypes.h>
+/* Cases of pairs: lines such as "n=1000 bins=80 width=500 data=report". */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/random.h"
-#include "lab/line.h"
 #include "ops/pairs/lab/cases.h"
 #include "ops/pairs/lab/report.h"
 #include "ops/pairs/space.h"
 
-static const char *const keys[] = {"n",   "m",    "bins",    "kind",      "width", "share",  "type",
-                                   "box", "data", "weights", "molecules", "flush", "judged", NULL};
+/* log: edges of equal ratio over three decades. given: ever closer. centred: on the multiples of
+ * the width, so that the first bin is half as wide. */
 static const char *const kinds[] = {"even", "log", "given", "centred", NULL};
 static const char *const types[] = {"f32", "f64", NULL};
 static const char *const boxes[] = {"open", "cube", "slab", "tri", "skew", NULL};
+/* lattice: simple cubic, cell for cell. equal, line: all at one point, along one line. edge: at
+ * every edge's distance from the origin, and next to it. huge, tiny: as random, 1e9 and 1e-9 times
+ * as large. report: see report.h. liquid: uniform, 100 points to a unit, in the cell, in whole
+ * millionths: as a .gro file in nanometres has the atoms of a liquid. */
 static const char *const datas[] = {"random", "lattice", "equal",  "line",   "edge", "special",
                                     "huge",   "tiny",    "report", "liquid", NULL};
 static const char *const judgings[] = {"whole", "totals", NULL};
@@ -56,7 +31,7 @@ enum { RANDOM, LATTICE, EQUAL, LINE, EDGE, SPECIAL, HUGE_, TINY, REPORT, LIQUID 
 
 typedef struct request {
   int64_t n, m, bins, weights, molecules, flush;
-  int kind, type, box, data, judging; /* judging: -1 as usual */
+  int kind, type, box, data, judging;
   double width, share;
   double side; /* of a cube of the box's volume */
 } request;
@@ -216,28 +191,59 @@ static void fill_molecules(const request *r, rung_view *view) {
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
+enum { AS_USUAL = -1 };
+
+static bool has_width(const void *r) {
+  return ((const request *)r)->width > 0;
+}
+static bool has_share(const void *r) {
+  return !has_width(r);
+}
+static bool has_weights(const void *r) {
+  return ((const request *)r)->weights != 0;
+}
+static bool has_molecules(const void *r) {
+  return ((const request *)r)->molecules != 0;
+}
+static bool has_flush(const void *r) {
+  return ((const request *)r)->flush != FLUSH;
+}
+static bool is_partly_checked(const void *r) {
+  return ((const request *)r)->judging == PAIRS_TOTALS;
+}
+
+static const rung_key keys[] = {
+    RUNG_INTEGER(request, n, 0, PAIRS_MOST, 1000, .name = "n", .help = "points"),
+    RUNG_INTEGER(request, m, 0, PAIRS_MOST, 0, .name = "m",
+                 .help = "points of a second set; 0: pairs within the one"),
+    RUNG_INTEGER(request, bins, 1, RUNG_MAX_BINS, 64, .name = "bins", .help = "how many"),
+    RUNG_CHOICE(request, kind, EVEN, .name = "kind", .names = kinds, .help = "of bins"),
+    RUNG_REAL(request, width, 1e-300, 1e300, 0, .name = "width", .help = "of even and centred bins",
+              .depends = "as share says", .shown = has_width),
+    RUNG_REAL(request, share, 1e-9, 1e9, 1, .name = "share",
+              .help = "the last edge, of the box's reach or of the longest distance",
+              .shown = has_share),
+    RUNG_CHOICE(request, type, 1, .name = "type", .names = types, .help = "of coordinates"),
+    RUNG_CHOICE(request, box, OPEN, .name = "box", .names = boxes,
+                .help = "of the same volume, 0.1 points to a unit"),
+    RUNG_CHOICE(request, data, RANDOM, .name = "data", .names = datas, .help = "where points lie"),
+    RUNG_INTEGER(request, weights, 0, 1, 0, .name = "weights", .help = "1: sums are asked for",
+                 .shown = has_weights),
+    RUNG_INTEGER(request, molecules, 0, PAIRS_MOST, 0, .name = "molecules",
+                 .help = "so many points each; 0: none", .shown = has_molecules),
+    RUNG_INTEGER(request, flush, 1, FLUSH, FLUSH, .name = "flush",
+                 .help = "so many pairs at most are counted in 32 bits", .shown = has_flush),
+    RUNG_CHOICE(request, judging, AS_USUAL, .name = "judged", .names = judgings,
+                .help = "totals: only how many pairs were counted is checked",
+                .depends = "as much as takes seconds", .shown = is_partly_checked),
+    {0}};
+
 static rung_status read_line(const char *text, request *r, rung_error *error) {
-  rung_line line;
-  rung_status status = rung_line_parse(error, text, keys, &line);
-  if (status != RUNG_OK) return status;
-  if ((status = rung_line_int(error, &line, "n", 1000, 0, PAIRS_MOST, &r->n)) == RUNG_OK &&
-      (status = rung_line_int(error, &line, "m", 0, 0, PAIRS_MOST, &r->m)) == RUNG_OK &&
-      (status = rung_line_int(error, &line, "bins", 64, 1, RUNG_MAX_BINS, &r->bins)) == RUNG_OK &&
-      (status = rung_line_choice(error, &line, "kind", kinds, EVEN, &r->kind)) == RUNG_OK &&
-      (status = rung_line_double(error, &line, "width", 0, 1e-300, 1e300, &r->width)) == RUNG_OK &&
-      (status = rung_line_double(error, &line, "share", 1, 1e-9, 1e9, &r->share)) == RUNG_OK &&
-      (status = rung_line_choice(error, &line, "type", types, 1, &r->type)) == RUNG_OK &&
-      (status = rung_line_choice(error, &line, "box", boxes, OPEN, &r->box)) == RUNG_OK &&
-      (status = rung_line_choice(error, &line, "data", datas, RANDOM, &r->data)) == RUNG_OK &&
-      (status = rung_line_int(error, &line, "weights", 0, 0, 1, &r->weights)) == RUNG_OK &&
-      (status = rung_line_int(error, &line, "molecules", 0, 0, PAIRS_MOST, &r->molecules)) ==
-          RUNG_OK &&
-      (status = rung_line_int(error, &line, "flush", FLUSH, 1, FLUSH, &r->flush)) == RUNG_OK)
-    status = rung_line_choice(error, &line, "judged", judgings, -1, &r->judging);
+  rung_status status = rung_keys_read(keys, text, r, error);
   if (status != RUNG_OK) return status;
   if (r->width > 0 && r->kind != EVEN && r->kind != CENTRED)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "width is %.17g and kind %s; kind=even or kind=centred would do", r->width,
+                     "width is %.17g and kind %s; expected: kind=even or kind=centred", r->width,
                      kinds[r->kind]);
   const double density = r->data == LIQUID ? LIQUID_DENSITY : DENSITY;
   const double scale = r->data == HUGE_ ? 1e9 : r->data == TINY ? 1e-9 : 1;
@@ -286,7 +292,7 @@ static rung_status make_problem(rung_case *test_case, const request *r, maker *m
   while (r->width == 0 && m->width * widths > last) m->width = nextafter(m->width, 0);
   if (r->kind != EVEN && (m->edges = *edges = make_edges(r, last, m->width)) == NULL)
     return out_of_memory(test_case, error);
-  const rung_distances bins = {r->bins, m->width, m->edges};
+  const rung_distances bins = {0, r->bins, m->width, m->edges};
   status = pairs_problem_of(error, &bins, box, r->n, r->m, r->m > 0, &t->problem,
                             (double *)test_case->arrays[PAIRS_THRESHOLDS].data);
   t->problem.dtype = test_case->dtype;
@@ -317,21 +323,6 @@ static void weigh(rung_case *test_case) {
   test_case->single = true; /* a pair in doubt is rare */
 }
 
-static void write_label(const request *r, pairs_judging judging, rung_case *test_case) {
-  char *text = test_case->label;
-  const size_t room = sizeof test_case->label;
-  size_t at = (size_t)snprintf(text, room, "n=%" PRId64 " m=%" PRId64 " bins=%" PRId64 " kind=%s",
-                               r->n, r->m, r->bins, kinds[r->kind]);
-  at += (size_t)snprintf(text + at, room - at, " %s=%.17g type=%s box=%s data=%s",
-                         r->width > 0 ? "width" : "share", r->width > 0 ? r->width : r->share,
-                         types[r->type], boxes[r->box], datas[r->data]);
-  if (r->weights) at += (size_t)snprintf(text + at, room - at, " weights=1");
-  if (r->molecules)
-    at += (size_t)snprintf(text + at, room - at, " molecules=%" PRId64, r->molecules);
-  if (r->flush != FLUSH) at += (size_t)snprintf(text + at, room - at, " flush=%" PRId64, r->flush);
-  if (judging == PAIRS_TOTALS) snprintf(text + at, room - at, " judged=totals");
-}
-
 static void drop(rung_case *test_case) {
   pairs_forget(test_case);
   for (int a = 0; a < PAIRS_COUNTS; ++a) free(test_case->arrays[a].data);
@@ -339,7 +330,7 @@ static void drop(rung_case *test_case) {
   memset(test_case, 0, sizeof *test_case);
 }
 
-static rung_status fill(rung_case *test_case, const request *r, rung_error *error) {
+static rung_status fill(rung_case *test_case, request *r, rung_error *error) {
   pairs_case *t = (pairs_case *)calloc(1, sizeof *t);
   maker m = {.r = r, .box = box_of(r), .random = {test_case->seed}};
   double *edges = NULL;
@@ -355,9 +346,9 @@ static rung_status fill(rung_case *test_case, const request *r, rung_error *erro
   fill_molecules(r, &test_case->arrays[PAIRS_A_MOLECULES]);
   fill_molecules(r, &test_case->arrays[PAIRS_B_MOLECULES]);
   pairs_look(&t->problem, &test_case->arrays[PAIRS_A], &test_case->arrays[PAIRS_B]);
-  t->judging =
-      r->judging < 0 ? pairs_usual_judging(&t->problem, t->report) : (pairs_judging)r->judging;
-  write_label(r, t->judging, test_case);
+  if (r->judging == AS_USUAL) r->judging = (int)pairs_usual_judging(&t->problem, t->report);
+  t->judging = (pairs_judging)r->judging;
+  rung_keys_label(keys, r, test_case->label, sizeof test_case->label);
   weigh(test_case);
   return RUNG_OK;
 }
@@ -367,7 +358,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   rung_status status = read_line(text, &r, error);
   if (status != RUNG_OK) return status;
   *test_case =
-      (rung_case){.operation = &pairs_operation,
+      (rung_case){.operation = rung_operation_named("pairs"),
                   .cases = &pairs_cases,
                   .seed = seed,
                   .dtype = r.type == 0 ? RUNG_F32 : RUNG_F64,
@@ -462,7 +453,8 @@ static const char *const explain[] = {"n=512 bins=80 width=500 data=report",
 static const char *const tour[] = {"n=10000 bins=80 width=500 data=report",
                                    "n=10000 bins=100 width=0.1 box=cube", NULL};
 
-const rung_cases pairs_cases = {.operation = &pairs_operation,
+const rung_cases pairs_cases = {.operation = "pairs",
+                                .keys = keys,
                                 .verify = verify,
                                 .bench = bench,
                                 .explain = explain,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/compare.h"
 #include "ops/pairs/lab/cases.h"
 #include "ops/pairs/space.h"
 
@@ -102,43 +103,33 @@ void pairs_forget(rung_case *test_case) {
   test_case->expected = NULL;
 }
 
-/* ---- judging ----------------------------------------------------------------------------------
+/* ---- checking ---------------------------------------------------------------------------------
  */
 
 enum { COUNTS, OUTSIDE, SUMS };
 
-static void wrong_at(int output, int64_t at, double found, double wanted,
+static void wrong_at(int output, int64_t at, double found, double wanted, bool unwritten,
                      rung_comparison *comparison) {
-  const double error = fabs(found - wanted);
-  comparison->wrong += 1;
-  if (!(error <= comparison->worst)) comparison->worst = error;
-  if (comparison->first >= 0) return;
-  comparison->output = output;
-  comparison->first = at;
-  comparison->found = found;
-  comparison->wanted = wanted;
+  rung_compare_error(comparison, fabs(found - wanted));
+  rung_compare_wrong(comparison, output, at, found, wanted, unwritten);
 }
 
+/* The poison of counts is -1, which no count is. */
 static void check_counts(const rung_view *view, const int64_t *wanted, int output,
                          rung_comparison *comparison) {
   const int64_t *found = (const int64_t *)view->data;
   for (int64_t k = 0; k < view->count; ++k) {
     if (found[k] == wanted[k]) continue;
-    comparison->unwritten += found[k] == -1; /* the poison; no count is */
-    wrong_at(output, k, (double)found[k], (double)wanted[k], comparison);
+    wrong_at(output, k, (double)found[k], (double)wanted[k], found[k] == -1, comparison);
   }
 }
 
 static void check_sums(const rung_view *view, const double *wanted, rung_comparison *comparison) {
   const double *found = (const double *)view->data;
   for (int64_t k = 0; k < view->count; ++k) {
-    uint64_t bits, right;
-    memcpy(&bits, &found[k], sizeof bits);
-    memcpy(&right, &wanted[k], sizeof right);
-    if (bits == right || (isnan(found[k]) && isnan(wanted[k]) && bits != UINT64_MAX)) continue;
-    comparison->unwritten += bits == UINT64_MAX;
-    comparison->nans += isnan(found[k]) && !isnan(wanted[k]);
-    wrong_at(SUMS, k, found[k], wanted[k], comparison);
+    const bool unwritten = rung_is_poison(RUNG_F64, found, k);
+    if (unwritten || !rung_same_bits(RUNG_F64, found, wanted, k))
+      wrong_at(SUMS, k, found[k], wanted[k], unwritten, comparison);
   }
 }
 
@@ -157,13 +148,12 @@ static void check_total(const pairs_problem *p, const rung_view *outputs,
   const uint64_t all = (uint64_t)pairs_all(p), total = total_of(outputs);
   const bool some = p->excluding || outputs[OUTSIDE].count == 0;
   for (int output = COUNTS; output <= OUTSIDE; ++output)
-    for (int64_t k = 0; k < outputs[output].count; ++k)
-      if (((const int64_t *)outputs[output].data)[k] < 0) {
-        comparison->unwritten += ((const int64_t *)outputs[output].data)[k] == -1;
-        wrong_at(output, k, (double)((const int64_t *)outputs[output].data)[k], 0, comparison);
-      }
+    for (int64_t k = 0; k < outputs[output].count; ++k) {
+      const int64_t found = ((const int64_t *)outputs[output].data)[k];
+      if (found < 0) wrong_at(output, k, (double)found, 0, found == -1, comparison);
+    }
   if (comparison->wrong == 0 && (some ? total > all : total != all))
-    wrong_at(COUNTS, 0, (double)total, (double)all, comparison);
+    wrong_at(COUNTS, 0, (double)total, (double)all, false, comparison);
 }
 
 static void explain(const pairs_problem *p, const rung_view *outputs, pairs_judging judging,

@@ -1,25 +1,10 @@
-/* Cases of reduce: lines such as "n=1000 op=sum type=f32 outer=1 inner=1 data=random".
- *
- *   n       elements to a result (1000)
- *   op      sum (default), min, max or mean
- *   type    f32 (default), f64, u8, i32, u32, i64 or u64
- *   outer   lines, one after the other in memory (1)
- *   inner   lines side by side (1): above 1 the reduction goes across, along the middle axis of
- *           (outer, n, inner)
- *   data    random (default): floats of both signs over eight binades, integers of any bits
- *           special: NaNs, infinities, zeros of both signs, subnormals, cancellation, overflow;
- *           of integers the least and the largest
- *           equal, alternating (in sign), permutation (of 0 ... n - 1) */
-#include <inttypes.h>
-#include <stdio.h>
+/* Cases of reduce: lines such as "n=1000 op=sum type=f32 outer=1 inner=1 data=random". */
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/line.h"
 #include "lab/numbers.h"
 #include "ops/reduce/lab/cases.h"
 
-static const char *const keys[] = {"n", "op", "type", "outer", "inner", "data", NULL};
 static const char *const ops[] = {"sum", "min", "max", "mean", NULL};
 static const char *const types[] = {"f32", "f64", "u8", "i32", "u32", "i64", "u64", NULL};
 
@@ -52,21 +37,17 @@ typedef struct request {
   int op, type, kind;
 } request;
 
-static rung_status read_line(const char *text, request *r, rung_error *error) {
-  rung_line line;
-  rung_status status = rung_line_parse(error, text, keys, &line);
-  if (status == RUNG_OK) status = rung_line_int(error, &line, "n", 1000, 0, REDUCE_MOST, &r->n);
-  if (status == RUNG_OK)
-    status = rung_line_int(error, &line, "outer", 1, 1, REDUCE_MOST, &r->outer);
-  if (status == RUNG_OK)
-    status = rung_line_int(error, &line, "inner", 1, 1, REDUCE_MOST, &r->inner);
-  if (status == RUNG_OK) status = rung_line_choice(error, &line, "op", ops, RUNG_SUM, &r->op);
-  if (status == RUNG_OK) status = rung_line_choice(error, &line, "type", types, 0, &r->type);
-  if (status == RUNG_OK)
-    status =
-        rung_line_choice(error, &line, "data", rung_numbers_kinds, RUNG_NUMBERS_RANDOM, &r->kind);
-  return status;
-}
+static const rung_key keys[] = {
+    RUNG_INTEGER(request, n, 0, REDUCE_MOST, 1000, .name = "n", .help = "elements to a result"),
+    RUNG_CHOICE(request, op, RUNG_SUM, .name = "op", .names = ops, .help = "what is computed"),
+    RUNG_CHOICE(request, type, 0, .name = "type", .names = types, .help = "of the elements"),
+    RUNG_INTEGER(request, outer, 1, REDUCE_MOST, 1, .name = "outer",
+                 .help = "segments, one after the other in memory"),
+    RUNG_INTEGER(request, inner, 1, REDUCE_MOST, 1, .name = "inner",
+                 .help = "segments side by side: above 1 the middle axis of (outer, n, inner)"),
+    RUNG_CHOICE(request, kind, RUNG_NUMBERS_RANDOM, .name = "data", .names = rung_numbers_kinds,
+                .help = "the elements' values"),
+    {0}};
 
 static rung_status make_arrays(rung_case *test_case, rung_error *error) {
   const reduce_problem *p = (const reduce_problem *)test_case->problem;
@@ -86,19 +67,17 @@ static rung_status make_arrays(rung_case *test_case, rung_error *error) {
 static rung_status make(const char *text, uint64_t seed, rung_case *test_case, rung_error *error) {
   request r;
   rung_dtype dtype = RUNG_F32;
-  rung_status status = read_line(text, &r, error);
+  rung_status status = rung_keys_read(keys, text, &r, error);
   if (status != RUNG_OK) return status;
   rung_dtype_named(types[r.type], &dtype);
-  *test_case = (rung_case){.operation = &reduce_operation,
+  *test_case = (rung_case){.operation = rung_operation_named("reduce"),
                            .cases = &reduce_cases,
                            .seed = seed,
                            .dtype = dtype,
                            .inputs = 1,
                            .outputs = 1,
                            .array_names = {"in", "out"}};
-  snprintf(test_case->label, sizeof test_case->label,
-           "n=%" PRId64 " op=%s type=%s outer=%" PRId64 " inner=%" PRId64 " data=%s", r.n,
-           ops[r.op], types[r.type], r.outer, r.inner, rung_numbers_kinds[r.kind]);
+  rung_keys_label(keys, &r, test_case->label, sizeof test_case->label);
   reduce_problem *problem = (reduce_problem *)malloc(sizeof *problem);
   if (problem == NULL) return rung_fail(error, RUNG_OUT_OF_MEMORY, "host memory ran out");
   test_case->problem = problem;
@@ -189,7 +168,8 @@ static const char *const tour[] = {"n=16777216 op=sum type=f32", "n=16777216 op=
 
 static const char *const timeline[] = {"n=128 op=min type=f32 outer=64", NULL};
 
-const rung_cases reduce_cases = {.operation = &reduce_operation,
+const rung_cases reduce_cases = {.operation = "reduce",
+                                 .keys = keys,
                                  .verify = verify,
                                  .bench = bench,
                                  .explain = explain,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/compare.h"
 #include "lab/numbers.h"
 #include "ops/reduce/lab/cases.h"
 
@@ -77,7 +78,7 @@ void reduce_forget(rung_case *test_case) {
   test_case->expected = NULL;
 }
 
-/* ---- judging ----------------------------------------------------------------------------------
+/* ---- checking ---------------------------------------------------------------------------------
  */
 
 /* The contract's bounds (reduce.h), as a multiple of a line's magnitudes. */
@@ -90,41 +91,20 @@ static double bound_of(const reduce_problem *problem, rung_order order) {
   return (26 * levels + 1) * eps;
 }
 
-/* Every bit, but that a NaN is a NaN. */
-static bool same_bits(rung_dtype dtype, const char *a, const char *b, int64_t at) {
-  const size_t size = rung_dtype_bytes(dtype);
-  if (is_float(dtype) && isnan(rung_number_at(dtype, a, at)) && isnan(rung_number_at(dtype, b, at)))
-    return true;
-  return memcmp(a + (size_t)at * size, b + (size_t)at * size, size) == 0;
-}
-
 /* One result: its error in units of the line's magnitudes in *error; whether it may stand. */
 static bool check_line(const rung_case *test_case, rung_order order, const char *found, int64_t j,
                        double *error) {
   const reduce_problem *problem = (const reduce_problem *)test_case->problem;
   const reduce_expected *expected = (const reduce_expected *)test_case->expected;
-  const double wide = expected->wide[j], magnitude = expected->magnitude[j];
-  const double value = rung_number_at(problem->result, found, j);
-  const bool narrow = problem->result == RUNG_F32;
-  const double least = narrow ? 0x1p-149 : 0x1p-1074;
-  const double most = narrow ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
-  const double distance = fabs(value - wide);
-  *error = distance > least && magnitude > 0 ? distance / magnitude : 0;
-  if (same_bits(problem->result, found, expected->strict, j)) return true;
+  const rung_wide_sum sum = {expected->wide[j], expected->magnitude[j], bound_of(problem, order)};
+  const double value = rung_number_at(problem->result, found, j), distance = fabs(value - sum.wide);
+  *error =
+      distance > rung_least_of(problem->result) && sum.magnitude > 0 ? distance / sum.magnitude : 0;
+  if (rung_same_bits(problem->result, found, expected->strict, j)) return true;
   if (order == RUNG_CANONICAL || !may_stray(problem)) return false;
-  if (!isfinite(wide)) return isnan(wide) ? isnan(value) : value == wide;
   /* Where the magnitudes' sum overflows, the contract leaves textbook orders free. */
   const double n = problem->what == RUNG_MEAN ? (double)problem->columns : 1;
-  if (!(magnitude <= most / n)) return true;
-  return distance <= bound_of(problem, order) * magnitude + least;
-}
-
-/* Integers have no poison: every one of their values is a number. */
-static bool is_poison(rung_dtype dtype, const char *data, int64_t at) {
-  const size_t size = rung_dtype_bytes(dtype);
-  for (size_t b = 0; b < size; ++b)
-    if ((unsigned char)data[(size_t)at * size + b] != RUNG_POISON_BYTE) return false;
-  return is_float(dtype);
+  return rung_sum_may_be(problem->result, &sum, rung_most_of(problem->result) / n, value);
 }
 
 static void explain(const rung_case *test_case, rung_order order, const char *data,
@@ -133,23 +113,14 @@ static void explain(const rung_case *test_case, rung_order order, const char *da
   const reduce_expected *expected = (const reduce_expected *)test_case->expected;
   const int64_t lines = problem->outer * problem->inner, first = comparison->first;
   const bool strict = order == RUNG_CANONICAL || !may_stray(problem);
-  char found[32], wanted[32];
+  char found[RUNG_NUMBER_TEXT], wanted[RUNG_NUMBER_TEXT], where[48];
   rung_number_text(problem->result, data, first, found);
   if (strict)
     rung_number_text(problem->result, expected->strict, first, wanted);
   else
     rung_number_text(RUNG_F64, (const char *)expected->wide, first, wanted);
-  if (comparison->unwritten > 0)
-    snprintf(comparison->sentence, sizeof comparison->sentence,
-             "%" PRId64 " of %" PRId64
-             " results were not written; the first wrong one is that of line %" PRId64,
-             comparison->unwritten, lines, first);
-  else
-    snprintf(comparison->sentence, sizeof comparison->sentence,
-             "%" PRId64 " of %" PRId64 " results are wrong; that of line %" PRId64
-             " is %s where %s is the %s",
-             comparison->wrong, lines, first, found, wanted,
-             strict ? "contract's" : "wide reference's");
+  snprintf(where, sizeof where, "that of line %" PRId64, first);
+  rung_compare_say(comparison, lines, "results", where, found, wanted, strict);
 }
 
 void reduce_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
@@ -159,19 +130,13 @@ void reduce_check(const rung_case *test_case, rung_order order, const rung_view 
   const char *data = outputs[0].data;
   *comparison = (rung_comparison){.first = -1, .bound = bound_of(problem, order)};
   for (int64_t j = 0; j < problem->outer * problem->inner; ++j) {
-    const bool unwritten = is_poison(problem->result, data, j);
+    const bool unwritten = rung_is_poison(problem->result, data, j);
     double error = 0;
     const bool good = check_line(test_case, order, data, j, &error) && !unwritten;
     if (error > comparison->worst) comparison->worst = error;
-    if (good) continue;
-    comparison->wrong += 1;
-    comparison->unwritten += unwritten;
-    const double found = rung_number_at(problem->result, data, j);
-    comparison->nans += !unwritten && isnan(found) && !isnan(expected->wide[j]);
-    if (comparison->first >= 0) continue;
-    comparison->first = j;
-    comparison->found = found;
-    comparison->wanted = expected->wide[j];
+    if (!good)
+      rung_compare_wrong(comparison, 0, j, rung_number_at(problem->result, data, j),
+                         expected->wide[j], unwritten);
   }
   comparison->pass = comparison->wrong == 0;
   if (!comparison->pass) explain(test_case, order, data, comparison);

@@ -1,21 +1,10 @@
-/* Cases of scan: lines such as "n=1000 op=sum type=f32 exclusive=0 lines=1 data=random".
- *
- *   n          elements in a line (1000)
- *   op         sum (default), min or max
- *   type       f32 (default), f64, i32, u32, i64 or u64
- *   exclusive  0 (default) or 1
- *   lines      one after the other in memory (1)
- *   data       random (default), special, equal, alternating or permutation (core/numbers.h) */
-#include <inttypes.h>
-#include <stdio.h>
+/* Cases of scan: lines such as "n=1000 op=sum type=f32 exclusive=0 lines=1 data=random". */
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/line.h"
 #include "lab/numbers.h"
 #include "ops/scan/lab/cases.h"
 
-static const char *const keys[] = {"n", "op", "type", "exclusive", "lines", "data", NULL};
 static const char *const ops[] = {"sum", "min", "max", NULL};
 static const char *const types[] = {"f32", "f64", "i32", "u32", "i64", "u64", NULL};
 
@@ -26,19 +15,17 @@ typedef struct request {
   int op, type, kind;
 } request;
 
-static rung_status read_line(const char *text, request *r, rung_error *error) {
-  rung_line line;
-  rung_status status = rung_line_parse(error, text, keys, &line);
-  if (status == RUNG_OK) status = rung_line_int(error, &line, "n", 1000, 1, SCAN_MOST, &r->n);
-  if (status == RUNG_OK) status = rung_line_int(error, &line, "lines", 1, 1, SCAN_MOST, &r->lines);
-  if (status == RUNG_OK) status = rung_line_int(error, &line, "exclusive", 0, 0, 1, &r->exclusive);
-  if (status == RUNG_OK) status = rung_line_choice(error, &line, "op", ops, RUNG_SUM, &r->op);
-  if (status == RUNG_OK) status = rung_line_choice(error, &line, "type", types, 0, &r->type);
-  if (status == RUNG_OK)
-    status =
-        rung_line_choice(error, &line, "data", rung_numbers_kinds, RUNG_NUMBERS_RANDOM, &r->kind);
-  return status;
-}
+static const rung_key keys[] = {
+    RUNG_INTEGER(request, n, 1, SCAN_MOST, 1000, .name = "n", .help = "elements in a segment"),
+    RUNG_CHOICE(request, op, RUNG_SUM, .name = "op", .names = ops, .help = "what is computed"),
+    RUNG_CHOICE(request, type, 0, .name = "type", .names = types, .help = "of the elements"),
+    RUNG_INTEGER(request, exclusive, 0, 1, 0, .name = "exclusive",
+                 .help = "1: without the element itself"),
+    RUNG_INTEGER(request, lines, 1, SCAN_MOST, 1, .name = "lines",
+                 .help = "segments, one after the other in memory"),
+    RUNG_CHOICE(request, kind, RUNG_NUMBERS_RANDOM, .name = "data", .names = rung_numbers_kinds,
+                .help = "the elements' values"),
+    {0}};
 
 static rung_numbers line_of(const rung_case *test_case, int64_t j) {
   const scan_problem *p = (const scan_problem *)test_case->problem;
@@ -74,19 +61,17 @@ static rung_status make_arrays(rung_case *test_case, rung_error *error) {
 static rung_status make(const char *text, uint64_t seed, rung_case *test_case, rung_error *error) {
   request r;
   rung_dtype dtype = RUNG_F32;
-  rung_status status = read_line(text, &r, error);
+  rung_status status = rung_keys_read(keys, text, &r, error);
   if (status != RUNG_OK) return status;
   rung_dtype_named(types[r.type], &dtype);
-  *test_case = (rung_case){.operation = &scan_operation,
+  *test_case = (rung_case){.operation = rung_operation_named("scan"),
                            .cases = &scan_cases,
                            .seed = seed,
                            .dtype = dtype,
                            .inputs = 1,
                            .outputs = 1,
                            .array_names = {"in", "out"}};
-  snprintf(test_case->label, sizeof test_case->label,
-           "n=%" PRId64 " op=%s type=%s exclusive=%d lines=%" PRId64 " data=%s", r.n, ops[r.op],
-           types[r.type], (int)r.exclusive, r.lines, rung_numbers_kinds[r.kind]);
+  rung_keys_label(keys, &r, test_case->label, sizeof test_case->label);
   scan_problem *problem = (scan_problem *)malloc(sizeof *problem);
   if (problem == NULL) return rung_fail(error, RUNG_OUT_OF_MEMORY, "host memory ran out");
   test_case->problem = problem;
@@ -176,7 +161,8 @@ static const char *const explain[] = {"n=65536 op=sum type=f32", "n=65536 op=sum
 static const char *const tour[] = {"n=16777216 op=sum type=f32",
                                    "n=1024 op=sum type=f32 lines=8192", NULL};
 
-const rung_cases scan_cases = {.operation = &scan_operation,
+const rung_cases scan_cases = {.operation = "scan",
+                               .keys = keys,
                                .verify = verify,
                                .bench = bench,
                                .explain = explain,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/compare.h"
 #include "lab/numbers.h"
 #include "ops/scan/lab/cases.h"
 
@@ -25,7 +26,7 @@ static bool may_stray(const scan_problem *problem) {
   return is_float(problem->dtype) && problem->what == RUNG_SUM;
 }
 
-/* ---- judging ----------------------------------------------------------------------------------
+/* ---- checking ---------------------------------------------------------------------------------
  */
 
 /* The contract's bounds (scan.h), as a multiple of the magnitudes. */
@@ -34,35 +35,6 @@ static double bound_of(const scan_problem *problem, rung_order order) {
   const double eps = problem->dtype == RUNG_F32 ? 0x1p-23 : 0x1p-52;
   if (order != RUNG_CANONICAL) return ((double)problem->columns + 1) * eps;
   return (24 + 6 * scan_levels_of(problem->columns) + 1) * eps;
-}
-
-/* Every bit, but that a NaN is a NaN. */
-static bool same_bits(rung_dtype dtype, const char *a, const char *b, int64_t at) {
-  const size_t size = rung_dtype_bytes(dtype);
-  if (memcmp(a + (size_t)at * size, b + (size_t)at * size, size) == 0) return true;
-  return is_float(dtype) && isnan(rung_number_at(dtype, a, at)) &&
-         isnan(rung_number_at(dtype, b, at));
-}
-
-/* Whether a sum that lacks the contract's bits may stand. `distance` is from the wide one. */
-static bool within(const scan_problem *problem, double value, double wide, double magnitude,
-                   double distance) {
-  const bool narrow = problem->dtype == RUNG_F32;
-  const double least = narrow ? 0x1p-149 : 0x1p-1074;
-  const double most = narrow ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
-  if (!isfinite(wide)) return isnan(wide) ? isnan(value) : value == wide;
-  /* Where the magnitudes' sum overflows, the contract leaves textbook orders free. */
-  if (!(magnitude <= most)) return true;
-  return distance <= bound_of(problem, RUNG_TEXTBOOK) * magnitude + least;
-}
-
-/* Integers have no poison: every one of their values is a number. */
-static bool is_poison(rung_dtype dtype, const char *data, int64_t at) {
-  const size_t size = rung_dtype_bytes(dtype);
-  if (!is_float(dtype)) return false;
-  for (size_t b = 0; b < size; ++b)
-    if ((unsigned char)data[(size_t)at * size + b] != RUNG_POISON_BYTE) return false;
-  return true;
 }
 
 /* One line, whose first element is number `first` of all. */
@@ -77,26 +49,22 @@ static void check_line(const scan_problem *problem, rung_order order, const line
   const bool stray = may_stray(problem);
   scan_wide wide = {0, 0};
   for (int64_t i = 0; i < problem->columns; ++i) {
-    const bool same = same_bits(dtype, line->found, line->strict, i);
+    const bool same = rung_same_bits(dtype, line->found, line->strict, i);
     if (stray && !problem->exclusive) scan_reference_wide(problem, line->in, i, &wide);
     const double wanted = stray ? (double)wide.sum : rung_number_at(dtype, line->strict, i);
     const double magnitude = (double)wide.magnitude, found = rung_number_at(dtype, line->found, i);
     const double distance = fabs(found - wanted);
     if (stray && problem->exclusive) scan_reference_wide(problem, line->in, i, &wide);
     if (stray && magnitude > 0 && distance > comparison->worst * magnitude &&
-        distance > (dtype == RUNG_F32 ? 0x1p-149 : 0x1p-1074))
+        distance > rung_least_of(dtype))
       comparison->worst = distance / magnitude;
-    const bool unwritten = is_poison(dtype, line->found, i);
+    const bool unwritten = rung_is_poison(dtype, line->found, i);
+    /* Where the magnitudes' sum overflows, the contract leaves textbook orders free. */
+    const rung_wide_sum sum = {wanted, magnitude, bound_of(problem, RUNG_TEXTBOOK)};
     if (!unwritten && (same || (stray && order != RUNG_CANONICAL &&
-                                within(problem, found, wanted, magnitude, distance))))
+                                rung_sum_may_be(dtype, &sum, rung_most_of(dtype), found))))
       continue;
-    comparison->wrong += 1;
-    comparison->unwritten += unwritten;
-    comparison->nans += !unwritten && isnan(found) && !isnan(wanted);
-    if (comparison->first >= 0) continue;
-    comparison->first = line->first + i;
-    comparison->found = found;
-    comparison->wanted = wanted;
+    rung_compare_wrong(comparison, 0, line->first + i, found, wanted, unwritten);
   }
 }
 
@@ -152,24 +120,16 @@ static void explain(const rung_case *test_case, rung_order order, const char *da
   const int64_t first = comparison->first, columns = problem->columns;
   const int64_t at = first / columns % SCAN_BASE * columns + first % columns;
   const bool strict = order == RUNG_CANONICAL || !may_stray(problem);
-  char found[32], wanted[32];
+  char found[RUNG_NUMBER_TEXT], wanted[RUNG_NUMBER_TEXT], where[64];
   rung_number_text(problem->dtype, data, first, found);
   if (strict)
     rung_number_text(problem->dtype, ((const expected_scan *)test_case->expected)->results, at,
                      wanted);
   else
     rung_number_text(RUNG_F64, (const char *)&comparison->wanted, 0, wanted);
-  if (comparison->unwritten > 0)
-    snprintf(comparison->sentence, sizeof comparison->sentence,
-             "%" PRId64 " of %" PRId64 " elements were not written; the first wrong one is %" PRId64
-             " of line %" PRId64,
-             comparison->unwritten, problem->lines * columns, first % columns, first / columns);
-  else
-    snprintf(comparison->sentence, sizeof comparison->sentence,
-             "%" PRId64 " of %" PRId64 " elements are wrong; element %" PRId64 " of line %" PRId64
-             " is %s where %s is the %s",
-             comparison->wrong, problem->lines * columns, first % columns, first / columns, found,
-             wanted, strict ? "contract's" : "wide reference's");
+  snprintf(where, sizeof where, "element %" PRId64 " of line %" PRId64, first % columns,
+           first / columns);
+  rung_compare_say(comparison, problem->lines * columns, "elements", where, found, wanted, strict);
 }
 
 void scan_check(const rung_case *test_case, rung_order order, const rung_view *outputs,

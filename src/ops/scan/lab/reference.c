@@ -86,22 +86,19 @@ typedef struct floats_job {
   void *result;
 } floats_job;
 
-/* `body` for every tile, so many of them a chunk. */
+/* `body` for every tile, some CHUNK of them at a time. */
 enum { CHUNK = 64 };
 
-static void for_tiles(floats_job *job, void (*body)(void *arg, int64_t chunk, int thread)) {
-  const int64_t chunks = (job->tiles + CHUNK - 1) / CHUNK;
-  rung_parallel(rung_processors(), chunks, body, job);
+static void for_tiles(floats_job *job,
+                      void (*body)(void *arg, int part, int64_t from, int64_t until)) {
+  const int parts = (int)((job->tiles + CHUNK - 1) / CHUNK);
+  rung_parallel_range(rung_processors(), job->tiles, parts, body, job);
 }
 
-static int64_t end_of(const floats_job *job, int64_t chunk) {
-  return (chunk + 1) * CHUNK < job->tiles ? (chunk + 1) * CHUNK : job->tiles;
-}
-
-static void total_tiles(void *arg, int64_t chunk, int thread) {
+static void total_tiles(void *arg, int part, int64_t from, int64_t until) {
   floats_job *job = (floats_job *)arg;
-  (void)thread;
-  for (int64_t i = chunk * CHUNK; i < end_of(job, chunk); ++i) {
+  (void)part;
+  for (int64_t i = from; i < until; ++i) {
     double bands[SCAN_EIGHT];
     bands_of_tile(&job->f, i * SCAN_TILE, bands);
     job->h.at[0][i] = running(&job->f, bands, SCAN_EIGHT);
@@ -178,10 +175,10 @@ static void scan_tile(const floats *f, bool exclusive, int64_t first, double p, 
   if (exclusive && first == 0) put(f, result, 0, 0);
 }
 
-static void scan_some_tiles(void *arg, int64_t chunk, int thread) {
+static void scan_some_tiles(void *arg, int part, int64_t from, int64_t until) {
   const floats_job *job = (const floats_job *)arg;
-  (void)thread;
-  for (int64_t tile = chunk * CHUNK; tile < end_of(job, chunk); ++tile)
+  (void)part;
+  for (int64_t tile = from; tile < until; ++tile)
     scan_tile(&job->f, job->exclusive, tile * SCAN_TILE, before_tile(&job->f, &job->h, tile),
               job->result);
 }

@@ -1,4 +1,4 @@
-/* The stencil's CUDA rungs, and what they lend each other. */
+/* What the stencil's CUDA rungs lend each other, and ask the host's side. */
 #ifndef RUNG_STENCIL_CUDA_H
 #define RUNG_STENCIL_CUDA_H
 
@@ -8,14 +8,8 @@
 extern "C" {
 #endif
 
-RUNG_GPU_DECLARE(stencil_global);
-RUNG_GPU_DECLARE(stencil_window);
-RUNG_GPU_DECLARE(stencil_pairs);
-RUNG_GPU_DECLARE(stencil_peeled);
-RUNG_GPU_DECLARE(stencil_selfstart);
-RUNG_GPU_DECLARE(stencil_reciprocal);
-RUNG_GPU_DECLARE(stencil_onchip);
-RUNG_GPU_DECLARE(stencil_composed);
+/* composed takes the ends of rows by onchip. */
+rung_launch stencil_onchip_cuda, stencil_onchip_sim;
 
 enum { STENCIL_ONCHIP_RADIUS = 4 };
 

@@ -5,11 +5,8 @@
 #include <string.h>
 
 #include "core/random.h"
-#include "lab/line.h"
 #include "ops/stencil/lab/cases.h"
 
-static const char *const keys[] = {"n",    "m",      "p",     "type",  "rows", "preset",
-                                   "edge", "radius", "fixed", "means", NULL};
 static const char *const type_names[] = {"f32", "f64", NULL};
 static const char *const row_names[] = {"random", "special", "heat", "own", NULL};
 static const char *const edge_names[] = {"wrap", "constant", "nearest", "reflect", "mirror", NULL};
@@ -93,30 +90,40 @@ typedef struct wish {
   int type, rows, preset, edge;
 } wish;
 
+enum { BY_PRESET = -1 };
+#define MOST ((int64_t)1 << 40)
+
+static const rung_key keys[] = {
+    RUNG_INTEGER(wish, n, 1, MOST, 32, .name = "n", .help = "rows"),
+    RUNG_INTEGER(wish, m, 1, MOST, 32, .name = "m", .help = "columns"),
+    RUNG_INTEGER(wish, p, 0, MOST, 10, .name = "p", .help = "steps"),
+    RUNG_CHOICE(wish, type, 0, .name = "type", .names = type_names, .help = "of the elements"),
+    RUNG_CHOICE(wish, rows, 0, .name = "rows", .names = row_names,
+                .help = "the start; heat, own: the radiator's, from memory or made by the rung"),
+    RUNG_CHOICE(wish, preset, 1, .name = "preset", .names_of = rung_radiator_presets,
+                .help = "the radiator's weights, of radius 2"),
+    RUNG_CHOICE(wish, edge, 0, .name = "edge", .names = edge_names, .help = "beyond a row's ends"),
+    RUNG_INTEGER(wish, radius, 1, RUNG_STENCIL_MAX_RADIUS, 2, .name = "radius",
+                 .help = "of the weights"),
+    RUNG_INTEGER(wish, fixed, 0, MOST, BY_PRESET, .name = "fixed",
+                 .help = "columns that stay as they are, m at most",
+                 .depends = "2; 1 of preset 2025"),
+    RUNG_INTEGER(wish, means, 0, 1, 0, .name = "means", .help = "1: means of the rows, too"),
+    {0}};
+
 static rung_status read_line(const char *text, wish *wish, rung_error *error) {
-  const int64_t most = (int64_t)1 << 40;
-  rung_line line;
-  rung_status s = rung_line_parse(error, text, keys, &line);
-  if (s == RUNG_OK) s = rung_line_int(error, &line, "n", 32, 1, most, &wish->n);
-  if (s == RUNG_OK) s = rung_line_int(error, &line, "m", 32, 1, most, &wish->m);
-  if (s == RUNG_OK) s = rung_line_int(error, &line, "p", 10, 0, most, &wish->p);
-  if (s == RUNG_OK) s = rung_line_choice(error, &line, "type", type_names, 0, &wish->type);
-  if (s == RUNG_OK) s = rung_line_choice(error, &line, "rows", row_names, 0, &wish->rows);
-  if (s == RUNG_OK)
-    s = rung_line_choice(error, &line, "preset", rung_radiator_presets(), 1, &wish->preset);
-  if (s == RUNG_OK)
-    s = rung_line_int(error, &line, "radius", 2, 1, RUNG_STENCIL_MAX_RADIUS, &wish->radius);
+  rung_status status = rung_keys_read(keys, text, wish, error);
+  if (status != RUNG_OK) return status;
   const int64_t fixed = wish->preset == 4 ? 1 : 2;
-  if (s == RUNG_OK)
-    s = rung_line_int(error, &line, "fixed", fixed < wish->m ? fixed : wish->m, 0, wish->m,
-                      &wish->fixed);
-  if (s == RUNG_OK) s = rung_line_choice(error, &line, "edge", edge_names, 0, &wish->edge);
-  if (s == RUNG_OK) s = rung_line_int(error, &line, "means", 0, 0, 1, &wish->means);
-  if (s == RUNG_OK && wish->rows >= STENCIL_HEAT && wish->m < 4)
-    s = rung_fail(error, RUNG_BAD_ARGUMENT,
-                  "m is %lld with rows=%s; the radiator needs 4 columns or more",
-                  (long long)wish->m, row_names[wish->rows]);
-  return s;
+  if (wish->fixed == BY_PRESET) wish->fixed = fixed < wish->m ? fixed : wish->m;
+  if (wish->fixed > wish->m)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "fixed=%lld: expected: at most m, which is %lld",
+                     (long long)wish->fixed, (long long)wish->m);
+  if (wish->rows >= STENCIL_HEAT && wish->m < 4)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "m is %lld with rows=%s; expected: 4 or more, as the radiator needs",
+                     (long long)wish->m, row_names[wish->rows]);
+  return RUNG_OK;
 }
 
 static rung_status make_problem(const wish *wish, rung_dtype dtype, stencil_problem *p,
@@ -177,7 +184,7 @@ static void draw_row(const stencil_case *t, int64_t base, double *row) {
 }
 
 /* Rows repeat after STENCIL_BASES, each time scaled by another power of two: the chain commutes
- * with that exactly (away from under- and overflow), so the references of the first rows checker
+ * with that exactly (away from under- and overflow), so the references of the first rows check
  * every row of a large grid. */
 static void fill_input(const stencil_case *t, const double *bases, void *grid) {
   const stencil_problem *p = &t->problem;
@@ -255,7 +262,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
     t->start = t->problem.start;
   }
   if (wish.means) t->problem.bytes += (double)wish.n * (double)rung_dtype_bytes(dtype);
-  test_case->operation = &stencil_operation;
+  test_case->operation = rung_operation_named("stencil");
   test_case->cases = &stencil_cases;
   test_case->seed = seed;
   test_case->dtype = dtype;
@@ -263,11 +270,10 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   test_case->bytes = t->problem.bytes;
   test_case->flops = t->problem.flops;
   set_arrays(&wish, t, grid, test_case);
-  snprintf(test_case->label, sizeof test_case->label,
-           "n=%lld m=%lld p=%lld type=%s rows=%s preset=%s edge=%s radius=%d fixed=%lld means=%d",
-           (long long)wish.n, (long long)wish.m, (long long)wish.p, type_names[wish.type],
-           row_names[wish.rows], rung_radiator_presets()[wish.preset], edge_names[t->problem.edge],
-           t->problem.radius, (long long)t->problem.fixed, (int)wish.means);
+  wish.edge = (int)t->problem.edge; /* the radiator's own where it is one */
+  wish.radius = t->problem.radius;
+  wish.fixed = t->problem.fixed;
+  rung_keys_label(keys, &wish, test_case->label, sizeof test_case->label);
   return RUNG_OK;
 }
 
@@ -279,7 +285,8 @@ static void drop(rung_case *test_case) {
 }
 
 const rung_cases stencil_cases = {
-    .operation = &stencil_operation,
+    .operation = "stencil",
+    .keys = keys,
     .verify = verify_lines,
     .bench = bench_lines,
     .tour = tour_lines,

@@ -1,4 +1,4 @@
-/* Judging a stencil's output: against the contract's chain to the bit, and against the wide
+/* Checking a stencil's output: against the contract's chain to the bit, and against the wide
  * reference within the bound. */
 #include <math.h>
 #include <stdio.h>
@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "backend/cpu/parallel.h"
+#include "lab/compare.h"
+#include "lab/numbers.h"
 #include "ops/reduce/lab/cases.h"
 #include "ops/stencil/composed.h"
 #include "ops/stencil/lab/cases.h"
@@ -33,7 +35,7 @@ static int64_t row_of(const stencil_case *t, int64_t base) {
   return base * (t->problem.rows - 1) / (t->bases - 1);
 }
 
-/* Which base checkers row i; -1: none. */
+/* Which base checks row i; -1: none. */
 static int64_t base_of(const stencil_case *t, int64_t i) {
   if (rows_repeat(t)) return i % t->bases;
   if (t->bases == t->problem.rows) return i;
@@ -41,10 +43,6 @@ static int64_t base_of(const stencil_case *t, int64_t i) {
   for (int64_t b = near; b <= near + 1 && b < t->bases; b++)
     if (row_of(t, b) == i) return b;
   return -1;
-}
-
-static double element(rung_dtype dtype, const void *data, int64_t i) {
-  return dtype == RUNG_F32 ? (double)((const float *)data)[i] : ((const double *)data)[i];
 }
 
 /* The start of base row b, as the rung sees it, in the dtype and in double. */
@@ -55,12 +53,12 @@ static void start_of(const rung_case *test_case, int64_t b, void *row, double *w
   for (int64_t j = 0; j < m; j++) {
     const double x = t->rows == STENCIL_OWN
                          ? stencil_start_value(&t->start, i, j, m)
-                         : element(p->dtype, test_case->arrays[STENCIL_IN].data, i * m + j);
+                         : rung_number_at(p->dtype, test_case->arrays[STENCIL_IN].data, i * m + j);
     if (p->dtype == RUNG_F32)
       ((float *)row)[j] = (float)x;
     else
       ((double *)row)[j] = x;
-    wide[j] = element(p->dtype, row, j);
+    wide[j] = rung_number_at(p->dtype, row, j);
   }
 }
 
@@ -130,24 +128,12 @@ rung_status stencil_expect(rung_case *test_case, rung_error *error) {
                            bases);
 }
 
-/* ---- judging -------------------------------------------------------------------------------- */
+/* ---- checking ------------------------------------------------------------------------------- */
 
 /* One element: found, what the contract gives, what the wide reference gives. */
 typedef struct sight {
   double found, strict, wide, bound;
 } sight;
-
-static bool is_poison(rung_dtype dtype, const void *data, int64_t i) {
-  const size_t bytes = rung_dtype_bytes(dtype);
-  const unsigned char *at = (const unsigned char *)data + (size_t)i * bytes;
-  for (size_t k = 0; k < bytes; k++)
-    if (at[k] != RUNG_POISON_BYTE) return false;
-  return true;
-}
-
-static bool same_bits(double a, double b) {
-  return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
-}
 
 static void look(const sight *s, rung_order order, rung_comparison *comparison, int output,
                  int64_t at) {
@@ -163,17 +149,12 @@ static void look(const sight *s, rung_order order, rung_comparison *comparison, 
            : isinf(s->strict) ? s->found == s->strict
                               : isfinite(s->found);
   }
-  if (order == RUNG_CANONICAL) good = good && same_bits(s->found, s->strict);
-  if (error > comparison->worst || isnan(error)) comparison->worst = error;
+  if (order == RUNG_CANONICAL) good = good && rung_same_bits(RUNG_F64, &s->found, &s->strict, 0);
+  rung_compare_error(comparison, error);
   if (s->bound > comparison->bound && isfinite(s->bound)) comparison->bound = s->bound;
-  if (isnan(s->found) && !isnan(s->strict) && !good) comparison->nans++;
-  if (good) return;
-  if (comparison->wrong++ == 0) {
-    comparison->output = output;
-    comparison->first = at;
-    comparison->found = s->found;
-    comparison->wanted = order == RUNG_CANONICAL ? s->strict : s->wide;
-  }
+  if (!good)
+    rung_compare_wrong(comparison, output, at, s->found,
+                       order == RUNG_CANONICAL ? s->strict : s->wide, false);
 }
 
 /* What p steps may add for a row whose largest magnitude is `size`: (2r+1) roundings a step for
@@ -220,8 +201,8 @@ static void check_row(const judging *job, int64_t i, int64_t b, rung_comparison 
   for (int64_t j = 0; j < m; j++) {
     const bool filtered = loose && j >= job->ends.from && j < job->ends.to;
     const sight s = {
-        .found = element(p->dtype, outputs[0].data, i * m + j),
-        .strict = element(p->dtype, e->strict, b * m + j) * scale,
+        .found = rung_number_at(p->dtype, outputs[0].data, i * m + j),
+        .strict = rung_number_at(p->dtype, e->strict, b * m + j) * scale,
         .wide = e->wide[b * m + j] * scale,
         .bound = filtered ? inside : bound,
     };
@@ -229,8 +210,8 @@ static void check_row(const judging *job, int64_t i, int64_t b, rung_comparison 
   }
   if (outputs[1].count == 0) return;
   const sight s = {
-      .found = element(p->dtype, outputs[1].data, i),
-      .strict = element(p->dtype, e->strict_means, b) * scale,
+      .found = rung_number_at(p->dtype, outputs[1].data, i),
+      .strict = rung_number_at(p->dtype, e->strict_means, b) * scale,
       .wide = e->means[b] * scale,
       .bound = fmax(bound, inside) +
                ((job->order == RUNG_TEXTBOOK ? (double)m : 26 * 3) + 1) * eps * size,
@@ -238,39 +219,19 @@ static void check_row(const judging *job, int64_t i, int64_t b, rung_comparison 
   look(&s, job->order, comparison, 1, i);
 }
 
-static int64_t stretch_start(const stencil_problem *p, int64_t stretch) {
-  return p->rows / STRETCHES * stretch +
-         (stretch < p->rows % STRETCHES ? stretch : p->rows % STRETCHES);
-}
-
-static void check_stretch(void *arg, int64_t stretch, int thread) {
+static void check_stretch(void *arg, int stretch, int64_t from, int64_t until) {
   judging *job = arg;
   const stencil_case *t = job->test_case->problem;
   const stencil_problem *p = &t->problem;
   rung_comparison *found = &job->found[stretch];
-  (void)thread;
-  for (int64_t i = stretch_start(p, stretch); i < stretch_start(p, stretch + 1); i++) {
+  for (int64_t i = from; i < until; i++) {
     for (int64_t j = 0; j < p->columns; j++)
-      found->unwritten += is_poison(p->dtype, job->outputs[0].data, i * p->columns + j);
-    if (job->outputs[1].count > 0) found->unwritten += is_poison(p->dtype, job->outputs[1].data, i);
+      found->unwritten += rung_is_poison(p->dtype, job->outputs[0].data, i * p->columns + j);
+    if (job->outputs[1].count > 0)
+      found->unwritten += rung_is_poison(p->dtype, job->outputs[1].data, i);
     const int64_t b = base_of(t, i);
     if (b >= 0) check_row(job, i, b, found);
   }
-}
-
-/* Adds what a later stretch found; the first wrong element stays the first. */
-static void merge(rung_comparison *all, const rung_comparison *part) {
-  if (all->wrong == 0) {
-    all->output = part->output;
-    all->first = part->first;
-    all->found = part->found;
-    all->wanted = part->wanted;
-  }
-  all->wrong += part->wrong;
-  all->unwritten += part->unwritten;
-  all->nans += part->nans;
-  if (part->worst > all->worst || isnan(part->worst)) all->worst = part->worst;
-  all->bound = fmax(all->bound, part->bound);
 }
 
 void stencil_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
@@ -282,8 +243,9 @@ void stencil_check(const rung_case *test_case, rung_order order, const rung_view
   char why[RUNG_REASON];
   memset(comparison, 0, sizeof *comparison);
   if (order == RUNG_LOOSE && stencil_compose(p, &job.filter, why)) job.ends = stencil_ends_of(p);
-  rung_parallel(outputs[0].count < small ? 1 : rung_processors(), STRETCHES, check_stretch, &job);
-  for (int s = 0; s < STRETCHES; s++) merge(comparison, &job.found[s]);
+  const int threads = outputs[0].count < small ? 1 : rung_processors();
+  rung_parallel_range(threads, p->rows, STRETCHES, check_stretch, &job);
+  for (int s = 0; s < STRETCHES; s++) rung_compare_merge(comparison, &job.found[s]);
   comparison->pass = comparison->wrong == 0 && comparison->unwritten == 0;
   if (comparison->pass) return;
   const int64_t columns = comparison->output == 0 ? p->columns : 1;

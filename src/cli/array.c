@@ -1,0 +1,107 @@
+#include "cli/array.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+rung_status array_place(const cli_common *common, bool text, rung_error *error) {
+  if (!common->output && !text && isatty(STDOUT_FILENO))
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "the result is no text for a terminal; expected: -o OUT.npy, or a pipe");
+  if (!common->output) return RUNG_OK;
+  if (common->json) return file_replace_possible(common->output, error);
+  return array_possible("-o", common->output, error);
+}
+
+/* "u8, i32, f64": for a sentence. */
+static void list_types(unsigned types, char *text, size_t size) {
+  size_t used = 0;
+  text[0] = '\0';
+  for (int d = 0; d < RUNG_DTYPES && used < size; d++)
+    if (types & RUNG_TYPE(d))
+      used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
+                               rung_dtype_name((rung_dtype)d));
+}
+
+rung_status array_take(array_job *job, const char *path, unsigned taken, rung_error *error) {
+  rung_status status = array_read(path, &job->in, error);
+  if (status) return status;
+  if (job->common->typed && job->common->type != job->in.dtype)
+    return grid_convert(&job->in, job->common->type, error);
+  if (taken & RUNG_TYPE(job->in.dtype)) return RUNG_OK;
+  char types[120];
+  list_types(taken, types, sizeof types);
+  return rung_fail(error, RUNG_BAD_DTYPE,
+                   "%s: holds %s; expected: %s (--type f32 or --type f64 converts it)", path,
+                   rung_dtype_name(job->in.dtype), types);
+}
+
+rung_status array_take_numbers(const char *path, const char *what, int64_t least, file_array *array,
+                               rung_error *error) {
+  rung_status status = array_read(path, array, error);
+  if (!status && (array->tensor.ndim != 1 || array->shape[0] < least))
+    status =
+        rung_fail(error, RUNG_BAD_SHAPE, "%s: holds no %s; expected: one dimension of %lld or more",
+                  path, what, (long long)least);
+  if (!status && (array->dtype != RUNG_F64 || array->strides[0] != 1))
+    status = grid_convert(array, RUNG_F64, error);
+  return status;
+}
+
+rung_status array_run(array_job *job, rung_status (*call)(rung_context *, void *, rung_call *),
+                      void *of, rung_error *error) {
+  const cli_common *common = job->common;
+  rung_context *context = NULL;
+  rung_call how = {
+      .size = sizeof how, .rung = common->rung, .block = common->block, .math = common->math};
+  rung_device_info device = {.size = sizeof device};
+  rung_status status = cli_open(common, common->device, &context, error);
+  if (!status) status = cli_carry(context, call(context, of, &how), error);
+  if (!status) status = cli_carry(context, rung_opened(context, &device), error);
+  rung_close(context);
+  if (status) return status;
+  job->rung = how.used;
+  memcpy(job->device, device.name, sizeof job->device);
+  cli_note(common, job->verb, "rung %s on %s", job->rung, job->device);
+  return RUNG_OK;
+}
+
+rung_status array_say(const array_job *job, const DLTensor *tensor,
+                      void (*print)(FILE *to, const void *of), json_t *(*json)(const void *of),
+                      const void *of, rung_error *error) {
+  const cli_common *common = job->common;
+  if (!print || (common->output && !common->json))
+    return array_write(common->output ? common->output : "-", tensor, error);
+  file_replace file;
+  rung_status status = cli_results_begin(&file, common, error);
+  if (status) return status;
+  if (common->json)
+    status = cli_results_json(&file, json(of), error);
+  else
+    print(file.stream, of);
+  if (!status) return file_replace_commit(&file, error);
+  file_replace_abandon(&file);
+  return status;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+void array_print(FILE *to, const grid *from, int64_t index) {
+  const grid_number number = grid_number_of(from->memory, from->dtype, index);
+  if (number.kind == GRID_REAL)
+    fprintf(to, "%.*g\n", from->dtype == RUNG_F32 ? 9 : 17, number.real);
+  else if (number.kind == GRID_SIGNED)
+    fprintf(to, "%" PRId64 "\n", number.integer);
+  else
+    fprintf(to, "%" PRIu64 "\n", number.natural);
+}
+
+json_t *array_json(const grid *from, int64_t index) {
+  const grid_number number = grid_number_of(from->memory, from->dtype, index);
+  char text[24];
+  if (number.kind == GRID_REAL) return cli_real(number.real);
+  if (number.kind == GRID_SIGNED) return json_integer(number.integer);
+  if (number.natural <= INT64_MAX) return json_integer((json_int_t)number.natural);
+  snprintf(text, sizeof text, "%" PRIu64, number.natural);
+  return json_string(text);
+}

@@ -1,0 +1,44 @@
+/* What the verbs share that take an array from a file and make another: an operation's options and
+ * its call are all that is left to each. */
+#ifndef RUNG_CLI_ARRAY_H
+#define RUNG_CLI_ARRAY_H
+
+#include "cli/grid.h"
+
+typedef struct array_job {
+  const char *verb;
+  const cli_common *common;
+  file_array in;
+  /* Of the call, once it is done. */
+  const char *rung;
+  char device[96];
+} array_job;
+
+/* Refuses a place for the result before anything is read: a name that says another format, a file
+ * that cannot be written, and, where results are no text, a terminal. */
+rung_status array_place(const cli_common *common, bool text, rung_error *error);
+
+/* Reads job->in, to --type where that is given. An element type not among `taken` is refused. */
+rung_status array_take(array_job *job, const char *path, unsigned taken, rung_error *error);
+
+/* One dimension of `least` numbers or more, as f64 without gaps. `what` they are is for the
+ * sentence that refuses another shape. */
+rung_status array_take_numbers(const char *path, const char *what, int64_t least, file_array *array,
+                               rung_error *error);
+
+/* Opens the device, makes the call as the options say, and says which rung ran. */
+rung_status array_run(array_job *job, rung_status (*call)(rung_context *, void *, rung_call *),
+                      void *of, rung_error *error);
+
+/* The result: `tensor` to the file of -o, or, without one and with --json, what the verb makes of
+ * it. Of print and json both are NULL where results are no text: then standard output has the file.
+ */
+rung_status array_say(const array_job *job, const DLTensor *tensor,
+                      void (*print)(FILE *to, const void *of), json_t *(*json)(const void *of),
+                      const void *of, rung_error *error);
+
+/* Element `index` of a grid, with all its digits. JSON: integers beyond its own as text. */
+void array_print(FILE *to, const grid *from, int64_t index);
+json_t *array_json(const grid *from, int64_t index);
+
+#endif

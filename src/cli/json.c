@@ -1,0 +1,65 @@
+/* JSON is whole or there is none: a value that cannot be made, or added, makes all that it belongs
+ * to NULL, and cli_results_json() refuses that. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static void keep(json_t **whole, bool added) {
+  if (added) return;
+  json_decref(*whole);
+  *whole = NULL;
+}
+
+void cli_append(json_t **list, json_t *value) {
+  keep(list, json_array_append_new(*list, value) == 0);
+}
+
+void cli_set(json_t **object, const char *key, json_t *value) {
+  keep(object, json_object_set_new(*object, key, value) == 0);
+}
+
+json_t *cli_real(double value) {
+  return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *cli_reals(const double *from, int64_t count) {
+  json_t *list = json_array();
+  for (int64_t i = 0; list && i < count; i++) cli_append(&list, cli_real(from[i]));
+  return list;
+}
+
+json_t *cli_integers(const int64_t *from, int64_t count) {
+  json_t *list = json_array();
+  for (int64_t i = 0; list && i < count; i++) cli_append(&list, json_integer(from[i]));
+  return list;
+}
+
+/* Every byte above 0x7e as \xNN. */
+json_t *cli_text(const char *text) {
+  json_t *json = json_string(text);
+  const size_t length = strlen(text);
+  char *escaped = json ? NULL : malloc(4 * length + 1);
+  if (!escaped) return json;
+  char *at = escaped;
+  for (size_t i = 0; i < length; i++) {
+    const unsigned char byte = (unsigned char)text[i];
+    at += byte > 0x7e ? snprintf(at, 5, "\\x%02x", byte) : snprintf(at, 2, "%c", byte);
+  }
+  *at = '\0';
+  json = json_string(escaped);
+  free(escaped);
+  return json;
+}
+
+rung_status cli_results_json(file_replace *file, json_t *json, rung_error *error) {
+  /* The whole text first: nothing is written of what memory runs out for. */
+  char *text = json ? json_dumps(json, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : NULL;
+  json_decref(json);
+  if (!text) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the JSON of the results");
+  const bool written = fputs(text, file->stream) >= 0 && fputc('\n', file->stream) != EOF;
+  free(text);
+  if (written) return RUNG_OK;
+  return rung_fail(error, RUNG_FILE_FAILED, "the JSON of the results cannot be written");
+}

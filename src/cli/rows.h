@@ -1,0 +1,34 @@
+/* Operations, rungs and devices as the laboratory sees them: for the verbs that verify, time and
+ * explain rungs. */
+#ifndef RUNG_CLI_ROWS_H
+#define RUNG_CLI_ROWS_H
+
+#include "cli/cli.h"
+#include "lab/lab.h"
+
+/* Names of devices to work on ("cpu", "cuda:0"): the one asked for, or all that are here. */
+enum { CLI_DEVICES = 17, CLI_DEVICE_NAME = 16 };
+typedef struct cli_devices {
+  int count;
+  char names[CLI_DEVICES][CLI_DEVICE_NAME];
+  char absent[RUNG_SENTENCE]; /* why there is no GPU among them; "" where there is */
+} cli_devices;
+rung_status cli_devices_of(const char *asked, cli_devices *devices, rung_error *error);
+
+/* After the help of a verb whose arguments name an operation: the keys of its jobs. keys.c. */
+void cli_help_keys(int argc, char **argv);
+
+/* An operation's rung of that name; NULL: there is none. */
+const rung_row *cli_row_of(const char *operation, rung_family family, const char *name);
+
+bool cli_on_device(const rung_row *row, const rung_device *device);
+
+/* The operations to work on: the one named, or all. `one` is room for a list of one. */
+rung_status cli_operations_of(const char *name, const rung_operation *one[2],
+                              const rung_operation *const **operations, rung_error *error);
+
+/* Refuses a --rung that no operation of the list has; NULL is allowed. */
+rung_status cli_check_rung(const char *rung, const rung_operation *const *operations,
+                           rung_error *error);
+
+#endif
