@@ -84,7 +84,8 @@ typedef struct rung_backend {
                       rung_error *error);
   void (*close)(rung_state *state);   /* waits, frees */
   void *(*stream)(rung_state *state); /* what a task carries; NULL on the CPU */
-  rung_status (*synchronize)(rung_state *state, rung_error *error); /* all errors since */
+  rung_status (*synchronize)(rung_state *state, rung_error *error); /* all queues; all errors
+                                                                       since */
   /* From enter() to leave() everything is queued on the caller's `stream`, behind all that the
    * state queued before; after leave(), again on the state's, behind that. NULL members: there are
    * no streams. */

@@ -24,7 +24,7 @@ static rung_way way_of(const rung_plan *plan, int a, const rung_share *share, ru
 }
 
 /* An input that is also an output must be copied for rungs that cannot work in place. */
-static void guard_in_place(const rung_plan *plan, rung_layout *layout) {
+static void guard_in_place(const rung_plan *plan, rung_piece_plan *layout) {
   const rung_job *job = plan->job;
   if (plan->rows[layout->piece.stage]->in_place) return;
   for (int in = 0; in < job->inputs; in++)
@@ -35,7 +35,7 @@ static void guard_in_place(const rung_plan *plan, rung_layout *layout) {
 }
 
 bool rung_plan_share(const rung_plan *plan, const rung_piece *piece, const void *state,
-                     rung_layout *layout) {
+                     rung_piece_plan *layout) {
   const rung_job *job = plan->job;
   rung_share *share = &layout->share;
   layout->piece = *piece;
@@ -52,7 +52,7 @@ bool rung_plan_share(const rung_plan *plan, const rung_piece *piece, const void 
 }
 
 /* Where everything is; rows[stage] is known. */
-static void place(const rung_plan *plan, rung_layout *layout) {
+static void place(const rung_plan *plan, rung_piece_plan *layout) {
   const rung_job *job = plan->job;
   const rung_context *context = plan->context;
   for (int a = 0; a < job->arrays; a++)
@@ -77,7 +77,7 @@ static void place(const rung_plan *plan, rung_layout *layout) {
 }
 
 bool rung_plan_lay_out(const rung_plan *plan, const rung_piece *piece, const void *state,
-                       rung_layout *layout) {
+                       rung_piece_plan *layout) {
   if (!rung_plan_share(plan, piece, state, layout)) return false;
   place(plan, layout);
   return true;
@@ -111,7 +111,7 @@ static rung_piece first_piece(const rung_plan *plan) {
 
 /* Chooses the rungs of all stages and lays out the first piece: of RUNG_AGAIN too, without a state,
  * for what it needs. */
-static rung_status try(rung_plan *plan, const rung_call *call, rung_layout *first) {
+static rung_status try(rung_plan *plan, const rung_call *call, rung_piece_plan *first) {
   const rung_job *job = plan->job;
   rung_error *error = &plan->context->error;
   rung_piece piece = first_piece(plan);
@@ -119,7 +119,7 @@ static rung_status try(rung_plan *plan, const rung_call *call, rung_layout *firs
   plan->needs = (rung_needs){0};
   for (rung_stage stage = piece.stage; stage <= RUNG_AGAIN; stage++) {
     if (stage > piece.stage && !(plan->combined && job->cut->again)) break;
-    rung_layout layout, *at = stage == piece.stage ? first : &layout;
+    rung_piece_plan layout, *at = stage == piece.stage ? first : &layout;
     rung_piece of = piece;
     of.stage = stage;
     rung_plan_share(plan, &of, NULL, at);
@@ -189,7 +189,7 @@ static rung_status refuse_limit(const rung_plan *plan) {
 }
 
 rung_status rung_plan_make(rung_context *context, rung_job *job, const rung_call *call,
-                           rung_plan *plan, rung_layout *first) {
+                           rung_plan *plan, rung_piece_plan *first) {
   *plan = (rung_plan){.context = context, .job = job};
   for (int k = 0; k < job->axes; k++) plan->count[k] = job->axis[k].extent;
   rung_status status = try(plan, call, first);

@@ -116,14 +116,14 @@ typedef enum rung_way {
 } rung_way;
 
 /* A piece, ready to run but for the addresses of memory. */
-typedef struct rung_layout {
+typedef struct rung_piece_plan {
   rung_piece piece;
   rung_share share;
   rung_task task; /* arrays that are not direct: data are offsets into the piece's scratch */
   rung_way ways[RUNG_TASK_ARRAYS];
   size_t moved; /* bytes of the arrays that are not direct */
   rung_needs needs;
-} rung_layout;
+} rung_piece_plan;
 
 /* Never changed once it is made. */
 typedef struct rung_plan {
@@ -140,18 +140,18 @@ typedef struct rung_plan {
 
 /* `first` is the layout of the first piece. */
 rung_status rung_plan_make(rung_context *context, rung_job *job, const rung_call *call,
-                           rung_plan *plan, rung_layout *first);
+                           rung_plan *plan, rung_piece_plan *first);
 
 /* The range of `axis` that begins at `first`. */
 int64_t rung_axis_range(const rung_axis *axis, int64_t count, int64_t first);
 
 /* Only what the piece is: share, and the task's problem and arrays. */
 bool rung_plan_share(const rung_plan *plan, const rung_piece *piece, const void *state,
-                     rung_layout *layout);
+                     rung_piece_plan *layout);
 
 /* All of the layout. False: nothing is to be done for the piece. */
 bool rung_plan_lay_out(const rung_plan *plan, const rung_piece *piece, const void *state,
-                       rung_layout *layout);
+                       rung_piece_plan *layout);
 
 #ifdef __cplusplus
 }

@@ -14,13 +14,13 @@ typedef struct run {
   const rung_plan *plan;
   rung_context *context;
   const rung_job *job;
-  rung_layout layouts[2]; /* by lane */
-  int next;               /* the lane of the next piece */
-  bool pending;           /* the piece in the other one is not complete */
-  bool beside;            /* arrays are copied in the queue of copies */
-  size_t lane, scratch;   /* bytes of the scratch: a lane's, and the rung's */
-  char *memory;           /* all of it */
-  void *state;            /* of the block's parts */
+  rung_piece_plan layouts[2]; /* by lane */
+  int next;                   /* the lane of the next piece */
+  bool pending;               /* the piece in the other one is not complete */
+  bool beside;                /* arrays are copied in the queue of copies */
+  size_t lane, scratch;       /* bytes of the scratch: a lane's, and the rung's */
+  char *memory;               /* all of it */
+  void *state;                /* of the block's parts */
 } run;
 
 static size_t whole(size_t bytes) {
@@ -43,7 +43,7 @@ static void *array_at(const run *run, int lane, int a) {
 }
 
 /* Whatever the piece needs: what the plan found out, unless a last piece needs more. */
-static rung_status find_memory(run *run, rung_layout *layout) {
+static rung_status find_memory(run *run, rung_piece_plan *layout) {
   rung_context *context = run->context;
   const rung_needs *needs = &layout->needs;
   void *memory = run->memory;
@@ -67,14 +67,14 @@ static rung_status find_memory(run *run, rung_layout *layout) {
 /* ---- a piece ---------------------------------------------------------------------------------
  */
 
-static rung_range range_of(const run *run, const rung_layout *layout, int a) {
+static rung_range range_of(const run *run, const rung_piece_plan *layout, int a) {
   const rung_share *share = &layout->share;
   if (share->flat[a] < 0) return (rung_range){&share->arrays[a], 0, share->arrays[a].count};
   return (rung_range){&run->job->task.arrays[a], share->flat[a], share->arrays[a].count};
 }
 
 static rung_status bring_in(run *run, int lane, int a) {
-  rung_layout *layout = &run->layouts[lane];
+  rung_piece_plan *layout = &run->layouts[lane];
   rung_view *inner = &layout->task.arrays[a];
   const rung_range outer = range_of(run, layout, a);
   if (inner->count == 0 || layout->ways[a] == RUNG_DIRECT) return RUNG_OK;
@@ -86,7 +86,7 @@ static rung_status bring_in(run *run, int lane, int a) {
 }
 
 static rung_status bring_out(run *run, int lane, int a) {
-  const rung_layout *layout = &run->layouts[lane];
+  const rung_piece_plan *layout = &run->layouts[lane];
   const rung_view *inner = &layout->task.arrays[a];
   const rung_range outer = range_of(run, layout, a);
   if (inner->count == 0 || layout->ways[a] == RUNG_DIRECT) return RUNG_OK;
@@ -106,7 +106,7 @@ static rung_status order(run *run, rung_queue queue, rung_queue after, int event
 }
 
 static rung_status start(run *run, int lane) {
-  rung_layout *layout = &run->layouts[lane];
+  rung_piece_plan *layout = &run->layouts[lane];
   rung_context *context = run->context;
   rung_status status = find_memory(run, layout);
   for (int a = 0; a < run->job->inputs && status == RUNG_OK; a++) status = bring_in(run, lane, a);
@@ -125,7 +125,7 @@ static rung_status start(run *run, int lane) {
 }
 
 /* The part's results, of every output those that are to be kept, to the host and into the state. */
-static rung_status take(run *run, const rung_layout *layout) {
+static rung_status take(run *run, const rung_piece_plan *layout) {
   const rung_job *job = run->job;
   rung_view results[RUNG_TASK_ARRAYS] = {{0}};
   rung_status status = RUNG_OK;
@@ -151,7 +151,7 @@ static rung_status take(run *run, const rung_layout *layout) {
 }
 
 static rung_status complete(run *run, int lane) {
-  const rung_layout *layout = &run->layouts[lane];
+  const rung_piece_plan *layout = &run->layouts[lane];
   rung_context *context = run->context;
   rung_status status = RUNG_OK;
   if (run->beside)
@@ -231,7 +231,7 @@ static rung_status deliver(run *run, const rung_view *to, const rung_view *from)
 static rung_status finish(run *run, const rung_piece *block) {
   const rung_job *job = run->job;
   rung_view outputs[RUNG_TASK_ARRAYS] = {{0}};
-  rung_layout *layout = &run->layouts[run->next]; /* nothing is under way */
+  rung_piece_plan *layout = &run->layouts[run->next]; /* nothing is under way */
   rung_status status = RUNG_OK;
   if (job->cut->again) {
     job->cut->finish(job->task.problem, block, run->state, outputs);
@@ -289,7 +289,7 @@ static rung_status run_pieces(run *run) {
 
 /* Whether copies of the first piece, which is as long as any, had better go beside the work. */
 static bool goes_beside(const run *run) {
-  const rung_layout *layout = &run->layouts[0];
+  const rung_piece_plan *layout = &run->layouts[0];
   size_t most = 0;
   for (int a = 0; a < run->job->arrays; a++)
     if (layout->ways[a] == RUNG_STAGED && rung_view_bytes(&layout->task.arrays[a]) > most)

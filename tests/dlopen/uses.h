@@ -51,7 +51,10 @@ static inline int rung_sums_on(const rung_found *found, const char *device, char
   for (int i = 0; i < COUNT; i++) numbers[i] = (float)i;
   float sum = 0;
   int64_t extent = COUNT;
-  DLTensor in = {.data = numbers, .device = {kDLCPU, 0}, .ndim = 1, .dtype = {kDLFloat, 32, 1},
+  DLTensor in = {.data = numbers,
+                 .device = {kDLCPU, 0},
+                 .ndim = 1,
+                 .dtype = {kDLFloat, 32, 1},
                  .shape = &extent};
   DLTensor out = {.data = &sum, .device = {kDLCPU, 0}, .dtype = {kDLFloat, 32, 1}};
   rung_context *context;

@@ -1,5 +1,5 @@
-/* A program of somebody else's: opens the CPU, then the simulator, and runs one step of the smallest
- * radiator there is on each. */
+/* A program of somebody else's: opens the CPU, then the simulator, and runs one step of the
+ * smallest radiator there is on each. */
 #include <rung/rung.h>
 #include <stdio.h>
 

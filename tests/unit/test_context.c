@@ -92,7 +92,8 @@ static void devices_that_are_not_there(void **state) {
   if (rung_backend_of(RUNG_SIM, NULL) == NULL)
     refused(&(rung_options){.device = "sim"}, RUNG_NO_DEVICE, "needs the simulator");
   if (rung_backend_of(RUNG_CUDA, NULL) == NULL)
-    refused(&(rung_options){.device = "cuda:1"}, RUNG_NO_DEVICE, "needs the CUDA part of the library");
+    refused(&(rung_options){.device = "cuda:1"}, RUNG_NO_DEVICE,
+            "needs the CUDA part of the library");
   else
     refused(&(rung_options){.device = "cuda:999"}, RUNG_NO_DEVICE, "");
 }

@@ -219,12 +219,12 @@ static rung_status run_nested(const rung_task *task) {
   return RUNG_OK;
 }
 static rung_row nested_row = {.name = "nested",
-                                    .family = RUNG_ON_CPU,
-                                    .dtypes = RUNG_FLOATS,
-                                    .scratch_bytes = nested_bytes,
-                                    .zeroed_bytes = nested_bytes,
-                                    .host_scratch_bytes = nested_bytes,
-                                    .launch = {run_nested, NULL, NULL}};
+                              .family = RUNG_ON_CPU,
+                              .dtypes = RUNG_FLOATS,
+                              .scratch_bytes = nested_bytes,
+                              .zeroed_bytes = nested_bytes,
+                              .host_scratch_bytes = nested_bytes,
+                              .launch = {run_nested, NULL, NULL}};
 static rung_status then_nested(const rung_task *task, rung_step *step) {
   if (nested_fails) return rung_fail(task->error, RUNG_UNSUPPORTED, "the nested one cannot");
   if (task->arrays[1].count == 0) return RUNG_OK;

@@ -125,13 +125,13 @@ static rung_row rows[] = {
      .supports = takes_halves, .scratch_bytes = blelloch_scratch},
     {ON_GPU, .name = "warp", .order = RUNG_TEXTBOOK, .blocks = step_blocks,
      .idea = "warps scan in registers; shared memory holds one number a warp",
-     .scratch_bytes = warp_scratch},
+     .supports = takes_lines, .scratch_bytes = warp_scratch},
     {ON_GPU, .name = "tiles", .order = RUNG_CANONICAL,
      .idea = "a block a tile of 8192 elements, 32 a thread in registers; totals, prefixes, results",
      .scratch_bytes = all_lines_scratch},
     {ON_GPU, .name = "single-pass", .order = RUNG_CANONICAL,
      .idea = "one pass over memory: a tile waits in shared memory for the totals before it",
-     .zeroed_bytes = queue_zeros},
+     .supports = takes_lines, .zeroed_bytes = queue_zeros},
 };
 
 const rung_operation scan_operation = {
