@@ -93,7 +93,13 @@ typedef struct rung_options {
 
 /* Opens a context. *context receives a context even on failure (unless host memory itself is out:
  * then NULL), so that rung_last_error(*context) can say why; close it in every case.
- * options may be NULL: all defaults. Status: OK, NO_DEVICE, UNKNOWN_NAME, BAD_ARGUMENT,
+ * options may be NULL: all defaults.
+ *
+ * The environment's RUNG_MEMORY_LIMIT, bytes as "3000000" or "64M" (K, M, G: 2^10, 2^20, 2^30), is
+ * the most of the device's memory that the context takes for scratch, staged arrays and packed
+ * ones: jobs that need more are cut into pieces, with the same bits, or refused (OUT_OF_MEMORY).
+ *
+ * Status: OK, NO_DEVICE, UNKNOWN_NAME, BAD_ARGUMENT,
  * UNSUPPORTED (an instruction set this CPU lacks, a GPU below 7.5), OUT_OF_MEMORY,
  * DEVICE_FAILED. */
 RUNG_API rung_status rung_open(rung_context **context, const rung_options *options);

@@ -44,6 +44,10 @@ typedef struct rung_device {
   int64_t registers;              /* GPU: 32-bit registers of a multiprocessor */
 } rung_device;
 
+/* Where a device's work is queued: its kernels (and copies in turn with them), or only copies. */
+typedef enum rung_queue { RUNG_WORK, RUNG_COPIES } rung_queue;
+
+enum { RUNG_EVENTS = 8 };
 /* The oldest GPUs that the CUDA kernels are compiled for. */
 enum { RUNG_LEAST_CAPABILITY = 75 };
 
@@ -80,7 +84,8 @@ typedef struct rung_backend {
                       rung_error *error);
   void (*close)(rung_state *state);   /* waits, frees */
   void *(*stream)(rung_state *state); /* what a task carries; NULL on the CPU */
-  rung_status (*synchronize)(rung_state *state, rung_error *error); /* all errors since */
+  rung_status (*synchronize)(rung_state *state, rung_error *error); /* all queues; all errors
+                                                                       since */
   /* From enter() to leave() everything is queued on the caller's `stream`, behind all that the
    * state queued before; after leave(), again on the state's, behind that. NULL members: there are
    * no streams. */
@@ -128,6 +133,19 @@ typedef struct rung_backend {
   /* Pinned host memory; NULL members: ordinary memory will do. */
   rung_status (*allocate_pinned)(rung_state *state, size_t bytes, void **memory, rung_error *error);
   void (*release_pinned)(rung_state *state, void *memory);
+
+  /* -- copies beside the work -- all five, or NULL: copies then wait their turn in the stream. */
+  /* Queues a copy with RUNG_COPIES, whose order is its own. Host memory must be pinned. */
+  rung_status (*copy_beside)(rung_state *state, void *to, const void *from, size_t bytes,
+                             rung_copy way, rung_error *error);
+  /* Event 0 ... RUNG_EVENTS - 1 is from now on the moment when all that is in the queue is done. */
+  rung_status (*record)(rung_state *state, rung_queue queue, int event, rung_error *error);
+  /* What is queued from now on begins after the event, as it was recorded last; one that never was
+   * is no wait. The same for the host. */
+  rung_status (*await)(rung_state *state, rung_queue queue, int event, rung_error *error);
+  rung_status (*wait)(rung_state *state, int event, rung_error *error);
+  /* Whether copies may read and write this host memory without going through buffers. */
+  bool (*is_pinned)(rung_state *state, const void *memory);
 
   /* -- seeing inside kernels -- NULL where a kind of device cannot. */
   /* From now on, until it is called with `on` false, every launch takes its blocks and threads in

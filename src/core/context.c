@@ -107,6 +107,36 @@ static rung_status read_isa(const char *option, bool *asked, rung_isa *isa, rung
                    option != NULL ? "isa" : "environment variable RUNG_ISA", NAME_SHOWN, name);
 }
 
+/* ---- the limit of memory -------------------------------------------------------------------- */
+
+/* "3000000", "64M": bytes, with K, M or G in units of 2^10, 2^20 or 2^30. */
+static bool read_bytes(const char *text, int64_t *bytes) {
+  static const char units[] = "KMG";
+  const char *at = text;
+  *bytes = 0;
+  for (; *at >= '0' && *at <= '9'; at++)
+    if (__builtin_mul_overflow(*bytes, 10, bytes) ||
+        __builtin_add_overflow(*bytes, *at - '0', bytes))
+      return false;
+  if (at == text) return false;
+  const char *unit = *at != '\0' ? strchr(units, *at) : NULL;
+  if (unit != NULL && at[1] == '\0')
+    return *bytes > 0 &&
+           !__builtin_mul_overflow(*bytes, (int64_t)1 << 10 * (unit - units + 1), bytes);
+  return *at == '\0' && *bytes > 0;
+}
+
+static rung_status read_limit(int64_t *limit, rung_error *error) {
+  const char *text = getenv("RUNG_MEMORY_LIMIT");
+  *limit = 0;
+  if (text == NULL || *text == '\0' || read_bytes(text, limit)) return RUNG_OK;
+  *limit = 0;
+  return rung_fail(error, RUNG_BAD_ARGUMENT,
+                   "environment variable RUNG_MEMORY_LIMIT is \"%.*s\"; expected: a number of "
+                   "bytes from 1 on, or one with K, M or G",
+                   NAME_SHOWN, text);
+}
+
 /* What the caller asks of any device it may be given. */
 typedef struct demands {
   int threads;
@@ -189,21 +219,35 @@ rung_status rung_open(rung_context **context, const rung_options *options) {
   if (options != NULL)
     status = rung_read_struct(&made->error, "options", &rung_options_layout, options, &known);
   if (status == RUNG_OK) status = read_demands(&known, &demands, &made->error);
+  if (status == RUNG_OK) status = read_limit(&made->memory_limit, &made->error);
   if (status != RUNG_OK) return status;
   opening open = {.demands = &demands, .stream = known.stream, .context = made};
   return find(known.device, open_device, &open, &made->error);
 }
 
-/* Copies on the stream may still be at it. */
-static void release_host_scratch(rung_context *context) {
+/* Host memory for copies: pinned where the backend has such. */
+static rung_status take_host(rung_context *context, size_t bytes, void **memory, size_t *held) {
   const rung_backend *backend = context->backend;
+  rung_status status = RUNG_OK;
+  if (backend->allocate_pinned != NULL)
+    status = backend->allocate_pinned(context->state, bytes, memory, &context->error);
+  else if ((*memory = malloc(bytes)) == NULL)
+    status = rung_fail(&context->error, RUNG_OUT_OF_MEMORY,
+                       "%zu bytes of host memory cannot be had", bytes);
+  *held = status == RUNG_OK ? bytes : 0;
+  return status;
+}
+
+/* Copies on the stream may still be at it. */
+static void release_host(rung_context *context, void **memory) {
+  const rung_backend *backend = context->backend;
+  if (*memory == NULL) return;
   backend->synchronize(context->state, NULL);
   if (backend->release_pinned != NULL)
-    backend->release_pinned(context->state, context->host_scratch);
+    backend->release_pinned(context->state, *memory);
   else
-    free(context->host_scratch);
-  context->host_scratch = NULL;
-  context->host_scratch_bytes = 0;
+    free(*memory);
+  *memory = NULL;
 }
 
 void rung_close(rung_context *context) {
@@ -211,7 +255,8 @@ void rung_close(rung_context *context) {
   if (context->backend != NULL) {
     if (context->scratch != NULL) context->backend->release(context->state, context->scratch);
     if (context->zeros != NULL) context->backend->release(context->state, context->zeros);
-    if (context->host_scratch != NULL) release_host_scratch(context);
+    release_host(context, &context->host_scratch);
+    release_host(context, &context->chunks);
     context->backend->close(context->state);
   }
   free(context);
@@ -275,26 +320,28 @@ void rung_zeros_spoilt(rung_context *context) {
 }
 
 rung_status rung_host_scratch(rung_context *context, size_t bytes, void **memory) {
-  const rung_backend *backend = context->backend;
   *memory = NULL;
   if (bytes > context->host_scratch_bytes) {
-    rung_status status = RUNG_OK;
-    if (context->host_scratch != NULL) release_host_scratch(context);
-    if (backend->allocate_pinned != NULL)
-      status =
-          backend->allocate_pinned(context->state, bytes, &context->host_scratch, &context->error);
-    else if ((context->host_scratch = malloc(bytes)) == NULL)
-      status = rung_fail(&context->error, RUNG_OUT_OF_MEMORY,
-                         "%zu bytes of host memory cannot be had", bytes);
+    release_host(context, &context->host_scratch);
+    const rung_status status =
+        take_host(context, bytes, &context->host_scratch, &context->host_scratch_bytes);
     if (status != RUNG_OK) return status;
-    context->host_scratch_bytes = bytes;
   }
   *memory = context->host_scratch;
   return RUNG_OK;
 }
 
+rung_status rung_chunk_buffers(rung_context *context, size_t bytes, char **memory) {
+  rung_status status = RUNG_OK;
+  if (context->chunks == NULL)
+    status = take_host(context, bytes, &context->chunks, &context->chunk_bytes);
+  *memory = context->chunks;
+  return status;
+}
+
 bool rung_is_local(const rung_context *context, const rung_view *view) {
   if (context->device.kind == RUNG_CUDA)
     return view->place == RUNG_DEVICE && view->device == context->device.index;
+  if (context->device.kind == RUNG_SIM && context->memory_limit > 0) return false;
   return view->place == RUNG_HOST;
 }

@@ -8,8 +8,9 @@ struct rung_context {
   const rung_backend *backend; /* NULL where opening failed */
   rung_state *state;
   rung_device device;
-  void *scratch, *zeros, *host_scratch;
-  size_t scratch_bytes, zeroed_bytes, host_scratch_bytes;
+  void *scratch, *zeros, *host_scratch, *chunks;
+  size_t scratch_bytes, zeroed_bytes, host_scratch_bytes, chunk_bytes;
+  int64_t memory_limit; /* of the device's memory, for scratch and zeros; 0: none */
   rung_error error;
 };
 
@@ -32,10 +33,17 @@ void rung_zeros_spoilt(rung_context *context);
 /* The same of host memory, pinned where the backend has such, aligned to 16 bytes. */
 rung_status rung_host_scratch(rung_context *context, size_t bytes, void **memory);
 
+/* Host memory for chunks of arrays on their way to a device and back (core/transfer.h), pinned
+ * where the backend has such: always the same `bytes`. Made at the first call, kept until the
+ * context is closed. */
+rung_status rung_chunk_buffers(rung_context *context, size_t bytes, char **memory);
+
 /* Resolves "auto", "cpu", "cuda", "cuda:1" and fills *device: no state is opened. */
 rung_status rung_find_device(const char *name, rung_device *device, rung_error *error);
 
-/* Whether a view's memory can be used on this context's device without staging. */
+/* Whether a view's memory can be used on this context's device without staging. A simulated GPU
+ * whose memory is limited reaches none but its own, so that what is staged on a GPU is staged there
+ * too. */
 bool rung_is_local(const rung_context *context, const rung_view *view);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Arrays inside the house: a DLTensor is validated once at an operation's door and becomes a
+/* Arrays inside the house: a DLTensor is validated once at an operation's entry point and becomes a
  * rung_view, which everything further in may trust. */
 #ifndef RUNG_CORE_TENSOR_H
 #define RUNG_CORE_TENSOR_H
@@ -57,6 +57,29 @@ bool rung_views_overlap(const rung_view *a, const rung_view *b); /* extents inte
 /* Refuses an output that writes one element twice: a zero stride on an extent above 1, or strides
  * that fold elements onto each other. */
 rung_status rung_view_writable(rung_error *error, const char *argument, const rung_view *view);
+
+/* Refuses an output that shares memory with another array, unless it is the very same view and that
+ * is allowed. Arrays that were not given (count 0) share nothing. */
+rung_status rung_refuse_overlap(rung_error *error, const char *name, const rung_view *output,
+                                const char *other_name, const rung_view *other, bool same_allowed);
+
+/* Refuses two arrays of one call of which one lies in host memory and one in a GPU's. */
+rung_status rung_refuse_sides(rung_error *error, const char *name, const rung_view *view,
+                              const char *other_name, const rung_view *other);
+
+bool rung_view_is_compact(const rung_view *view); /* row-major, without gaps */
+
+/* Leaves only the range [first, first + count) of dimension d; an empty view stays as it is. */
+void rung_view_narrow(rung_view *view, int d, int64_t first, int64_t count);
+
+/* Leaves dimension d out: what is left has the index `at` there. */
+void rung_view_drop(rung_view *view, int d, int64_t at);
+
+/* The elements [first, first + count) of a view in row-major order, as few views: visit() gets one
+ * after the other, and how many elements came before it. Ends with the first failure. */
+typedef rung_status rung_box_visit(void *user, const rung_view *box, int64_t before);
+rung_status rung_view_boxes(const rung_view *view, int64_t first, int64_t count,
+                            rung_box_visit *visit, void *user);
 
 /* Copies elements between two host views of the same shape and dtype. */
 void rung_view_copy(const rung_view *to, const rung_view *from);

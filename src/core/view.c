@@ -81,6 +81,85 @@ rung_status rung_view_writable(rung_error *error, const char *argument, const ru
   return RUNG_OK;
 }
 
+/* ---- between arrays of a call ------------------------------------------------------------------
+ */
+
+rung_status rung_refuse_overlap(rung_error *error, const char *name, const rung_view *output,
+                                const char *other_name, const rung_view *other, bool same_allowed) {
+  if (output->count == 0 || other->count == 0 || !rung_views_overlap(output, other)) return RUNG_OK;
+  if (same_allowed && rung_view_same(output, other)) return RUNG_OK;
+  return rung_fail(
+      error, RUNG_OVERLAP, "%s shares memory with %s; %s", name, other_name,
+      same_allowed ? "it may be the very same array, or share none" : "they must share none");
+}
+
+rung_status rung_refuse_sides(rung_error *error, const char *name, const rung_view *view,
+                              const char *other_name, const rung_view *other) {
+  if (view->count == 0 || other->count == 0 || view->place == other->place) return RUNG_OK;
+  return rung_fail(error, RUNG_BAD_PLACE,
+                   "%s lies in %s memory and %s in %s memory; expected: both on the same side",
+                   name, view->place == RUNG_HOST ? "host" : "device", other_name,
+                   other->place == RUNG_HOST ? "host" : "device");
+}
+
+/* ---- parts ------------------------------------------------------------------------------------
+ */
+
+bool rung_view_is_compact(const rung_view *view) {
+  int64_t expected = 1;
+  for (int d = view->ndim - 1; d >= 0; d--) {
+    if (view->shape[d] > 1 && view->stride[d] != expected) return false;
+    expected *= view->shape[d];
+  }
+  return true;
+}
+
+void rung_view_narrow(rung_view *view, int d, int64_t first, int64_t count) {
+  if (view->count == 0) return;
+  view->data += first * view->stride[d] * (int64_t)rung_dtype_bytes(view->dtype);
+  view->count = view->count / view->shape[d] * count;
+  view->shape[d] = count;
+}
+
+void rung_view_drop(rung_view *view, int d, int64_t at) {
+  rung_view_narrow(view, d, at, 1);
+  view->ndim--;
+  for (; d < view->ndim; d++) {
+    view->shape[d] = view->shape[d + 1];
+    view->stride[d] = view->stride[d + 1];
+  }
+}
+
+/* `before`: elements of the range that lie before this view's. */
+static rung_status boxes_from(const rung_view *view, int64_t first, int64_t count, int64_t before,
+                              rung_box_visit *visit, void *user) {
+  if (count == 0) return RUNG_OK;
+  if (count == view->count) return visit(user, view, before);
+  const int64_t row = view->count / view->shape[0];
+  rung_status status = RUNG_OK;
+  while (count > 0 && status == RUNG_OK) {
+    const int64_t into = first % row, left = row - into;
+    rung_view box = *view;
+    int64_t taken = into == 0 && count >= row ? count - count % row : count < left ? count : left;
+    if (taken >= row) {
+      rung_view_narrow(&box, 0, first / row, taken / row);
+      status = visit(user, &box, before);
+    } else {
+      rung_view_drop(&box, 0, first / row);
+      status = boxes_from(&box, into, taken, before, visit, user);
+    }
+    first += taken;
+    before += taken;
+    count -= taken;
+  }
+  return status;
+}
+
+rung_status rung_view_boxes(const rung_view *view, int64_t first, int64_t count,
+                            rung_box_visit *visit, void *user) {
+  return boxes_from(view, first, count, 0, visit, user);
+}
+
 /* ---- copying ------------------------------------------------------------------------------- */
 
 #define COPY_AS(type)                 \

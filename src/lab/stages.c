@@ -1,6 +1,7 @@
 /* One job end to end, each stage timed apart. */
 #include <string.h>
 
+#include "core/transfer.h"
 #include "lab/fixture.h"
 
 typedef struct stages {
@@ -60,16 +61,23 @@ static rung_status allocate(stages *job, rung_error *error) {
   return status == RUNG_OK ? status : rung_fail(error, status, "%s", context->error.sentence);
 }
 
+static rung_view compact_host(const stages *job, int index, void *data) {
+  const rung_view *view = &job->test_case->arrays[index];
+  return rung_view_compact(data, view->dtype, view->ndim, view->shape);
+}
+
+/* As calls copy: large arrays by chunks, beside the work. */
 static rung_status copy_in(stages *job, rung_error *error) {
   rung_context *context = job->context;
   rung_status status = RUNG_OK;
   for (int i = 0; i < job->test_case->inputs && status == RUNG_OK; ++i) {
     if (!bytes_of(job, i)) continue;
     const char *from = job->host[i].data ? job->host[i].data : job->test_case->arrays[i].data;
-    status = context->backend->copy(context->state, job->device[i], from, bytes_of(job, i),
-                                    RUNG_TO_DEVICE, error);
+    const rung_view host = compact_host(job, i, (void *)(uintptr_t)from);
+    status = rung_copy_in(context, &(rung_range){&host, 0, host.count}, job->device[i],
+                          rung_goes_beside(context, bytes_of(job, i)));
   }
-  return status;
+  return status == RUNG_OK ? status : rung_fail(error, status, "%s", context->error.sentence);
 }
 
 static rung_status launch(stages *job, rung_error *error) {
@@ -81,10 +89,12 @@ static rung_status copy_out(stages *job, rung_error *error) {
   rung_context *context = job->context;
   rung_status status = RUNG_OK;
   for (int i = job->test_case->inputs; i < arrays_of(job) && status == RUNG_OK; ++i)
-    if (bytes_of(job, i))
-      status = context->backend->copy(context->state, job->host[i].data, job->device[i],
-                                      bytes_of(job, i), RUNG_TO_HOST, error);
-  return status;
+    if (bytes_of(job, i)) {
+      const rung_view host = compact_host(job, i, job->host[i].data);
+      status = rung_copy_out(context, &(rung_range){&host, 0, host.count}, job->device[i],
+                             rung_goes_beside(context, bytes_of(job, i)));
+    }
+  return status == RUNG_OK ? status : rung_fail(error, status, "%s", context->error.sentence);
 }
 
 static rung_status release(stages *job, rung_error *error) {

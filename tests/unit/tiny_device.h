@@ -1,9 +1,10 @@
 /* A device of a test's own, and an operation for it: memory apart from the host's and little of it,
- * a stream that does nothing before it is waited for. */
+ * and queues that do nothing before somebody waits for them, and then no more than he must wait
+ * for. What is not brought into order comes out wrong. */
 #ifndef TESTS_UNIT_TINY_DEVICE_H
 #define TESTS_UNIT_TINY_DEVICE_H
 
-#include "core/door.h"
+#include "core/plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,20 +19,33 @@
 enum { QUEUE = 4096, BLOCKS = 64, ZEROS = 100 };
 
 typedef struct order {
-  enum { COPY, PACK, LAUNCH } what;
+  enum { COPY, PACK, LAUNCH, AWAIT } what;
   void *to;
   const void *from;
   size_t bytes;
   rung_view to_view, from_view;
   rung_task task;
-  int64_t first; /* the slice's problem, as it was when it was queued */
+  int64_t first;    /* the piece's problem, as it was when it was queued */
+  rung_queue other; /* what AWAIT waits for: so many orders of a queue */
+  int orders;
 } order;
 
+typedef struct order_queue {
+  order orders[QUEUE];
+  int queued, done;
+} order_queue;
+
 struct rung_state {
-  order queue[QUEUE];
-  int queued, launches, packs, copies_in, copies_out;
+  order_queue queues[2];
+  struct {
+    rung_queue queue;
+    int orders;
+  } events[RUNG_EVENTS];
+  int launches, packs, copies_in, copies_out;
   int64_t available, most_rows;
+  bool eager;       /* work is done as soon as it is queued, copies beside it are not */
   bool fail_launch; /* and leave a mark in the zeros */
+  int fail_at;      /* so many calls from now one fails; 0: none */
 };
 
 static rung_state device_state;
@@ -56,11 +70,43 @@ static void number_rows(const rung_task *task, int64_t first) {
   }
 }
 
-static order *enqueue(rung_state *state) {
-  assert_true(state->queued < QUEUE);
-  order *next = &state->queue[state->queued++];
+static order *enqueue(rung_state *state, rung_queue which) {
+  order_queue *queue = &state->queues[which];
+  assert_true(queue->queued < QUEUE);
+  order *next = &queue->orders[queue->queued++];
   memset(next, 0, sizeof *next);
   return next;
+}
+
+static int under_way(const rung_state *state) {
+  return state->queues[0].queued - state->queues[0].done + state->queues[1].queued -
+         state->queues[1].done;
+}
+
+static bool fails(rung_state *state) {
+  return state->fail_at > 0 && --state->fail_at == 0;
+}
+
+#define MAY_FAIL(state, error) \
+  if (fails(state)) return rung_fail(error, RUNG_DEVICE_FAILED, "the device failed")
+
+static void *stream(rung_state *state) {
+  return state;
+}
+
+/* The queue's orders up to the one of that number. */
+static void work_off(rung_state *state, rung_queue which, int orders) {
+  order_queue *queue = &state->queues[which];
+  while (queue->done < orders) {
+    order *next = &queue->orders[queue->done++];
+    if (next->what == COPY) memcpy(next->to, next->from, next->bytes);
+    if (next->what == PACK) rung_view_copy(&next->to_view, &next->from_view);
+    if (next->what == AWAIT) work_off(state, next->other, next->orders);
+    if (next->what == LAUNCH) {
+      number_rows(&next->task, next->first);
+      memset(next->task.scratch, 0xee, 1000); /* the rung's own scratch is its own */
+    }
+  }
 }
 
 static rung_status launch(const rung_task *task) {
@@ -70,6 +116,7 @@ static rung_status launch(const rung_task *task) {
     if (task->zeros != NULL) ((char *)task->zeros)[ZEROS - 1] = 1;
     return rung_fail(task->error, RUNG_DEVICE_FAILED, "the launch failed");
   }
+  MAY_FAIL(&device_state, task->error);
   assert_ptr_equal(task->stream, &device_state);
   assert_int_equal((uintptr_t)task->scratch % 256, 0);
   if (task->arrays[OUT].shape[0] > device_state.most_rows)
@@ -80,34 +127,46 @@ static rung_status launch(const rung_task *task) {
       assert_true(rung_view_compact_rows(&task->arrays[a]) || task->arrays[a].ndim == 1);
     }
   device_state.launches++;
-  order *next = enqueue(&device_state);
+  order *next = enqueue(&device_state, RUNG_WORK);
   next->what = LAUNCH;
   next->task = *task;
   next->first = ((const numbering *)task->problem)->first;
+  if (device_state.eager) work_off(&device_state, RUNG_WORK, device_state.queues[RUNG_WORK].queued);
   return RUNG_OK;
-}
-
-static void *stream(rung_state *state) {
-  return state;
 }
 
 static rung_status synchronize(rung_state *state, rung_error *error) {
   (void)error;
-  for (int k = 0; k < state->queued; k++) {
-    order *next = &state->queue[k];
-    if (next->what == COPY) memcpy(next->to, next->from, next->bytes);
-    if (next->what == PACK) rung_view_copy(&next->to_view, &next->from_view);
-    if (next->what == LAUNCH) {
-      number_rows(&next->task, next->first);
-      memset(next->task.scratch, 0xee, 1000); /* the rung's own scratch is its own */
-    }
-  }
-  state->queued = 0;
+  for (rung_queue q = RUNG_WORK; q <= RUNG_COPIES; q++) work_off(state, q, state->queues[q].queued);
+  return RUNG_OK;
+}
+
+static rung_status record(rung_state *state, rung_queue queue, int event, rung_error *error) {
+  MAY_FAIL(state, error);
+  assert_in_range(event, 0, RUNG_EVENTS - 1);
+  state->events[event].queue = queue;
+  state->events[event].orders = state->queues[queue].queued;
+  return RUNG_OK;
+}
+
+static rung_status await(rung_state *state, rung_queue queue, int event, rung_error *error) {
+  MAY_FAIL(state, error);
+  order *next = enqueue(state, queue);
+  next->what = AWAIT;
+  next->other = state->events[event].queue;
+  next->orders = state->events[event].orders;
+  return RUNG_OK;
+}
+
+static rung_status wait_for(rung_state *state, int event, rung_error *error) {
+  MAY_FAIL(state, error);
+  work_off(state, state->events[event].queue, state->events[event].orders);
   return RUNG_OK;
 }
 
 static rung_status allocate(rung_state *state, size_t bytes, void **memory, rung_error *error) {
   *memory = NULL;
+  MAY_FAIL(state, error);
   if ((int64_t)bytes > state->available)
     return rung_fail(error, RUNG_OUT_OF_MEMORY, "%zu bytes are more than there are", bytes);
   char *made = aligned_alloc(256, (bytes + 512) / 256 * 256); /* its size comes first */
@@ -132,13 +191,30 @@ static rung_status available(rung_state *state, int64_t *bytes, rung_error *erro
   return RUNG_OK;
 }
 
-static rung_status copy(rung_state *state, void *to, const void *from, size_t bytes, rung_copy way,
-                        rung_error *error) {
-  (void)error;
+static rung_status copy_on(rung_state *state, rung_queue queue, void *to, const void *from,
+                           size_t bytes, rung_copy way, rung_error *error) {
+  MAY_FAIL(state, error);
   *(way == RUNG_TO_DEVICE ? &state->copies_in : &state->copies_out) += 1;
-  order *next = enqueue(state);
+  order *next = enqueue(state, queue);
   *next = (order){.what = COPY, .to = to, .from = from, .bytes = bytes};
   return RUNG_OK;
+}
+
+static rung_status copy(rung_state *state, void *to, const void *from, size_t bytes, rung_copy way,
+                        rung_error *error) {
+  return copy_on(state, RUNG_WORK, to, from, bytes, way, error);
+}
+
+static rung_status copy_beside(rung_state *state, void *to, const void *from, size_t bytes,
+                               rung_copy way, rung_error *error) {
+  return copy_on(state, RUNG_COPIES, to, from, bytes, way, error);
+}
+
+/* What the test says is. */
+static const void *pinned;
+static bool is_pinned(rung_state *state, const void *memory) {
+  (void)state;
+  return memory != NULL && memory == pinned;
 }
 
 static rung_status fill_with(rung_state *state, void *memory, unsigned char byte, size_t bytes,
@@ -151,10 +227,10 @@ static rung_status fill_with(rung_state *state, void *memory, unsigned char byte
 
 static rung_status pack(rung_state *state, const rung_view *to, const rung_view *from,
                         rung_error *error) {
-  (void)error;
+  MAY_FAIL(state, error);
   assert_true(to->ndim <= 2 && from->ndim == to->ndim); /* all that backends are asked for */
   state->packs++;
-  order *next = enqueue(state);
+  order *next = enqueue(state, RUNG_WORK);
   *next = (order){.what = PACK, .to_view = *to, .from_view = *from};
   return RUNG_OK;
 }
@@ -169,6 +245,18 @@ static const rung_backend backend = {.kind = RUNG_CUDA,
                                      .copy = copy,
                                      .fill = fill_with,
                                      .pack = pack};
+
+/* The same with a queue of copies. */
+static rung_backend with_copies(void) {
+  rung_backend two = backend;
+  two.copy_beside = copy_beside;
+  two.record = record;
+  two.await = await;
+  two.wait = wait_for;
+  two.is_pinned = is_pinned;
+  return two;
+}
+static rung_backend beside;
 static rung_context context;
 
 /* ---- the operation --------------------------------------------------------------------------- */
@@ -205,12 +293,17 @@ static rung_row rows[] = {
 static const rung_operation operation = {.name = "number", .rows = rows, .count = 3};
 static const char *const names[] = {"in", "out", "sums"};
 
-static void slice(const void *problem, int64_t first, int64_t count, void *part) {
-  numbering *p = part;
-  *p = *(const numbering *)problem;
-  p->first += first;
-  p->rows = count;
+static bool share_rows(const rung_piece *piece, const void *state, rung_share *share) {
+  numbering *p = (numbering *)share->problem.bytes;
+  (void)state;
+  p->first += piece->first[0];
+  p->rows = piece->count[0];
+  for (int a = IN; a <= SUMS; a++)
+    rung_view_narrow(&share->arrays[a], 0, piece->first[0], piece->count[0]);
+  return true;
 }
+
+static const rung_cut cut = {.share = share_rows};
 
 static rung_status number(const char *rung, const rung_view *in, const rung_view *out,
                           const rung_view *sums) {
@@ -221,8 +314,10 @@ static rung_status number(const char *rung, const rung_view *in, const rung_view
                   .inputs = 1,
                   .arrays = 3,
                   .names = names,
-                  .rows = problem.rows,
-                  .slice = slice};
+                  .problem_bytes = sizeof problem,
+                  .cut = &cut,
+                  .axes = 1,
+                  .axis = {{.extent = problem.rows, .granule = 1}}};
   if (sums != NULL) job.task.arrays[SUMS] = *sums;
   rung_call call = {.rung = rung};
   rung_error_clear(&context.error);

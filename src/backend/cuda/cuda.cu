@@ -92,6 +92,12 @@ static void close_state(rung_state *state) {
   (void)cudaSetDevice(state->device);
   (void)rung_cuda_release_hold(state, NULL);
   if (state->stream) (void)cudaStreamSynchronize(state->stream);
+  if (state->beside) {
+    (void)cudaStreamSynchronize(state->beside);
+    (void)cudaStreamDestroy(state->beside);
+  }
+  for (int e = 0; e < RUNG_EVENTS; e++)
+    if (state->events[e]) (void)cudaEventDestroy(state->events[e]);
   rung_cuda_measuring_end(state);
   if (state->turn) (void)cudaEventDestroy(state->turn);
   if (state->own_stream) (void)cudaStreamDestroy(state->stream);
@@ -129,6 +135,9 @@ static rung_status synchronize(rung_state *state, rung_error *error) {
   RUNG_CHECK(rung_cuda_enter(state, error));
   RUNG_CUDA_CHECK(error, cudaStreamSynchronize(state->stream),
                   "work queued earlier on CUDA device %d", state->device);
+  if (state->beside)
+    RUNG_CUDA_CHECK(error, cudaStreamSynchronize(state->beside),
+                    "copies queued earlier on CUDA device %d", state->device);
   /* A launch that was refused queued no work: only the thread's own record knows of it. */
   RUNG_CUDA_CHECK(error, cudaGetLastError(), "a launch earlier on CUDA device %d was refused",
                   state->device);
@@ -179,16 +188,21 @@ rung_status rung_cuda_available(rung_state *state, int64_t *bytes, rung_error *e
   return RUNG_OK;
 }
 
-rung_status rung_cuda_copy(rung_state *state, void *to, const void *from, size_t bytes,
+static rung_status copy_on(cudaStream_t stream, void *to, const void *from, size_t bytes,
                            rung_copy way, rung_error *error) {
   static const cudaMemcpyKind kinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost,
                                          cudaMemcpyDeviceToDevice};
   static const char *const ways[] = {"to the device", "to the host", "on the device"};
-  RUNG_CHECK(rung_cuda_enter(state, error));
   if (bytes == 0) return RUNG_OK;
-  RUNG_CUDA_CHECK(error, cudaMemcpyAsync(to, from, bytes, kinds[way], state->stream),
+  RUNG_CUDA_CHECK(error, cudaMemcpyAsync(to, from, bytes, kinds[way], stream),
                   "copying %zu bytes %s", bytes, ways[way]);
   return RUNG_OK;
+}
+
+rung_status rung_cuda_copy(rung_state *state, void *to, const void *from, size_t bytes,
+                           rung_copy way, rung_error *error) {
+  RUNG_CHECK(rung_cuda_enter(state, error));
+  return copy_on(state->stream, to, from, bytes, way, error);
 }
 
 rung_status rung_cuda_fill(rung_state *state, void *memory, unsigned char byte, size_t bytes,
@@ -222,6 +236,64 @@ static void release_pinned(rung_state *state, void *memory) {
   if (cudaFreeHost(memory) != cudaSuccess) (void)cudaGetLastError();
 }
 
+/* ---- copies beside the work -------------------------------------------------------------------
+ */
+
+/* Makes the second stream and the events, when they are first needed. */
+static rung_status enter_beside(rung_state *state, rung_error *error) {
+  RUNG_CHECK(rung_cuda_enter(state, error));
+  if (state->beside) return RUNG_OK;
+  for (int e = 0; e < RUNG_EVENTS; e++)
+    if (!state->events[e])
+      RUNG_CUDA_CHECK(error, cudaEventCreateWithFlags(&state->events[e], cudaEventDisableTiming),
+                      "making an event");
+  RUNG_CUDA_CHECK(error, cudaStreamCreateWithFlags(&state->beside, cudaStreamNonBlocking),
+                  "making a stream for copies");
+  return RUNG_OK;
+}
+
+static cudaStream_t stream_for(const rung_state *state, rung_queue queue) {
+  return queue == RUNG_WORK ? state->stream : state->beside;
+}
+
+static rung_status copy_beside(rung_state *state, void *to, const void *from, size_t bytes,
+                               rung_copy way, rung_error *error) {
+  RUNG_CHECK(enter_beside(state, error));
+  return copy_on(state->beside, to, from, bytes, way, error);
+}
+
+static rung_status record(rung_state *state, rung_queue queue, int event, rung_error *error) {
+  RUNG_CHECK(enter_beside(state, error));
+  RUNG_CUDA_CHECK(error, cudaEventRecord(state->events[event], stream_for(state, queue)),
+                  "recording an event");
+  return RUNG_OK;
+}
+
+static rung_status await(rung_state *state, rung_queue queue, int event, rung_error *error) {
+  RUNG_CHECK(enter_beside(state, error));
+  RUNG_CUDA_CHECK(error, cudaStreamWaitEvent(stream_for(state, queue), state->events[event], 0),
+                  "making a stream wait for an event");
+  return RUNG_OK;
+}
+
+static rung_status wait(rung_state *state, int event, rung_error *error) {
+  RUNG_CHECK(enter_beside(state, error));
+  RUNG_CUDA_CHECK(error, cudaEventSynchronize(state->events[event]),
+                  "copies or work queued earlier on CUDA device %d", state->device);
+  return RUNG_OK;
+}
+
+/* The runtime before CUDA 11 called memory that it does not know an error. */
+static bool is_pinned(rung_state *state, const void *memory) {
+  cudaPointerAttributes attributes;
+  (void)state;
+  if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  return attributes.type == cudaMemoryTypeHost;
+}
+
 /* In the order of backend.h: C++17 has no named initializers. */
 const rung_backend rung_cuda_backend = {
     RUNG_CUDA,
@@ -252,6 +324,11 @@ const rung_backend rung_cuda_backend = {
     rung_cuda_probe,
     allocate_pinned,
     release_pinned,
+    copy_beside,
+    record,
+    await,
+    wait,
+    is_pinned,
     NULL, /* examine, guard, profile_begin, profile_end: hardware does not look into kernels */
     NULL,
     NULL,

@@ -35,6 +35,9 @@ struct rung_state {
   bool away;
   cudaEvent_t turn; /* orders one stream behind the other; made by the first enter() */
 
+  cudaStream_t beside; /* of copies; made after the events */
+  cudaEvent_t events[RUNG_EVENTS];
+
   bool measuring; /* events, page and board are there, the measuring kernels are loaded */
   cudaEvent_t marks[2];
   bool marked[2];

@@ -110,6 +110,31 @@ static rung_status sim_copy(rung_state *state, void *to, const void *from, size_
   return RUNG_OK;
 }
 
+/* Whatever is queued is done at once. */
+static rung_status sim_record_event(rung_state *state, rung_queue queue, int event,
+                                    rung_error *error) {
+  (void)state;
+  (void)queue;
+  (void)event;
+  (void)error;
+  return RUNG_OK;
+}
+
+static rung_status sim_await_event(rung_state *state, rung_queue queue, int event,
+                                   rung_error *error) {
+  return sim_record_event(state, queue, event, error);
+}
+
+static rung_status sim_wait_event(rung_state *state, int event, rung_error *error) {
+  return sim_record_event(state, RUNG_COPIES, event, error);
+}
+
+static bool sim_is_pinned(rung_state *state, const void *memory) {
+  (void)state;
+  (void)memory;
+  return false;
+}
+
 static rung_status sim_fill(rung_state *state, void *memory, unsigned char byte, size_t bytes,
                             rung_error *error) {
   (void)state;
@@ -213,6 +238,11 @@ const rung_backend rung_sim_backend = {
     .probe = sim_probe,
     .allocate_pinned = NULL,
     .release_pinned = NULL,
+    .copy_beside = sim_copy,
+    .record = sim_record_event,
+    .await = sim_await_event,
+    .wait = sim_wait_event,
+    .is_pinned = sim_is_pinned,
     .examine = sim_examine,
     .guard = sim_guard,
     .profile_begin = sim_profile_begin,

@@ -1,13 +1,13 @@
-/* The door of histogram: looks at the arguments once, brings the arrays into the form that rungs
- * take, and hands over. */
+/* The entry point of histogram: looks at the arguments once, brings the arrays into the form that
+ * rungs take, and hands over. */
 #include "ops/histogram/histogram.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/door.h"
 #include "core/layout.h"
+#include "core/plan.h"
 
 static const char *const array_names[] = {"in", "edges", "counts", "outside"};
 
@@ -128,14 +128,6 @@ static void as_row(rung_view *view) {
   view->stride[0] = 0;
 }
 
-static void slice(const void *problem, int64_t first, int64_t rows, void *part) {
-  _Static_assert(sizeof(histogram_problem) <= RUNG_PROBLEM_BYTES, "a problem fits a slice");
-  histogram_problem *p = part;
-  (void)first;
-  *p = *(const histogram_problem *)problem;
-  p->rows = rows;
-}
-
 static rung_status run(rung_context *context, const rung_bins *bins, rung_view views[4], bool whole,
                        rung_call *call) {
   rung_view *in = &views[HISTOGRAM_IN];
@@ -168,10 +160,11 @@ static rung_status run(rung_context *context, const rung_bins *bins, rung_view v
       .arrays = 4,
       .names = array_names,
       .compact = in->ndim > 2 || whole ? 1u << HISTOGRAM_IN : 0,
-      .shared = 1u << HISTOGRAM_EDGES,
-      .whole = whole,
-      .rows = rows,
-      .slice = slice,
+      .problem_bytes = sizeof problem,
+      .cut = &histogram_parts,
+      .axes = 2,
+      .axis = {{.extent = rows, .granule = 1},
+               {.extent = problem.columns, .granule = 1, .combined = true}},
   };
   status = rung_run(context, &job, call);
   free(edges);

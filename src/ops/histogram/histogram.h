@@ -116,6 +116,9 @@ extern "C" {
 
 extern const rung_operation histogram_operation;
 
+/* Axes: rows, and elements of a row. Results of a part are its counts, and its outside ones. */
+extern const struct rung_cut histogram_parts;
+
 /* Fills *problem. Refuses bins that are none (their count, low and high, edges), bins that the
  * dtype cannot have, and sizes out of range. */
 rung_status histogram_problem_of(rung_error *error, const rung_bins *bins, rung_dtype dtype,

@@ -1,12 +1,12 @@
-/* The door of pairs: looks at the arguments once, brings the arrays into the form that rungs take,
- * and hands over. */
+/* The entry point of pairs: looks at the arguments once, brings the arrays into the form that rungs
+ * take, and hands over. */
 #include "ops/pairs/pairs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "core/door.h"
 #include "core/layout.h"
+#include "core/plan.h"
 
 static const char *const array_names[PAIRS_ARRAYS] = {
     "a->at",        "b->at",      "a->weights", "b->weights", "a->molecules",
@@ -121,25 +121,23 @@ static rung_status check_places(rung_error *error, const rung_view *views) {
 /* ---- the job ----------------------------------------------------------------------------------
  */
 
-static void slice(const void *problem, int64_t first, int64_t rows, void *part) {
-  _Static_assert(sizeof(pairs_problem) <= RUNG_PROBLEM_BYTES, "a problem fits a slice");
-  (void)first;
-  (void)rows;
-  *(pairs_problem *)part = *(const pairs_problem *)problem;
-}
-
 static rung_status run(rung_context *context, pairs_problem *problem, rung_view *views,
                        rung_call *call) {
   rung_job job = {.operation = &pairs_operation,
                   .task = {.problem = problem},
                   .types = {problem->dtype, RUNG_U64, views[PAIRS_COUNTS].dtype},
+                  .problem_bytes = sizeof *problem,
                   .inputs = PAIRS_COUNTS,
                   .arrays = PAIRS_ARRAYS,
                   .names = array_names,
                   .compact = (1u << PAIRS_ARRAYS) - 1,
-                  .whole = true,
-                  .rows = 1,
-                  .slice = slice};
+                  .cut = &pairs_parts,
+                  .axes = pairs_may_cut(problem, views) ? 2 : 0};
+  for (int k = 0; k < 2; ++k)
+    job.axis[k] = (rung_axis){.extent = k == 1 && problem->cross ? problem->m : problem->n,
+                              .granule = 1,
+                              .combined = true,
+                              .dear = true};
   for (int i = 0; i < PAIRS_ARRAYS; ++i) job.task.arrays[i] = views[i];
   return rung_run(context, &job, call);
 }

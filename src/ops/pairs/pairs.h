@@ -95,6 +95,10 @@ typedef struct pairs_problem {
   bool known;
   pairs_box box;
   int64_t flush; /* so many pairs may be counted in 32 bits before these are added up */
+  /* A part of a job: sums are written as integers (pairs_sum), (bins, 2) of i64, in units of the
+   * job's exponent */
+  bool part;
+  int exponent;
   double bytes, flops;
 } pairs_problem;
 
@@ -129,6 +133,13 @@ extern "C" {
 #endif
 
 extern const rung_operation pairs_operation;
+
+/* Axes: the points of a, and those of b or, within a set, of a again. Results of a part are its
+ * counts, outside and sums. */
+extern const struct rung_cut pairs_parts;
+
+/* Whether a job's exponent can be found out, which then it is. */
+bool pairs_may_cut(pairs_problem *problem, const rung_view *arrays);
 
 /* Fills *problem (extent, known, weighted, excluding, dtype are the caller's to set afterwards) and
  * thresholds[0 ... bins->count]. Refuses bins that are none, a box that is none, a last edge beyond

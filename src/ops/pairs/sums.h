@@ -109,4 +109,13 @@ PAIRS_ANYWHERE double pairs_sum_value(uint64_t low, int64_t high, int e) {
   return high < 0 ? -value : value;
 }
 
+/* Writes the sum of bin k: of a part of a job as it is. */
+PAIRS_ANYWHERE void pairs_put_sum(const pairs_problem *problem, pairs_sum sum, int exponent,
+                                  void *sums, int64_t k) {
+  if (problem->part)
+    ((pairs_sum *)sums)[k] = sum;
+  else
+    ((double *)sums)[k] = pairs_sum_value(sum.low, sum.high, exponent);
+}
+
 #endif

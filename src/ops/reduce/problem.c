@@ -41,8 +41,7 @@ rung_status reduce_problem_of(rung_error *error, rung_reduction what, rung_dtype
                               .form = form,
                               .outer = outer,
                               .columns = columns,
-                              .inner = inner,
-                              .outer_per_row = 1};
+                              .inner = inner};
   problem->bytes = (double)count * (double)rung_dtype_bytes(dtype) +
                    (double)results * (double)rung_dtype_bytes(problem->result);
   problem->flops = (double)count;

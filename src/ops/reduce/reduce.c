@@ -1,11 +1,11 @@
-/* The door of reduce: looks at the arrays once, brings them into a form that rungs take, and
+/* The entry point of reduce: looks at the arrays once, brings them into a form that rungs take, and
  * hands over. */
 #include "ops/reduce/reduce.h"
 
 #include <inttypes.h>
 
 #include "core/dimensions.h"
-#include "core/door.h"
+#include "core/plan.h"
 
 static const char *const array_names[] = {"in", "out"};
 
@@ -116,7 +116,7 @@ static plan plan_lines(const rung_view *in, int axis, const rung_view *out) {
     rung_view_reshape(&plan.out, 2, (int64_t[]){far.extent, near.extent},
                       (int64_t[]){far.out, near.out});
   } else {
-    /* The longest first, for slices are cut there. */
+    /* The longest first, for pieces are cut there. */
     rung_dimensions_by_extent(&kept);
     plan.form = REDUCE_PACKED;
     plan.in.ndim = kept.count + 1;
@@ -132,14 +132,6 @@ static plan plan_lines(const rung_view *in, int axis, const rung_view *out) {
   return plan;
 }
 
-static void slice(const void *problem, int64_t first, int64_t rows, void *part) {
-  _Static_assert(sizeof(reduce_problem) <= RUNG_PROBLEM_BYTES, "a problem fits a slice");
-  reduce_problem *p = part;
-  (void)first;
-  *p = *(const reduce_problem *)problem;
-  p->outer = rows * p->outer_per_row;
-}
-
 static rung_status run(rung_context *context, rung_reduction what, const plan *plan, bool whole,
                        rung_call *call) {
   reduce_problem problem;
@@ -150,15 +142,21 @@ static rung_status run(rung_context *context, rung_reduction what, const plan *p
       .operation = &reduce_operation,
       .task = {.problem = &problem, .arrays = {plan->in, plan->out}},
       .types = reduce_types_of(what, problem.dtype),
+      .problem_bytes = sizeof problem,
       .inputs = 1,
       .arrays = 2,
       .names = array_names,
       .compact = plan->form == REDUCE_PACKED ? 1u << REDUCE_IN | 1u << REDUCE_OUT : 0,
-      .whole = whole,
-      .rows = whole ? 1 : plan->out.shape[0],
-      .slice = slice,
+      .cut = &reduce_parts,
+      .axes = plan->out.ndim + 1,
   };
-  if (job.rows > 0) problem.outer_per_row = plan->outer / job.rows;
+  if (whole) job.axes = 1;
+  for (int d = 0; d + 1 < job.axes; d++)
+    job.axis[d] = (rung_axis){.extent = plan->out.shape[d], .granule = 1};
+  job.axis[job.axes - 1] =
+      (rung_axis){.extent = plan->columns, .granule = RUNG_SUM_TILE, .combined = true};
+  problem.axis = job.axes - 1;
+  problem.whole = whole;
   return rung_run(context, &job, call);
 }
 

@@ -1,7 +1,7 @@
 /* reduce: sum, minimum, maximum or mean of many elements at once.
  *
  * An array is seen as (outer, columns, inner), and out[o, i] is the reduction over k of
- * in[o, k, i]. Three forms of it reach the rungs; the door brings every other into one of them:
+ * in[o, k, i]. Three forms of it reach the rungs; the entry point brings every other into one:
  *
  *   REDUCE_LINES   in (outer, columns): stride 1 along a line, any from line to line; out (outer),
  *                  any stride; inner is 1
@@ -56,7 +56,8 @@ typedef struct reduce_problem {
   rung_dtype dtype, result;
   reduce_form form;
   int64_t outer, columns, inner;
-  int64_t outer_per_row; /* lines that one step along dimension 0 of the arrays stands for */
+  int axis;   /* the columns' among the job's */
+  bool whole; /* everything to one number: the columns are all elements in row-major order */
   double bytes, flops;
 } reduce_problem;
 
@@ -89,6 +90,10 @@ extern "C" {
 #endif
 
 extern const rung_operation reduce_operation;
+
+/* Axes: the dimensions of out, but where everything becomes one number, and the columns. Results of
+ * a part are those of its tiles, of RUNG_SUM_TILE columns: a mean's are sums. */
+extern const struct rung_cut reduce_parts;
 
 rung_dtype reduce_result_of(rung_reduction what, rung_dtype dtype);
 rung_types reduce_types_of(rung_reduction what, rung_dtype dtype);

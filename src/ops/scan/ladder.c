@@ -67,8 +67,19 @@ static size_t blelloch_scratch(const rung_task *task) {
 /* ---- what rungs cannot do -----------------------------------------------------------------------
  */
 
+/* For rungs that do not know of ranges. */
+static bool takes_lines(const rung_task *task, char why[RUNG_REASON]) {
+  if (!problem_of(task)->range) return true;
+  snprintf(why, RUNG_REASON,
+           "the line is cut for want of memory, and it takes whole lines only; expected: rung "
+           "\"%s\"",
+           task->device->kind == RUNG_CPU ? "threads" : "tiles");
+  return false;
+}
+
 /* A part of one element would never come to an end. */
 static bool takes_block(const rung_task *task, char why[RUNG_REASON]) {
+  if (!takes_lines(task, why)) return false;
   if (task->block != 1) return true;
   snprintf(why, RUNG_REASON, "it scans blocks of threads, and the block is 1; 2 ... 1024 would do");
   return false;
@@ -76,6 +87,7 @@ static bool takes_block(const rung_task *task, char why[RUNG_REASON]) {
 
 static bool takes_halves(const rung_task *task, char why[RUNG_REASON]) {
   const int64_t block = scan_block_of(task);
+  if (!takes_lines(task, why)) return false;
   if ((block & (block - 1)) == 0) return true;
   snprintf(why, RUNG_REASON,
            "its tree is of a power of two, and the block is %d; 1, 2, 4 ... 1024 would do",
@@ -97,7 +109,8 @@ static const int step_blocks[] = {256, 32, 64, 128, 512, 1024, 0};
 
 static rung_row rows[] = {
     {ON_CPU, .name = "serial", .order = RUNG_TEXTBOOK,
-     .idea = "the textbook: one running result a line", .launch = RUNG_CPU_ENTRIES(scan_serial)},
+     .idea = "the textbook: one running result a line", .supports = takes_lines,
+     .launch = RUNG_CPU_ENTRIES(scan_serial)},
     {ON_CPU, .name = "tiles", .order = RUNG_CANONICAL,
      .idea =
          "prefixes of 32 groups at once in vector registers, a tile's totals before its results",
@@ -116,13 +129,13 @@ static rung_row rows[] = {
      .supports = takes_halves, .scratch_bytes = blelloch_scratch},
     {STEPS, .name = "warp",
      .idea = "warps scan in registers; shared memory holds one number a warp",
-     .scratch_bytes = warp_scratch},
+     .supports = takes_lines, .scratch_bytes = warp_scratch},
     {TILES, .name = "tiles",
      .idea = "a block a tile of 8192 elements, 32 a thread in registers; totals, prefixes, results",
      .scratch_bytes = all_lines_scratch},
     {TILES, .name = "single-pass",
      .idea = "one pass over memory: a tile waits in shared memory for the totals before it",
-     .zeroed_bytes = queue_zeros},
+     .supports = takes_lines, .zeroed_bytes = queue_zeros},
 };
 
 const rung_operation scan_operation = {

@@ -19,7 +19,6 @@ rung_status scan_problem_of(rung_error *error, rung_reduction what, rung_dtype d
                             .exclusive = exclusive,
                             .lines = lines,
                             .columns = columns,
-                            .lines_per_row = 1,
                             .bytes = 2 * (double)count * (double)rung_dtype_bytes(dtype),
                             .flops = (double)count};
   return RUNG_OK;

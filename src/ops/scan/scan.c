@@ -1,11 +1,11 @@
-/* The door of scan: looks at the arrays once, brings them into a form that rungs take, and hands
- * over. */
+/* The entry point of scan: looks at the arrays once, brings them into a form that rungs take, and
+ * hands over. */
 #include "ops/scan/scan.h"
 
 #include <inttypes.h>
 
 #include "core/dimensions.h"
-#include "core/door.h"
+#include "core/plan.h"
 
 static const char *const array_names[] = {"in", "out"};
 
@@ -65,7 +65,7 @@ static plan plan_of(const rung_view *in, const rung_view *out) {
   }
   plan.packed = kept.count > 1;
   if (kept.count == 0) kept.at[kept.count++] = (rung_dimension){plan.lines, 0, 0};
-  if (plan.packed) rung_dimensions_by_extent(&kept); /* slices are cut along the longest */
+  if (plan.packed) rung_dimensions_by_extent(&kept); /* pieces are cut along the longest */
   for (int d = 0; d < kept.count; d++) {
     shape[d] = kept.at[d].extent;
     from[d] = kept.at[d].in;
@@ -79,14 +79,6 @@ static plan plan_of(const rung_view *in, const rung_view *out) {
   return plan;
 }
 
-static void slice(const void *problem, int64_t first, int64_t rows, void *part) {
-  _Static_assert(sizeof(scan_problem) <= RUNG_PROBLEM_BYTES, "a problem fits a slice");
-  scan_problem *p = part;
-  (void)first;
-  *p = *(const scan_problem *)problem;
-  p->lines = rows * p->lines_per_row;
-}
-
 static rung_status run(rung_context *context, rung_reduction what, bool exclusive, const plan *plan,
                        rung_call *call) {
   scan_problem problem;
@@ -97,14 +89,25 @@ static rung_status run(rung_context *context, rung_reduction what, bool exclusiv
       .operation = &scan_operation,
       .task = {.problem = &problem, .arrays = {plan->in, plan->out}},
       .types = scan_types_of(what, problem.dtype),
+      .problem_bytes = sizeof problem,
       .inputs = 1,
       .arrays = 2,
       .names = array_names,
       .compact = plan->packed ? 1u << SCAN_IN | 1u << SCAN_OUT : 0,
-      .rows = plan->in.shape[0],
-      .slice = slice,
+      .cut = &scan_parts,
+      .axes = plan->in.ndim,
   };
-  if (job.rows > 0) problem.lines_per_row = plan->lines / job.rows;
+  problem.axis = job.axes - 1;
+  for (int d = 0; d < problem.axis; d++)
+    job.axis[d] = (rung_axis){.extent = plan->in.shape[d], .granule = 1};
+  /* Results of narrow types are rounded, and so no range's aggregates: their lines stay whole. */
+  const bool narrow = rung_dtype_bytes(problem.dtype) < 4;
+  job.axis[problem.axis] = narrow ? (rung_axis){.extent = plan->columns, .granule = plan->columns}
+                                  : (rung_axis){.extent = plan->columns,
+                                                .granule = SCAN_TILE,
+                                                .radix = SCAN_FAMILY,
+                                                .combined = true,
+                                                .dear = true};
   return rung_run(context, &job, call);
 }
 

@@ -80,7 +80,12 @@ typedef struct scan_problem {
   rung_dtype dtype;
   bool exclusive;
   int64_t lines, columns;
-  int64_t lines_per_row; /* lines that one step along dimension 0 of the arrays stands for */
+  int axis; /* the columns' among the job's */
+  /* Whether this is a range of the one line that is longer, SCAN_TILE * SCAN_FAMILY^k elements from
+   * a multiple of as many, and then: whether the line begins with it, and the number (of the
+   * source's type) that stands for E(top) ... E(k) of all its tiles. */
+  bool range, begins;
+  uint64_t before;
   double bytes, flops;
 } scan_problem;
 
@@ -107,6 +112,10 @@ extern "C" {
 #endif
 
 extern const rung_operation scan_operation;
+
+/* Axes: the arrays' dimensions. Results of a part, a range of columns, are the exclusive scan's at
+ * the next range's first element: the range's aggregate. */
+extern const struct rung_cut scan_parts;
 
 /* Fills *problem; refuses sizes out of range. */
 rung_status scan_problem_of(rung_error *error, rung_reduction what, rung_dtype dtype,

@@ -1,24 +1,30 @@
-/* The stencil's door: validates once, then hands over. */
+/* The stencil's entry point: validates once, then hands over. */
 #include "ops/stencil/stencil.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "core/call.h"
-#include "core/door.h"
 #include "core/layout.h"
+#include "core/plan.h"
 
 /* What the callers know the arrays by. */
 static const char *const stencil_names[] = {"in", "out", "means"};
 static const char *const radiator_names[] = {"start", "grid", "means"};
 
-static void slice(const void *problem, int64_t first, int64_t rows, void *part) {
-  _Static_assert(sizeof(stencil_problem) <= RUNG_PROBLEM_BYTES, "a problem fits a slice");
-  stencil_problem *p = part;
-  *p = *(const stencil_problem *)problem;
-  p->rows = rows;
-  p->start.first_row += first;
+/* Rows are independent. */
+static bool share_rows(const rung_piece *piece, const void *state, rung_share *share) {
+  _Static_assert(sizeof(stencil_problem) <= RUNG_PROBLEM_BYTES, "a problem fits a share");
+  stencil_problem *p = (stencil_problem *)share->problem.bytes;
+  (void)state;
+  p->rows = piece->count[0];
+  p->start.first_row += piece->first[0];
+  for (int a = STENCIL_IN; a <= STENCIL_MEANS; a++)
+    rung_view_narrow(&share->arrays[a], 0, piece->first[0], piece->count[0]);
+  return true;
 }
+
+static const rung_cut cut = {.share = share_rows};
 
 static rung_status check_output(rung_error *error, const stencil_problem *p, rung_view *arrays,
                                 const char *name, const DLTensor *out, const DLTensor *means) {
@@ -58,8 +64,10 @@ static rung_status run(rung_context *context, stencil_problem *problem, const ru
       .inputs = 1,
       .arrays = 3,
       .names = names,
-      .rows = problem->rows,
-      .slice = slice,
+      .problem_bytes = sizeof *problem,
+      .cut = &cut,
+      .axes = 1,
+      .axis = {{.extent = problem->rows, .granule = 1}},
   };
   for (int a = 0; a < job.arrays; a++) job.task.arrays[a] = arrays[a];
   return rung_run(context, &job, call);

@@ -107,7 +107,7 @@ static void takes_long_lines(void **state) {
   }
 }
 
-/* More packed lines than one slice of the door holds: 64 MiB. */
+/* More packed lines than one piece of a plan holds: 64 MiB. */
 static void packs_slice_by_slice(void **state) {
   (void)state;
   enum { ROWS = 5, COLUMNS = 3 << 20 };

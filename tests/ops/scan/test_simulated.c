@@ -55,7 +55,7 @@ static void take_any_alignment(void **state) {
       }
 }
 
-/* Arrays that the door packs: every third column, from the last to the first. */
+/* Arrays that are packed: every third column, from the last to the first. */
 static void take_strides(void **state) {
   (void)state;
   if (sim == NULL) skip();

@@ -169,7 +169,9 @@ static inline void pairs_begin(const rung_task *task, int64_t threads, bool grid
   pairs_clear_tables(work);
   if (!problem->weighted) return;
   const double a = pairs_largest_weight(work, 0);
-  work->exponent = pairs_exponent(a, problem->cross ? pairs_largest_weight(work, 1) : a);
+  work->exponent = problem->part
+                       ? problem->exponent
+                       : pairs_exponent(a, problem->cross ? pairs_largest_weight(work, 1) : a);
   memset(work->sums, 0, (size_t)problem->bins * sizeof *work->sums);
 }
 
@@ -179,7 +181,6 @@ static inline void pairs_end(pairs_work *work) {
   const int bins = work->problem->bins;
   uint64_t *counts = (uint64_t *)arrays[PAIRS_COUNTS].data,
            *outside = (uint64_t *)arrays[PAIRS_OUTSIDE].data;
-  double *sums = (double *)arrays[PAIRS_SUMS].data;
   pairs_molecules molecules = {0};
   if (work->problem->excluding) molecules = pairs_exclude_small(work);
   pairs_add_tables(work, false);
@@ -191,7 +192,7 @@ static inline void pairs_end(pairs_work *work) {
     outside[PAIRS_NAN] = work->slots[pairs_nan_rank(work)];
   }
   for (int k = 0; k < bins && work->problem->weighted; ++k)
-    sums[k] = pairs_sum_value(work->sums[k].low, work->sums[k].high, work->exponent);
+    pairs_put_sum(work->problem, work->sums[k], work->exponent, arrays[PAIRS_SUMS].data, k);
 }
 
 #endif

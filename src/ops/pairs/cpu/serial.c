@@ -82,7 +82,9 @@ rung_status RUNG_ENTRY(pairs_serial)(const rung_task *task) {
   if (p->weighted) {
     const double most = largest_of(weights_of(&w, PAIRS_A_WEIGHTS), p->n);
     w.exponent =
-        pairs_exponent(most, p->cross ? largest_of(weights_of(&w, PAIRS_B_WEIGHTS), p->m) : most);
+        p->part ? p->exponent
+                : pairs_exponent(
+                      most, p->cross ? largest_of(weights_of(&w, PAIRS_B_WEIGHTS), p->m) : most);
     for (int k = 0; k < p->bins; ++k) w.sums[k] = (pairs_sum){0, 0};
   }
   count_all(&w);
@@ -90,6 +92,6 @@ rung_status RUNG_ENTRY(pairs_serial)(const rung_task *task) {
   for (int k = 0; k < PAIRS_OUTER && outside->count > 0; ++k)
     ((int64_t *)outside->data)[k] = spare[k];
   for (int k = 0; k < p->bins && sums->count > 0; ++k)
-    ((double *)sums->data)[k] = pairs_sum_value(w.sums[k].low, w.sums[k].high, w.exponent);
+    pairs_put_sum(p, w.sums[k], w.exponent, sums->data, k);
   return RUNG_OK;
 }

@@ -19,7 +19,7 @@ struct pairs_job {
   const double *weights[2];             /* NULL: none */
   const int64_t *molecules[2];          /* NULL: none */
   unsigned long long *counts, *outside; /* outside: NULL, where nobody asks */
-  double *results;                      /* the sums, or NULL */
+  void *results;                        /* the sums, or NULL */
   pairs_sum *sums;
   unsigned long long *largest, *excluded;
 };
@@ -43,7 +43,7 @@ static inline pairs_job pairs_job_of(const rung_task *task, char *memory) {
   }
   job.counts = (unsigned long long *)task->arrays[PAIRS_COUNTS].data;
   job.outside = (unsigned long long *)pairs_given(task, PAIRS_OUTSIDE);
-  job.results = problem->weighted ? (double *)task->arrays[PAIRS_SUMS].data : NULL;
+  job.results = problem->weighted ? task->arrays[PAIRS_SUMS].data : NULL;
   job.largest = (unsigned long long *)(memory + ledger.largest);
   job.excluded = (unsigned long long *)(memory + ledger.excluded);
   job.sums = (pairs_sum *)(memory + ledger.sums);
@@ -105,6 +105,7 @@ static __device__ __forceinline__ void pairs_add_units(const pairs_job &job, uns
 }
 
 static __device__ __forceinline__ int pairs_exponent_of(const pairs_job &job) {
+  if (job.problem.part) return job.problem.exponent;
   return job.problem.weighted ? pairs_exponent(pairs_of_magnitude(job.largest[0]),
                                                pairs_of_magnitude(job.largest[1]))
                               : 0;
@@ -144,7 +145,7 @@ static __global__ void __launch_bounds__(PAIRS_SET_BLOCK) pairs_sums_kernel(pair
   const int exponent = pairs_exponent_of(job);
   const int step = (int)(gridDim.x * blockDim.x);
   for (int k = (int)(blockIdx.x * blockDim.x + threadIdx.x); k < job.problem.bins; k += step)
-    job.results[k] = pairs_sum_value(job.sums[k].low, job.sums[k].high, exponent);
+    pairs_put_sum(&job.problem, job.sums[k], exponent, job.results, k);
 }
 
 static inline rung_status pairs_round_sums(const rung_task *task, const pairs_job &job) {

@@ -20,6 +20,8 @@ typedef struct scan_line {
   int64_t number;               /* and of an aggregate */
   rung_key_code key;
   bool exclusive, past;
+  bool begins;
+  const uint64_t *range; /* NULL, or what comes before all of the line */
   char *aggregates;
   atomic_uchar *there; /* NULL: all by one thread */
 } scan_line;
@@ -37,13 +39,15 @@ static inline scan_line scan_line_of(const rung_task *task, int64_t number) {
                      .size = size,
                      .number = scan_number_bytes(problem),
                      .key = scan_key_of(problem),
-                     .exclusive = problem->exclusive};
+                     .exclusive = problem->exclusive,
+                     .begins = !problem->range || problem->begins,
+                     .range = problem->range ? &problem->before : NULL};
 }
 
 /* Lines [first, first + count) of a task, if they are short. */
 static inline bool scan_short_ones(const rung_task *task, int64_t first, int64_t count) {
   const scan_problem *problem = (const scan_problem *)task->problem;
-  if (problem->columns > SCAN_SHORT) return false;
+  if (problem->columns > SCAN_SHORT || problem->range) return false;
   const scan_line line = scan_line_of(task, first);
   const scan_short_lines lines = {.in = line.in,
                                   .out = line.out,
@@ -92,7 +96,10 @@ static inline void scan_before(const scan_line *line, int64_t tile, scan_number 
     count /= SCAN_FAMILY;
     at /= SCAN_FAMILY;
   }
-  line->of->identity(p);
+  if (line->range != NULL)
+    memcpy(p, line->range, sizeof *line->range);
+  else
+    line->of->identity(p);
   while (--level >= 0) {
     scan_number e;
     if (number[level] == 0) continue;
@@ -111,7 +118,7 @@ static inline void scan_one_tile(const scan_line *line, int64_t tile, const char
                             .count = count,
                             .key = line->key,
                             .exclusive = line->exclusive,
-                            .begins = tile == 0,
+                            .begins = tile == 0 && line->begins,
                             .past = line->past,
                             .next = next};
   scan_numbers totals;

@@ -155,12 +155,13 @@ static bool scan_aligned(const scan_lines<S> &lines) {
           15) == 0;
 }
 
-/* Rung::run<S, V>(task, lines) of lines longer than a band. */
+/* Rung::run<S, V>(task, lines) of lines longer than a band, and of ranges of one. */
 template <typename Rung>
 struct scan_canonical {
   template <typename S, int V>
   static rung_status run_aligned(const rung_task *task, const scan_lines<S> &lines) {
-    if (lines.columns > SCAN_BAND) return Rung::template run<S, V>(task, lines);
+    if (lines.columns > SCAN_BAND || ((const scan_problem *)task->problem)->range)
+      return Rung::template run<S, V>(task, lines);
     const unsigned warps = lines.lines < SCAN_EIGHT ? (unsigned)lines.lines : (unsigned)SCAN_EIGHT;
     RUNG_LAUNCH(task, (scan_short_kernel<S, V>), scan_grid((lines.lines + warps - 1) / warps),
                 32 * warps, 0, lines);

@@ -2,6 +2,8 @@
  * first leaves the tiles' totals, the second their families' prefixes, level by level, the third
  * reads everything again and writes the results. Most of the work is additions between registers:
  * seven shuffles for a row of 128 elements, one barrier for a tile. */
+#include <string.h>
+
 #include "ops/scan/cuda/tile.cuh"
 
 /* Totals of all tiles but a line's last; `numbers` are a line's aggregates, pitch of them. */
@@ -54,11 +56,21 @@ static __global__ void scan_families_kernel(int64_t lines, int64_t tiles,
   }
 }
 
-/* What comes before a tile, from the families' prefixes: at most one load a level. */
+/* What comes before the lines' first element: of a range of one (scan_problem) the problem's
+ * number; else nothing. */
+template <typename S>
+struct scan_beginning {
+  bool range, begins;
+  typename S::value before;
+};
+
+/* What comes before a tile, from the families' prefixes, at most one load a level, and from `all`,
+ * which comes before all tiles. */
 template <typename S>
 __device__ __forceinline__ typename S::value scan_before(const typename S::value *numbers,
-                                                         int64_t tiles, int64_t tile) {
-  typename S::value e[SCAN_LEVELS], all = S::identity();
+                                                         int64_t tiles, int64_t tile,
+                                                         typename S::value all) {
+  typename S::value e[SCAN_LEVELS];
 #pragma unroll
   for (int k = 0; k < SCAN_LEVELS; ++k) {
     e[k] = tile % SCAN_FAMILY != 0 ? numbers[tile - 1] : S::identity();
@@ -74,7 +86,7 @@ __device__ __forceinline__ typename S::value scan_before(const typename S::value
 template <typename S, int V>
 static __global__ void __launch_bounds__(SCAN_THREADS)
     scan_results_kernel(scan_lines<S> lines, int64_t tiles, const typename S::value *numbers,
-                        int64_t pitch) {
+                        int64_t pitch, scan_beginning<S> beginning) {
   __shared__ typename S::value bands[SCAN_EIGHT];
   const int warp = (int)threadIdx.x / 32;
   for (int64_t job = blockIdx.x; job < lines.lines * tiles; job += gridDim.x) {
@@ -83,11 +95,13 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
     const int count = left < SCAN_BAND ? (int)left : SCAN_BAND;
     scan_held<S> held;
     scan_load<S, V>(lines.in + line * lines.in_pitch + first, count, lines.key, held);
-    const typename S::value before = scan_before<S>(numbers + line * pitch, tiles, tile);
+    const typename S::value before = scan_before<S>(
+        numbers + line * pitch, tiles, tile, beginning.range ? beginning.before : S::identity());
     const typename S::value rows = scan_prefixes<S>(held);
     if (threadIdx.x % 32 == 31) bands[warp] = rows;
     __syncthreads();
-    scan_store<S, V>(held, S::combine(before, scan_bands<S>(bands, warp)), lines, first == 0,
+    scan_store<S, V>(held, S::combine(before, scan_bands<S>(bands, warp)), lines,
+                     first == 0 && (!beginning.range || beginning.begins),
                      lines.out + line * lines.out_pitch + first, count);
     __syncthreads();
   }
@@ -98,7 +112,10 @@ struct scan_tiles_rung {
   static rung_status run(const rung_task *task, const scan_lines<S> &lines) {
     typedef typename S::value value;
     const int64_t tiles = scan_tiles(lines.columns), pitch = scan_aggregates(tiles);
+    const scan_problem *problem = (const scan_problem *)task->problem;
     value *numbers = (value *)task->scratch;
+    scan_beginning<S> beginning = {problem->range, problem->begins, value()};
+    memcpy(&beginning.before, &problem->before, sizeof beginning.before);
     if (tiles > 1) {
       const int64_t warps = (tiles - 2) / SCAN_FAMILY + 1;
       RUNG_LAUNCH(task, (scan_totals_kernel<S, V>), scan_grid(lines.lines * (tiles - 1)),
@@ -107,7 +124,7 @@ struct scan_tiles_rung {
                   32 * (unsigned)(warps < 32 ? warps : 32), 0, lines.lines, tiles, numbers, pitch);
     }
     RUNG_LAUNCH(task, (scan_results_kernel<S, V>), scan_grid(lines.lines * tiles), SCAN_THREADS, 0,
-                lines, tiles, numbers, pitch);
+                lines, tiles, numbers, pitch, beginning);
     return RUNG_OK;
   }
 };

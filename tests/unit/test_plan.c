@@ -1,5 +1,5 @@
-/* The door between a call and a rung, on a device of the test's own: memory apart from the host's,
- * so little of it that rows go in slices, and a stream that does nothing before it is waited for.
+/* The plan between a call and a rung, on a device of the test's own: memory apart from the host's,
+ * so little of it that rows go in pieces, and a stream that does nothing before it is waited for.
  * What is not staged, packed, waited for and brought back as it must be comes out wrong. */
 #include "unit/tiny_device.h"
 
@@ -57,10 +57,16 @@ static void fill(const rung_view *in) {
 
 static const int64_t strides[] = {1, 2, -1, N};
 
-/* A fresh device of so many bytes. */
+static int64_t given; /* bytes of the device */
+
+/* A fresh device of so many bytes, once all of the last one's are back. */
 static void reset(int64_t bytes) {
   if (context.scratch != NULL) release(&device_state, context.scratch);
   if (context.zeros != NULL) release(&device_state, context.zeros);
+  free(context.chunks);
+  free(context.host_scratch);
+  assert_int_equal(device_state.available, given);
+  given = bytes;
   memset(&device_state, 0, sizeof device_state);
   device_state.available = bytes;
   context = (rung_context){.backend = &backend,
@@ -71,10 +77,22 @@ static void reset(int64_t bytes) {
 #define OK(status) \
   if ((status) != RUNG_OK) fail_msg("%s", context.error.sentence)
 
+/* The same, with a queue of copies. */
+static void reset_beside(int64_t bytes) {
+  reset(bytes);
+  beside = with_copies();
+  context.backend = &beside;
+}
+
+/* The same, work being quick and copies slow. */
+static void reset_eager(int64_t bytes) {
+  reset_beside(bytes);
+  device_state.eager = true;
+}
+
 /* ---- host arrays ----------------------------------------------------------------------------- */
 
-static void stages_host_arrays(void **unused) {
-  (void)unused;
+static void stage_host_arrays(void (*reset)(int64_t bytes)) {
   /* Room for all, for a few rows, for one row and nothing more. */
   static const int64_t memories[] = {1 << 20, 9000, 2500};
   for (int a = 0; a < 4; a++)
@@ -87,7 +105,7 @@ static void stages_host_arrays(void **unused) {
           reset(memories[k]);
           fill(&in);
           OK(number(rows[r].name, &in, &out, &sum));
-          assert_int_equal(device_state.queued, 0); /* nothing is under way */
+          assert_int_equal(under_way(&device_state), 0);
           check(&out, &sum);
           assert_int_equal(device_state.packs, 0);
           assert_int_equal(device_state.copies_in, device_state.launches);
@@ -96,6 +114,105 @@ static void stages_host_arrays(void **unused) {
                              : device_state.launches >= (k == 1 ? 4 : 25));
           if (k == 2) assert_true(device_state.most_rows <= 4);
         }
+}
+
+static void stages_host_arrays(void **unused) {
+  (void)unused;
+  stage_host_arrays(reset);
+}
+
+static void stages_beside_the_work(void **unused) {
+  (void)unused;
+  stage_host_arrays(reset_beside);
+  stage_host_arrays(reset_eager);
+}
+
+/* A piece's inputs are queued before the results of the one before are waited for. */
+static void copies_while_it_works(void **unused) {
+  (void)unused;
+  const rung_view in = view(source, RUNG_HOST, 1), out = view(target, RUNG_HOST, 1);
+  reset_beside(9000);
+  fill(&in);
+  OK(number("apart", &in, &out, NULL));
+  check(&out, NULL);
+  const order_queue *copies = &device_state.queues[RUNG_COPIES];
+  int first_out = 0, inputs = 0;
+  while (copies->orders[first_out].what != COPY || copies->orders[first_out].from == NULL ||
+         (const char *)copies->orders[first_out].to < (const char *)context.chunks ||
+         (const char *)copies->orders[first_out].to >=
+             (const char *)context.chunks + context.chunk_bytes)
+    inputs += copies->orders[first_out++].what == COPY;
+  assert_int_equal(inputs, 2);
+}
+
+/* Large arrays: of one piece too, and pinned ones without buffers. */
+static void stages_large_arrays_by_chunks(void **unused) {
+  (void)unused;
+  enum { ROWS = 300, COLUMNS = 9973 };
+  const int64_t shape[2] = {ROWS, COLUMNS};
+  float *memory = malloc(2 * sizeof *memory * ROWS * COLUMNS);
+  const rung_view in = rung_view_compact(memory, RUNG_F32, 2, shape);
+  const rung_view out = rung_view_compact(memory + (size_t)in.count, RUNG_F32, 2, shape);
+  for (int way = 0; way < 4; way++) {
+    pinned = way % 2 ? in.data : NULL;
+    reset_beside(way < 2 ? 1 << 26 : 3 << 20);
+    for (int64_t i = 0; i < in.count; i++) memory[i] = (float)(i % 1000);
+    OK(number("apart", &in, &out, NULL));
+    for (int64_t i = 0; i < in.count; i++)
+      assert_true(((float *)out.data)[i] == 10 * (float)(i % 1000) + (float)(i / COLUMNS));
+    assert_true(way < 2 ? device_state.launches == 1 : device_state.launches > 10);
+    if (way < 2) assert_int_equal(device_state.copies_in, way == 0 ? 3 : 1);
+    if (way < 2) assert_int_equal(device_state.copies_out, 3);
+  }
+  pinned = NULL;
+  free(memory);
+}
+
+/* Whichever call of the device fails, nothing is lost and something said. */
+static void ends_well_whatever_fails(void **unused) {
+  (void)unused;
+  const rung_view in = view(source, RUNG_HOST, 2), out = view(target, RUNG_HOST, -1);
+  const rung_view sum = vector(RUNG_HOST, 2);
+  for (int with = 0; with < 2; with++) {
+    rung_status status = RUNG_DEVICE_FAILED;
+    int calls = 0;
+    for (int at = 1; status != RUNG_OK; at++, calls++) {
+      (with ? reset_beside : reset)(9000);
+      fill(&in);
+      device_state.fail_at = at;
+      status = number("counting", &in, &out, &sum);
+      if (status == RUNG_OK) check(&out, &sum);
+      if (status != RUNG_OK) assert_string_not_equal(context.error.sentence, "");
+      if (status != RUNG_OK) assert_int_equal(under_way(&device_state), 0);
+    }
+    assert_true(calls > 10);
+  }
+}
+
+/* RUNG_MEMORY_LIMIT: as if there were no more memory than that; and what would do where it will
+ * not. */
+static void keeps_to_the_limit(void **unused) {
+  (void)unused;
+  const rung_view in = view(source, RUNG_HOST, 1), out = view(target, RUNG_HOST, 1);
+  static const int64_t limits[] = {1 << 20, 9000, 4000, 2600, 1600};
+  for (int with = 0; with < 2; with++)
+    for (int k = 0; k < 5; k++) {
+      (with ? reset_beside : reset)(1 << 20);
+      context.memory_limit = limits[k];
+      fill(&in);
+      OK(number("apart", &in, &out, NULL));
+      check(&out, NULL);
+      assert_true((int64_t)context.scratch_bytes <= limits[k]);
+      assert_true(k == 0 || device_state.launches > 1);
+    }
+  reset(1 << 20);
+  context.memory_limit = 1500;
+  fill(&in);
+  assert_int_equal(number("apart", &in, &out, NULL), RUNG_OUT_OF_MEMORY);
+  assert_non_null(strstr(context.error.sentence, "RUNG_MEMORY_LIMIT is 1500 bytes"));
+  assert_non_null(strstr(context.error.sentence, "expected: at least 1536"));
+  for (int64_t k = 0; k < ROOM; k++) assert_true(target[k] == -1);
+  assert_int_equal(context.scratch_bytes, 0);
 }
 
 static void stages_in_place(void **unused) {
@@ -151,7 +268,7 @@ static void takes_device_arrays_as_they_are(void **unused) {
       reset(1 << 20);
       fill(&in);
       OK(number("apart", &in, &out, &sum));
-      assert_true(device_state.queued > 0); /* asynchronous */
+      assert_true(under_way(&device_state) > 0); /* asynchronous */
       synchronize(&device_state, NULL);
       check(&out, &sum);
       assert_int_equal(device_state.copies_in + device_state.copies_out, 0);
@@ -172,7 +289,8 @@ static void works_in_place(void **unused) {
       check(&both, NULL);
       assert_int_equal(device_state.packs, a > 0 ? 2 : r);
       for (int k = 0; k < 1 && a == 0; k++) {
-        const order *last = &device_state.queue[r]; /* after the pack, where there is one */
+        const order *last =
+            &device_state.queues[RUNG_WORK].orders[r]; /* after the pack, where there is one */
         assert_int_equal(last->what, LAUNCH);
         assert_true((last->task.arrays[IN].data == last->task.arrays[OUT].data) == (r == 0));
       }
@@ -180,7 +298,7 @@ static void works_in_place(void **unused) {
 }
 
 /* Packing takes no more memory than there is, either. */
-static void packs_in_slices(void **unused) {
+static void packs_in_pieces(void **unused) {
   (void)unused;
   const rung_view in = view(source, RUNG_DEVICE, N), out = view(target, RUNG_DEVICE, 2);
   reset(9000);
@@ -219,9 +337,10 @@ static void run_cube(const rung_view *in, const rung_view *out, bool whole) {
                   .arrays = 2,
                   .names = names,
                   .compact = 1u << IN | 1u << OUT,
-                  .whole = whole,
-                  .rows = whole ? 1 : N,
-                  .slice = slice};
+                  .problem_bytes = sizeof problem,
+                  .cut = &cut,
+                  .axes = whole ? 0 : 1,
+                  .axis = {{.extent = N, .granule = 1}}};
   for (int64_t k = 0; k < ROOM; k++) source[k] = target[k] = -1;
   for (int64_t i = 0; i < N; i++)
     for (int64_t j = 0; j < M; j++) *cell(in, i, j) = (float)(i * M + j);
@@ -252,7 +371,7 @@ static void closes_gaps_in_any_dimension(void **unused) {
         assert_int_equal(device_state.packs, host ? 0 : FOUR * ((a > 0) + (b > 0)));
         reset(9000);
         run_cube(&in, &out, false);
-        const int moved = host ? 2 : (a > 0) + (b > 0); /* arrays that must go in slices */
+        const int moved = host ? 2 : (a > 0) + (b > 0); /* arrays that must go in pieces */
         assert_true(device_state.launches >= (moved == 0 ? 1 : 2 * moved));
         reset(1 << 20);
         run_cube(&in, &out, true); /* not to be cut */
@@ -272,7 +391,7 @@ static void refuses_what_it_cannot_reach(void **unused) {
   assert_int_equal(number("apart", &in, &out, NULL), RUNG_BAD_PLACE);
   assert_non_null(strstr(context.error.sentence, "out"));
   assert_non_null(strstr(context.error.sentence, "cuda:1"));
-  assert_int_equal(device_state.queued + (int)context.scratch_bytes, 0);
+  assert_int_equal(under_way(&device_state) + (int)context.scratch_bytes, 0);
 }
 
 static void refuses_mixed_sides(void **unused) {
@@ -310,12 +429,17 @@ static int finish(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(stages_host_arrays),
+      cmocka_unit_test(stages_beside_the_work),
+      cmocka_unit_test(copies_while_it_works),
+      cmocka_unit_test(stages_large_arrays_by_chunks),
+      cmocka_unit_test(ends_well_whatever_fails),
+      cmocka_unit_test(keeps_to_the_limit),
       cmocka_unit_test(stages_in_place),
       cmocka_unit_test(says_what_does_not_fit),
       cmocka_unit_test(zeros_are_zero_after_a_failure),
       cmocka_unit_test(takes_device_arrays_as_they_are),
       cmocka_unit_test(works_in_place),
-      cmocka_unit_test(packs_in_slices),
+      cmocka_unit_test(packs_in_pieces),
       cmocka_unit_test(closes_gaps_in_any_dimension),
       cmocka_unit_test(refuses_what_it_cannot_reach),
       cmocka_unit_test(refuses_mixed_sides),
