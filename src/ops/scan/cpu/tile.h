@@ -13,7 +13,7 @@
  * Numbers are of the operator's own type: float, double, uint32_t, uint64_t, or keys, int32_t or
  * int64_t. Totals are found first, from memory, and the results then, from the cache: no row waits
  * for the one before. For the files under cpu/, which are compiled once per instruction set: each
- * set has one table, tile.c's. */
+ * set has one table, tiles.c's. */
 #ifndef RUNG_SCAN_CPU_TILE_H
 #define RUNG_SCAN_CPU_TILE_H
 

@@ -1,4 +1,4 @@
-/* The functions of tile.h for one scan_operator: included by tile.c alone, once for each.
+/* The functions of tile.h for one scan_operator: included by tiles.c alone, once for each.
  *
  * A row's elements are parted into four: x[c][w] holds element c of LANES neighbouring groups, so
  * that the prefixes of groups are additions of whole vectors, and so are those of rows, but for
