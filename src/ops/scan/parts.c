@@ -29,31 +29,35 @@ typedef struct scan_state {
 /* ---- numbers -----------------------------------------------------------------------------------
  */
 
-static number identity_of(scan_operator operator) {
+static number identity_of(scan_operator op) {
   number none = {0};
-  if (operator== SCAN_ADD_F32) none.f32 = -0.0f;
-  if (operator== SCAN_ADD_F64) none.f64 = -0.0;
-  if (operator== SCAN_LEAST_32) none.i32 = INT32_MAX;
-  if (operator== SCAN_LEAST_F32) none.i32 = RUNG_KEY_MOST_F32;
-  if (operator== SCAN_LEAST_64) none.i64 = INT64_MAX;
-  if (operator== SCAN_LEAST_F64) none.i64 = RUNG_KEY_MOST_F64;
+  if (op == SCAN_ADD_F32) none.f32 = -0.0f;
+  if (op == SCAN_ADD_F64) none.f64 = -0.0;
+  if (op == SCAN_LEAST_32 || op == SCAN_LEAST_16 || op == SCAN_LEAST_8) none.i32 = INT32_MAX;
+  if (op == SCAN_LEAST_F32) none.i32 = RUNG_KEY_MOST_F32;
+  if (op == SCAN_LEAST_64) none.i64 = INT64_MAX;
+  if (op == SCAN_LEAST_F64) none.i64 = RUNG_KEY_MOST_F64;
   return none;
 }
 
-static number combine(scan_operator operator, number a, number b) {
-  switch (operator) {
+static number combine(scan_operator op, number a, number b) {
+  switch (op) {
     case SCAN_ADD_F32:
       a.f32 += b.f32;
       break;
     case SCAN_ADD_F64:
       a.f64 += b.f64;
       break;
+    case SCAN_ADD_8:
+    case SCAN_ADD_16:
     case SCAN_ADD_32:
       a.u32 += b.u32;
       break;
     case SCAN_ADD_64:
       a.bits += b.bits;
       break;
+    case SCAN_LEAST_8:
+    case SCAN_LEAST_16:
     case SCAN_LEAST_32:
     case SCAN_LEAST_F32:
       if (b.i32 < a.i32) a.i32 = b.i32;
@@ -67,23 +71,26 @@ static number combine(scan_operator operator, number a, number b) {
 
 /* An element as a number. */
 static number number_of(const scan_problem *p, const void *element) {
-  const scan_operator operator= scan_operator_of(p);
-  const int64_t mask = scan_key_of(p).mask;
+  const scan_operator op = scan_operator_of(p);
+  const rung_key_code key = scan_key_of(p);
+  const int64_t mask = key.mask;
   number n = {0};
   memcpy(&n, element, rung_dtype_bytes(p->dtype));
-  if (operator== SCAN_LEAST_32) n.i32 ^= (int32_t)mask;
-  if (operator== SCAN_LEAST_F32) n.i32 = rung_key_f32(n.i32, (int32_t)mask);
-  if (operator== SCAN_LEAST_64) n.i64 ^= mask;
-  if (operator== SCAN_LEAST_F64) n.i64 = rung_key_f64(n.i64, mask);
+  if (op == SCAN_LEAST_8) n.i32 = rung_key_16((int8_t)n.i32, &key);
+  if (op == SCAN_LEAST_16) n.i32 = rung_key_16((int16_t)n.i32, &key);
+  if (op == SCAN_LEAST_32) n.i32 ^= (int32_t)mask;
+  if (op == SCAN_LEAST_F32) n.i32 = rung_key_f32(n.i32, (int32_t)mask);
+  if (op == SCAN_LEAST_64) n.i64 ^= mask;
+  if (op == SCAN_LEAST_F64) n.i64 = rung_key_f64(n.i64, mask);
   return n;
 }
 
 /* The last of K of m numbers, step apart; m is 1 ... SCAN_FAMILY. */
-static number last_of(scan_operator operator, const number * numbers, int64_t step, int m) {
+static number last_of(scan_operator op, const number *numbers, int64_t step, int m) {
   number t[SCAN_FAMILY];
   for (int i = 0; i < m; i++) t[i] = numbers[i * step];
   for (int s = 1; s < m; s *= 2)
-    for (int i = m - 1; i >= s; i--) t[i] = combine(operator, t[i - s], t[i]);
+    for (int i = m - 1; i >= s; i--) t[i] = combine(op, t[i - s], t[i]);
   return t[m - 1];
 }
 
@@ -133,7 +140,7 @@ static void take(const void *problem, const rung_piece *piece, const rung_view *
 static void finish(const void *problem, const rung_piece *piece, void *state,
                    const rung_view *outputs) {
   const scan_problem *p = (const scan_problem *)problem;
-  const scan_operator operator= scan_operator_of(p);
+  const scan_operator op = scan_operator_of(p);
   scan_state *parts = (scan_state *)state;
   const int64_t tiles = scan_tiles(p->columns);
   int64_t top = parts->tiles;
@@ -146,19 +153,19 @@ static void finish(const void *problem, const rung_piece *piece, void *state,
     for (int64_t first = 0; first < tiles; first += step * SCAN_FAMILY) {
       const int64_t left = (tiles - first + step - 1) / step;
       const int m = left < SCAN_FAMILY ? (int)left : SCAN_FAMILY;
-      const number all = last_of(operator, & parts->ranges[first], step, m);
+      const number all = last_of(op, &parts->ranges[first], step, m);
       for (int i = m - 1; i > 0; i--)
-        parts->ranges[first + i * step] = last_of(operator, & parts->ranges[first], step, i);
+        parts->ranges[first + i * step] = last_of(op, &parts->ranges[first], step, i);
       parts->ranges[first] = all;
     }
   }
   /* Top down: what comes before an ancestor comes before all of its family. */
-  parts->ranges[0] = identity_of(operator);
+  parts->ranges[0] = identity_of(op);
   for (int64_t step = top; step >= parts->tiles; step /= SCAN_FAMILY)
     for (int64_t first = 0; first < tiles; first += step * SCAN_FAMILY)
       for (int i = 1; i < SCAN_FAMILY && first + i * step < tiles; i++)
         parts->ranges[first + i * step] =
-            combine(operator, parts->ranges[first], parts->ranges[first + i * step]);
+            combine(op, parts->ranges[first], parts->ranges[first + i * step]);
 }
 
 const rung_cut scan_parts = {.share = share_piece,

@@ -100,14 +100,14 @@ static rung_status run(rung_context *context, rung_reduction what, bool exclusiv
   problem.axis = job.axes - 1;
   for (int d = 0; d < problem.axis; d++)
     job.axis[d] = (rung_axis){.extent = plan->in.shape[d], .granule = 1};
-  /* Results of narrow types are rounded, and so no range's aggregates: their lines stay whole. */
-  const bool narrow = rung_dtype_bytes(problem.dtype) < 4;
-  job.axis[problem.axis] = narrow ? (rung_axis){.extent = plan->columns, .granule = plan->columns}
-                                  : (rung_axis){.extent = plan->columns,
-                                                .granule = SCAN_TILE,
-                                                .radix = SCAN_FAMILY,
-                                                .combined = true,
-                                                .dear = true};
+  /* What comes before a range is a sum of f32 for which out's type has no room: such lines are not
+   * cut. */
+  const bool whole = job.types.accumulate != job.types.out && plan->columns > 0;
+  job.axis[problem.axis] = (rung_axis){.extent = plan->columns,
+                                       .granule = whole ? plan->columns : SCAN_TILE,
+                                       .radix = SCAN_FAMILY,
+                                       .combined = true,
+                                       .dear = true};
   return rung_run(context, &job, call);
 }
 

@@ -111,6 +111,9 @@ SCAN(scan_wide, RUNG_SUM, 0, kDLUInt, 64, 1, LIST(34 * 8192), LIST(3))
 SCAN(scan_min, RUNG_MIN, 1, kDLFloat, 32, 1, LIST(40 * 8192 + 8191), LIST(2))
 SCAN(scan_max, RUNG_MAX, 0, kDLFloat, 64, 1, LIST(3 * 8192 + 2), LIST(2))
 SCAN(scan_unsigned, RUNG_MAX, 1, kDLUInt, 32, 1, LIST(2 * 8192 + 2), LIST(2))
+SCAN(scan_narrow, RUNG_SUM, 1, kDLInt, 16, 1, LIST(33 * 8192 + 1), LIST(2))
+SCAN(scan_bytes, RUNG_MIN, 1, kDLUInt, 8, 1, LIST(35 * 8192 + 7), LIST(1))
+SCAN(scan_halves, RUNG_MAX, 0, kDLFloat, 16, 1, LIST(34 * 8192 + 1), LIST(3))
 SCAN(scan_lines, RUNG_SUM, 0, kDLFloat, 32, 2, LIST(3, 40 * 8192 + 9), LIST(400000, -1))
 SCAN(scan_long, RUNG_SUM, 0, kDLFloat, 32, 1, LIST(WORDS - 5), LIST(2))
 
@@ -305,6 +308,7 @@ static const struct {
                   JOB(min_between), JOB(sum_packed)},
   scans[] = {JOB(scan_sum), JOB(scan_exclusive), JOB(scan_integers), JOB(scan_wide),
              JOB(scan_min), JOB(scan_max),       JOB(scan_unsigned), JOB(scan_lines)},
+  narrow[] = {JOB(scan_narrow), JOB(scan_bytes), JOB(scan_halves)},
   others[] = {JOB(histogram_even), JOB(histogram_edges), JOB(histogram_rows), JOB(pairs_within),
               JOB(pairs_weighted), JOB(pairs_across),    JOB(stencil),        JOB(radiator)};
 
@@ -318,6 +322,7 @@ static void cuts_on_the_cpu(void **unused) {
     fill(7 + (uint64_t)special, special);
     ALL_OF(reductions, "cpu", 3 << 20, 4);
     ALL_OF(scans, "cpu", 3 << 20, 4);
+    ALL_OF(narrow, "cpu", 1 << 18, 2);
     ALL_OF(others, "cpu", 1 << 20, 3);
     cut("histogram_nothing", histogram_nothing, "cpu", 1 << 20, 1);
   }
@@ -335,6 +340,7 @@ static void cuts_scans_on_a_gpu(void **unused) {
   (void)unused;
   fill(12, true);
   ALL_OF(scans, "sim", 3 << 20, 2);
+  ALL_OF(narrow, "sim", 1 << 18, 1);
 }
 
 static void cuts_the_others_on_a_gpu(void **unused) {
