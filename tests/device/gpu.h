@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "backend/backend.h"
+#include "core/part.h"
 
 static const rung_backend *cuda; /* NULL: not in this build */
 static rung_device device;
