@@ -42,12 +42,15 @@ static void calls_follow_one_another(void **unused) {
   (void)unused;
   NEED_DEVICE();
   rung_context *context = opened();
-  void *stream = cuda->stream(gpu), *in, *out;
+  void *stream = cuda->stream(gpu), *in, *out, *ready;
   float found[3] = {0};
   OK(cuda->allocate(gpu, COUNT * sizeof *numbers, &in, &failure));
   OK(cuda->allocate(gpu, sizeof found, &out, &failure));
   float *results = out;
   OK(cuda->fill(gpu, in, 0, COUNT * sizeof *numbers, &failure));
+  /* A copy from host memory that is not pinned would wait for the hold. */
+  OK(cuda->allocate(gpu, COUNT * sizeof *numbers, &ready, &failure));
+  OK(cuda->copy(gpu, ready, numbers, COUNT * sizeof *numbers, RUNG_TO_DEVICE, &failure));
   OK(cuda->synchronize(gpu, &failure));
   sum(context, in, results, stream); /* code is loaded, scratch is there */
   sum(context, in, results, NULL);
@@ -55,7 +58,7 @@ static void calls_follow_one_another(void **unused) {
   OK(cuda->synchronize(gpu, &failure));
   /* Behind the caller's own work on its stream, which is held. */
   OK(cuda->hold(gpu, &failure));
-  OK(cuda->copy(gpu, in, numbers, COUNT * sizeof *numbers, RUNG_TO_DEVICE, &failure));
+  OK(cuda->copy(gpu, in, ready, COUNT * sizeof *numbers, RUNG_ON_DEVICE, &failure));
   sum(context, in, results, stream);
   sum(context, in, results + 1, NULL); /* the same scratch, on the context's stream */
   sum(context, in, results + 2, stream);
@@ -68,6 +71,7 @@ static void calls_follow_one_another(void **unused) {
   OK(cuda->synchronize(gpu, &failure));
   rung_close(context);
   cuda->release(gpu, in);
+  cuda->release(gpu, ready);
   cuda->release(gpu, out);
 }
 

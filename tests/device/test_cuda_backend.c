@@ -41,17 +41,6 @@ static void devices_that_are_not_there_are_refused(void **unused) {
   assert_int_equal(facts, 0);
 }
 
-static void old_gpus_are_refused(void **unused) {
-  (void)unused;
-  if (!cuda) skip();
-  rung_device old = device;
-  old.capability = 61;
-  rung_state *state = (rung_state *)&old;
-  FAILS(RUNG_UNSUPPORTED, cuda->open(&old, NULL, &state, &failure));
-  assert_null(state);
-  assert_non_null(strstr(failure.sentence, "6.1"));
-}
-
 static void description_and_facts_are_plausible(void **unused) {
   (void)unused;
   NEED_DEVICE();
@@ -288,7 +277,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(counting_devices_says_how_many_or_why_none),
       cmocka_unit_test(devices_that_are_not_there_are_refused),
-      cmocka_unit_test(old_gpus_are_refused),
       cmocka_unit_test(description_and_facts_are_plausible),
       cmocka_unit_test(copies_and_fills_arrive),
       cmocka_unit_test(nothing_can_be_allocated_copied_and_freed),
