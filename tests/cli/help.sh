@@ -31,7 +31,7 @@ loads() {
   rm -f "$folder"/loaded.*
 }
 if loads "$RUNG" --version | grep -q 'find library=libc\.so'; then
-  for words in --version --help "bench --help" ladder "ladder reduce"; do
+  for words in --version --help "bench --help" "ladder --help" "verify reduce --device cpu --rung serial"; do
     # shellcheck disable=SC2086
     ! loads "$RUNG" $words | grep -E 'find library=(libcuda|libnvidia)' ||
       fail "rung $words loads the driver of a GPU"
