@@ -75,6 +75,7 @@ rung_needs rung_row_needs(const rung_row *row, const rung_task *task) {
 
 rung_status rung_row_run(const rung_row *row, const rung_task *task) {
   rung_step step;
+  step.row = NULL;
   rung_status status = rung_row_launch(row, task->device)(task);
   if (status == RUNG_OK) status = step_after(row, task, &step);
   if (status != RUNG_OK || step.row == NULL) return status;

@@ -55,6 +55,8 @@ static const rung_part *load(rung_kind kind, rung_error *error) {
     snprintf(path, sizeof path, "%s", file);
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   const rung_part *part = handle != NULL ? dlsym(handle, places[kind].symbol) : NULL;
+  /* Kept open: a part stays. */
+  // cppcheck-suppress resourceLeak
   if (part != NULL) return part;
   const char *reason = dlerror();
   char kept[REASON_ROOM];
@@ -85,6 +87,7 @@ static void fill_ladders(const rung_entry *entries, int slot) {
     for (int i = 0; operation != NULL && i < operation->count; i++) {
       rung_row *row = &operation->rows[i];
       if (row->family == RUNG_ON_GPU && strcmp(row->name, entry->rung) == 0)
+        // cppcheck-suppress AssignmentAddressToInteger
         row->launch[slot] = entry->launch;
     }
   }

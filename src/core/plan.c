@@ -119,7 +119,9 @@ static rung_status try(rung_plan *plan, const rung_call *call, rung_piece_plan *
   plan->needs = (rung_needs){0};
   for (rung_stage stage = piece.stage; stage <= RUNG_AGAIN; stage++) {
     if (stage > piece.stage && !(plan->combined && job->cut->again)) break;
-    rung_piece_plan layout, *at = stage == piece.stage ? first : &layout;
+    rung_piece_plan layout;
+    rung_piece_plan *at = first;
+    if (stage != piece.stage) at = &layout;
     rung_piece of = piece;
     of.stage = stage;
     rung_plan_share(plan, &of, NULL, at);

@@ -27,7 +27,7 @@ rung_status rung_keys_read(const rung_key *keys, const char *text, void *request
                            rung_error *error) {
   const char *names[RUNG_LINE_PAIRS + 1] = {NULL};
   rung_line line;
-  for (int i = 0; keys[i].name && i < RUNG_LINE_PAIRS; ++i) names[i] = keys[i].name;
+  for (int i = 0; i < RUNG_LINE_PAIRS && keys[i].name; ++i) names[i] = keys[i].name;
   rung_status status = rung_line_parse(error, text, names, &line);
   for (const rung_key *key = keys; key->name && status == RUNG_OK; ++key)
     status = read_key(key, &line, request, error);
