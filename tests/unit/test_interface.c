@@ -35,7 +35,7 @@ static void structs_are_read_as_far_as_they_go(void **state) {
   known to = {0};
   const known unsaid = {0, 7, 8}, same = {sizeof same, 7, 8};
   const early old = {offsetof(early, a) + sizeof(int), 7};
-  const late zeros = {sizeof zeros, 7, 8, 0, 0};
+  static const late zeros = {sizeof zeros, 7, 8, 0, 0}; /* static: so are the bytes between */
   assert_int_equal(rung_read_struct(NULL, "x", &layout, &unsaid, &to), RUNG_OK);
   assert_int_equal(to.a, 7);
   assert_int_equal(to.b, 0); /* a size of 0 is the first layout */
@@ -59,7 +59,7 @@ static void read_refused(const void *given, const char *part) {
 
 static void sizes_that_cannot_be_are_refused(void **state) {
   (void)state;
-  late newer = {sizeof newer, 7, 8, 0, 9};
+  static late newer = {sizeof newer, 7, 8, 0, 9};
   read_refused(NULL, "x is NULL; expected: a known");
   read_refused(&(known){1, 7, 8}, "x has size 1; expected: sizeof(known), which is 16 here, or 0");
   read_refused(&(known){layout.first - 1, 7, 8}, "expected: sizeof(known)");
