@@ -11,16 +11,22 @@
 /* ---- the job -----------------------------------------------------------------------------------
  */
 
-/* in (rows, columns), counts (rows, bins), outside (rows, 3) or NULL; rows so many elements apart.
- * Rows are shared out in `parts`, which are blocks' work. */
+/* counts (rows, bins), outside (rows, 3) or NULL; rows so many elements apart. */
+struct histogram_results {
+  unsigned long long *counts, *outside;
+  int64_t counts_row, outside_row, rows;
+  unsigned bins;
+};
+
+/* in (rows, columns), rows in_row elements apart. Rows are shared out in `parts`, which are blocks'
+ * work. */
 template <typename T>
 struct histogram_job {
   histogram_rule rule;
   const double *edges; /* given edges, or NULL */
   const T *in;
   int64_t in_row, rows, columns;
-  unsigned long long *counts, *outside;
-  int64_t counts_row, outside_row;
+  histogram_results results;
   int64_t parts; /* of a row */
 };
 
@@ -37,10 +43,12 @@ static histogram_job<T> histogram_job_of(const rung_task *task) {
   job.in_row = problem->rows > 1 ? in->stride[0] : 0;
   job.rows = problem->rows;
   job.columns = problem->columns;
-  job.counts = (unsigned long long *)counts->data;
-  job.counts_row = counts->stride[0];
-  job.outside = outer ? (unsigned long long *)outside->data : NULL;
-  job.outside_row = outer ? outside->stride[0] : 0;
+  job.results.counts = (unsigned long long *)counts->data;
+  job.results.counts_row = counts->stride[0];
+  job.results.outside = outer ? (unsigned long long *)outside->data : NULL;
+  job.results.outside_row = outer ? outside->stride[0] : 0;
+  job.results.rows = problem->rows;
+  job.results.bins = (unsigned)problem->rule.bins;
   job.parts = 1;
   return job;
 }
@@ -61,6 +69,20 @@ template <>
 struct histogram_type<histogram_half> {
   static const bool is_float = true;
 };
+
+/* The rule, with what even edges are rounded to as a constant where the type tells: the other ways
+ * of rounding are not compiled then. */
+template <typename T>
+static __device__ __forceinline__ histogram_rule histogram_rule_for(const histogram_rule &rule) {
+  histogram_rule known = rule;
+  if (sizeof(T) == sizeof(float) && histogram_type<T>::is_float)
+    known.rounded = RUNG_F32;
+  else if (sizeof(T) > 2 || !histogram_type<T>::is_float)
+    known.rounded = RUNG_F64;
+  else
+    known.rounded = rule.bfloat ? RUNG_BF16 : RUNG_F16;
+  return known;
+}
 
 /* An element's number. */
 template <typename T>
@@ -126,8 +148,9 @@ static __device__ __forceinline__ bool histogram_guess(const histogram_rule &rul
 
 /* The slot of x. `way` is the rule's; where it is a constant, only that way is compiled. */
 template <typename T>
-static __device__ __forceinline__ unsigned histogram_slot(const histogram_rule &rule,
+static __device__ __forceinline__ unsigned histogram_slot(const histogram_rule &job_rule,
                                                           const double *edges, int way, T x) {
+  const histogram_rule rule = histogram_rule_for<T>(job_rule);
   unsigned slot;
   if (way == HISTOGRAM_MODULO) return histogram_rest(rule, x);
   const double number = (double)histogram_value(rule, x);
@@ -142,29 +165,27 @@ static __device__ __forceinline__ unsigned histogram_slot(const histogram_rule &
  */
 
 /* The counter of a row's slot; NULL where nobody asked for it. */
-template <typename T>
-static __device__ __forceinline__ unsigned long long *histogram_at(const histogram_job<T> &job,
+static __device__ __forceinline__ unsigned long long *histogram_at(const histogram_results &to,
                                                                    int64_t row, unsigned slot) {
-  if (slot < (unsigned)job.rule.bins) return job.counts + row * job.counts_row + slot;
-  if (job.outside == NULL) return NULL;
-  return job.outside + row * job.outside_row + (slot - (unsigned)job.rule.bins);
+  if (slot < to.bins) return to.counts + row * to.counts_row + slot;
+  if (to.outside == NULL) return NULL;
+  return to.outside + row * to.outside_row + (slot - to.bins);
 }
 
 template <typename T>
 static __device__ __forceinline__ void histogram_add(const histogram_job<T> &job, int64_t row,
                                                      unsigned slot, unsigned n) {
-  unsigned long long *at = n > 0 ? histogram_at(job, row, slot) : NULL;
+  unsigned long long *at = n > 0 ? histogram_at(job.results, row, slot) : NULL;
   if (at != NULL) atomicAdd(at, (unsigned long long)n);
 }
 
 enum { HISTOGRAM_CLEAR_BLOCK = 256 };
 
-template <typename T>
-static __global__ void histogram_clear_kernel(histogram_job<T> job) {
-  const int64_t each = job.rule.bins + (job.outside != NULL ? HISTOGRAM_OUTER : 0);
+static __global__ void histogram_clear_kernel(histogram_results to) {
+  const int64_t each = (int64_t)to.bins + (to.outside != NULL ? HISTOGRAM_OUTER : 0);
   const int64_t step = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < job.rows * each; i += step)
-    *histogram_at(job, i / each, (unsigned)(i % each)) = 0;
+  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < to.rows * each; i += step)
+    *histogram_at(to, i / each, (unsigned)(i % each)) = 0;
 }
 
 /* As many blocks as there is work for, and as one launch may have. */
@@ -172,12 +193,11 @@ static inline unsigned histogram_grid(int64_t blocks, int64_t most) {
   return (unsigned)(blocks < most ? blocks : most);
 }
 
-template <typename T>
-static rung_status histogram_clear(const rung_task *task, const histogram_job<T> &job) {
-  const int64_t all = job.rows * (job.rule.bins + HISTOGRAM_OUTER);
+static rung_status histogram_clear(const rung_task *task, const histogram_results &to) {
+  const int64_t all = to.rows * ((int64_t)to.bins + HISTOGRAM_OUTER);
   const unsigned grid = histogram_grid((all + HISTOGRAM_CLEAR_BLOCK - 1) / HISTOGRAM_CLEAR_BLOCK,
                                        (int64_t)task->device->processors * 8);
-  RUNG_LAUNCH(task, (histogram_clear_kernel<T>), grid, HISTOGRAM_CLEAR_BLOCK, 0, job);
+  RUNG_LAUNCH(task, histogram_clear_kernel, grid, HISTOGRAM_CLEAR_BLOCK, 0, to);
   return RUNG_OK;
 }
 
@@ -190,7 +210,7 @@ template <typename T, typename Rung>
 static rung_status histogram_run(const rung_task *task) {
   const histogram_problem *problem = (const histogram_problem *)task->problem;
   histogram_job<T> job = histogram_job_of<T>(task);
-  rung_status status = histogram_clear(task, job);
+  rung_status status = histogram_clear(task, job.results);
   const T *in = job.in;
   for (int64_t first = 0; first < problem->columns && status == RUNG_OK; first += problem->flush) {
     const int64_t left = problem->columns - first;

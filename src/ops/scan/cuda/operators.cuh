@@ -140,6 +140,7 @@ struct scan_lines {
   int64_t in_pitch, out_pitch, lines, columns;
   rung_key_code key;
   bool exclusive;
+  bool wide; /* every line of both arrays begins at a multiple of 16 bytes */
 };
 
 template <typename S>
@@ -155,6 +156,10 @@ static scan_lines<S> scan_lines_of(const rung_task *task) {
   lines.columns = problem->columns;
   lines.key = scan_key_of(problem);
   lines.exclusive = problem->exclusive;
+  const uint64_t size = sizeof(typename S::in), more = lines.lines > 1;
+  lines.wide = (((uintptr_t)lines.in | (uintptr_t)lines.out |
+                 more * (uint64_t)lines.in_pitch * size | more * (uint64_t)lines.out_pitch * size) &
+                15) == 0;
   return lines;
 }
 

@@ -36,15 +36,13 @@ struct scan_band_groups {
   }
 };
 
-/* Copies in the band at `in`, of which `count` elements are there (none or less: an empty one). V
- * is 4 where `in` is aligned to 16 bytes, else 1. */
-template <typename S, int V>
-__device__ __forceinline__ void scan_copy_in(const typename S::in *in, int count,
-                                             const rung_key_code &key,
-                                             const scan_band_groups<S> &band) {
+/* Copies in the band at `in`, of which `count` elements are there (none or less: an empty one). */
+template <typename S>
+__device__ __forceinline__ void scan_copy_in(const scan_lines<S> &lines, const typename S::in *in,
+                                             int count, const scan_band_groups<S> &band) {
   typedef scan_band_groups<S> groups;
   typedef typename groups::piece piece;
-  if (V == SCAN_GROUP && count >= SCAN_BAND) {
+  if (lines.wide && count >= SCAN_BAND) {
 #pragma unroll
     for (int r = 0; r < SCAN_EIGHT; ++r) {
 #pragma unroll
@@ -62,7 +60,7 @@ __device__ __forceinline__ void scan_copy_in(const typename S::in *in, int count
 #pragma unroll
       for (int c = 0; c < groups::EACH; ++c) {
         const int at = scan_group_at(r) + p * groups::EACH + c;
-        x.at[c] = at < count ? in[at] : S::empty(key);
+        x.at[c] = at < count ? in[at] : S::empty(lines.key);
       }
       band.own[(r * groups::PIECES + p) * 32] = x;
     }
@@ -88,7 +86,7 @@ __device__ __forceinline__ typename S::value scan_row_prefixes(const scan_band_g
 
 /* Writes a band's results; `offset` is what comes before it, `begins` whether its first element is
  * its line's. */
-template <typename S, int V>
+template <typename S>
 __device__ __forceinline__ void scan_write(const scan_band_groups<S> &band,
                                            const typename S::value g[], typename S::value offset,
                                            const scan_lines<S> &lines, bool begins,
@@ -102,7 +100,7 @@ __device__ __forceinline__ void scan_write(const scan_band_groups<S> &band,
     const typename S::value base = S::combine(S::combine(offset, rows), back);
     band.group(r, lines.key, e);
     scan_group_prefixes<S>(e);
-    scan_store_group<S, V>(e, base, lines, begins, out, scan_group_at(r), count);
+    scan_store_group<S>(e, base, lines, begins, out, scan_group_at(r), count);
     rows = S::combine(rows, __shfl_sync(0xffffffffu, g[r], 31));
   }
 }
@@ -142,7 +140,7 @@ __device__ __forceinline__ int scan_count(const scan_lines<S> &lines, int64_t fi
   return left < SCAN_BAND ? (int)left : SCAN_BAND;
 }
 
-template <typename S, int V>
+template <typename S>
 static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
     scan_single_pass_kernel(scan_lines<S> lines, scan_queue queue) {
   typedef scan_band_groups<S> groups;
@@ -159,13 +157,12 @@ static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
   const scan_place at = scan_place_of(lines, queue, job);
   const typename S::in *line = lines.in + at.line * lines.in_pitch;
   const int64_t ahead = at.tile + (int64_t)queue.ahead;
-  if (V == SCAN_GROUP && threadIdx.x == 0 &&
-      job + (unsigned)queue.ahead >= (unsigned)queue.resident &&
+  if (lines.wide && threadIdx.x == 0 && job + (unsigned)queue.ahead >= (unsigned)queue.resident &&
       (ahead + 1) * SCAN_TILE <= lines.columns)
     rung_fetch_ahead(line + ahead * SCAN_TILE, SCAN_TILE * (unsigned)sizeof *line);
   groups band;
   band.own = pieces + warp * SCAN_EIGHT * groups::PIECES * 32 + (int)threadIdx.x % 32;
-  scan_copy_in<S, V>(line + at.first, scan_count(lines, at.first), lines.key, band);
+  scan_copy_in<S>(lines, line + at.first, scan_count(lines, at.first), band);
   typename S::value g[SCAN_EIGHT], before = S::identity();
   for (bool there = false; !there;) {
     const typename S::value rows = scan_row_prefixes<S>(band, lines.key, g);
@@ -187,35 +184,32 @@ static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
   const unsigned most = (unsigned)(queue.jobs - 1);
   unsigned earlier = 0;
   if (queue.tiles > 1 && threadIdx.x == 0) earlier = atomicInc(queue.finished, most);
-  scan_write<S, V>(band, g, S::combine(before, scan_bands<S>(bands, warp)), lines, at.first == 0,
-                   lines.out + at.line * lines.out_pitch + at.first, scan_count(lines, at.first));
+  scan_write<S>(band, g, S::combine(before, scan_bands<S>(bands, warp)), lines, at.first == 0,
+                lines.out + at.line * lines.out_pitch + at.first, scan_count(lines, at.first));
   if (queue.tiles == 1) return;
   if (threadIdx.x == 0) finished = earlier;
   __syncthreads();
   if (finished == most) scan_clear<S>(lines, queue);
 }
 
-template <typename S, int V>
-static rung_status scan_single_pass(const rung_task *task, const scan_lines<S> &lines) {
-  const size_t shared = (size_t)SCAN_TILE * sizeof(typename S::in);
-  const scan_queue queue = scan_queue_of(task, lines, scan_resident<S>());
-  if (queue.jobs > INT32_MAX) /* 8 TB of elements */
-    return rung_fail(task->error, RUNG_TOO_LARGE,
-                     "in has %lld tiles of %d elements; 2^31 - 1 would do", (long long)queue.jobs,
-                     SCAN_TILE);
-  RUNG_ALLOW_SHARED(task, (scan_single_pass_kernel<S, V>), shared);
-  RUNG_LAUNCH(task, (scan_single_pass_kernel<S, V>), (unsigned)queue.jobs, SCAN_THREADS, shared,
-              lines, queue);
-  return RUNG_OK;
-}
-
 struct scan_single_pass_rung {
-  template <typename S, int V>
-  static rung_status run(const rung_task *task, const scan_lines<S> &lines) {
-    return scan_single_pass<S, V>(task, lines);
+  template <typename S>
+  static rung_status run(const rung_task *task) {
+    const scan_lines<S> lines = scan_lines_of<S>(task);
+    const size_t shared = (size_t)SCAN_TILE * sizeof(typename S::in);
+    const scan_queue queue = scan_queue_of(task, lines, scan_resident<S>());
+    if (queue.jobs > INT32_MAX) /* 8 TB of elements */
+      return rung_fail(task->error, RUNG_TOO_LARGE,
+                       "in has %lld tiles of %d elements; expected: at most 2^31 - 1",
+                       (long long)queue.jobs, SCAN_TILE);
+    RUNG_ALLOW_SHARED(task, (scan_single_pass_kernel<S>), shared);
+    RUNG_LAUNCH(task, (scan_single_pass_kernel<S>), (unsigned)queue.jobs, SCAN_THREADS, shared,
+                lines, queue);
+    return RUNG_OK;
   }
 };
 
 extern "C" rung_status RUNG_ENTRY(scan_single_pass)(const rung_task *task) {
-  return scan_by_any_operator<scan_canonical<scan_single_pass_rung>>(task);
+  if (scan_is_short(task)) return RUNG_ENTRY(scan_tiles)(task);
+  return scan_by_any_operator<scan_single_pass_rung>(task);
 }

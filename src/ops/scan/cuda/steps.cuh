@@ -84,7 +84,7 @@ static rung_status scan_steps(const rung_task *task, const scan_lines<S> &lines,
   totals.in_pitch = totals.out_pitch = totals.columns = level.parts;
   totals.lines = lines.lines;
   totals.key = rung_key_code();
-  totals.exclusive = false;
+  totals.exclusive = totals.wide = false;
   status =
       scan_steps<typename S::next, Rung>(task, totals, level.totals + lines.lines * level.parts);
   if (status != RUNG_OK) return status;

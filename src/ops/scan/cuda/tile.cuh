@@ -25,20 +25,19 @@ __device__ __forceinline__ int scan_group_at(int row) {
   return row * SCAN_ROW + (int)(threadIdx.x % 32) * SCAN_GROUP;
 }
 
-/* The band at `in`, of which `count` elements are there (none or less: an empty one). V is 4 where
- * `in` is aligned to 16 bytes, else 1. */
-template <typename S, int V>
-__device__ __forceinline__ void scan_load(const typename S::in *in, int count,
-                                          const rung_key_code &key, scan_held<S> &held) {
+/* The band at `in`, of which `count` elements are there (none or less: an empty one). */
+template <typename S>
+__device__ __forceinline__ void scan_load(const scan_lines<S> &lines, const typename S::in *in,
+                                          int count, scan_held<S> &held) {
   typedef scan_chunk<typename S::in> chunk;
-  if (V == SCAN_GROUP && count >= SCAN_BAND) {
+  if (lines.wide && count >= SCAN_BAND) {
     chunk chunks[SCAN_EIGHT];
 #pragma unroll
     for (int r = 0; r < SCAN_EIGHT; ++r) chunks[r] = *(const chunk *)(in + scan_group_at(r));
 #pragma unroll
     for (int r = 0; r < SCAN_EIGHT; ++r) {
 #pragma unroll
-      for (int c = 0; c < SCAN_GROUP; ++c) held.e[r][c] = S::load(chunks[r].at[c], key);
+      for (int c = 0; c < SCAN_GROUP; ++c) held.e[r][c] = S::load(chunks[r].at[c], lines.key);
     }
     return;
   }
@@ -47,7 +46,7 @@ __device__ __forceinline__ void scan_load(const typename S::in *in, int count,
 #pragma unroll
     for (int c = 0; c < SCAN_GROUP; ++c) {
       const int at = scan_group_at(r) + c;
-      held.e[r][c] = at < count ? S::load(in[at], key) : S::identity();
+      held.e[r][c] = at < count ? S::load(in[at], lines.key) : S::identity();
     }
   }
 }
@@ -76,7 +75,7 @@ __device__ __forceinline__ typename S::value scan_prefixes(scan_held<S> &held) {
 
 /* Writes a group's results, from its prefixes and what comes before it, `at` elements into a band
  * of `count`; `begins`: the band is its line's first. */
-template <typename S, int V>
+template <typename S>
 __device__ __forceinline__ void scan_store_group(const typename S::value e[],
                                                  typename S::value base, const scan_lines<S> &lines,
                                                  bool begins, typename S::in *out, int at,
@@ -90,7 +89,7 @@ __device__ __forceinline__ void scan_store_group(const typename S::value e[],
     results.at[c] = S::store(lines.exclusive ? before : with, lines.key);
   }
   if (lines.exclusive && begins && at == 0) results.at[0] = S::empty(lines.key);
-  if (V == SCAN_GROUP && at + SCAN_GROUP <= count) {
+  if (lines.wide && at + SCAN_GROUP <= count) {
     *(chunk *)(out + at) = results;
   } else {
 #pragma unroll
@@ -101,7 +100,7 @@ __device__ __forceinline__ void scan_store_group(const typename S::value e[],
 
 /* Writes a band's results; `offset` is what comes before it, `begins` whether its first element is
  * its line's. */
-template <typename S, int V>
+template <typename S>
 __device__ __forceinline__ void scan_store(const scan_held<S> &held, typename S::value offset,
                                            const scan_lines<S> &lines, bool begins,
                                            typename S::in *out, int count) {
@@ -112,7 +111,7 @@ __device__ __forceinline__ void scan_store(const scan_held<S> &held, typename S:
     typename S::value back = __shfl_up_sync(0xffffffffu, held.g[r], 1);
     if (lane == 0) back = S::identity();
     const typename S::value base = S::combine(S::combine(offset, rows), back);
-    scan_store_group<S, V>(held.e[r], base, lines, begins, out, scan_group_at(r), count);
+    scan_store_group<S>(held.e[r], base, lines, begins, out, scan_group_at(r), count);
     rows = S::combine(rows, __shfl_sync(0xffffffffu, held.g[r], 31));
   }
 }
@@ -127,52 +126,15 @@ __device__ __forceinline__ typename S::value scan_bands(const typename S::value 
   return all;
 }
 
-/* ---- lines of a band at most: a warp a line ----------------------------------------------------
- */
-
-template <typename S, int V>
-static __global__ void __launch_bounds__(SCAN_THREADS) scan_short_kernel(scan_lines<S> lines) {
-  const int64_t warps = (int64_t)gridDim.x * (blockDim.x / 32);
-  for (int64_t line = blockIdx.x * (int64_t)(blockDim.x / 32) + threadIdx.x / 32;
-       line < lines.lines; line += warps) {
-    scan_held<S> held;
-    scan_load<S, V>(lines.in + line * lines.in_pitch, (int)lines.columns, lines.key, held);
-    scan_prefixes<S>(held);
-    scan_store<S, V>(held, S::identity(), lines, true, lines.out + line * lines.out_pitch,
-                     (int)lines.columns);
-  }
+/* Whether a task's lines have a band at most; ranges of a line are tiles however short they are.
+ * `tiles` has the kernel for short lines, and takes them for the other rungs. */
+extern "C" {
+rung_launch scan_tiles_cuda, scan_tiles_sim;
 }
 
-/* ---- launching ---------------------------------------------------------------------------------
- */
-
-/* Whether every line of both arrays begins at a multiple of 16 bytes. */
-template <typename S>
-static bool scan_aligned(const scan_lines<S> &lines) {
-  const uint64_t size = sizeof(typename S::in), more = lines.lines > 1;
-  return (((uintptr_t)lines.in | (uintptr_t)lines.out | more * (uint64_t)lines.in_pitch * size |
-           more * (uint64_t)lines.out_pitch * size) &
-          15) == 0;
+static inline bool scan_is_short(const rung_task *task) {
+  const scan_problem *problem = (const scan_problem *)task->problem;
+  return problem->columns <= SCAN_BAND && !problem->range;
 }
-
-/* Rung::run<S, V>(task, lines) of lines longer than a band, and of ranges of one. */
-template <typename Rung>
-struct scan_canonical {
-  template <typename S, int V>
-  static rung_status run_aligned(const rung_task *task, const scan_lines<S> &lines) {
-    if (lines.columns > SCAN_BAND || ((const scan_problem *)task->problem)->range)
-      return Rung::template run<S, V>(task, lines);
-    const unsigned warps = lines.lines < SCAN_EIGHT ? (unsigned)lines.lines : (unsigned)SCAN_EIGHT;
-    RUNG_LAUNCH(task, (scan_short_kernel<S, V>), scan_grid((lines.lines + warps - 1) / warps),
-                32 * warps, 0, lines);
-    return RUNG_OK;
-  }
-  template <typename S>
-  static rung_status run(const rung_task *task) {
-    const scan_lines<S> lines = scan_lines_of<S>(task);
-    return scan_aligned(lines) ? run_aligned<S, SCAN_GROUP>(task, lines)
-                               : run_aligned<S, 1>(task, lines);
-  }
-};
 
 #endif

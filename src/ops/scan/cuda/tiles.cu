@@ -1,13 +1,14 @@
 /* The canonical order in three launches: a block a tile, a thread 32 elements in registers. The
  * first leaves the tiles' totals, the second their families' prefixes, level by level, the third
  * reads everything again and writes the results. Most of the work is additions between registers:
- * seven shuffles for a row of 128 elements, one barrier for a tile. */
+ * seven shuffles for a row of 128 elements, one barrier for a tile. Lines of a band at most are a
+ * warp's each, and one launch. */
 #include <string.h>
 
 #include "ops/scan/cuda/tile.cuh"
 
 /* Totals of all tiles but a line's last; `numbers` are a line's aggregates, pitch of them. */
-template <typename S, int V>
+template <typename S>
 static __global__ void __launch_bounds__(SCAN_THREADS)
     scan_totals_kernel(scan_lines<S> lines, int64_t tiles, typename S::value *numbers,
                        int64_t pitch) {
@@ -16,8 +17,8 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
   for (int64_t job = blockIdx.x; job < lines.lines * (tiles - 1); job += gridDim.x) {
     const int64_t line = job / (tiles - 1), tile = job - line * (tiles - 1);
     scan_held<S> held;
-    scan_load<S, V>(lines.in + line * lines.in_pitch + tile * SCAN_TILE + warp * SCAN_BAND,
-                    SCAN_BAND, lines.key, held);
+    scan_load<S>(lines, lines.in + line * lines.in_pitch + tile * SCAN_TILE + warp * SCAN_BAND,
+                 SCAN_BAND, held);
     typename S::value rows = S::identity();
 #pragma unroll
     for (int r = 0; r < SCAN_EIGHT; ++r) {
@@ -83,7 +84,7 @@ __device__ __forceinline__ typename S::value scan_before(const typename S::value
   return all;
 }
 
-template <typename S, int V>
+template <typename S>
 static __global__ void __launch_bounds__(SCAN_THREADS)
     scan_results_kernel(scan_lines<S> lines, int64_t tiles, const typename S::value *numbers,
                         int64_t pitch, scan_beginning<S> beginning) {
@@ -94,23 +95,52 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
     const int64_t first = tile * SCAN_TILE + warp * SCAN_BAND, left = lines.columns - first;
     const int count = left < SCAN_BAND ? (int)left : SCAN_BAND;
     scan_held<S> held;
-    scan_load<S, V>(lines.in + line * lines.in_pitch + first, count, lines.key, held);
+    scan_load<S>(lines, lines.in + line * lines.in_pitch + first, count, held);
     const typename S::value before = scan_before<S>(
         numbers + line * pitch, tiles, tile, beginning.range ? beginning.before : S::identity());
     const typename S::value rows = scan_prefixes<S>(held);
     if (threadIdx.x % 32 == 31) bands[warp] = rows;
     __syncthreads();
-    scan_store<S, V>(held, S::combine(before, scan_bands<S>(bands, warp)), lines,
-                     first == 0 && (!beginning.range || beginning.begins),
-                     lines.out + line * lines.out_pitch + first, count);
+    scan_store<S>(held, S::combine(before, scan_bands<S>(bands, warp)), lines,
+                  first == 0 && (!beginning.range || beginning.begins),
+                  lines.out + line * lines.out_pitch + first, count);
     __syncthreads();
   }
 }
 
+/* ---- lines of a band at most: a warp a line ----------------------------------------------------
+ */
+
+template <typename S>
+static __global__ void __launch_bounds__(SCAN_THREADS) scan_short_kernel(scan_lines<S> lines) {
+  const int64_t warps = (int64_t)gridDim.x * (blockDim.x / 32);
+  for (int64_t line = blockIdx.x * (int64_t)(blockDim.x / 32) + threadIdx.x / 32;
+       line < lines.lines; line += warps) {
+    scan_held<S> held;
+    scan_load<S>(lines, lines.in + line * lines.in_pitch, (int)lines.columns, held);
+    scan_prefixes<S>(held);
+    scan_store<S>(held, S::identity(), lines, true, lines.out + line * lines.out_pitch,
+                  (int)lines.columns);
+  }
+}
+
+/* ---- launching ---------------------------------------------------------------------------------
+ */
+
+template <typename S>
+static rung_status scan_short(const rung_task *task, const scan_lines<S> &lines) {
+  const unsigned warps = lines.lines < SCAN_EIGHT ? (unsigned)lines.lines : (unsigned)SCAN_EIGHT;
+  RUNG_LAUNCH(task, (scan_short_kernel<S>), scan_grid((lines.lines + warps - 1) / warps),
+              32 * warps, 0, lines);
+  return RUNG_OK;
+}
+
 struct scan_tiles_rung {
-  template <typename S, int V>
-  static rung_status run(const rung_task *task, const scan_lines<S> &lines) {
+  template <typename S>
+  static rung_status run(const rung_task *task) {
     typedef typename S::value value;
+    const scan_lines<S> lines = scan_lines_of<S>(task);
+    if (scan_is_short(task)) return scan_short(task, lines);
     const int64_t tiles = scan_tiles(lines.columns), pitch = scan_aggregates(tiles);
     const scan_problem *problem = (const scan_problem *)task->problem;
     value *numbers = (value *)task->scratch;
@@ -118,17 +148,17 @@ struct scan_tiles_rung {
     memcpy(&beginning.before, &problem->before, sizeof beginning.before);
     if (tiles > 1) {
       const int64_t warps = (tiles - 2) / SCAN_FAMILY + 1;
-      RUNG_LAUNCH(task, (scan_totals_kernel<S, V>), scan_grid(lines.lines * (tiles - 1)),
-                  SCAN_THREADS, 0, lines, tiles, numbers, pitch);
+      RUNG_LAUNCH(task, (scan_totals_kernel<S>), scan_grid(lines.lines * (tiles - 1)), SCAN_THREADS,
+                  0, lines, tiles, numbers, pitch);
       RUNG_LAUNCH(task, (scan_families_kernel<S>), scan_grid(lines.lines),
                   32 * (unsigned)(warps < 32 ? warps : 32), 0, lines.lines, tiles, numbers, pitch);
     }
-    RUNG_LAUNCH(task, (scan_results_kernel<S, V>), scan_grid(lines.lines * tiles), SCAN_THREADS, 0,
+    RUNG_LAUNCH(task, (scan_results_kernel<S>), scan_grid(lines.lines * tiles), SCAN_THREADS, 0,
                 lines, tiles, numbers, pitch, beginning);
     return RUNG_OK;
   }
 };
 
 extern "C" rung_status RUNG_ENTRY(scan_tiles)(const rung_task *task) {
-  return scan_by_any_operator<scan_canonical<scan_tiles_rung>>(task);
+  return scan_by_any_operator<scan_tiles_rung>(task);
 }

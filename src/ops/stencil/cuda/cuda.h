@@ -8,8 +8,9 @@
 extern "C" {
 #endif
 
-/* composed takes the ends of rows by onchip. */
+/* composed takes the ends of rows by onchip, selfstart its steps by peeled. */
 rung_launch stencil_onchip_cuda, stencil_onchip_sim;
+rung_launch stencil_peeled_cuda, stencil_peeled_sim;
 
 enum { STENCIL_ONCHIP_RADIUS = 4 };
 

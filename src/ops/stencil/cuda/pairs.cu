@@ -4,10 +4,11 @@
 
 enum { RUN = 8 }; /* columns a thread makes: an even number */
 
-/* Two neighbouring columns from j, an even number; `Aligned`: rows start on a pair's boundary. */
-template <typename T, bool Aligned>
-__device__ inline void load_pair(const stencil_numbers<T> &s, const T *row, int64_t j, T to[2]) {
-  if (Aligned && j >= 0 && j + 1 < s.columns) {
+/* Two neighbouring columns from j, an even number; `aligned`: rows start on a pair's boundary. */
+template <typename T>
+__device__ inline void load_pair(const stencil_numbers<T> &s, bool aligned, const T *row, int64_t j,
+                                 T to[2]) {
+  if (aligned && j >= 0 && j + 1 < s.columns) {
     stencil_load_pair(row + j, to);
   } else {
     to[0] = stencil_at(s, row, j);
@@ -15,9 +16,10 @@ __device__ inline void load_pair(const stencil_numbers<T> &s, const T *row, int6
   }
 }
 
-template <typename T, bool Aligned>
-__device__ inline void store_pair(int64_t columns, T *row, int64_t j, const T from[2]) {
-  if (Aligned && j + 1 < columns) {
+template <typename T>
+__device__ inline void store_pair(int64_t columns, bool aligned, T *row, int64_t j,
+                                  const T from[2]) {
+  if (aligned && j + 1 < columns) {
     stencil_store_pair(row + j, from);
   } else {
     row[j] = from[0];
@@ -27,9 +29,9 @@ __device__ inline void store_pair(int64_t columns, T *row, int64_t j, const T fr
 
 /* old, fresh: (rows, columns), rows `stride` elements apart. The window reaches from column j - E
  * to j + E + 1, E the radius rounded up to even, so that it is filled by whole pairs. */
-template <typename T, int R, bool Aligned>
+template <typename T, int R>
 __global__ void __launch_bounds__(1024)
-    pairs_step(stencil_numbers<T> s, const T *__restrict__ old, int64_t old_stride,
+    pairs_step(stencil_numbers<T> s, bool aligned, const T *__restrict__ old, int64_t old_stride,
                T *__restrict__ fresh, int64_t fresh_stride) {
   constexpr int E = (R + 1) / 2 * 2;
   const int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * RUN;
@@ -39,19 +41,19 @@ __global__ void __launch_bounds__(1024)
     T *out = fresh + i * fresh_stride;
     T window[2 * E + 2];
 #pragma unroll
-    for (int k = 0; k < 2 * E; k += 2) load_pair<T, Aligned>(s, row, first + k - E, window + k);
+    for (int k = 0; k < 2 * E; k += 2) load_pair(s, aligned, row, first + k - E, window + k);
 #pragma unroll
     for (int u = 0; u < RUN; u += 2) {
       const int64_t j = first + u;
       if (j >= s.columns) break;
-      load_pair<T, Aligned>(s, row, j + E, window + 2 * E);
+      load_pair(s, aligned, row, j + E, window + 2 * E);
       T made[2];
 #pragma unroll
       for (int v = 0; v < 2; v++)
         made[v] = j + v < s.fixed ? window[E + v] : stencil_textbook::sum(s, 2 * R + 1, [&](int k) {
           return window[E - R + v + k];
         });
-      store_pair<T, Aligned>(s.columns, out, j, made);
+      store_pair(s.columns, aligned, out, j, made);
 #pragma unroll
       for (int k = 0; k < 2 * E; k++) window[k] = window[k + 2];
     }
@@ -67,12 +69,10 @@ static rung_status run_radius(const rung_task *task) {
   const dim3 grid((unsigned)((p->columns + width - 1) / width), stencil_grid_rows(p->rows));
   return stencil_steps<T>(
       task, [&](const T *old, int64_t old_stride, T *fresh, int64_t fresh_stride) -> rung_status {
-        if (stencil_pairs_aligned(old, old_stride) && stencil_pairs_aligned(fresh, fresh_stride))
-          RUNG_LAUNCH(task, (pairs_step<T, R, true>), grid, block, 0, s, old, old_stride, fresh,
-                      fresh_stride);
-        else
-          RUNG_LAUNCH(task, (pairs_step<T, R, false>), grid, block, 0, s, old, old_stride, fresh,
-                      fresh_stride);
+        const bool aligned =
+            stencil_pairs_aligned(old, old_stride) && stencil_pairs_aligned(fresh, fresh_stride);
+        RUNG_LAUNCH(task, (pairs_step<T, R>), grid, block, 0, s, aligned, old, old_stride, fresh,
+                    fresh_stride);
         return RUNG_OK;
       });
 }
