@@ -1,4 +1,5 @@
-"""python.py LIBRUNG: the library loaded into Python by ctypes after NumPy, from two threads."""
+"""python.py LIBRUNG: the library loaded into Python by ctypes after NumPy, and after PyTorch where
+that is installed, from two threads."""
 import ctypes
 import sys
 import threading
@@ -9,6 +10,13 @@ except ImportError:
     print("numpy is not there: install python3-numpy")
     sys.exit(77)
 numpy.linalg.svd(numpy.ones((50, 50)))  # its own threads and libraries are up
+loaded = f"numpy {numpy.__version__}"
+try:
+    import torch
+    torch.linalg.svd(torch.ones((50, 50)))
+    loaded += f", torch {torch.__version__}"
+except ImportError:
+    pass
 
 
 class Device(ctypes.Structure):
@@ -54,4 +62,4 @@ for turn in range(3):
     found.append(sums())
 if any(found):
     sys.exit(f"numpy: {found}")
-print(f"numpy {numpy.__version__}: {len(found)} sums, in two threads")
+print(f"{loaded}: {len(found)} sums, in two threads")
