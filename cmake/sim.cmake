@@ -33,8 +33,8 @@ set(rung_sim_options -O1 -g1 -fno-tree-sra -fno-tree-vectorize -fno-reorder-bloc
     -Wall -Werror -Wno-unknown-pragmas -Wno-sign-compare)
 set(rung_sim_definitions "")
 if(RUNG_SANITIZE STREQUAL "address")
-  list(APPEND rung_sim_options -fsanitize=address,undefined -fsanitize-sections=rung_shared
-       -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  list(APPEND rung_sim_options ${sanitizers} -fsanitize-sections=rung_shared
+       -fno-omit-frame-pointer)
 else()
   list(APPEND rung_sim_options -fsanitize=thread -fsanitize-coverage=trace-pc
        --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1)
