@@ -47,7 +47,7 @@ typedef struct rung_device {
 /* Where a device's work is queued: its kernels (and copies in turn with them), or only copies. */
 typedef enum rung_queue { RUNG_WORK, RUNG_COPIES } rung_queue;
 
-enum { RUNG_EVENTS = 8 };
+enum { RUNG_EVENTS = 40 };
 /* The oldest GPUs that the CUDA kernels are compiled for. */
 enum { RUNG_LEAST_CAPABILITY = 75 };
 
@@ -134,7 +134,9 @@ typedef struct rung_backend {
   rung_status (*allocate_pinned)(rung_state *state, size_t bytes, void **memory, rung_error *error);
   void (*release_pinned)(rung_state *state, void *memory);
 
-  /* -- copies beside the work -- all five, or NULL: copies then wait their turn in the stream. */
+  /* -- copies beside the work -- all five, or NULL: copies then wait their turn in the stream. Once
+   * one of them has returned, copy_beside(), record() and wait() may be called by several threads
+   * at the same time, each with events of its own. */
   /* Queues a copy with RUNG_COPIES, whose order is its own. Host memory must be pinned. */
   rung_status (*copy_beside)(rung_state *state, void *to, const void *from, size_t bytes,
                              rung_copy way, rung_error *error);

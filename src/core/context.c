@@ -319,22 +319,21 @@ void rung_zeros_spoilt(rung_context *context) {
   context->zeroed_bytes = 0;
 }
 
+static rung_status grow_host(rung_context *context, size_t bytes, void **memory, size_t *held) {
+  if (bytes <= *held) return RUNG_OK;
+  release_host(context, memory);
+  return take_host(context, bytes, memory, held);
+}
+
 rung_status rung_host_scratch(rung_context *context, size_t bytes, void **memory) {
-  *memory = NULL;
-  if (bytes > context->host_scratch_bytes) {
-    release_host(context, &context->host_scratch);
-    const rung_status status =
-        take_host(context, bytes, &context->host_scratch, &context->host_scratch_bytes);
-    if (status != RUNG_OK) return status;
-  }
+  const rung_status status =
+      grow_host(context, bytes, &context->host_scratch, &context->host_scratch_bytes);
   *memory = context->host_scratch;
-  return RUNG_OK;
+  return status;
 }
 
 rung_status rung_chunk_buffers(rung_context *context, size_t bytes, char **memory) {
-  rung_status status = RUNG_OK;
-  if (context->chunks == NULL)
-    status = take_host(context, bytes, &context->chunks, &context->chunk_bytes);
+  const rung_status status = grow_host(context, bytes, &context->chunks, &context->chunk_bytes);
   *memory = context->chunks;
   return status;
 }

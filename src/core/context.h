@@ -33,9 +33,7 @@ void rung_zeros_spoilt(rung_context *context);
 /* The same of host memory, pinned where the backend has such, aligned to 16 bytes. */
 rung_status rung_host_scratch(rung_context *context, size_t bytes, void **memory);
 
-/* Host memory for chunks of arrays on their way to a device and back (core/transfer.h), pinned
- * where the backend has such: always the same `bytes`. Made at the first call, kept until the
- * context is closed. */
+/* The same for chunks of arrays on their way to a device and back (core/transfer.h). */
 rung_status rung_chunk_buffers(rung_context *context, size_t bytes, char **memory);
 
 /* Resolves "auto", "cpu", "cuda", "cuda:1" and fills *device: no state is opened. */

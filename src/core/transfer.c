@@ -1,52 +1,30 @@
 #include "core/transfer.h"
 
+#include <stdatomic.h>
+
 #include "backend/cpu/parallel.h"
 
-/* ---- between a host array and a buffer, by several threads -------------------------------------
+/* ---- between a host array and a buffer
+ * -----------------------------------------------------------
  */
 
-/* Bytes a thread takes at a time; more threads than these find no more memory bandwidth than the
- * link to a device has. */
-enum { PORTION = 1 << 18, MOST_THREADS = 8 };
-
 typedef struct moving {
-  const rung_range *range;
   char *buffer;
-  int64_t portion; /* elements */
-  bool in;         /* into the buffer */
+  bool in; /* into the buffer */
 } moving;
 
-typedef struct moving_part {
-  char *buffer;
-  bool in;
-} moving_part;
-
 static rung_status move_box(void *user, const rung_view *box, int64_t before) {
-  const moving_part *part = user;
+  const moving *move = user;
   const rung_view compact =
-      rung_view_compact(part->buffer + before * (int64_t)rung_dtype_bytes(box->dtype), box->dtype,
+      rung_view_compact(move->buffer + before * (int64_t)rung_dtype_bytes(box->dtype), box->dtype,
                         box->ndim, box->shape);
-  rung_view_copy(part->in ? &compact : box, part->in ? box : &compact);
+  rung_view_copy(move->in ? &compact : box, move->in ? box : &compact);
   return RUNG_OK;
 }
 
-static void move_portion(void *arg, int64_t portion, int thread) {
-  const moving *move = arg;
-  const int64_t at = portion * move->portion, left = move->range->count - at;
-  moving_part part = {move->buffer + at * (int64_t)rung_dtype_bytes(move->range->view->dtype),
-                      move->in};
-  (void)thread;
-  (void)rung_view_boxes(move->range->view, move->range->first + at,
-                        left < move->portion ? left : move->portion, move_box, &part);
-}
-
 static void move(const rung_range *range, char *buffer, bool in) {
-  moving move = {.range = range, .buffer = buffer, .in = in};
-  move.portion = PORTION / (int64_t)rung_dtype_bytes(range->view->dtype);
-  const int64_t portions = (range->count + move.portion - 1) / move.portion;
-  const int processors = portions > 1 ? rung_processors() : 1;
-  rung_parallel(processors < MOST_THREADS ? processors : MOST_THREADS, portions, move_portion,
-                &move);
+  moving move = {buffer, in};
+  (void)rung_view_boxes(range->view, range->first, range->count, move_box, &move);
 }
 
 /* ---- between the host and the device -----------------------------------------------------------
@@ -58,10 +36,9 @@ bool rung_goes_beside(const rung_context *context, size_t bytes) {
 
 /* A copy between a buffer and the device; its buffer's event says that it is done. Without a queue
  * of its own it is done at once. */
-static rung_status queue(rung_context *context, int buffer, void *to, const void *from,
-                         size_t bytes, rung_copy way, bool beside) {
+static rung_status queue(const rung_context *context, int buffer, void *to, const void *from,
+                         size_t bytes, rung_copy way, bool beside, rung_error *error) {
   const rung_backend *backend = context->backend;
-  rung_error *error = &context->error;
   rung_status status;
   if (!beside) {
     status = backend->copy(context->state, to, from, bytes, way, error);
@@ -72,64 +49,116 @@ static rung_status queue(rung_context *context, int buffer, void *to, const void
   return backend->record(context->state, RUNG_COPIES, RUNG_EVENT_BUFFER + buffer, error);
 }
 
-static rung_status wait_for(rung_context *context, int buffer, bool beside) {
+static rung_status wait_for(const rung_context *context, int buffer, bool beside,
+                            rung_error *error) {
   if (!beside) return RUNG_OK;
-  return context->backend->wait(context->state, RUNG_EVENT_BUFFER + buffer, &context->error);
+  return context->backend->wait(context->state, RUNG_EVENT_BUFFER + buffer, error);
 }
 
-/* Chunk number `chunk` of a range. */
-static rung_range chunk_of(const rung_range *range, int64_t chunk, size_t *at, size_t *bytes) {
-  const size_t element = rung_dtype_bytes(range->view->dtype);
-  const int64_t each = RUNG_CHUNK / (int64_t)element, before = chunk * each;
-  const int64_t left = range->count - before;
-  const rung_range part = {range->view, range->first + before, left < each ? left : each};
-  *at = (size_t)before * element;
-  *bytes = (size_t)part.count * element;
-  return part;
+/* ---- by chunks ---------------------------------------------------------------------------------
+ */
+
+/* What a thread is at. */
+typedef struct stager {
+  int turn;       /* its chunks so far */
+  rung_range due; /* of the host's array: what the last turn's copy brings; no elements: nothing */
+  rung_error error;
+} stager;
+
+typedef struct staging {
+  const rung_context *context;
+  const rung_range *range;
+  char *device, *buffers;
+  bool beside;
+  rung_status (*stage)(struct staging *staging, int64_t chunk, int thread);
+  atomic_bool failed;
+  stager stagers[RUNG_STAGERS];
+} staging;
+
+static int64_t chunk_elements(const rung_range *range) {
+  return RUNG_CHUNK / (int64_t)rung_dtype_bytes(range->view->dtype);
 }
 
-static int64_t chunks_of(const rung_range *range) {
-  const int64_t each = RUNG_CHUNK / (int64_t)rung_dtype_bytes(range->view->dtype);
-  return (range->count + each - 1) / each;
+static rung_range chunk_of(const rung_range *range, int64_t chunk) {
+  const int64_t each = chunk_elements(range), before = chunk * each, left = range->count - before;
+  return (rung_range){range->view, range->first + before, left < each ? left : each};
 }
 
-static rung_status in_by_chunks(rung_context *context, const rung_range *from, char *to,
-                                bool beside) {
-  char *buffers;
-  rung_status status = rung_chunk_buffers(context, RUNG_CHUNKS * (size_t)RUNG_CHUNK, &buffers);
-  for (int64_t k = 0; k < chunks_of(from) && status == RUNG_OK; k++) {
-    const int buffer = (int)(k % RUNG_CHUNKS);
-    size_t at, bytes;
-    const rung_range chunk = chunk_of(from, k, &at, &bytes);
-    if ((status = wait_for(context, buffer, beside)) != RUNG_OK) break;
-    move(&chunk, buffers + buffer * (size_t)RUNG_CHUNK, true);
-    status = queue(context, buffer, to + at, buffers + buffer * (size_t)RUNG_CHUNK, bytes,
-                   RUNG_TO_DEVICE, beside);
-  }
+static size_t bytes_of(const rung_range *range) {
+  return (size_t)range->count * rung_dtype_bytes(range->view->dtype);
+}
+
+static int buffer_at(int thread, int turn) {
+  return thread * RUNG_CHUNKS + turn % RUNG_CHUNKS;
+}
+
+static char *memory_of(const staging *staging, int buffer) {
+  return staging->buffers + (size_t)buffer * RUNG_CHUNK;
+}
+
+static rung_status stage_in(staging *staging, int64_t chunk, int thread) {
+  stager *own = &staging->stagers[thread];
+  const int buffer = buffer_at(thread, own->turn++);
+  char *memory = memory_of(staging, buffer);
+  const rung_range part = chunk_of(staging->range, chunk);
+  const rung_status status = wait_for(staging->context, buffer, staging->beside, &own->error);
+  if (status != RUNG_OK) return status;
+  move(&part, memory, true);
+  return queue(staging->context, buffer, staging->device + chunk * RUNG_CHUNK, memory,
+               bytes_of(&part), RUNG_TO_DEVICE, staging->beside, &own->error);
+}
+
+/* What the last turn's copy brings, to where it belongs. */
+static rung_status take_due(staging *staging, int thread) {
+  stager *own = &staging->stagers[thread];
+  if (own->due.count == 0) return RUNG_OK;
+  const int buffer = buffer_at(thread, own->turn - 1);
+  const rung_status status = wait_for(staging->context, buffer, staging->beside, &own->error);
+  if (status == RUNG_OK) move(&own->due, memory_of(staging, buffer), false);
   return status;
 }
 
-/* As many copies ahead of the host as there are buffers. */
-static rung_status out_by_chunks(rung_context *context, const rung_range *to, const char *from,
-                                 bool beside) {
-  char *buffers;
-  rung_status status = rung_chunk_buffers(context, RUNG_CHUNKS * (size_t)RUNG_CHUNK, &buffers);
-  const int64_t chunks = chunks_of(to);
-  for (int64_t k = 0; k < chunks + RUNG_CHUNKS - 1 && status == RUNG_OK; k++) {
-    const int64_t done = k - (RUNG_CHUNKS - 1);
-    size_t at, bytes;
-    if (k < chunks) {
-      const int buffer = (int)(k % RUNG_CHUNKS);
-      (void)chunk_of(to, k, &at, &bytes);
-      status = queue(context, buffer, buffers + buffer * (size_t)RUNG_CHUNK, from + at, bytes,
-                     RUNG_TO_HOST, beside);
-    }
-    if (status != RUNG_OK || done < 0 || done >= chunks) continue;
-    const int buffer = (int)(done % RUNG_CHUNKS);
-    const rung_range chunk = chunk_of(to, done, &at, &bytes);
-    status = wait_for(context, buffer, beside);
-    if (status == RUNG_OK) move(&chunk, buffers + buffer * (size_t)RUNG_CHUNK, false);
-  }
+/* The next copy is queued before the last is waited for. */
+static rung_status stage_out(staging *staging, int64_t chunk, int thread) {
+  stager *own = &staging->stagers[thread];
+  const int buffer = buffer_at(thread, own->turn);
+  const rung_range part = chunk_of(staging->range, chunk);
+  rung_status status = queue(staging->context, buffer, memory_of(staging, buffer),
+                             staging->device + chunk * RUNG_CHUNK, bytes_of(&part), RUNG_TO_HOST,
+                             staging->beside, &own->error);
+  if (status == RUNG_OK) status = take_due(staging, thread);
+  own->turn++;
+  own->due = part;
+  return status;
+}
+
+static void stage_chunk(void *arg, int64_t chunk, int thread) {
+  staging *staging = arg;
+  if (atomic_load(&staging->failed)) return;
+  if (staging->stage(staging, chunk, thread) != RUNG_OK) atomic_store(&staging->failed, true);
+}
+
+static void take_last(void *arg, int64_t stager, int thread) {
+  staging *staging = arg;
+  (void)thread;
+  if (atomic_load(&staging->failed)) return;
+  if (take_due(staging, (int)stager) != RUNG_OK) atomic_store(&staging->failed, true);
+}
+
+static rung_status by_chunks(rung_context *context, staging *staging) {
+  const int64_t each = chunk_elements(staging->range);
+  const int processors = staging->beside ? rung_processors() : 1;
+  const int threads = processors < RUNG_STAGERS ? processors : RUNG_STAGERS;
+  rung_status status =
+      rung_chunk_buffers(context, (size_t)threads * RUNG_CHUNKS * RUNG_CHUNK, &staging->buffers);
+  /* Whatever the backend makes for its queue of copies is made here, by one thread. */
+  if (status == RUNG_OK) status = wait_for(context, 0, staging->beside, &context->error);
+  if (status != RUNG_OK) return status;
+  rung_parallel(threads, (staging->range->count + each - 1) / each, stage_chunk, staging);
+  rung_parallel(threads, threads, take_last, staging);
+  for (int t = 0; t < threads && status == RUNG_OK; t++)
+    if ((status = staging->stagers[t].error.status) != RUNG_OK)
+      context->error = staging->stagers[t].error;
   return status;
 }
 
@@ -137,10 +166,6 @@ static rung_status out_by_chunks(rung_context *context, const rung_range *to, co
 static char *address_of(const rung_range *range) {
   if (!rung_view_is_compact(range->view)) return NULL;
   return range->view->data + range->first * (int64_t)rung_dtype_bytes(range->view->dtype);
-}
-
-static size_t bytes_of(const rung_range *range) {
-  return (size_t)range->count * rung_dtype_bytes(range->view->dtype);
 }
 
 rung_status rung_copy_in(rung_context *context, const rung_range *from, void *to, bool beside) {
@@ -151,17 +176,27 @@ rung_status rung_copy_in(rung_context *context, const rung_range *from, void *to
     return backend->copy(context->state, to, address, bytes_of(from), RUNG_TO_DEVICE, error);
   if (address != NULL && backend->is_pinned(context->state, address))
     return backend->copy_beside(context->state, to, address, bytes_of(from), RUNG_TO_DEVICE, error);
-  return in_by_chunks(context, from, to, beside);
+  staging staging = {
+      .context = context, .range = from, .device = to, .beside = beside, .stage = stage_in};
+  return by_chunks(context, &staging);
 }
 
 rung_status rung_copy_out(rung_context *context, const rung_range *to, const void *from,
                           bool beside) {
   const rung_backend *backend = context->backend;
+  rung_error *error = &context->error;
   char *address = address_of(to);
-  if (address == NULL || (beside && !backend->is_pinned(context->state, address)))
-    return out_by_chunks(context, to, from, beside);
-  const rung_status status = queue(context, 0, address, from, bytes_of(to), RUNG_TO_HOST, beside);
-  return status == RUNG_OK ? wait_for(context, 0, beside) : status;
+  if (address == NULL || (beside && !backend->is_pinned(context->state, address))) {
+    staging staging = {.context = context,
+                       .range = to,
+                       .device = (char *)(uintptr_t)from,
+                       .beside = beside,
+                       .stage = stage_out};
+    return by_chunks(context, &staging);
+  }
+  const rung_status status =
+      queue(context, 0, address, from, bytes_of(to), RUNG_TO_HOST, beside, error);
+  return status == RUNG_OK ? wait_for(context, 0, beside, error) : status;
 }
 
 /* ---- within the device -------------------------------------------------------------------------

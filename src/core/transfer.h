@@ -2,29 +2,34 @@
  *
  * The runtime copies host memory that is not pinned through buffers of its own, with one thread,
  * and nothing else goes on meanwhile. So larger arrays go through pinned buffers of the context in
- * chunks: threads of the host fill one while the device fetches the other, on a queue of copies
- * beside the work (backend.h), so that a kernel may run too. */
+ * chunks, by several threads of the host. Each has two buffers of its own and takes chunk after
+ * chunk: it fills one buffer, or empties it, while the device is at the other, on a queue of copies
+ * beside the work (backend.h), so that a kernel may run too. No thread waits for another. */
 #ifndef RUNG_CORE_TRANSFER_H
 #define RUNG_CORE_TRANSFER_H
 
+#include <assert.h>
+
 #include "core/context.h"
 
-/* Bytes of a buffer, and how many there are: 4 MiB take a fast link about as long as eight threads
- * need to fill them, and ten times as long as it takes to wake these. */
-enum { RUNG_CHUNK = 4 << 20, RUNG_CHUNKS = 4 };
+/* Bytes of a buffer, how many a thread has, and the most threads, one a processor. A link of 55
+ * GB/s takes 19 us for a chunk and three for the next copy to begin: half the bytes would cost a
+ * tenth more. A thread fills a chunk in 90 to 200 us, so that eight to sixteen threads keep the
+ * link busy. What was tried and is slower, with figures: docs/results/h200/staging.txt. */
+enum { RUNG_CHUNK = 1 << 20, RUNG_CHUNKS = 2, RUNG_STAGERS = 16 };
 
-/* Arrays of fewer bytes are copied as they are: with one chunk or two there is next to nothing that
- * could go on at the same time. */
-enum { RUNG_BESIDE_LEAST = 2 * RUNG_CHUNK };
+/* Arrays of fewer bytes are copied as they are: pinning the buffers takes longer. */
+enum { RUNG_BESIDE_LEAST = 8 << 20 };
 
 /* Moments on the queues (backend.h): that a buffer has been copied, that all inputs are there, that
  * the work of a lane is done. */
 enum {
   RUNG_EVENT_BUFFER,
-  RUNG_EVENT_INPUTS = RUNG_EVENT_BUFFER + RUNG_CHUNKS,
+  RUNG_EVENT_INPUTS = RUNG_EVENT_BUFFER + RUNG_STAGERS * RUNG_CHUNKS,
   RUNG_EVENT_WORK,
   RUNG_EVENT_LANES = RUNG_EVENT_WORK + 2
 };
+static_assert((int)RUNG_EVENT_LANES <= (int)RUNG_EVENTS, "every moment has an event");
 
 /* Elements of a host array: those from `first` on in row-major order. */
 typedef struct rung_range {
@@ -42,7 +47,8 @@ bool rung_goes_beside(const rung_context *context, size_t bytes);
 /* Between a host array and compact memory of the device. `beside`: in the queue of copies, which
  * the caller brings into order with the work; else in the work's. copy_in() may return before the
  * array was read, unless it was beside it: the work's queue must be waited for; copy_out() returns
- * when the elements are there. */
+ * when the elements are there. After a failure copies may be under way: all queues must be waited
+ * for. */
 rung_status rung_copy_in(rung_context *context, const rung_range *from, void *to, bool beside);
 rung_status rung_copy_out(rung_context *context, const rung_range *to, const void *from,
                           bool beside);

@@ -145,26 +145,69 @@ static void copies_while_it_works(void **unused) {
   assert_int_equal(inputs, 2);
 }
 
-/* Large arrays: of one piece too, and pinned ones without buffers. */
+/* ---- large host arrays: by chunks and by several threads, of one piece too
+ * ---------------------------------------------------------------------------------------------- */
+
+enum { ROWS = 300, COLUMNS = 9973, LARGE = ROWS * COLUMNS, CHUNKS = LARGE * 4 / RUNG_CHUNK + 1 };
+
+/* Two arrays; every `step`-th column is the array's, 1 or 2. */
+static void large(float *memory, int64_t step, rung_view *in, rung_view *out) {
+  const int64_t shape[2] = {ROWS, COLUMNS};
+  *in = rung_view_compact(memory, RUNG_F32, 2, shape);
+  *out = rung_view_compact(memory + LARGE * step, RUNG_F32, 2, shape);
+  in->stride[0] = out->stride[0] = COLUMNS * step;
+  in->stride[1] = out->stride[1] = step;
+  for (int64_t i = 0; i < 2 * LARGE * step; i++) memory[i] = -1;
+  for (int64_t i = 0; i < LARGE; i++) memory[i * step] = (float)(i % 1000);
+}
+
+static void check_large(const float *memory, int64_t step) {
+  for (int64_t i = 0; i < LARGE; i++) {
+    const float *at = &memory[(LARGE + i) * step];
+    assert_true(*at == 10 * (float)(i % 1000) + (float)(i / COLUMNS));
+    if (step == 2) assert_true(at[1] == -1);
+  }
+}
+
+/* Pinned ones without buffers. */
 static void stages_large_arrays_by_chunks(void **unused) {
   (void)unused;
-  enum { ROWS = 300, COLUMNS = 9973 };
-  const int64_t shape[2] = {ROWS, COLUMNS};
-  float *memory = malloc(2 * sizeof *memory * ROWS * COLUMNS);
-  const rung_view in = rung_view_compact(memory, RUNG_F32, 2, shape);
-  const rung_view out = rung_view_compact(memory + (size_t)in.count, RUNG_F32, 2, shape);
-  for (int way = 0; way < 4; way++) {
-    pinned = way % 2 ? in.data : NULL;
-    reset_beside(way < 2 ? 1 << 26 : 3 << 20);
-    for (int64_t i = 0; i < in.count; i++) memory[i] = (float)(i % 1000);
+  float *memory = malloc(4 * sizeof *memory * LARGE);
+  for (int way = 0; way < 8; way++) {
+    rung_view in, out;
+    const int64_t step = 1 + way / 4;
+    large(memory, step, &in, &out);
+    pinned = way == 1 || way == 3 ? in.data : NULL;
+    reset_beside(way % 4 < 2 ? 1 << 26 : 3 << 20);
     OK(number("apart", &in, &out, NULL));
-    for (int64_t i = 0; i < in.count; i++)
-      assert_true(((float *)out.data)[i] == 10 * (float)(i % 1000) + (float)(i / COLUMNS));
-    assert_true(way < 2 ? device_state.launches == 1 : device_state.launches > 10);
-    if (way < 2) assert_int_equal(device_state.copies_in, way == 0 ? 3 : 1);
-    if (way < 2) assert_int_equal(device_state.copies_out, 3);
+    check_large(memory, step);
+    assert_true(way % 4 < 2 ? device_state.launches == 1 : device_state.launches > 10);
+    if (way % 4 < 2) assert_int_equal(device_state.copies_in, pinned == NULL ? CHUNKS : 1);
+    if (way % 4 < 2) assert_int_equal(device_state.copies_out, CHUNKS);
   }
   pinned = NULL;
+  free(memory);
+}
+
+/* Whichever chunk's copy fails, nothing is under way any more when the call returns. */
+static void ends_well_whichever_chunk_fails(void **unused) {
+  (void)unused;
+  float *memory = malloc(2 * sizeof *memory * LARGE);
+  rung_status status = RUNG_DEVICE_FAILED;
+  int calls = 0;
+  for (int at = 1; status != RUNG_OK; at++, calls++) {
+    rung_view in, out;
+    large(memory, 1, &in, &out);
+    reset_beside(1 << 26);
+    device_state.fail_at = at;
+    status = number("apart", &in, &out, NULL);
+    assert_int_equal(under_way(&device_state), 0);
+    if (status == RUNG_OK) break;
+    assert_int_equal(status, RUNG_DEVICE_FAILED);
+    assert_string_equal(context.error.sentence, "the device failed");
+  }
+  check_large(memory, 1);
+  assert_true(calls > 6 * CHUNKS); /* a copy, a record and a wait each, both ways */
   free(memory);
 }
 
@@ -432,6 +475,7 @@ int main(void) {
       cmocka_unit_test(stages_beside_the_work),
       cmocka_unit_test(copies_while_it_works),
       cmocka_unit_test(stages_large_arrays_by_chunks),
+      cmocka_unit_test(ends_well_whichever_chunk_fails),
       cmocka_unit_test(ends_well_whatever_fails),
       cmocka_unit_test(keeps_to_the_limit),
       cmocka_unit_test(stages_in_place),

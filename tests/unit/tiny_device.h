@@ -5,7 +5,9 @@
 #define TESTS_UNIT_TINY_DEVICE_H
 
 #include "core/plan.h"
+#include "core/transfer.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -141,12 +143,23 @@ static rung_status synchronize(rung_state *state, rung_error *error) {
   return RUNG_OK;
 }
 
-static rung_status record(rung_state *state, rung_queue queue, int event, rung_error *error) {
+/* Several threads queue copies beside the work, and wait for them. */
+static pthread_mutex_t one_by_one = PTHREAD_MUTEX_INITIALIZER;
+
+static rung_status may_fail(rung_state *state, rung_error *error) {
   MAY_FAIL(state, error);
-  assert_in_range(event, 0, RUNG_EVENTS - 1);
-  state->events[event].queue = queue;
-  state->events[event].orders = state->queues[queue].queued;
   return RUNG_OK;
+}
+
+static rung_status record(rung_state *state, rung_queue queue, int event, rung_error *error) {
+  pthread_mutex_lock(&one_by_one);
+  const rung_status status = may_fail(state, error);
+  if (status == RUNG_OK) {
+    state->events[event].queue = queue;
+    state->events[event].orders = state->queues[queue].queued;
+  }
+  pthread_mutex_unlock(&one_by_one);
+  return status;
 }
 
 static rung_status await(rung_state *state, rung_queue queue, int event, rung_error *error) {
@@ -159,9 +172,11 @@ static rung_status await(rung_state *state, rung_queue queue, int event, rung_er
 }
 
 static rung_status wait_for(rung_state *state, int event, rung_error *error) {
-  MAY_FAIL(state, error);
-  work_off(state, state->events[event].queue, state->events[event].orders);
-  return RUNG_OK;
+  pthread_mutex_lock(&one_by_one);
+  const rung_status status = may_fail(state, error);
+  if (status == RUNG_OK) work_off(state, state->events[event].queue, state->events[event].orders);
+  pthread_mutex_unlock(&one_by_one);
+  return status;
 }
 
 static rung_status allocate(rung_state *state, size_t bytes, void **memory, rung_error *error) {
@@ -207,7 +222,10 @@ static rung_status copy(rung_state *state, void *to, const void *from, size_t by
 
 static rung_status copy_beside(rung_state *state, void *to, const void *from, size_t bytes,
                                rung_copy way, rung_error *error) {
-  return copy_on(state, RUNG_COPIES, to, from, bytes, way, error);
+  pthread_mutex_lock(&one_by_one);
+  const rung_status status = copy_on(state, RUNG_COPIES, to, from, bytes, way, error);
+  pthread_mutex_unlock(&one_by_one);
+  return status;
 }
 
 /* What the test says is. */
