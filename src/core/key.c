@@ -11,10 +11,3 @@ rung_key_code rung_key_of(rung_dtype dtype, bool largest) {
   key.most = is_float ? (key.bfloat ? 0x7f80 : 0x7c00) : (int16_t)((1 << (bits - 1)) - 1);
   return key;
 }
-
-int64_t rung_key_turn(rung_dtype dtype, bool largest) {
-  const int64_t turn = largest ? -1 : 0;
-  if (dtype == RUNG_U32) return turn ^ INT64_C(0x80000000);
-  if (dtype == RUNG_U64) return turn ^ INT64_MIN;
-  return turn;
-}

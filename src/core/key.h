@@ -72,9 +72,6 @@ extern "C" {
 
 rung_key_code rung_key_of(rung_dtype dtype, bool largest);
 
-/* Keys of 32 bits use the low half. Numbers of 8 and 16 bits are all positive in 32. */
-int64_t rung_key_turn(rung_dtype dtype, bool largest);
-
 #ifdef __cplusplus
 }
 #endif

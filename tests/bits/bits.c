@@ -243,8 +243,8 @@ static void pairs(rung_context *context, int bits, char *line) {
   free(molecules.tensor.data);
 }
 
-/* Scans and histograms of elements of 8 and 16 bits: of every pattern of bits, so that NaNs, whose
- * bits nobody promises, are among the elements. Sums are of numbers about 1. */
+/* Jobs of elements of 8 and 16 bits: of every pattern of bits, so that NaNs, whose bits nobody
+ * promises, are among the elements. Sums are of numbers about 1. */
 typedef struct narrow {
   const char *name;
   DLDataType type;
@@ -266,6 +266,45 @@ static uint64_t hash_numbers(uint64_t h, const narrow *of, const matrix *m) {
   return hash(h, m);
 }
 
+/* Any bits; `about_one`: of floats magnitudes in [1/2, 2). */
+static void fill_narrow(const narrow *of, bool about_one, matrix *m) {
+  const bool real = of->nan != 0xffff;
+  uint32_t x = 1;
+  for (size_t i = 0; i < m->bytes; i++) {
+    x = x * 1664525u + 1013904223u;
+    ((unsigned char *)m->tensor.data)[i] = (unsigned char)(x >> 24);
+  }
+  for (size_t i = 0; i < m->bytes / 2 && real && about_one; i++) {
+    uint16_t *bits = (uint16_t *)m->tensor.data + i;
+    *bits = of->nan == 0x7c00 ? (*bits & 0x87ff) | 0x3800 : (*bits & 0x80ff) | 0x3f00;
+  }
+}
+
+/* All four reductions, of everything and along both axes. */
+static void narrow_reduce(rung_context *context, const narrow *of, char *line) {
+  const bool real = of->nan != 0xffff;
+  matrix in, out;
+  uint64_t h = 14695981039346656037u;
+  make(&in, 2, LONG_ROWS, LONG, of->type.bits);
+  in.tensor.dtype = of->type;
+  for (int what = RUNG_SUM; what <= RUNG_MEAN; what++)
+    for (int axis = -1; axis <= 1; axis++) {
+      const bool keeps = what == RUNG_MIN || what == RUNG_MAX || real;
+      const int64_t count = axis < 0 ? 1 : axis == 0 ? LONG : LONG_ROWS;
+      make(&out, axis < 0 ? 0 : 1, count, 1, keeps ? of->type.bits : 64);
+      out.tensor.dtype.code = what == RUNG_MEAN && !real ? kDLFloat : of->type.code;
+      fill_narrow(of, what == RUNG_SUM || what == RUNG_MEAN, &in);
+      check(context,
+            rung_reduce(context, (rung_reduction)what, &in.tensor, axis < 0 ? RUNG_ALL : axis,
+                        &out.tensor, NULL),
+            of->name);
+      h = keeps ? hash_numbers(h, of, &out) : hash(h, &out);
+      free(out.tensor.data);
+    }
+  snprintf(line, LINE, "narrow-reduce %s %016" PRIx64, of->name, h);
+  free(in.tensor.data);
+}
+
 static void narrow_jobs(rung_context *context, const narrow *of, char *line) {
   enum { LONGER = 280001 };
   const rung_bins all[] = {{0, RUNG_BINS_EVEN, 100, -7, 90, NULL},
@@ -277,11 +316,7 @@ static void narrow_jobs(rung_context *context, const narrow *of, char *line) {
   make(&in, 2, 1, LONGER, of->type.bits);
   make(&out, 2, 1, LONGER, of->type.bits);
   in.tensor.dtype = out.tensor.dtype = of->type;
-  uint32_t x = 1;
-  for (size_t i = 0; i < in.bytes; i++) {
-    x = x * 1664525u + 1013904223u;
-    ((unsigned char *)in.tensor.data)[i] = (unsigned char)(x >> 24);
-  }
+  fill_narrow(of, false, &in);
   for (int job = 2; job < 6; job++) {
     check(context, rung_scan(context, job / 2, &in.tensor, job % 2, &out.tensor, NULL), of->name);
     h = hash_numbers(h, of, &out);
@@ -294,10 +329,7 @@ static void narrow_jobs(rung_context *context, const narrow *of, char *line) {
     h = hash(h, &counts);
     free(counts.tensor.data);
   }
-  for (size_t i = 0; i < in.bytes / 2 && real; i++) { /* magnitudes in [1/2, 2) */
-    uint16_t *bits = (uint16_t *)in.tensor.data + i;
-    *bits = of->nan == 0x7c00 ? (*bits & 0x87ff) | 0x3800 : (*bits & 0x80ff) | 0x3f00;
-  }
+  fill_narrow(of, true, &in);
   for (int exclusive = 0; exclusive <= 1; exclusive++) {
     check(context, rung_scan(context, RUNG_SUM, &in.tensor, exclusive, &out.tensor, NULL),
           of->name);
@@ -347,6 +379,7 @@ static int run_jobs(rung_context *context, line_list lines) {
 #undef RUN
   }
   for (int k = 0; k < NARROWS; k++) narrow_jobs(context, &narrows[k], lines[count++]);
+  for (int k = 0; k < NARROWS; k++) narrow_reduce(context, &narrows[k], lines[count++]);
   return count;
 }
 

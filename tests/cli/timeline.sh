@@ -47,7 +47,7 @@ expect 2 "no rung of stencil writes down when its blocks ran; one of reduce" "$R
 expect 2 "there is no rung 'nonsense'" "$RUNG" timeline reduce --rung nonsense
 expect 2 "there is no operation 'nonsense'" "$RUNG" timeline nonsense
 expect 2 "cuda or sim would do" "$RUNG" timeline reduce --device cpu
-expect 2 "at most 32768 would do" "$RUNG" timeline reduce --device sim --sizes n=40000 -o none.csv
+expect 2 "expected: at most 32768" "$RUNG" timeline reduce --device sim --sizes n=40000 -o none.csv
 expect 2 "is no key here" "$RUNG" timeline reduce --device sim --sizes m=4
 expect 2 "folds a block by halves" "$RUNG" timeline reduce --device sim --block 100
 expect 2 "argument is missing" "$RUNG" timeline

@@ -17,7 +17,7 @@ static const reduce_problem *problem_of(const rung_task *task) {
 /* Partial results of so many parts of every line. */
 static size_t partials(const reduce_problem *problem, int64_t parts) {
   return (size_t)(problem->outer * parts * problem->inner) *
-         reduce_partial_bytes(reduce_source_of(problem));
+         rung_dtype_bytes(reduce_partial_of(reduce_operator_of(problem)));
 }
 
 static size_t threads_scratch(const rung_task *task) {
@@ -100,13 +100,13 @@ static bool takes_lines(const rung_task *task, char why[RUNG_REASON]) {
   if (problem_of(task)->form == REDUCE_ACROSS) {
     snprintf(why, RUNG_REASON,
              "it takes lines without gaps only, and here an element's neighbours in memory belong "
-             "to other lines; rung \"vector\" would do");
+             "to other lines; expected: the last axis, or rung \"vector\"");
     return false;
   }
   if (block < 32 || (block & (block - 1)) != 0) {
     snprintf(why, RUNG_REASON,
-             "it folds a block by halves, and the block is %d; 32, 64, 128, 256, 512 or 1024 would "
-             "do",
+             "it folds a block by halves, and the block is %d; expected: 32, 64, 128, 256, 512 or "
+             "1024",
              block);
     return false;
   }
@@ -119,7 +119,7 @@ static bool counts_blocks(const rung_task *task, char why[RUNG_REASON]) {
   if (problem_of(task)->columns / (2 * block) < UINT32_MAX) return true;
   snprintf(why, RUNG_REASON,
            "it counts a line's blocks in 32 bits, and lines of %lld elements have more of %d "
-           "threads; block 1024 would do",
+           "threads; expected: block 1024",
            (long long)problem_of(task)->columns, block);
   return false;
 }
@@ -128,8 +128,8 @@ static bool copies_results(const rung_task *task, char why[RUNG_REASON]) {
   if (!takes_lines(task, why)) return false;
   if (problem_of(task)->outer == 1 || task->arrays[REDUCE_OUT].stride[0] == 1) return true;
   snprintf(why, RUNG_REASON,
-           "it copies the results back in one piece, and here they lie %lld elements apart; an out "
-           "without gaps would do",
+           "it copies the results back in one piece, and here they lie %lld elements apart; "
+           "expected: an out without gaps",
            (long long)task->arrays[REDUCE_OUT].stride[0]);
   return false;
 }
@@ -138,7 +138,7 @@ static bool takes_short_lines(const rung_task *task, char why[RUNG_REASON]) {
   if (!takes_lines(task, why)) return false;
   if (problem_of(task)->columns <= RUNG_SUM_TILE) return true;
   snprintf(why, RUNG_REASON,
-           "a block takes a whole line, and here a line has %lld elements; at most %d would do",
+           "a block takes a whole line, and here a line has %lld elements; expected: at most %d",
            (long long)problem_of(task)->columns, RUNG_SUM_TILE);
   return false;
 }
@@ -169,8 +169,8 @@ static const int tile_blocks[] = {512, 64, 128, 256, 0};
 #define ON_CPU .family = RUNG_ON_CPU, .types = RUNG_ALIKE(REDUCE_DTYPES)
 #define ON_GPU .family = RUNG_ON_GPU, .types = RUNG_ALIKE(REDUCE_DTYPES), .capability = 75
 #define FOLDED ON_GPU, .order = RUNG_TEXTBOOK, .blocks = fold_blocks
-#define BY_ROW                                                                      \
-  .family = RUNG_ON_GPU, .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .capability = 75, \
+#define BY_ROW                                                                 \
+  .family = RUNG_ON_GPU, .types = RUNG_ALIKE(REDUCE_FLOATS), .capability = 75, \
   .supports = adds_lines
 #define RELAUNCHED FOLDED, .supports = takes_lines, .scratch_bytes = relaunch_scratch
 
@@ -193,7 +193,7 @@ static rung_row rows[] = {
     {RELAUNCHED, .name = "sequential",
      .idea = "folds by halves: neighbours read neighbours, no bank is asked twice"},
     {RELAUNCHED, .name = "first-add",
-     .idea = "a thread joins two elements as it loads them: half the blocks"},
+     .idea = "a thread combines two elements as it loads them: half the blocks"},
     {RELAUNCHED, .name = "unrolled",
      .idea = "the last warp folds alone, without barriers of the block"},
     {RELAUNCHED, .name = "shuffle",

@@ -4,10 +4,15 @@
 
 #include "core/dimensions.h"
 #include "core/plan.h"
-#include "ops/reduce/reduce.h"
+#include "ops/reduce/finish.h"
 
 static rung_reduction of_tiles(const reduce_problem *p) {
   return p->what == RUNG_MEAN ? RUNG_SUM : p->what;
+}
+
+/* Sums are not rounded before the last of them. */
+static rung_dtype result_of_tiles(const reduce_problem *p) {
+  return reduce_types_of(p->what, p->dtype).accumulate;
 }
 
 /* ---- pieces ------------------------------------------------------------------------------------
@@ -35,7 +40,7 @@ static void share_tiles(const rung_piece *piece, rung_share *share) {
   const int dimension = across ? 1 : in->ndim - 1;
   const int64_t step = flat ? 1 : in->stride[dimension], near = across ? in->stride[2] : 1;
   p->what = of_tiles(p);
-  p->result = reduce_result_of(p->what, p->dtype);
+  p->result = result_of_tiles(p);
   p->columns = count < RUNG_SUM_TILE ? count : RUNG_SUM_TILE;
   p->outer = count / p->columns;
   if (flat)
@@ -65,7 +70,7 @@ static int64_t inner_of(const reduce_problem *p, const rung_piece *piece) {
 }
 
 static size_t result_bytes(const reduce_problem *p) {
-  return rung_dtype_bytes(reduce_result_of(of_tiles(p), p->dtype));
+  return rung_dtype_bytes(result_of_tiles(p));
 }
 
 static size_t state_bytes(const void *problem, const rung_piece *piece) {
@@ -110,50 +115,53 @@ SUM_OF(float)
 SUM_OF(double)
 #undef SUM_OF
 
-/* The least of keys is that of the number sought: its address. */
-static const void *least_of(const reduce_problem *p, const char *x, int64_t step, int64_t n) {
-  const int64_t turn = reduce_turn_of(p);
+static int64_t key_of(reduce_operator op, const rung_key_code *key, const char *element) {
+  switch (op) {
+    case REDUCE_LEAST_8:
+      return *(const int8_t *)element ^ key->mask;
+    case REDUCE_LEAST_16:
+      return rung_key_16(*(const int16_t *)element, key);
+    case REDUCE_LEAST_32:
+      return *(const int32_t *)element ^ (int32_t)key->mask;
+    case REDUCE_LEAST_F32:
+      return rung_key_f32(*(const reduce_bits_32 *)element, (int32_t)key->mask);
+    case REDUCE_LEAST_F64:
+      return rung_key_f64(*(const reduce_bits_64 *)element, key->mask);
+    default:
+      return *(const int64_t *)element ^ key->mask;
+  }
+}
+
+/* The element with the least key is the number sought. */
+static const char *least_of(const reduce_problem *p, const char *x, int64_t step, int64_t n) {
+  const reduce_operator op = reduce_operator_of(p);
+  const rung_key_code key = reduce_key_of(p);
+  const int64_t bytes = step * (int64_t)rung_dtype_bytes(p->dtype);
   const char *least = x;
-  int64_t least_key = INT64_MAX;
-  for (int64_t i = 0; i < n; i++) {
-    const char *at = x + i * step * (int64_t)rung_dtype_bytes(p->dtype);
-    int32_t narrow = 0;
-    int64_t key = 0;
-    memcpy(rung_dtype_bytes(p->dtype) == 8 ? (void *)&key : (void *)&narrow, at,
-           rung_dtype_bytes(p->dtype));
-    if (p->dtype == RUNG_F32)
-      key = rung_key_f32(narrow, (int32_t)turn);
-    else if (p->dtype == RUNG_F64)
-      key = rung_key_f64(key, turn);
-    else
-      key = rung_dtype_bytes(p->dtype) == 8 ? key ^ turn : narrow ^ (int32_t)turn;
-    if (key >= least_key && i > 0) continue;
-    least_key = key;
-    least = at;
+  int64_t least_key = key_of(op, &key, x);
+  for (int64_t i = 1; i < n; i++) {
+    const int64_t other = key_of(op, &key, x + i * bytes);
+    if (other >= least_key) continue;
+    least_key = other;
+    least = x + i * bytes;
   }
   return least;
 }
 
 /* One result, from n numbers of the state. */
 static void put(const reduce_problem *p, char *x, int64_t step, int64_t n, char *out) {
-  const double columns = (double)p->columns;
-  const bool mean = p->what == RUNG_MEAN;
+  reduce_end end = reduce_end_of(p);
+  end.key.mask = 0; /* the parts' results have it off */
   if (p->what == RUNG_MIN || p->what == RUNG_MAX) {
     memcpy(out, least_of(p, x, step, n), rung_dtype_bytes(p->dtype));
-  } else if (p->dtype == RUNG_F32) {
-    const float sum = sum_float((float *)x, step, n);
-    *(float *)out = mean ? (float)((double)sum / columns) : sum;
-  } else if (p->dtype == RUNG_F64) {
-    const double sum = sum_double((double *)x, step, n);
-    *(double *)out = mean ? sum / columns : sum;
+  } else if (result_of_tiles(p) == RUNG_F32) {
+    reduce_finish_f32(&end, sum_float((float *)x, step, n), out, 0);
+  } else if (result_of_tiles(p) == RUNG_F64) {
+    reduce_finish_f64(&end, sum_double((double *)x, step, n), out, 0);
   } else {
     uint64_t sum = 0;
     for (int64_t i = 0; i < n; i++) sum += ((const uint64_t *)x)[i * step];
-    const bool negative = reduce_result_of(RUNG_SUM, p->dtype) == RUNG_I64;
-    if (mean)
-      *(double *)out = (negative ? (double)(int64_t)sum : (double)sum) / columns;
-    else
-      *(uint64_t *)out = sum;
+    reduce_finish_u64(&end, sum, out, 0);
   }
 }
 

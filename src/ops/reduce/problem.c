@@ -10,12 +10,12 @@ static bool is_sum(rung_reduction what) {
 rung_dtype reduce_result_of(rung_reduction what, rung_dtype dtype) {
   if (!is_sum(what) || rung_dtype_is_float(dtype)) return dtype;
   if (what == RUNG_MEAN) return RUNG_F64;
-  return rung_traits_of(dtype)->kind == RUNG_SIGNED ? RUNG_I64 : RUNG_U64;
+  return rung_traits_of(dtype)->sum;
 }
 
 rung_types reduce_types_of(rung_reduction what, rung_dtype dtype) {
-  const rung_dtype sum = reduce_result_of(is_sum(what) ? RUNG_SUM : what, dtype);
-  return (rung_types){dtype, sum, reduce_result_of(what, dtype)};
+  const rung_dtype accumulate = is_sum(what) ? rung_traits_of(dtype)->sum : dtype;
+  return (rung_types){dtype, accumulate, reduce_result_of(what, dtype)};
 }
 
 rung_status reduce_problem_of(rung_error *error, rung_reduction what, rung_dtype dtype,
@@ -48,40 +48,94 @@ rung_status reduce_problem_of(rung_error *error, rung_reduction what, rung_dtype
   return RUNG_OK;
 }
 
-reduce_source reduce_source_of(const reduce_problem *problem) {
-  static const reduce_source sums[RUNG_DTYPES] = {
-      [RUNG_U8] = REDUCE_ADD_U8,   [RUNG_I32] = REDUCE_ADD_I32, [RUNG_U32] = REDUCE_ADD_U32,
-      [RUNG_I64] = REDUCE_ADD_64,  [RUNG_U64] = REDUCE_ADD_64,  [RUNG_F32] = REDUCE_ADD_F32,
-      [RUNG_F64] = REDUCE_ADD_F64,
-  };
-  static const reduce_source leasts[RUNG_DTYPES] = {
-      [RUNG_U8] = REDUCE_LEAST_U8,   [RUNG_I32] = REDUCE_LEAST_32, [RUNG_U32] = REDUCE_LEAST_32,
-      [RUNG_I64] = REDUCE_LEAST_64,  [RUNG_U64] = REDUCE_LEAST_64, [RUNG_F32] = REDUCE_LEAST_F32,
-      [RUNG_F64] = REDUCE_LEAST_F64,
-  };
-  return (is_sum(problem->what) ? sums : leasts)[problem->dtype];
+static reduce_operator sum_of(rung_dtype dtype) {
+  switch (dtype) {
+    case RUNG_U8:
+    case RUNG_I8:
+      return REDUCE_ADD_8;
+    case RUNG_U16:
+    case RUNG_I16:
+      return REDUCE_ADD_16;
+    case RUNG_I32:
+    case RUNG_U32:
+      return REDUCE_ADD_32;
+    case RUNG_I64:
+    case RUNG_U64:
+      return REDUCE_ADD_64;
+    case RUNG_F16:
+    case RUNG_BF16:
+      return REDUCE_ADD_HALF;
+    case RUNG_F32:
+      return REDUCE_ADD_F32;
+    case RUNG_F64:
+      return REDUCE_ADD_F64;
+    case RUNG_DTYPES:
+      break;
+  }
+  return REDUCE_OPERATORS;
 }
 
-reduce_source reduce_source_next(reduce_source source) {
-  static const reduce_source next[REDUCE_SOURCES] = {
-      [REDUCE_ADD_F32] = REDUCE_ADD_F32,    [REDUCE_ADD_F64] = REDUCE_ADD_F64,
-      [REDUCE_ADD_U8] = REDUCE_ADD_64,      [REDUCE_ADD_I32] = REDUCE_ADD_64,
-      [REDUCE_ADD_U32] = REDUCE_ADD_64,     [REDUCE_ADD_64] = REDUCE_ADD_64,
-      [REDUCE_LEAST_U8] = REDUCE_LEAST_32,  [REDUCE_LEAST_32] = REDUCE_LEAST_32,
-      [REDUCE_LEAST_F32] = REDUCE_LEAST_32, [REDUCE_LEAST_64] = REDUCE_LEAST_64,
-      [REDUCE_LEAST_F64] = REDUCE_LEAST_64,
-  };
-  return next[source];
+static reduce_operator least_of(rung_dtype dtype) {
+  switch (dtype) {
+    case RUNG_U8:
+    case RUNG_I8:
+      return REDUCE_LEAST_8;
+    case RUNG_U16:
+    case RUNG_I16:
+    case RUNG_F16:
+    case RUNG_BF16:
+      return REDUCE_LEAST_16;
+    case RUNG_I32:
+    case RUNG_U32:
+      return REDUCE_LEAST_32;
+    case RUNG_I64:
+    case RUNG_U64:
+      return REDUCE_LEAST_64;
+    case RUNG_F32:
+      return REDUCE_LEAST_F32;
+    case RUNG_F64:
+      return REDUCE_LEAST_F64;
+    case RUNG_DTYPES:
+      break;
+  }
+  return REDUCE_OPERATORS;
 }
 
-size_t reduce_partial_bytes(reduce_source source) {
-  const reduce_source next = reduce_source_next(source);
-  return next == REDUCE_ADD_F32 || next == REDUCE_LEAST_32 ? 4 : 8;
+reduce_operator reduce_operator_of(const reduce_problem *problem) {
+  return (is_sum(problem->what) ? sum_of : least_of)(problem->dtype);
 }
 
-int64_t reduce_turn_of(const reduce_problem *problem) {
-  if (is_sum(problem->what)) return 0;
-  return rung_key_turn(problem->dtype, problem->what == RUNG_MAX);
+reduce_operator reduce_operator_next(reduce_operator op) {
+  if (op == REDUCE_ADD_F64) return op;
+  if (op <= REDUCE_ADD_HALF) return REDUCE_ADD_F32;
+  if (op <= REDUCE_ADD_64) return REDUCE_ADD_64;
+  return op <= REDUCE_LEAST_F32 ? REDUCE_LEAST_32 : REDUCE_LEAST_64;
+}
+
+rung_dtype reduce_partial_of(reduce_operator op) {
+  const reduce_operator next = reduce_operator_next(op);
+  if (next == REDUCE_ADD_F32) return RUNG_F32;
+  if (next == REDUCE_ADD_F64) return RUNG_F64;
+  if (next == REDUCE_ADD_64) return RUNG_U64;
+  return next == REDUCE_LEAST_32 ? RUNG_I32 : RUNG_I64;
+}
+
+rung_key_code reduce_key_of(const reduce_problem *problem) {
+  const rung_traits *traits = rung_traits_of(problem->dtype);
+  if (!is_sum(problem->what)) return rung_key_of(problem->dtype, problem->what == RUNG_MAX);
+  rung_key_code key = {.bfloat = problem->dtype == RUNG_BF16};
+  if (traits->kind == RUNG_SIGNED && traits->bytes < 8)
+    key.mask = INT64_C(1) << (8 * traits->bytes - 1);
+  return key;
+}
+
+reduce_end reduce_end_of(const reduce_problem *problem) {
+  return (reduce_end){.last = true,
+                      .mean = problem->what == RUNG_MEAN,
+                      .negative = rung_traits_of(problem->dtype)->kind == RUNG_SIGNED,
+                      .result = problem->result,
+                      .columns = problem->columns,
+                      .key = reduce_key_of(problem)};
 }
 
 /* Blocks that are worth having, at most `most`. */
@@ -91,11 +145,11 @@ static int64_t busy_blocks(const rung_task *task, int64_t most) {
 }
 
 static bool is_ordered(const rung_task *task) {
-  return reduce_source_of((const reduce_problem *)task->problem) <= REDUCE_ADD_F64;
+  return reduce_is_ordered(reduce_operator_of((const reduce_problem *)task->problem));
 }
 
 /* Lines, none of them empty, of so few tiles that every block has one at the most; and blocks of
- * REDUCE_FEW_BLOCK will do. */
+ * REDUCE_FEW_BLOCK are accepted. */
 static bool has_few_tiles(const rung_task *task) {
   const reduce_problem *problem = (const reduce_problem *)task->problem;
   const bool free = task->block == 0 || task->block == REDUCE_FEW_BLOCK;

@@ -14,14 +14,14 @@ static const char *const array_names[] = {"in", "out"};
 
 static rung_status check_what(rung_error *error, rung_reduction what) {
   if (what == RUNG_SUM || what == RUNG_MIN || what == RUNG_MAX || what == RUNG_MEAN) return RUNG_OK;
-  return rung_fail(error, RUNG_BAD_ARGUMENT,
-                   "what is %d; RUNG_SUM (0), RUNG_MIN (1), RUNG_MAX (2) or RUNG_MEAN (3) would do",
-                   (int)what);
+  return rung_fail(
+      error, RUNG_BAD_ARGUMENT,
+      "what is %d; expected: RUNG_SUM (0), RUNG_MIN (1), RUNG_MAX (2) or RUNG_MEAN (3)", (int)what);
 }
 
 static rung_status view_in(rung_error *error, const DLTensor *in, rung_view *view) {
   if (in != NULL && (in->ndim < 0 || in->ndim > RUNG_MAX_DIMS))
-    return rung_fail(error, RUNG_BAD_SHAPE, "in has %d dimensions; 0 ... %d would do", in->ndim,
+    return rung_fail(error, RUNG_BAD_SHAPE, "in has %d dimensions; expected: 0 ... %d", in->ndim,
                      RUNG_MAX_DIMS);
   return rung_view_of(error, "in", in, REDUCE_DTYPES, in != NULL ? in->ndim : 0, view);
 }
@@ -31,10 +31,10 @@ static rung_status check_axis(rung_error *error, const rung_view *in, int *axis)
   if (*axis == RUNG_ALL) return RUNG_OK;
   if (in->ndim == 0)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "axis is %d, and in has no dimension; RUNG_ALL would do", *axis);
+                     "axis is %d, and in has no dimension; expected: RUNG_ALL", *axis);
   if (*axis < -in->ndim || *axis >= in->ndim)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "axis is %d, and in has %d dimensions; %d ... %d, or RUNG_ALL, would do",
+                     "axis is %d, and in has %d dimensions; expected: %d ... %d, or RUNG_ALL",
                      *axis, in->ndim, -in->ndim, in->ndim - 1);
   if (*axis < 0) *axis += in->ndim;
   return RUNG_OK;
@@ -49,7 +49,7 @@ static rung_status view_out(rung_error *error, rung_reduction what, const rung_v
     if (status == RUNG_OK && view->shape[0] != 1)
       status =
           rung_fail(error, RUNG_BAD_SHAPE,
-                    "out has %" PRId64 " elements; 1, or no dimension, would do", view->shape[0]);
+                    "out has %" PRId64 " elements; expected: 1, or no dimension", view->shape[0]);
     return status;
   }
   rung_status status = rung_view_of(error, "out", out, dtype, ndim, view);
@@ -57,8 +57,8 @@ static rung_status view_out(rung_error *error, rung_reduction what, const rung_v
     const int64_t wanted = in->shape[d < axis ? d : d + 1];
     if (view->shape[d] != wanted)
       status = rung_fail(error, RUNG_BAD_SHAPE,
-                         "out has extent %" PRId64 " in dimension %d; %" PRId64
-                         ", in's without its axis %d, would do",
+                         "out has extent %" PRId64 " in dimension %d; expected: %" PRId64
+                         ", in's without its axis %d",
                          view->shape[d], d, wanted, axis);
   }
   return status;

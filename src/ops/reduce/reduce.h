@@ -10,22 +10,25 @@
  *   REDUCE_PACKED  in and out without gaps, of any number of dimensions: `outer` lines of
  *                  `columns`, one after the other; inner is 1
  *
- * in   u8 | i32 | u32 | i64 | u64 | f32 | f64    arrays[REDUCE_IN]
- * out                                            arrays[REDUCE_OUT]:
- *        minimum, maximum: in's type. Sum: in's type where that is a float, else u64 of unsigned
- *        and i64 of signed integers. Mean: in's type where that is a float, else f64.
+ * in   u8 | i8 | u16 | i16 | i32 | u32 | i64 | u64 | f16 | bf16 | f32 | f64, arrays[REDUCE_IN]
+ * out  arrays[REDUCE_OUT]. Minimum, maximum: in's type. Sum: in's type where that is a float, else
+ *      u64 of unsigned and i64 of signed integers. Mean: in's type where that is a float, else f64.
+ *      Of a part, the sum of f16 or bf16 is an f32.
  * outer, inner >= 1 where a rung is launched; 0 <= columns <= REDUCE_MOST, and at least 1 for
  * minimum and maximum. Data are aligned to their element, no more.
  *
  * Order of arithmetic:
  *   sum of floats      core/sum.h, over the line's elements in the order of their indices; the sum
- *                      of nothing is +0
+ *                      of nothing is +0. Of f16 and bf16 it is that of the same numbers in f32,
+ *                      rounded to the type at its end
  *   sum of integers    modulo 2^64, in any order
  *   minimum, maximum   IEEE 754-2019 minimum and maximum: a NaN wins, -0 is below +0. Any order
  *                      gives the same
- *   mean               (type)((double)sum / (double)columns); the mean of nothing is a NaN
+ *   mean               (type)((double)sum / (double)columns), of f16 and bf16 from the sum in f32;
+ *                      the mean of nothing is a NaN
  *
- * Error of a sum of floats, eps = 2^-23 (f32) or 2^-52 (f64):
+ * Error of a sum of floats, eps = 2^-23 (f32, f16, bf16) or 2^-52 (f64); f16 and bf16 add the
+ * rounding of the result:
  *   canonical  |sum - exact| <= 26 * levels * eps * sum|x|, levels = 1 up to 2^15 elements, 2 up to
  *              2^30, 3 beyond
  *   textbook   |sum - exact| <= columns * eps * sum|x|
@@ -45,9 +48,11 @@ enum { REDUCE_IN, REDUCE_OUT };
 
 #define REDUCE_MOST ((int64_t)1 << 40)
 
-#define REDUCE_DTYPES                                                                    \
-  (RUNG_SINGLE_DOUBLE | RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | \
-   RUNG_TYPE(RUNG_I64) | RUNG_TYPE(RUNG_U64))
+#define REDUCE_FLOATS (RUNG_HALVES | RUNG_SINGLE_DOUBLE)
+#define REDUCE_DTYPES                                                                      \
+  (REDUCE_FLOATS | RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_I8) | RUNG_TYPE(RUNG_U16) |         \
+   RUNG_TYPE(RUNG_I16) | RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | RUNG_TYPE(RUNG_I64) | \
+   RUNG_TYPE(RUNG_U64))
 
 typedef enum reduce_form { REDUCE_LINES, REDUCE_ACROSS, REDUCE_PACKED } reduce_form;
 
@@ -62,22 +67,25 @@ typedef struct reduce_problem {
 } reduce_problem;
 
 /* What rungs compute with. Minimum and maximum of all types are the minimum of signed integers,
- * their keys: a float's bits in an order of their own, a maximum's with all bits turned over. So
- * a ladder that can add floats and integers and find the least of two integers can do all. */
-typedef enum reduce_source {
+ * their keys (core/key.h), and sums of integers are of unsigned ones in 64 bits, modulo 2^64: to a
+ * signed element of up to 32 bits 2^(bits - 1) is added, which turns one bit over, and `columns`
+ * times that is taken off the sum at the end. */
+typedef enum reduce_operator {
   REDUCE_ADD_F32,
-  REDUCE_ADD_F64,
-  REDUCE_ADD_U8, /* integers: in 64 bits, modulo 2^64 */
-  REDUCE_ADD_I32,
-  REDUCE_ADD_U32,
+  REDUCE_ADD_HALF, /* f16 and bf16, in float */
+  REDUCE_ADD_F64,  /* the last whose order matters */
+  REDUCE_ADD_8,
+  REDUCE_ADD_16,
+  REDUCE_ADD_32,
   REDUCE_ADD_64,
-  REDUCE_LEAST_U8, /* keys of 32 bits */
+  REDUCE_LEAST_8, /* keys of 32 bits */
+  REDUCE_LEAST_16,
   REDUCE_LEAST_32,
   REDUCE_LEAST_F32,
   REDUCE_LEAST_64, /* keys of 64 bits */
   REDUCE_LEAST_F64,
-  REDUCE_SOURCES
-} reduce_source;
+  REDUCE_OPERATORS
+} reduce_operator;
 
 /* Where elements lie: strides in elements. */
 typedef struct reduce_layout {
@@ -103,14 +111,30 @@ rung_status reduce_problem_of(rung_error *error, rung_reduction what, rung_dtype
                               reduce_form form, int64_t outer, int64_t columns, int64_t inner,
                               reduce_problem *problem);
 
-/* Which of the computations above a problem's elements need, and which the partial results of
- * one: they are of type float, double, uint64_t, int32_t or int64_t. */
-reduce_source reduce_source_of(const reduce_problem *problem);
-reduce_source reduce_source_next(reduce_source source);
-size_t reduce_partial_bytes(reduce_source source);
+reduce_operator reduce_operator_of(const reduce_problem *problem);
 
-/* The turn of a problem's keys (core/key.h); 0 for sums. */
-int64_t reduce_turn_of(const reduce_problem *problem);
+/* The operator that combines what another leaves, and the type of that: f32, f64, u64, or i32 or
+ * i64 of keys. Numbers of these types are loaded as they are: a key code of zeros. */
+reduce_operator reduce_operator_next(reduce_operator op);
+rung_dtype reduce_partial_of(reduce_operator op);
+static inline bool reduce_is_ordered(reduce_operator op) {
+  return op <= REDUCE_ADD_F64;
+}
+
+/* How elements become numbers: of minimum and maximum their key's code; the mask of a sum of
+ * integers is the bit that is turned over, 0 where they are unsigned or of 64 bits. */
+rung_key_code reduce_key_of(const reduce_problem *problem);
+
+/* What finishing (ops/reduce/finish.h) has to know of a problem. */
+typedef struct reduce_end {
+  bool last; /* on a GPU: the partial result is a whole line's; otherwise it is stored as it is */
+  bool mean;
+  bool negative; /* elements can be: of the mean of integers */
+  rung_dtype result;
+  int64_t columns;
+  rung_key_code key;
+} reduce_end;
+reduce_end reduce_end_of(const reduce_problem *problem);
 
 reduce_layout reduce_layout_of(const rung_task *task);
 

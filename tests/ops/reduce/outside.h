@@ -5,7 +5,8 @@
 #include "ops/outside.h"
 
 static inline DLDataType result_type(rung_reduction what, DLDataType in) {
-  if (what == RUNG_MIN || what == RUNG_MAX || in.code == kDLFloat) return in;
+  if (what == RUNG_MIN || what == RUNG_MAX || in.code == kDLFloat || in.code == kDLBfloat)
+    return in;
   return what == RUNG_MEAN ? f64 : in.code == kDLInt ? i64 : u64;
 }
 

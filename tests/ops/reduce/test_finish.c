@@ -47,6 +47,11 @@ static void goes_on_until_one_is_left(void **state) {
   verify("finish-recursion", "n=270001 op=sum type=u8", 32);
   verify("finish-host", "n=5000 op=mean type=f64 outer=7", 32);
   verify("finish-last-block", "n=5000 op=mean type=i32 outer=7", 32);
+  verify("finish-relaunch", "n=70001 op=sum type=f16", 32);
+  verify("finish-recursion", "n=70001 op=min type=bf16", 32);
+  verify("finish-host", "n=5000 op=mean type=bf16 outer=7", 32);
+  verify("finish-host", "n=5000 op=sum type=i16 outer=7", 32);
+  verify("finish-last-block", "n=5000 op=mean type=i8 outer=7", 32);
 }
 
 /* As many multiprocessors as a large GPU has: from 2 tiles on, up to 64 slices. */
@@ -65,6 +70,9 @@ static void shares_few_tiles_out(void **state) {
       {"n=32801 outer=64 op=sum type=f32", 1}, {"n=32801 outer=65 op=min type=u8", 1},
       {"n=65541 op=min type=f32", 64},         {"n=70001 outer=3 op=sum type=u8", 16},
       {"n=70001 outer=3 op=max type=i64", 16}, {"n=70001 inner=3 op=sum type=f32", 1},
+      {"n=65533 op=sum type=f16", 8},          {"n=131072 op=mean type=bf16", 8},
+      {"n=70001 outer=3 op=sum type=f16", 8},  {"n=70001 outer=3 op=sum type=i16", 16},
+      {"n=65541 op=max type=u16", 64},         {"n=32801 outer=65 op=min type=bf16", 1},
   };
   const int processors = on_sim->device.processors;
   on_sim->device.processors = 132;
@@ -124,19 +132,19 @@ static void says_what_it_cannot(void **state) {
   assert_int_equal(reduce_problem_of(&error, RUNG_SUM, RUNG_U8, REDUCE_LINES, 3, 1000, 1, &p),
                    RUNG_OK);
   refuses("finish-host", &p, 1, 0, NULL);
-  refuses("finish-host", &p, 2, 0, "2 elements apart; an out without gaps would do");
+  refuses("finish-host", &p, 2, 0, "2 elements apart; expected: an out without gaps");
   p.outer = 1;
   refuses("finish-host", &p, 2, 0, NULL);
   p.columns = (int64_t)1 << 39;
-  refuses("finish-last-block", &p, 1, 32, "block 1024 would do");
+  refuses("finish-last-block", &p, 1, 32, "expected: block 1024");
   refuses("finish-last-block", &p, 1, 1024, NULL);
   refuses("finish-last-block", &p, 1, 100, "the block is 100");
   p.columns = RUNG_SUM_TILE;
   refuses("timed", &p, 1, 0, NULL);
   p.columns = RUNG_SUM_TILE + 1;
-  refuses("timed", &p, 1, 0, "32769 elements; at most 32768 would do");
+  refuses("timed", &p, 1, 0, "32769 elements; expected: at most 32768");
   p.form = REDUCE_ACROSS;
-  refuses("finish-host", &p, 1, 0, "\"vector\" would do");
+  refuses("finish-host", &p, 1, 0, "rung \"vector\"");
 }
 
 static void rows_are_added(void **state) {

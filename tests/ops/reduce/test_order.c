@@ -29,38 +29,31 @@ static double draw(rung_random *random) {
   return ldexp(rung_random_double(random) - 0.5, (int)(rung_random_next(random) % 20));
 }
 
+static double partial_at(const reduce_partials *partials, rung_dtype dtype, int w) {
+  return dtype == RUNG_F64 ? partials->f64[w] : (double)partials->f32[w];
+}
+
 /* (n, width) numbers; every column against its gathered self. */
 static void check(rung_dtype dtype, int64_t n, int width) {
-  const int64_t step = width + 3;
-  double *x = (double *)malloc((size_t)(n * step) * sizeof *x);
-  double *line = (double *)malloc((size_t)n * sizeof *line);
+  const rung_traits *traits = rung_traits_of(dtype);
+  const int64_t step = width + 3, size = (int64_t)traits->bytes;
+  char *x = (char *)malloc((size_t)(n * step * size));
+  char *line = (char *)malloc((size_t)(n * size));
   rung_random random = {(uint64_t)n};
-  for (int64_t i = 0; i < n * step; ++i) {
-    const double value = draw(&random);
-    if (dtype == RUNG_F32)
-      ((float *)x)[i] = (float)value;
-    else
-      x[i] = value;
-  }
+  for (int64_t i = 0; i < n * step; ++i) traits->store(x + i * size, draw(&random) / 1024);
   reduce_partials across, along;
-  const reduce_source source = dtype == RUNG_F32 ? REDUCE_ADD_F32 : REDUCE_ADD_F64;
   const reduce_problem problem = {.what = RUNG_SUM, .dtype = dtype, .columns = n};
-  reduce_folds[source].across(x, step, n, width, 0, &across);
+  const reduce_fold *fold = &reduce_folds[reduce_operator_of(&problem)];
+  const rung_key_code key = reduce_key_of(&problem);
+  fold->across(x, step, n, width, &key, &across);
   for (int w = 0; w < width; ++w) {
-    for (int64_t k = 0; k < n; ++k) {
-      if (dtype == RUNG_F32)
-        ((float *)line)[k] = ((float *)x)[k * step + w];
-      else
-        line[k] = x[k * step + w];
-    }
+    for (int64_t k = 0; k < n; ++k)
+      memcpy(line + k * size, x + (k * step + w) * size, traits->bytes);
     const double wanted = reduce_reference_sum(&problem, line, 1);
-    const double strided = dtype == RUNG_F32
-                               ? reduce_reference_sum(&problem, (const float *)x + w, step)
-                               : reduce_reference_sum(&problem, x + w, step);
+    const double strided = reduce_reference_sum(&problem, x + w * size, step);
     if (!(strided == wanted)) fail_msg("n=%ld: the reference goes by strides", (long)n);
-    reduce_folds[source].line(line, n, 0, &along);
-    const double side = dtype == RUNG_F32 ? (double)across.f32[w] : across.f64[w];
-    const double alone = dtype == RUNG_F32 ? (double)along.f32[0] : along.f64[0];
+    fold->line(line, n, &key, &along);
+    const double side = partial_at(&across, dtype, w), alone = partial_at(&along, dtype, 0);
     if (!(side == wanted)) fail_msg("n=%ld, across: %a, not %a", (long)n, side, wanted);
     if (!(alone == wanted)) fail_msg("n=%ld, along: %a, not %a", (long)n, alone, wanted);
   }
@@ -80,6 +73,15 @@ static void keeps_the_order_of_doubles(void **state) {
   for (size_t k = 0; k < sizeof lengths / sizeof *lengths; ++k)
     check(RUNG_F64, lengths[k], lengths[k] > 10000 ? 2 : 1 + (int)(lengths[k] % 29));
   check(RUNG_F64, 70, REDUCE_STRIP);
+}
+
+static void keeps_the_order_of_halves(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof lengths / sizeof *lengths; ++k)
+    check(k % 2 == 0 ? RUNG_F16 : RUNG_BF16, lengths[k],
+          lengths[k] > 10000 ? 2 : 1 + (int)(lengths[k] % 31));
+  check(RUNG_F16, 70, REDUCE_STRIP);
+  check(RUNG_BF16, 70, REDUCE_STRIP);
 }
 
 /* Told otherwise: the array is replaced by its tiles' sums, in place, until one is left. */
@@ -157,11 +159,11 @@ static void keeps_the_sign_of_nothing(void **state) {
   assert_false(signbit(reduce_sum_f32(zeros, 40)));
 }
 
-/* A tile of bytes is summed in 32 bits: no sum of one wraps. */
-static void tiles_of_bytes_do_not_wrap(void **state) {
+/* A tile of bytes, or of numbers of 16 bits, is summed in 32 bits: no sum of one wraps. */
+static void tiles_of_narrow_numbers_do_not_wrap(void **state) {
   (void)state;
-  assert_true((uint64_t)RUNG_SUM_TILE * UINT8_MAX <= UINT32_MAX);
-  assert_true(UINT64_C(2048) * 16 * UINT8_MAX <= UINT32_MAX);
+  assert_true((uint64_t)RUNG_SUM_TILE * UINT16_MAX <= UINT32_MAX);
+  assert_true(UINT64_C(2048) * 16 * UINT16_MAX <= UINT32_MAX);
 }
 
 /* Keys fall in the order of the floats they stand for, and lead back. */
@@ -172,23 +174,27 @@ static void keys_are_in_order(void **state) {
       0.0f,      0x1p-149f,        1,     0x1.8p0f, 0x1p127f,   INFINITY};
   for (size_t k = 0; k < sizeof rising / sizeof *rising; ++k)
     for (int largest = 0; largest < 2; ++largest) {
-      const int32_t turn = largest ? -1 : 0;
+      const int32_t mask = largest ? -1 : 0;
       int32_t bits, before = 0;
       memcpy(&bits, &rising[k], sizeof bits);
-      const int32_t key = rung_key_f32(bits, turn);
-      assert_true(rung_ordered_32(key ^ turn) == bits);
-      assert_true(key > rung_key_f32(0x7fc00000, turn) && key > rung_key_f32(-1, turn));
+      const int32_t key = rung_key_f32(bits, mask);
+      assert_true(rung_ordered_32(key ^ mask) == bits);
+      assert_true(key > rung_key_f32(0x7fc00000, mask) && key > rung_key_f32(-1, mask));
       if (k == 0) continue;
       memcpy(&before, &rising[k - 1], sizeof before);
-      assert_true(largest ? key < rung_key_f32(before, turn) : key > rung_key_f32(before, turn));
+      assert_true(largest ? key < rung_key_f32(before, mask) : key > rung_key_f32(before, mask));
     }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(keeps_the_order_of_floats), cmocka_unit_test(keeps_the_order_of_doubles),
-      cmocka_unit_test(tells_the_same_twice),      cmocka_unit_test(is_the_contracts_order),
-      cmocka_unit_test(keeps_the_sign_of_nothing), cmocka_unit_test(tiles_of_bytes_do_not_wrap),
+      cmocka_unit_test(keeps_the_order_of_floats),
+      cmocka_unit_test(keeps_the_order_of_doubles),
+      cmocka_unit_test(keeps_the_order_of_halves),
+      cmocka_unit_test(tells_the_same_twice),
+      cmocka_unit_test(is_the_contracts_order),
+      cmocka_unit_test(keeps_the_sign_of_nothing),
+      cmocka_unit_test(tiles_of_narrow_numbers_do_not_wrap),
       cmocka_unit_test(keys_are_in_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

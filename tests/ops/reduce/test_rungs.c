@@ -78,6 +78,12 @@ static void sees_one_wrong_bit(void **state) {
       {"n=100 op=sum type=u64 outer=70", RUNG_CANONICAL, 0, 0, false},
       {"n=100 op=mean type=i32 inner=70", RUNG_TEXTBOOK, 0, 0, false},
       {"n=0 op=sum type=f32 outer=70", RUNG_TEXTBOOK, 3, 7, false}, /* -0 for +0 */
+      {"n=100 op=sum type=f16 outer=70", RUNG_CANONICAL, 0, 0, false},
+      {"n=100 op=sum type=f16 outer=70", RUNG_TEXTBOOK, 1, 4, false},
+      {"n=100 op=mean type=bf16 inner=70", RUNG_TEXTBOOK, 1, 5, false},
+      {"n=100 op=min type=bf16 outer=70", RUNG_TEXTBOOK, 0, 0, false},
+      {"n=100 op=sum type=i8 outer=70", RUNG_TEXTBOOK, 0, 0, false},
+      {"n=100 op=max type=i16 inner=70", RUNG_TEXTBOOK, 0, 0, false},
   };
   for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c)
     see_turned(&reduce_cases, "lanes", REDUCE_OUT, 69, &cases[c]);
@@ -85,7 +91,7 @@ static void sees_one_wrong_bit(void **state) {
 
 static void refuses_lines_it_cannot_make(void **state) {
   (void)state;
-  static const char *const lines[] = {"n=-1",    "op=median",  "type=u16",
+  static const char *const lines[] = {"n=-1",    "op=median",  "type=u12",
                                       "outer=0", "inner=0",    "data=nice",
                                       "m=3",     "n=0 op=min", "n=1099511627777"};
   refuse_lines(&reduce_cases, lines, sizeof lines / sizeof *lines);

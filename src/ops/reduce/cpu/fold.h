@@ -1,9 +1,9 @@
 /* Reductions of one line, and of many lines side by side, on one CPU thread. For every
- * reduce_source a row of a table:
+ * reduce_operator a row of a table:
  *
- *   line(in, n, turn, partial)                  n elements without gaps, 0 <= n, to one partial
- *   across(in, step, n, width, turn, partials)  `width` lines side by side, an element of each in
- *                                               every row of `step` elements, to as many partials
+ *   line(in, n, key, partial)                  n elements without gaps, 0 <= n, to one partial
+ *   across(in, step, n, width, key, partials)  `width` lines side by side, an element of each in
+ *                                              every row of `step` elements, to as many partials
  *
  * For the files under cpu/, which are compiled once per instruction set. A partial result of sums
  * of floats is the contract's sum (core/sum.h); sum.h has it of one line. */
@@ -11,17 +11,13 @@
 #define RUNG_REDUCE_CPU_FOLD_H
 
 #include "ops/reduce/cpu/sum.h"
-#include "ops/reduce/reduce.h"
+#include "ops/reduce/finish.h"
 
 /* So many lines side by side: what a level of folding keeps of them fits the first-level cache
  * eleven times over. */
 enum { REDUCE_STRIP = 256 };
 
-/* A float looked at as an integer of its bits. */
-typedef int32_t __attribute__((may_alias)) reduce_bits_32;
-typedef int64_t __attribute__((may_alias)) reduce_bits_64;
-
-/* The partial results of a strip: which member is a matter of the source. */
+/* The partial results of a strip: which member is a matter of the operator. */
 typedef union reduce_partials {
   float f32[REDUCE_STRIP];
   double f64[REDUCE_STRIP];
@@ -30,12 +26,31 @@ typedef union reduce_partials {
   int64_t i64[REDUCE_STRIP];
 } reduce_partials;
 
+#define SUM_ELEMENT uint16_t
+#define SUM_NUMBER float
+#define SUM_FOLD reduce_fold_lanes_f32
+#define SUM_CONVERT rung_f16_to_f32
+#define SUM_NAME(name) name##_f16
+#include "ops/reduce/cpu/sum_of.h"
+#undef SUM_CONVERT
+#undef SUM_NAME
+#define SUM_CONVERT rung_bf16_to_f32
+#define SUM_NAME(name) name##_bf16
+#include "ops/reduce/cpu/sum_of.h"
+#undef SUM_ELEMENT
+#undef SUM_NUMBER
+#undef SUM_FOLD
+#undef SUM_CONVERT
+#undef SUM_NAME
+
 /* Bytes, in pairs that share 16 bits, and those in pairs that share 32 before they can overflow:
  * widened one by one they would cost four times as much. */
-static inline uint32_t reduce_sum_bytes(const uint8_t *tile, int count) {
+static inline uint32_t reduce_sum_bytes(const uint8_t *tile, int count, const rung_key_code *key) {
   typedef uint16_t pairs __attribute__((vector_size(LANES_BYTES)));
   typedef uint32_t fours __attribute__((vector_size(LANES_BYTES)));
   enum { MOST = 128 }; /* 128 pairs of 255 are less than 2^16 */
+  const uint8_t mask = (uint8_t)key->mask;
+  const uint16_t both = (uint16_t)(mask << 8 | mask);
   fours wide = {0};
   uint32_t sum = 0;
   int k = 0;
@@ -43,152 +58,168 @@ static inline uint32_t reduce_sum_bytes(const uint8_t *tile, int count) {
     pairs narrow = {0}, x;
     for (int v = 0; v < MOST && k + LANES_BYTES <= count; ++v, k += LANES_BYTES) {
       memcpy(&x, tile + k, sizeof x);
+      x ^= both;
       narrow += (x & 255) + (x >> 8);
     }
     wide += ((fours)narrow & 65535) + ((fours)narrow >> 16);
   }
   for (int l = 0; l < LANES_BYTES / 4; ++l) sum += wide[l];
-  for (; k < count; ++k) sum += tile[k];
+  for (; k < count; ++k) sum += (uint8_t)(tile[k] ^ mask);
   return sum;
 }
 
-/* The least key of at least one byte, sought among bytes. */
-static inline int32_t reduce_least_byte(const uint8_t *tile, int count, int32_t turn) {
-  const uint8_t turned = (uint8_t)turn;
-  uint8_t least = 255;
+/* The least key of at least one byte, sought among bytes in the order of unsigned ones. */
+static inline int32_t reduce_least_byte(const int8_t *tile, int count, const rung_key_code *key) {
+  const uint8_t mask = (uint8_t)(key->mask ^ INT8_MIN);
+  uint8_t least = UINT8_MAX;
   for (int k = 0; k < count; ++k) {
-    const uint8_t key = (uint8_t)(tile[k] ^ turned);
-    least = key < least ? key : least;
+    const uint8_t x = (uint8_t)((uint8_t)tile[k] ^ mask);
+    least = x < least ? x : least;
   }
-  return (int32_t)(uint8_t)(least ^ turned) ^ turn;
+  return (int8_t)(least ^ INT8_MIN);
 }
 
+/* ---- sums of floats ----------------------------------------------------------------------------
+ */
+
 #define REDUCE_ORDERED 1
+#define REDUCE_LOAD(x) (x)
 #define REDUCE_NAME(name) name##_f32
 #define REDUCE_IN float
 #define REDUCE_PARTIAL float
 #include "ops/reduce/cpu/fold_of.h"
+#undef REDUCE_PARTIAL
 #define REDUCE_NAME(name) name##_f64
 #define REDUCE_IN double
 #define REDUCE_PARTIAL double
 #include "ops/reduce/cpu/fold_of.h"
+#undef REDUCE_PARTIAL
+#undef REDUCE_LOAD
+#define REDUCE_PARTIAL float
+#define REDUCE_LOAD(x) rung_f16_to_f32(x)
+#define REDUCE_NAME(name) name##_f16
+#define REDUCE_IN uint16_t
+#include "ops/reduce/cpu/fold_of.h"
+#undef REDUCE_LOAD
+#define REDUCE_LOAD(x) rung_bf16_to_f32(x)
+#define REDUCE_NAME(name) name##_bf16
+#define REDUCE_IN uint16_t
+#include "ops/reduce/cpu/fold_of.h"
+#undef REDUCE_LOAD
+#undef REDUCE_PARTIAL
 #undef REDUCE_ORDERED
 
+static void reduce_line_half(const void *in, int64_t n, const rung_key_code *key, void *partial) {
+  (key->bfloat ? reduce_line_bf16 : reduce_line_f16)(in, n, key, partial);
+}
+static void reduce_across_half(const void *in, int64_t step, int64_t n, int width,
+                               const rung_key_code *key, void *partials) {
+  (key->bfloat ? reduce_across_bf16 : reduce_across_f16)(in, step, n, width, key, partials);
+}
+
+/* ---- sums of integers --------------------------------------------------------------------------
+ */
+
 #define REDUCE_ORDERED 0
-#define REDUCE_NONE 0
-#define REDUCE_JOIN(a, b) ((a) + (b))
-#define REDUCE_TAKE(x, turn) ((void)(turn), (x))
-#define REDUCE_NAME(name) name##_u8
+#define REDUCE_IDENTITY 0
+#define REDUCE_COMBINE(a, b) ((a) + (b))
+#define REDUCE_PARTIAL uint64_t
+#define REDUCE_LOAD(x, key) ((x) ^ (uint32_t)(key)->mask)
+#define REDUCE_NAME(name) name##_8
 #define REDUCE_IN uint8_t
-#define REDUCE_PARTIAL uint64_t
-#define REDUCE_TILE(tile, count, turn) ((void)(turn), reduce_sum_bytes(tile, count))
+#define REDUCE_TILE(tile, count, key) reduce_sum_bytes(tile, count, key)
 #include "ops/reduce/cpu/fold_of.h"
-#undef REDUCE_TAKE
-#define REDUCE_TAKE(x, turn) ((void)(turn), (uint64_t)(x))
-#define REDUCE_NAME(name) name##_i32
-#define REDUCE_IN int32_t
-#define REDUCE_PARTIAL uint64_t
+#define REDUCE_RUNNING uint32_t /* a tile of 2^15 numbers fits */
+#define REDUCE_NAME(name) name##_16
+#define REDUCE_IN uint16_t
 #include "ops/reduce/cpu/fold_of.h"
-#define REDUCE_NAME(name) name##_u32
+#undef REDUCE_RUNNING
+#define REDUCE_RUNNING uint64_t
+#define REDUCE_NAME(name) name##_32
 #define REDUCE_IN uint32_t
-#define REDUCE_PARTIAL uint64_t
 #include "ops/reduce/cpu/fold_of.h"
+#undef REDUCE_LOAD
+#define REDUCE_LOAD(x, key) ((void)(key), (x))
 #define REDUCE_NAME(name) name##_64
 #define REDUCE_IN uint64_t
-#define REDUCE_PARTIAL uint64_t
 #include "ops/reduce/cpu/fold_of.h"
-#undef REDUCE_NONE
-#undef REDUCE_JOIN
-#undef REDUCE_TAKE
+#undef REDUCE_IDENTITY
+#undef REDUCE_COMBINE
+#undef REDUCE_PARTIAL
+#undef REDUCE_RUNNING
+#undef REDUCE_LOAD
 
-#define REDUCE_JOIN(a, b) ((a) < (b) ? (a) : (b))
-#define REDUCE_TAKE(x, turn) ((int32_t)(x) ^ (int32_t)(turn))
-#define REDUCE_NONE INT32_MAX
-#define REDUCE_NAME(name) name##_least_u8
-#define REDUCE_IN uint8_t
+/* ---- the least key -----------------------------------------------------------------------------
+ */
+
+#define REDUCE_COMBINE(a, b) ((a) < (b) ? (a) : (b))
 #define REDUCE_PARTIAL int32_t
-#define REDUCE_TILE(tile, count, turn) reduce_least_byte(tile, count, (int32_t)(turn))
+#define REDUCE_RUNNING int32_t
+#define REDUCE_IDENTITY INT32_MAX
+#define REDUCE_LOAD(x, key) ((x) ^ (int32_t)(key)->mask)
+#define REDUCE_NAME(name) name##_least_8
+#define REDUCE_IN int8_t
+#define REDUCE_TILE(tile, count, key) reduce_least_byte(tile, count, key)
 #include "ops/reduce/cpu/fold_of.h"
 #define REDUCE_NAME(name) name##_least_32
 #define REDUCE_IN int32_t
-#define REDUCE_PARTIAL int32_t
 #include "ops/reduce/cpu/fold_of.h"
-#undef REDUCE_TAKE
-#define REDUCE_TAKE(x, turn) rung_key_f32(x, (int32_t)(turn))
+#undef REDUCE_LOAD
+#define REDUCE_LOAD(x, key) rung_key_16(x, key)
+#define REDUCE_NAME(name) name##_least_16
+#define REDUCE_IN int16_t
+#include "ops/reduce/cpu/fold_of.h"
+#undef REDUCE_LOAD
+#define REDUCE_LOAD(x, key) rung_key_f32(x, (int32_t)(key)->mask)
 #define REDUCE_NAME(name) name##_least_f32
 #define REDUCE_IN reduce_bits_32
-#define REDUCE_PARTIAL int32_t
 #include "ops/reduce/cpu/fold_of.h"
-#undef REDUCE_TAKE
-#undef REDUCE_NONE
-#define REDUCE_TAKE(x, turn) ((x) ^ (turn))
-#define REDUCE_NONE INT64_MAX
+#undef REDUCE_PARTIAL
+#undef REDUCE_RUNNING
+#undef REDUCE_IDENTITY
+#undef REDUCE_LOAD
+#define REDUCE_PARTIAL int64_t
+#define REDUCE_RUNNING int64_t
+#define REDUCE_IDENTITY INT64_MAX
+#define REDUCE_LOAD(x, key) ((x) ^ (key)->mask)
 #define REDUCE_NAME(name) name##_least_64
 #define REDUCE_IN int64_t
-#define REDUCE_PARTIAL int64_t
 #include "ops/reduce/cpu/fold_of.h"
-#undef REDUCE_TAKE
-#define REDUCE_TAKE(x, turn) rung_key_f64(x, turn)
+#undef REDUCE_LOAD
+#define REDUCE_LOAD(x, key) rung_key_f64(x, (key)->mask)
 #define REDUCE_NAME(name) name##_least_f64
 #define REDUCE_IN reduce_bits_64
-#define REDUCE_PARTIAL int64_t
 #include "ops/reduce/cpu/fold_of.h"
-#undef REDUCE_TAKE
-#undef REDUCE_NONE
-#undef REDUCE_JOIN
+#undef REDUCE_PARTIAL
+#undef REDUCE_RUNNING
+#undef REDUCE_IDENTITY
+#undef REDUCE_LOAD
+#undef REDUCE_COMBINE
 #undef REDUCE_ORDERED
 
+/* ---- the table ---------------------------------------------------------------------------------
+ */
+
 typedef struct reduce_fold {
-  void (*line)(const void *in, int64_t n, int64_t turn, void *partial);
-  void (*across)(const void *in, int64_t step, int64_t n, int width, int64_t turn, void *partials);
+  void (*line)(const void *in, int64_t n, const rung_key_code *key, void *partial);
+  void (*across)(const void *in, int64_t step, int64_t n, int width, const rung_key_code *key,
+                 void *partials);
 } reduce_fold;
 
-static const reduce_fold reduce_folds[REDUCE_SOURCES] = {
+static const reduce_fold reduce_folds[REDUCE_OPERATORS] = {
     [REDUCE_ADD_F32] = {reduce_line_f32, reduce_across_f32},
+    [REDUCE_ADD_HALF] = {reduce_line_half, reduce_across_half},
     [REDUCE_ADD_F64] = {reduce_line_f64, reduce_across_f64},
-    [REDUCE_ADD_U8] = {reduce_line_u8, reduce_across_u8},
-    [REDUCE_ADD_I32] = {reduce_line_i32, reduce_across_i32},
-    [REDUCE_ADD_U32] = {reduce_line_u32, reduce_across_u32},
+    [REDUCE_ADD_8] = {reduce_line_8, reduce_across_8},
+    [REDUCE_ADD_16] = {reduce_line_16, reduce_across_16},
+    [REDUCE_ADD_32] = {reduce_line_32, reduce_across_32},
     [REDUCE_ADD_64] = {reduce_line_64, reduce_across_64},
-    [REDUCE_LEAST_U8] = {reduce_line_least_u8, reduce_across_least_u8},
+    [REDUCE_LEAST_8] = {reduce_line_least_8, reduce_across_least_8},
+    [REDUCE_LEAST_16] = {reduce_line_least_16, reduce_across_least_16},
     [REDUCE_LEAST_32] = {reduce_line_least_32, reduce_across_least_32},
     [REDUCE_LEAST_F32] = {reduce_line_least_f32, reduce_across_least_f32},
     [REDUCE_LEAST_64] = {reduce_line_least_64, reduce_across_least_64},
     [REDUCE_LEAST_F64] = {reduce_line_least_f64, reduce_across_least_f64},
 };
-
-/* out[at] from the partial result of a whole line. */
-static inline void reduce_put(const reduce_problem *problem, const void *partial, char *out,
-                              int64_t at) {
-  const double n = (double)problem->columns;
-  const bool mean = problem->what == RUNG_MEAN;
-  const int64_t turn = reduce_turn_of(problem);
-  if (problem->what == RUNG_MIN || problem->what == RUNG_MAX) {
-    const bool narrow = rung_dtype_bytes(problem->dtype) < 8;
-    const int64_t key = narrow ? *(const int32_t *)partial : *(const int64_t *)partial;
-    if (problem->dtype == RUNG_U8)
-      ((uint8_t *)out)[at] = (uint8_t)(key ^ turn);
-    else if (problem->dtype == RUNG_F32)
-      ((reduce_bits_32 *)out)[at] = rung_unkey_f32((int32_t)key, (int32_t)turn);
-    else if (problem->dtype == RUNG_F64)
-      ((reduce_bits_64 *)out)[at] = rung_unkey_f64(key, turn);
-    else if (narrow)
-      ((int32_t *)out)[at] = (int32_t)(key ^ turn);
-    else
-      ((int64_t *)out)[at] = key ^ turn;
-  } else if (problem->dtype == RUNG_F32) {
-    const float sum = *(const float *)partial;
-    ((float *)out)[at] = mean ? (float)((double)sum / n) : sum;
-  } else if (problem->dtype == RUNG_F64) {
-    const double sum = *(const double *)partial;
-    ((double *)out)[at] = mean ? sum / n : sum;
-  } else if (!mean) {
-    ((uint64_t *)out)[at] = *(const uint64_t *)partial;
-  } else {
-    const uint64_t sum = *(const uint64_t *)partial;
-    const bool negative = problem->dtype == RUNG_I32 || problem->dtype == RUNG_I64;
-    ((double *)out)[at] = (negative ? (double)(int64_t)sum : (double)sum) / n;
-  }
-}
 
 #endif

@@ -7,9 +7,11 @@
 rung_status RUNG_ENTRY(reduce_lanes)(const rung_task *task) {
   const reduce_problem *problem = (const reduce_problem *)task->problem;
   const reduce_layout layout = reduce_layout_of(task);
-  const reduce_source source = reduce_source_of(problem);
-  const int64_t size = (int64_t)rung_dtype_bytes(problem->dtype), turn = reduce_turn_of(problem);
-  const int64_t partial = (int64_t)reduce_partial_bytes(source);
+  const reduce_operator op = reduce_operator_of(problem);
+  const rung_dtype type = reduce_partial_of(op);
+  const reduce_end end = reduce_end_of(problem);
+  const int64_t size = (int64_t)rung_dtype_bytes(problem->dtype);
+  const int64_t partial = (int64_t)rung_dtype_bytes(type);
   const char *in = task->arrays[REDUCE_IN].data;
   char *out = task->arrays[REDUCE_OUT].data;
   reduce_partials partials;
@@ -19,13 +21,13 @@ rung_status RUNG_ENTRY(reduce_lanes)(const rung_task *task) {
       const int width = left < REDUCE_STRIP ? (int)left : REDUCE_STRIP;
       const char *from = problem->columns > 0 ? in + (o * layout.in_outer + i) * size : NULL;
       if (problem->form == REDUCE_ACROSS)
-        reduce_folds[source].across(from, layout.in_column, problem->columns, width, turn,
-                                    &partials);
+        reduce_folds[op].across(from, layout.in_column, problem->columns, width, &end.key,
+                                &partials);
       else
-        reduce_folds[source].line(from, problem->columns, turn, &partials);
+        reduce_folds[op].line(from, problem->columns, &end.key, &partials);
       for (int w = 0; w < width; ++w)
-        reduce_put(problem, (const char *)&partials + w * partial, out,
-                   o * layout.out_outer + i + w);
+        reduce_finish_any(&end, type, (const char *)&partials + w * partial, out,
+                          o * layout.out_outer + i + w);
     }
   return RUNG_OK;
 }

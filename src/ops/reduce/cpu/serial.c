@@ -5,90 +5,90 @@
 #include <math.h>
 
 #include "backend/cpu/isa.h"
-#include "ops/reduce/reduce.h"
+#include "ops/reduce/finish.h"
 
-#define SUM(name, type, total)                                             \
-  static total name(const char *line, int64_t n, int64_t step) {           \
-    total sum = 0;                                                         \
-    for (int64_t k = 0; k < n; ++k) sum += ((const type *)line)[k * step]; \
-    return sum;                                                            \
+/* To *sum, of type reduce_partial_of(). */
+#define SUM(name, type, total, number)                                             \
+  static void sum_##name(const char *line, int64_t n, int64_t step, void *to) {    \
+    total sum = 0;                                                                 \
+    for (int64_t k = 0; k < n; ++k) sum += number(((const type *)line)[k * step]); \
+    *(total *)to = sum;                                                            \
   }
-SUM(sum_f32, float, float)
-SUM(sum_f64, double, double)
-SUM(sum_u8, uint8_t, uint64_t)
-SUM(sum_u32, uint32_t, uint64_t)
-SUM(sum_64, uint64_t, uint64_t)
+SUM(f16, uint16_t, float, rung_f16_to_f32)
+SUM(bf16, uint16_t, float, rung_bf16_to_f32)
+SUM(f32, float, float, )
+SUM(f64, double, double, )
+SUM(u8, uint8_t, uint64_t, )
+SUM(i8, int8_t, uint64_t, (uint64_t))
+SUM(u16, uint16_t, uint64_t, )
+SUM(i16, int16_t, uint64_t, (uint64_t))
+SUM(u32, uint32_t, uint64_t, )
+SUM(i32, int32_t, uint64_t, (uint64_t))
+SUM(64, uint64_t, uint64_t, )
 
-static uint64_t sum_i32(const char *line, int64_t n, int64_t step) {
-  uint64_t sum = 0;
-  for (int64_t k = 0; k < n; ++k) sum += (uint64_t)((const int32_t *)line)[k * step];
-  return sum;
-}
-
-/* The first element that no later one beats. Of floats a NaN beats all, and of zeros the sign
- * decides. */
-#define EXTREME(name, type, beats)                                                     \
-  static void name(const char *line, int64_t n, int64_t step, bool largest, char *out, \
-                   int64_t at) {                                                       \
-    type best = ((const type *)line)[0];                                               \
-    for (int64_t k = 1; k < n; ++k) {                                                  \
-      const type x = ((const type *)line)[k * step];                                   \
-      if (beats) best = x;                                                             \
-    }                                                                                  \
-    ((type *)out)[at] = best;                                                          \
+/* Where the first element is that no later one beats. Of floats a NaN beats all, and of zeros the
+ * sign decides. */
+#define EXTREME(name, type, value, number, beats)                                          \
+  static int64_t extreme_##name(const char *line, int64_t n, int64_t step, bool largest) { \
+    int64_t at = 0;                                                                        \
+    value best = number(((const type *)line)[0]);                                          \
+    for (int64_t k = 1; k < n; ++k) {                                                      \
+      const value x = number(((const type *)line)[k * step]);                              \
+      if (!(beats)) continue;                                                              \
+      best = x;                                                                            \
+      at = k;                                                                              \
+    }                                                                                      \
+    return at;                                                                             \
   }
 #define INTEGER (largest ? x > best : x < best)
 #define FLOATING (isnan(x) || (x == best ? !signbit(x) == largest : INTEGER && !isnan(best)))
-EXTREME(extreme_u8, uint8_t, INTEGER)
-EXTREME(extreme_i32, int32_t, INTEGER)
-EXTREME(extreme_u32, uint32_t, INTEGER)
-EXTREME(extreme_i64, int64_t, INTEGER)
-EXTREME(extreme_u64, uint64_t, INTEGER)
-EXTREME(extreme_f32, float, FLOATING)
-EXTREME(extreme_f64, double, FLOATING)
+EXTREME(u8, uint8_t, uint8_t, , INTEGER)
+EXTREME(i8, int8_t, int8_t, , INTEGER)
+EXTREME(u16, uint16_t, uint16_t, , INTEGER)
+EXTREME(i16, int16_t, int16_t, , INTEGER)
+EXTREME(u32, uint32_t, uint32_t, , INTEGER)
+EXTREME(i32, int32_t, int32_t, , INTEGER)
+EXTREME(u64, uint64_t, uint64_t, , INTEGER)
+EXTREME(i64, int64_t, int64_t, , INTEGER)
+EXTREME(f16, uint16_t, float, rung_f16_to_f32, FLOATING)
+EXTREME(bf16, uint16_t, float, rung_bf16_to_f32, FLOATING)
+EXTREME(f32, float, float, , FLOATING)
+EXTREME(f64, double, double, , FLOATING)
+
+/* In the order of the enum. */
+static const struct {
+  rung_dtype dtype;
+  void (*sum)(const char *line, int64_t n, int64_t step, void *to);
+  int64_t (*extreme)(const char *line, int64_t n, int64_t step, bool largest);
+} types[] = {
+    {RUNG_U8, sum_u8, extreme_u8},    {RUNG_I8, sum_i8, extreme_i8},
+    {RUNG_U16, sum_u16, extreme_u16}, {RUNG_I16, sum_i16, extreme_i16},
+    {RUNG_I32, sum_i32, extreme_i32}, {RUNG_U32, sum_u32, extreme_u32},
+    {RUNG_I64, sum_64, extreme_i64},  {RUNG_U64, sum_64, extreme_u64},
+    {RUNG_F16, sum_f16, extreme_f16}, {RUNG_BF16, sum_bf16, extreme_bf16},
+    {RUNG_F32, sum_f32, extreme_f32}, {RUNG_F64, sum_f64, extreme_f64},
+};
+_Static_assert(sizeof types / sizeof *types == RUNG_DTYPES, "every dtype has its functions");
 
 static void find(const reduce_problem *problem, const char *line, int64_t step, char *out,
                  int64_t at) {
-  static void (*const extremes[RUNG_DTYPES])(const char *line, int64_t n, int64_t step,
-                                             bool largest, char *out, int64_t at) = {
-      [RUNG_U8] = extreme_u8,   [RUNG_I32] = extreme_i32, [RUNG_U32] = extreme_u32,
-      [RUNG_I64] = extreme_i64, [RUNG_U64] = extreme_u64, [RUNG_F32] = extreme_f32,
-      [RUNG_F64] = extreme_f64,
-  };
-  extremes[problem->dtype](line, problem->columns, step, problem->what == RUNG_MAX, out, at);
-}
-
-static uint64_t add(const reduce_problem *problem, const char *line, int64_t step) {
-  switch (problem->dtype) {
-    case RUNG_U8:
-      return sum_u8(line, problem->columns, step);
-    case RUNG_I32:
-      return sum_i32(line, problem->columns, step);
-    case RUNG_U32:
-      return sum_u32(line, problem->columns, step);
-    default:
-      return sum_64(line, problem->columns, step);
-  }
+  const size_t size = rung_dtype_bytes(problem->dtype);
+  const int64_t found =
+      types[problem->dtype].extreme(line, problem->columns, step, problem->what == RUNG_MAX);
+  memcpy(out + (size_t)at * size, line + found * step * (int64_t)size, size);
 }
 
 static void sum_up(const reduce_problem *problem, const char *line, int64_t step, char *out,
                    int64_t at) {
-  const bool mean = problem->what == RUNG_MEAN;
-  const double n = (double)problem->columns;
-  if (problem->dtype == RUNG_F32) {
-    const float sum = sum_f32(line, problem->columns, step);
-    ((float *)out)[at] = mean ? (float)((double)sum / n) : sum;
-  } else if (problem->dtype == RUNG_F64) {
-    const double sum = sum_f64(line, problem->columns, step);
-    ((double *)out)[at] = mean ? sum / n : sum;
-  } else {
-    const uint64_t sum = add(problem, line, step);
-    const bool negative = problem->dtype == RUNG_I32 || problem->dtype == RUNG_I64;
-    if (mean)
-      ((double *)out)[at] = (negative ? (double)(int64_t)sum : (double)sum) / n;
-    else
-      ((uint64_t *)out)[at] = sum;
-  }
+  union {
+    float f32;
+    double f64;
+    uint64_t u64;
+  } sum;
+  reduce_end end = reduce_end_of(problem);
+  end.key.mask = 0; /* numbers are added as they are */
+  types[problem->dtype].sum(line, problem->columns, step, &sum);
+  reduce_finish_any(&end, reduce_partial_of(reduce_operator_of(problem)), &sum, out, at);
 }
 
 rung_status RUNG_ENTRY(reduce_serial)(const rung_task *task) {

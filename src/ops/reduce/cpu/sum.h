@@ -18,19 +18,35 @@
 #include "core/sum.h"
 
 #define SUM_ELEMENT float
+#define SUM_NUMBER float
 #define SUM_WIDTH LANES_F32
 #define SUM_NAME(name) name##_f32
+#define SUM_FOLD reduce_fold_lanes_f32
 #include "ops/reduce/cpu/sum_of.h"
 #undef SUM_ELEMENT
+#undef SUM_NUMBER
 #undef SUM_WIDTH
 #undef SUM_NAME
+#undef SUM_FOLD
+
+static inline float reduce_mean_f32(float sum, int64_t n) {
+  return (float)((double)sum / (double)n);
+}
 
 #define SUM_ELEMENT double
+#define SUM_NUMBER double
 #define SUM_WIDTH LANES_F64
 #define SUM_NAME(name) name##_f64
+#define SUM_FOLD reduce_fold_lanes_f64
 #include "ops/reduce/cpu/sum_of.h"
 #undef SUM_ELEMENT
+#undef SUM_NUMBER
 #undef SUM_WIDTH
 #undef SUM_NAME
+#undef SUM_FOLD
+
+static inline double reduce_mean_f64(double sum, int64_t n) {
+  return (double)((double)sum / (double)n);
+}
 
 #endif

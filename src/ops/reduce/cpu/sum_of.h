@@ -1,4 +1,21 @@
-/* The functions of sum.h for one element type: included by sum.h alone, once per type. */
+/* The functions of sum.h for one element type: included by sum.h and fold.h alone, once per type.
+ * SUM_CONVERT(x): elements are no numbers that can be added, but become floats by it. */
+
+#ifdef SUM_CONVERT
+
+/* The sum of one tile of 1 ... RUNG_SUM_TILE elements: a row is converted, then added. */
+static inline float SUM_NAME(reduce_sum_tile)(const SUM_ELEMENT *tile, int count) {
+  float lanes[RUNG_SUM_LANES] __attribute__((aligned(64))), row[RUNG_SUM_LANES];
+  for (int l = 0; l < RUNG_SUM_LANES && l < count; ++l) lanes[l] = SUM_CONVERT(tile[l]);
+  for (int first = RUNG_SUM_LANES; first < count; first += RUNG_SUM_LANES) {
+    const int left = count - first, n = left < RUNG_SUM_LANES ? left : RUNG_SUM_LANES;
+    for (int l = 0; l < n; ++l) row[l] = SUM_CONVERT(tile[first + l]);
+    for (int l = 0; l < n; ++l) lanes[l] += row[l];
+  }
+  return count < RUNG_SUM_LANES ? SUM_FOLD(lanes, count) : reduce_fold_all_lanes_f32(lanes);
+}
+
+#else
 
 /* Adds `rows` >= 1 whole rows of lanes, strip by strip: eight vectors of sums at a time, which
  * leaves half of 16 registers to the loads under way. */
@@ -65,23 +82,21 @@ static inline SUM_ELEMENT SUM_NAME(reduce_sum_tile)(const SUM_ELEMENT *tile, int
   return SUM_NAME(reduce_fold_all_lanes)(lanes);
 }
 
+#endif
+
 /* The sum of a line of any length. A line of more than one tile is cut into parts of `part` =
  * RUNG_SUM_TILE^k elements, so that their sums are the one tile of the highest level. */
-static inline SUM_ELEMENT SUM_NAME(reduce_sum)(const SUM_ELEMENT *line, int64_t n) {
+static inline SUM_NUMBER SUM_NAME(reduce_sum)(const SUM_ELEMENT *line, int64_t n) {
   if (n <= RUNG_SUM_TILE) return SUM_NAME(reduce_sum_tile)(line, (int)n);
-  SUM_ELEMENT lanes[RUNG_SUM_LANES];
+  SUM_NUMBER lanes[RUNG_SUM_LANES];
   int64_t part = RUNG_SUM_TILE;
   while ((n - 1) / RUNG_SUM_TILE >= part) part *= RUNG_SUM_TILE;
   int parts = 0;
   for (int64_t done = 0; done < n; done += part, ++parts) {
     const int64_t left = n - done;
-    const SUM_ELEMENT sum = SUM_NAME(reduce_sum)(line + done, left < part ? left : part);
-    SUM_ELEMENT *lane = &lanes[parts % RUNG_SUM_LANES];
+    const SUM_NUMBER sum = SUM_NAME(reduce_sum)(line + done, left < part ? left : part);
+    SUM_NUMBER *lane = &lanes[parts % RUNG_SUM_LANES];
     *lane = parts < RUNG_SUM_LANES ? sum : *lane + sum;
   }
-  return SUM_NAME(reduce_fold_lanes)(lanes, parts < RUNG_SUM_LANES ? parts : RUNG_SUM_LANES);
-}
-
-static inline SUM_ELEMENT SUM_NAME(reduce_mean)(SUM_ELEMENT sum, int64_t n) {
-  return (SUM_ELEMENT)((double)sum / (double)n);
+  return SUM_FOLD(lanes, parts < RUNG_SUM_LANES ? parts : RUNG_SUM_LANES);
 }

@@ -11,18 +11,20 @@ enum { CHUNK = 4 * RUNG_SUM_TILE };
 typedef struct job {
   const reduce_problem *problem;
   reduce_layout layout;
-  reduce_source source;
-  int64_t size, partial, turn; /* bytes of an element and of a partial result */
-  int64_t tiles, strips;       /* of a line; of the lines side by side */
-  int64_t chunk;               /* jobs dealt out together: tiles of strips of outer lines */
+  reduce_operator op;
+  reduce_end end;
+  rung_dtype type;       /* of partial results */
+  int64_t size, partial; /* bytes of an element and of a partial result */
+  int64_t tiles, strips; /* of a line; of the lines side by side */
+  int64_t chunk;         /* jobs dealt out together: tiles of strips of outer lines */
   const char *in;
   char *out, *partials; /* (outer, tiles, inner) where there is more than one tile */
 } job;
 
 static void put_strip(const job *job, const char *partials, int64_t o, int64_t i, int width) {
   for (int w = 0; w < width; ++w)
-    reduce_put(job->problem, partials + w * job->partial, job->out,
-               o * job->layout.out_outer + i + w);
+    reduce_finish_any(&job->end, job->type, partials + w * job->partial, job->out,
+                      o * job->layout.out_outer + i + w);
 }
 
 static int width_of(const job *job, int64_t i) {
@@ -43,9 +45,9 @@ static void fold_tile(const job *job, int64_t o, int64_t tile, int64_t i) {
   if (job->tiles > 1)
     partials = job->partials + ((o * job->tiles + tile) * problem->inner + i) * job->partial;
   if (problem->form == REDUCE_ACROSS)
-    reduce_folds[job->source].across(from, job->layout.in_column, n, width, job->turn, partials);
+    reduce_folds[job->op].across(from, job->layout.in_column, n, width, &job->end.key, partials);
   else
-    reduce_folds[job->source].line(from, n, job->turn, partials);
+    reduce_folds[job->op].line(from, n, &job->end.key, partials);
   if (job->tiles == 1) put_strip(job, partials, o, i, width);
 }
 
@@ -62,7 +64,8 @@ static void fold_chunk(void *arg, int64_t chunk, int thread) {
 /* The partial results of a strip's tiles. */
 static void finish_strip(void *arg, int64_t at, int thread) {
   const job *job = (const struct job *)arg;
-  const reduce_source next = reduce_source_next(job->source);
+  const reduce_operator next = reduce_operator_next(job->op);
+  const rung_key_code key = {0};
   const int64_t inner = job->problem->inner, o = at / job->strips;
   const int64_t i = at % job->strips * REDUCE_STRIP;
   const char *from = job->partials + (o * job->tiles * inner + i) * job->partial;
@@ -70,9 +73,9 @@ static void finish_strip(void *arg, int64_t at, int thread) {
   reduce_partials partials;
   (void)thread;
   if (job->problem->form == REDUCE_ACROSS)
-    reduce_folds[next].across(from, inner, job->tiles, width, 0, &partials);
+    reduce_folds[next].across(from, inner, job->tiles, width, &key, &partials);
   else
-    reduce_folds[next].line(from, job->tiles, 0, &partials);
+    reduce_folds[next].line(from, job->tiles, &key, &partials);
   put_strip(job, (const char *)&partials, o, i, width);
 }
 
@@ -80,15 +83,16 @@ rung_status RUNG_ENTRY(reduce_threads)(const rung_task *task) {
   const reduce_problem *problem = (const reduce_problem *)task->problem;
   job job = {.problem = problem,
              .layout = reduce_layout_of(task),
-             .source = reduce_source_of(problem),
+             .op = reduce_operator_of(problem),
+             .end = reduce_end_of(problem),
              .size = (int64_t)rung_dtype_bytes(problem->dtype),
-             .turn = reduce_turn_of(problem),
              .tiles = reduce_tiles(problem->columns),
              .strips = (problem->inner + REDUCE_STRIP - 1) / REDUCE_STRIP,
              .in = task->arrays[REDUCE_IN].data,
              .out = task->arrays[REDUCE_OUT].data,
              .partials = (char *)task->scratch};
-  job.partial = (int64_t)reduce_partial_bytes(job.source);
+  job.type = reduce_partial_of(job.op);
+  job.partial = (int64_t)rung_dtype_bytes(job.type);
   const int64_t columns = problem->columns < RUNG_SUM_TILE ? problem->columns : RUNG_SUM_TILE;
   const int64_t width = problem->inner < REDUCE_STRIP ? problem->inner : REDUCE_STRIP;
   job.chunk = columns * width > 0 ? CHUNK / (columns * width) : CHUNK;

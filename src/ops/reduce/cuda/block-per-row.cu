@@ -6,6 +6,14 @@
  * threads would find no lanes of their own. */
 #include "ops/reduce/cuda/vector.cuh"
 
+static reduce_kernel pick_kernel(reduce_operator op, bool wide) {
+  REDUCE_PICK_FLOAT(op, REDUCE_PICK_VECTOR)
+}
+
+static rung_status launch(const rung_task *task, const reduce_level &level, reduce_operator op) {
+  return reduce_launch_lines(task, level, op, pick_kernel);
+}
+
 extern "C" rung_status RUNG_ENTRY(reduce_block_per_row)(const rung_task *task) {
-  return reduce_by_float<reduce_vector_lines>(task);
+  return reduce_all_levels(task, RUNG_SUM_TILE, launch);
 }

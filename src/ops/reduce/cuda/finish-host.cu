@@ -13,12 +13,12 @@ struct reduce_note {
 static_assert(sizeof(reduce_note) <= REDUCE_NOTE, "there is room for a note");
 
 template <typename S>
-static __global__ void reduce_finish_host_kernel(reduce_level<S> level, reduce_note note,
-                                                 reduce_note *there) {
+static __global__ void reduce_finish_host(reduce_level level, reduce_note note,
+                                          reduce_note *there) {
   RUNG_DYNAMIC_SHARED(typename S::partial, shared);
   if (blockIdx.x == 0 && threadIdx.x == 0) *there = note;
   for (int64_t job = blockIdx.x; job < level.outer * level.parts; job += gridDim.x)
-    reduce_shuffle_job(level, job, shared);
+    reduce_shuffle_job<S>(level, job, shared);
 }
 
 /* [note | partial results | results] */
@@ -29,36 +29,40 @@ static void reduce_finish_on_host(void *memory) {
   const P *partials = (const P *)((const char *)memory + REDUCE_NOTE);
   void *results = (P *)partials + note->outer * note->pitch;
   for (int64_t line = 0; line < note->outer; ++line) {
-    P value = S::none();
+    P value = S::identity();
     for (int64_t k = 0; k < note->parts; ++k)
-      value = S::join(value, partials[line * note->pitch + k]);
+      value = S::combine(value, partials[line * note->pitch + k]);
     reduce_finish(note->end, value, results, line);
   }
 }
 
-struct reduce_finish_host_rung {
-  template <typename S>
-  static rung_status run(const rung_task *task) {
-    const reduce_problem *problem = (const reduce_problem *)task->problem;
-    char *there = (char *)task->scratch, *here = (char *)task->host_scratch;
-    const int64_t threads = reduce_block(task);
-    reduce_level<S> level = reduce_level_of<S>(task);
-    reduce_cut(task, &level, reduce_shuffle_rung::part(task), there + REDUCE_NOTE);
-    if (level.parts == 1) return reduce_shuffle_rung::launch(task, level);
-    const reduce_note note = {level.end, level.outer, level.parts, level.out_outer};
-    RUNG_LAUNCH(task, (reduce_finish_host_kernel<S>), reduce_grid(level.outer * level.parts),
-                (unsigned)threads, threads * sizeof(typename S::partial), level, note,
-                (reduce_note *)there);
-    const size_t bytes =
-        REDUCE_NOTE + (size_t)(note.outer * note.pitch) * sizeof(typename S::partial);
-    RUNG_COPY_TO_HOST(task, here, there, bytes);
-    RUNG_CALL_ON_HOST(task, reduce_finish_on_host<S>, here);
-    RUNG_COPY_TO_DEVICE(task, task->arrays[REDUCE_OUT].data, here + bytes,
-                        (size_t)note.outer * rung_dtype_bytes(problem->result));
-    return RUNG_OK;
-  }
-};
+typedef void (*kernel_with_note)(reduce_level level, reduce_note note, reduce_note *there);
+static kernel_with_note pick_kernel(reduce_operator op) {
+  REDUCE_PICK_ANY(op, reduce_finish_host)
+}
+
+typedef void (*finish_of_host)(void *memory);
+static finish_of_host pick_finish(reduce_operator op) {
+  REDUCE_PICK_ANY(op, reduce_finish_on_host)
+}
 
 extern "C" rung_status RUNG_ENTRY(reduce_finish_host)(const rung_task *task) {
-  return reduce_by_source<reduce_finish_host_rung>(task);
+  const reduce_problem *problem = (const reduce_problem *)task->problem;
+  const reduce_operator op = reduce_operator_of(problem);
+  char *there = (char *)task->scratch, *here = (char *)task->host_scratch;
+  reduce_level level = reduce_level_of(task);
+  reduce_cut(task, &level, reduce_shuffle_part(task), there + REDUCE_NOTE);
+  if (level.parts == 1) return reduce_shuffle_launch(task, level, op);
+  const reduce_note note = {level.end, level.outer, level.parts, level.out_outer};
+  const kernel_with_note reduce_finish_host_kernel = pick_kernel(op);
+  RUNG_LAUNCH(task, reduce_finish_host_kernel, reduce_grid(level.outer * level.parts),
+              (unsigned)reduce_block(task), reduce_block_shared(task, op), level, note,
+              (reduce_note *)there);
+  const size_t bytes =
+      REDUCE_NOTE + (size_t)(note.outer * note.pitch) * rung_dtype_bytes(reduce_partial_of(op));
+  RUNG_COPY_TO_HOST(task, here, there, bytes);
+  RUNG_CALL_ON_HOST(task, pick_finish(op), here);
+  RUNG_COPY_TO_DEVICE(task, task->arrays[REDUCE_OUT].data, here + bytes,
+                      (size_t)note.outer * rung_dtype_bytes(problem->result));
+  return RUNG_OK;
 }

@@ -3,29 +3,23 @@
  * stream keeps them in order. */
 #include "ops/reduce/cuda/shuffle.cuh"
 
-struct reduce_finish_relaunch_rung {
-  template <typename S>
-  static rung_status run(const rung_task *task) {
-    const int64_t part = reduce_shuffle_rung::part(task);
-    typename S::partial *to = (typename S::partial *)task->scratch;
-    reduce_level<S> first = reduce_level_of<S>(task);
-    reduce_cut(task, &first, part, to);
-    rung_status status = reduce_shuffle_rung::launch(task, first);
-    typename S::partial *free = to + first.outer * first.out_outer;
-    bool done = first.end.last;
-    for (reduce_level<typename S::next> level = reduce_next(first); status == RUNG_OK && !done;
-         level = reduce_next(level)) {
-      reduce_cut(task, &level, part, free);
-      status = reduce_shuffle_rung::launch(task, level);
-      done = level.end.last;
-      typename S::partial *read = to;
-      to = free;
-      free = read;
-    }
-    return status;
-  }
-};
-
 extern "C" rung_status RUNG_ENTRY(reduce_finish_relaunch)(const rung_task *task) {
-  return reduce_by_source<reduce_finish_relaunch_rung>(task);
+  const int64_t part = reduce_shuffle_part(task);
+  reduce_operator op = reduce_operator_of((const reduce_problem *)task->problem);
+  const rung_dtype partial = reduce_partial_of(op);
+  reduce_level level = reduce_level_of(task);
+  char *to = (char *)task->scratch;
+  reduce_cut(task, &level, part, to);
+  rung_status status = reduce_shuffle_launch(task, level, op);
+  char *free = to + level.outer * level.out_outer * (int64_t)rung_dtype_bytes(partial);
+  op = reduce_operator_next(op);
+  while (status == RUNG_OK && !level.end.last) {
+    level = reduce_next(level, partial);
+    reduce_cut(task, &level, part, free);
+    status = reduce_shuffle_launch(task, level, op);
+    char *read = to;
+    to = free;
+    free = read;
+  }
+  return status;
 }

@@ -1,5 +1,5 @@
 /* Folds by one warp and by one block, and a tile of 32768 elements by one block: in the canonical
- * order (core/sum.h) where the source is a sum of floats. */
+ * order (core/sum.h) where the operator is a sum of floats. */
 #ifndef RUNG_REDUCE_CUDA_FOLD_CUH
 #define RUNG_REDUCE_CUDA_FOLD_CUH
 
@@ -10,7 +10,8 @@
 template <typename S>
 __device__ __forceinline__ typename S::partial reduce_fold_warp(typename S::partial value) {
 #pragma unroll
-  for (int s = 16; s > 0; s /= 2) value = S::join(value, __shfl_down_sync(0xffffffffu, value, s));
+  for (int s = 16; s > 0; s /= 2)
+    value = S::combine(value, __shfl_down_sync(0xffffffffu, value, s));
   return value;
 }
 
@@ -24,51 +25,70 @@ __device__ __forceinline__ typename S::partial reduce_fold_block(typename S::par
   if (lane == 0) shared[warp] = value;
   __syncthreads();
   if (warp > 0) return value;
-  return reduce_fold_warp<S>(lane < blockDim.x / 32 ? shared[lane] : S::none());
+  return reduce_fold_warp<S>(lane < blockDim.x / 32 ? shared[lane] : S::identity());
 }
 
 /* ---- one line ----------------------------------------------------------------------------------
  */
 
 /* Shared memory that a tile by a block takes. */
-template <typename S>
-static size_t reduce_tile_shared() {
-  return (S::ordered ? RUNG_SUM_LANES : 32) * sizeof(typename S::partial);
+static inline size_t reduce_tile_shared(reduce_operator op) {
+  return (reduce_is_ordered(op) ? RUNG_SUM_LANES : 32) * rung_dtype_bytes(reduce_partial_of(op));
 }
 
-/* A tile of 0 ... RUNG_SUM_TILE elements without gaps, V at a load: those are aligned to V of them.
- * All threads of a block of whole warps call; the result is thread 0's; `shared` is free again
- * after the block's next barrier. */
-template <typename S, int V>
-__device__ typename S::partial reduce_tile(const typename S::in *tile, int count, int64_t turn,
-                                           typename S::partial *shared) {
-  if constexpr (S::ordered) {
-    return reduce_tile_by_block<typename S::in, V>(tile, count, shared);
-  } else {
-    typedef reduce_chunk<typename S::in, V> chunk;
-    enum { LOADS = 4 }; /* under way at a time */
-    const int step = (int)blockDim.x * V;
-    typename S::partial value = S::none();
-    int first = (int)threadIdx.x * V;
-    for (; first + (LOADS - 1) * step + V <= count; first += LOADS * step) {
-      chunk chunks[LOADS];
+/* A tile in any order: what comes before the first multiple of 16 bytes, whole chunks of as many
+ * from there on, what is left. */
+template <typename S>
+__device__ typename S::partial reduce_tile_unordered(const typename S::in *tile, int count,
+                                                     const rung_key_code &key,
+                                                     typename S::partial *shared) {
+  enum { V = S::wide, LOADS = 4 }; /* under way at a time */
+  typedef reduce_chunk<typename S::in, V> chunk;
+  const int thread = (int)threadIdx.x, step = (int)blockDim.x;
+  const int before = (int)(-(uintptr_t)tile % 16 / sizeof *tile);
+  const int first = before < count ? before : count, wide = (count - first) / V;
+  const chunk *chunks = (const chunk *)(tile + first);
+  typename S::running value = S::identity();
+  if (thread < first) value = S::combine(value, S::load(tile[thread], key));
+  int k = thread;
+  for (; k + (LOADS - 1) * step < wide; k += LOADS * step) {
+    chunk some[LOADS];
 #pragma unroll
-      for (int r = 0; r < LOADS; ++r) chunks[r] = *(const chunk *)(tile + first + r * step);
+    for (int r = 0; r < LOADS; ++r) some[r] = chunks[k + r * step];
 #pragma unroll
-      for (int r = 0; r < LOADS; ++r) {
+    for (int r = 0; r < LOADS; ++r) {
 #pragma unroll
-        for (int c = 0; c < V; ++c) value = S::join(value, S::take(chunks[r].at[c], turn));
-      }
+      for (int c = 0; c < V; ++c) value = S::combine(value, S::load(some[r].at[c], key));
     }
-    for (; first + V <= count; first += step) {
-      const chunk one = *(const chunk *)(tile + first);
-#pragma unroll
-      for (int c = 0; c < V; ++c) value = S::join(value, S::take(one.at[c], turn));
-    }
-    const int rest = count / V * V + (int)threadIdx.x;
-    if (rest < count) value = S::join(value, S::take(tile[rest], turn));
-    return reduce_fold_block<S>(value, shared);
   }
+#pragma unroll 1
+  for (; k < wide; k += step) {
+    const chunk one = chunks[k];
+#pragma unroll
+    for (int c = 0; c < V; ++c) value = S::combine(value, S::load(one.at[c], key));
+  }
+  const int rest = first + wide * V + thread;
+  if (rest < count) value = S::combine(value, S::load(tile[rest], key));
+  return reduce_fold_block<S>(value, shared);
+}
+
+/* A tile of 0 ... RUNG_SUM_TILE elements without gaps. Of ordered sums V are loaded at once, and
+ * the tile is aligned to them. All threads of a block of whole warps call; the result is thread
+ * 0's; `shared` is free again after the block's next barrier. */
+template <typename S, int V>
+__device__ __forceinline__ typename S::partial reduce_tile(const typename S::in *tile, int count,
+                                                           const rung_key_code &key,
+                                                           typename S::partial *shared) {
+  if constexpr (S::ordered)
+    return reduce_tile_by_block<S, V>(tile, count, key, shared);
+  else
+    return reduce_tile_unordered<S>(tile, count, key, shared);
+}
+
+/* How many elements at once a kernel of lines is made for: an unordered one finds its own way. */
+template <typename S, bool WIDE>
+constexpr int reduce_at_once() {
+  return WIDE && S::ordered ? (int)S::wide : 1;
 }
 
 /* ---- lines side by side ------------------------------------------------------------------------
@@ -92,12 +112,13 @@ static inline reduce_sharing reduce_sharing_of(int64_t inner, int threads) {
 /* One lane of a line's tile: the elements lane, lane + 2048 ... of it. */
 template <typename S>
 __device__ __forceinline__ typename S::partial reduce_lane(const typename S::in *tile, int64_t step,
-                                                           int count, int lane, int64_t turn) {
-  if (lane >= count) return S::none();
-  typename S::partial value = S::take(tile[lane * step], turn);
+                                                           int count, int lane,
+                                                           const rung_key_code &key) {
+  if (lane >= count) return S::identity();
+  typename S::partial value = S::load(tile[lane * step], key);
 #pragma unroll 4
   for (int k = lane + RUNG_SUM_LANES; k < count; k += RUNG_SUM_LANES)
-    value = S::join(value, S::take(tile[k * step], turn));
+    value = S::combine(value, S::load(tile[k * step], key));
   return value;
 }
 
@@ -105,22 +126,22 @@ __device__ __forceinline__ typename S::partial reduce_lane(const typename S::in 
  * the order of their reversed bits, so that no more than a partial result a halving is held. */
 template <typename S>
 __device__ typename S::partial reduce_lanes(const typename S::in *tile, int64_t step, int count,
-                                            int party, int parties, int64_t turn) {
+                                            int party, int parties, const rung_key_code &key) {
   enum { HALVINGS = 11 };
   static_assert(RUNG_SUM_LANES == 1 << HALVINGS, "a halving for every bit of a lane's number");
-  typename S::partial held[HALVINGS], value = S::none();
+  typename S::partial held[HALVINGS], value = S::identity();
   int bits = 0; /* of the number of a lane among the party's; lanes without elements left out */
   while (parties << bits < count && parties << bits < RUNG_SUM_LANES) ++bits;
 #pragma unroll
-  for (int b = 0; b < HALVINGS; ++b) held[b] = S::none();
+  for (int b = 0; b < HALVINGS; ++b) held[b] = S::identity();
   for (int j = 0; j < 1 << bits; ++j) {
     const int lane = bits == 0 ? 0 : (int)(__brev((unsigned)j) >> (32 - bits));
-    value = reduce_lane<S>(tile, step, count, party + parties * lane, turn);
+    value = reduce_lane<S>(tile, step, count, party + parties * lane, key);
     bool rising = true;
 #pragma unroll
     for (int b = 0; b < HALVINGS; ++b) {
       if (rising && (j >> b & 1))
-        value = S::join(held[b], value);
+        value = S::combine(held[b], value);
       else if (rising) {
         held[b] = value;
         rising = false;
@@ -130,22 +151,39 @@ __device__ typename S::partial reduce_lanes(const typename S::in *tile, int64_t 
   return value;
 }
 
+/* The elements party, party + parties ..., in any order. */
+template <typename S>
+__device__ __forceinline__ typename S::partial reduce_every(const typename S::in *tile,
+                                                            int64_t step, int count, int party,
+                                                            int parties, const rung_key_code &key) {
+  typename S::running value = S::identity();
+#pragma unroll 4
+  for (int k = party; k < count; k += parties)
+    value = S::combine(value, S::load(tile[k * step], key));
+  return value;
+}
+
 /* A tile of lines side by side, whose elements lie `step` apart: `tile` is the thread's own line,
  * `live` says whether it has one. All threads of the block call; `shared` is a partial result a
  * thread, free again after the block's next barrier. The results are those of party 0. */
 template <typename S>
 __device__ typename S::partial reduce_tile_across(const typename S::in *tile, int64_t step,
                                                   int count, bool live,
-                                                  const reduce_sharing &sharing, int64_t turn,
+                                                  const reduce_sharing &sharing,
+                                                  const rung_key_code &key,
                                                   typename S::partial *shared) {
   const int thread = (int)threadIdx.x, party = thread / sharing.group;
-  typename S::partial value = S::none();
-  if (live && party < sharing.parties)
-    value = reduce_lanes<S>(tile, step, count, party, sharing.parties, turn);
+  typename S::partial value = S::identity();
+  if (live && party < sharing.parties) {
+    if constexpr (S::ordered)
+      value = reduce_lanes<S>(tile, step, count, party, sharing.parties, key);
+    else
+      value = reduce_every<S>(tile, step, count, party, sharing.parties, key);
+  }
   shared[thread] = value;
   __syncthreads();
   for (int s = sharing.parties / 2; s > 0; s /= 2) {
-    if (party < s) shared[thread] = S::join(shared[thread], shared[thread + s * sharing.group]);
+    if (party < s) shared[thread] = S::combine(shared[thread], shared[thread + s * sharing.group]);
     __syncthreads();
   }
   return shared[thread];
@@ -163,6 +201,17 @@ static inline int reduce_threads(const rung_task *task, int64_t loads) {
   int64_t warps = task->block == 0 ? REDUCE_MOST_WARPS : task->block / 32;
   if (task->block == 0 && warps > useful) warps = useful;
   return 32 * (int)(warps < 1 ? 1 : warps > REDUCE_MOST_WARPS ? REDUCE_MOST_WARPS : warps);
+}
+
+/* Along lines, of parts of at most `size` elements: wide loads, but for floats that are not aligned
+ * to them. */
+static inline int reduce_line_threads(const rung_task *task, const reduce_level &level,
+                                      reduce_operator op, int64_t size) {
+  const int64_t elements = level.columns < size ? level.columns : size;
+  const int bytes = op == REDUCE_ADD_HALF ? 8 : 16;
+  const int64_t at_once =
+      reduce_is_ordered(op) && !reduce_wide(level) ? 1 : bytes / (int)rung_dtype_bytes(level.dtype);
+  return reduce_threads(task, (elements + at_once - 1) / at_once);
 }
 
 #endif

@@ -8,43 +8,41 @@
 #define SUMS 4
 
 template <typename S, int V>
-static __global__ void reduce_thread_kernel(reduce_level<S> level) {
+static __global__ void reduce_thread(reduce_level level) {
   typedef typename S::in T;
+  typedef typename S::partial P;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < level.outer;
        i += (int64_t)gridDim.x * blockDim.x) {
-    const T *row = level.in + i * level.in_outer;
-    T sums[SUMS] = {(T)-0.0, (T)-0.0, (T)-0.0, (T)-0.0};
+    const T *row = (const T *)level.in + i * level.in_outer;
+    P sums[SUMS] = {S::identity(), S::identity(), S::identity(), S::identity()};
     int64_t j = 0;
     for (; j + SUMS <= level.columns; j += SUMS) {
 #pragma unroll
       for (int s = 0; s < SUMS; s += V) {
         const reduce_chunk<T, V> chunk = *(const reduce_chunk<T, V> *)(row + j + s);
 #pragma unroll
-        for (int c = 0; c < V; ++c) sums[s + c] += chunk.at[c];
+        for (int c = 0; c < V; ++c) sums[s + c] += S::load(chunk.at[c], level.key);
       }
     }
-    T sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    for (; j < level.columns; ++j) sum += row[j];
+    P sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    for (; j < level.columns; ++j) sum += S::load(row[j], level.key);
     reduce_put(level.end, sum, level.out, i * level.out_outer);
   }
 }
 
-struct reduce_thread_rung {
-  template <typename S>
-  static rung_status run(const rung_task *task) {
-    enum { WIDE = 16 / sizeof(typename S::in) };
-    const int64_t threads = task->block == 0 ? REDUCE_THREAD_BLOCK : task->block;
-    reduce_level<S> level = reduce_level_of<S>(task);
-    reduce_cut(task, &level, level.columns, NULL);
-    const unsigned grid = reduce_grid((level.outer + threads - 1) / threads);
-    if (reduce_wide(level))
-      RUNG_LAUNCH(task, (reduce_thread_kernel<S, WIDE>), grid, (unsigned)threads, 0, level);
-    else
-      RUNG_LAUNCH(task, (reduce_thread_kernel<S, 1>), grid, (unsigned)threads, 0, level);
-    return RUNG_OK;
-  }
-};
+static reduce_kernel pick_kernel(reduce_operator op, bool wide) {
+#define PICK(S) (wide ? reduce_thread<S, S::wide> : reduce_thread<S, 1>)
+  REDUCE_PICK_FLOAT(op, PICK)
+#undef PICK
+}
 
 extern "C" rung_status RUNG_ENTRY(reduce_row_per_thread)(const rung_task *task) {
-  return reduce_by_float<reduce_thread_rung>(task);
+  const reduce_operator op = reduce_operator_of((const reduce_problem *)task->problem);
+  const int64_t threads = task->block == 0 ? REDUCE_THREAD_BLOCK : task->block;
+  reduce_level level = reduce_level_of(task);
+  reduce_cut(task, &level, level.columns, NULL);
+  const reduce_kernel reduce_thread_kernel = pick_kernel(op, reduce_wide(level));
+  RUNG_LAUNCH(task, reduce_thread_kernel, reduce_grid((level.outer + threads - 1) / threads),
+              (unsigned)threads, 0, level);
+  return RUNG_OK;
 }

@@ -1,17 +1,17 @@
 /* Folds by halves: a thread takes in the element half a block on, then a quarter ... Neighbouring
  * threads read neighbouring elements, so no bank of shared memory is asked twice at once. */
-#include "ops/reduce/cuda/levels.cuh"
+#include "ops/reduce/cuda/textbook.cuh"
 
 template <typename S>
-static __global__ void reduce_sequential_kernel(reduce_level<S> level) {
+static __global__ void reduce_sequential(reduce_level level) {
   RUNG_DYNAMIC_SHARED(typename S::partial, shared);
   const unsigned thread = threadIdx.x;
   for (int64_t job = blockIdx.x; job < level.outer * level.parts; job += gridDim.x) {
-    const reduce_part<S> part = reduce_part_of(level, job, blockDim.x);
-    shared[thread] = reduce_one(level, part);
+    const reduce_part part = reduce_part_of(level, job, blockDim.x);
+    shared[thread] = reduce_one<S>(level, part);
     __syncthreads();
     for (unsigned s = blockDim.x / 2; s > 0; s /= 2) {
-      if (thread < s) shared[thread] = S::join(shared[thread], shared[thread + s]);
+      if (thread < s) shared[thread] = S::combine(shared[thread], shared[thread + s]);
       __syncthreads();
     }
     if (thread == 0) reduce_put(level.end, shared[0], level.out, part.at);
@@ -19,8 +19,8 @@ static __global__ void reduce_sequential_kernel(reduce_level<S> level) {
   }
 }
 
-REDUCE_RELAUNCHED(reduce_sequential_rung, reduce_sequential_kernel, 1);
+REDUCE_TEXTBOOK_LAUNCH(sequential)
 
 extern "C" rung_status RUNG_ENTRY(reduce_sequential)(const rung_task *task) {
-  return reduce_by_source<reduce_sequential_rung>(task);
+  return reduce_all_levels(task, reduce_block(task), reduce_sequential_launch);
 }

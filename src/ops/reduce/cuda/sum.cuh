@@ -2,10 +2,8 @@
 #ifndef RUNG_REDUCE_CUDA_SUM_CUH
 #define RUNG_REDUCE_CUDA_SUM_CUH
 
-#include <stdint.h>
-
-#include "backend/gpu.h"
 #include "core/sum.h"
+#include "ops/reduce/cuda/operators.cuh"
 
 /* V elements of a lane's neighbours in one load. V * sizeof(T) is at most 16 and a power of two,
  * and what is loaded so is aligned to it. */
@@ -14,45 +12,51 @@ struct __align__(sizeof(T) * V) reduce_chunk {
   T at[V];
 };
 
-/* The chunk at tile + first where all of it lies in the tile, else -0.0: elements missing. Loads
- * without a branch, from the tile's start if need be, for branches would part loads that can be
- * under way together. count >= V. */
-template <typename T, int V>
-__device__ __forceinline__ reduce_chunk<T, V> reduce_load(const T *tile, int first, int count) {
+/* The numbers of the chunk at tile + first where all of it lies in the tile, else -0.0: elements
+ * missing. Loads without a branch, from the tile's start if need be, for branches would part loads
+ * that can be under way together. count >= V. */
+template <typename S, int V>
+__device__ __forceinline__ void reduce_load(typename S::partial (&numbers)[V],
+                                            const typename S::in *tile, int first, int count,
+                                            const rung_key_code &key) {
+  typedef reduce_chunk<typename S::in, V> chunk;
   const bool whole = first + V <= count;
-  reduce_chunk<T, V> chunk = *(const reduce_chunk<T, V> *)(tile + (whole ? first : 0));
+  const chunk loaded = *(const chunk *)(tile + (whole ? first : 0));
 #pragma unroll
-  for (int c = 0; c < V; ++c) chunk.at[c] = whole ? chunk.at[c] : (T)-0.0;
-  return chunk;
+  for (int c = 0; c < V; ++c) numbers[c] = whole ? S::load(loaded.at[c], key) : S::identity();
 }
 
 /* Adds the elements of a last chunk that is not whole, which reduce_load() left out, if it
  * belongs to the lanes at `lane`. They are the last of their lanes, so they may come last. */
-template <typename T, int V>
-__device__ __forceinline__ void reduce_add_rest(T (&sums)[V], const T *tile, int lane, int count) {
+template <typename S, int V>
+__device__ __forceinline__ void reduce_add_rest(typename S::partial (&sums)[V],
+                                                const typename S::in *tile, int lane, int count,
+                                                const rung_key_code &key) {
   const int rest = count % V, first = count - rest;
   if (rest == 0 || first % RUNG_SUM_LANES != lane) return;
 #pragma unroll
   for (int c = 0; c < V; ++c)
-    if (c < rest) sums[c] += tile[first + c];
+    if (c < rest) sums[c] += S::load(tile[first + c], key);
 }
 
 /* Adds the tile's elements of V neighbouring lanes, from `lane` on, to their sums: rising rows,
  * LOADS of them under way at a time. */
-template <typename T, int V, int LOADS>
-__device__ __forceinline__ void reduce_add_rows(T (&sums)[V], const T *tile, int lane, int count) {
+template <typename S, int V, int LOADS>
+__device__ __forceinline__ void reduce_add_rows(typename S::partial (&sums)[V],
+                                                const typename S::in *tile, int lane, int count,
+                                                const rung_key_code &key) {
   for (int row = 0; row + V <= count; row += LOADS * RUNG_SUM_LANES) {
-    reduce_chunk<T, V> chunks[LOADS];
+    typename S::partial chunks[LOADS][V];
 #pragma unroll
     for (int r = 0; r < LOADS; ++r)
-      chunks[r] = reduce_load<T, V>(tile, row + r * RUNG_SUM_LANES + lane, count);
+      reduce_load<S, V>(chunks[r], tile, row + r * RUNG_SUM_LANES + lane, count, key);
 #pragma unroll
     for (int r = 0; r < LOADS; ++r) {
 #pragma unroll
-      for (int c = 0; c < V; ++c) sums[c] += chunks[r].at[c];
+      for (int c = 0; c < V; ++c) sums[c] += chunks[r][c];
     }
   }
-  reduce_add_rest<T, V>(sums, tile, lane, count);
+  reduce_add_rest<S, V>(sums, tile, lane, count, key);
 }
 
 /* Folds by halves the N numbers from lanes[0] on that lie `apart`; all powers of two. */
@@ -73,15 +77,18 @@ __device__ __forceinline__ T reduce_fold_apart(const T *lanes, int apart) {
 /* The whole block sums one tile of 1 ... RUNG_SUM_TILE elements. blockDim.x is any multiple of 32;
  * `lanes` is RUNG_SUM_LANES elements of shared memory, free once the block has passed another
  * barrier. All threads call; the sum is thread 0's. */
-template <typename T, int V>
-__device__ T reduce_tile_by_block(const T *tile, int count, T *lanes) {
+template <typename S, int V>
+__device__ typename S::partial reduce_tile_by_block(const typename S::in *tile, int count,
+                                                    const rung_key_code &key,
+                                                    typename S::partial *lanes) {
+  typedef typename S::partial T;
   enum { LOADS = RUNG_SUM_ROWS / 2 }; /* under way at a time */
   const int thread = (int)threadIdx.x, threads = (int)blockDim.x;
   for (int lane = thread * V; lane < RUNG_SUM_LANES; lane += threads * V) {
     T sums[V];
 #pragma unroll
     for (int c = 0; c < V; ++c) sums[c] = (T)-0.0;
-    reduce_add_rows<T, V, LOADS>(sums, tile, lane, count);
+    reduce_add_rows<S, V, LOADS>(sums, tile, lane, count, key);
 #pragma unroll
     for (int c = 0; c < V; ++c) lanes[lane + c] = sums[c];
   }
@@ -104,7 +111,7 @@ __device__ T reduce_tile_by_block(const T *tile, int count, T *lanes) {
  * (T)((double)sum / (double)columns). */
 template <typename T>
 __device__ __forceinline__ T reduce_block_sum(const T *row, int64_t columns, T *shared) {
-  return reduce_tile_by_block<T, 1>(row, (int)columns, shared);
+  return reduce_tile_by_block<reduce_add_float<T>, 1>(row, (int)columns, rung_key_code(), shared);
 }
 
 /* One warp sums one tile of 1 ... RUNG_SUM_TILE elements: every thread keeps the sums of
@@ -112,8 +119,10 @@ __device__ __forceinline__ T reduce_block_sum(const T *row, int64_t columns, T *
  * (32 * k + t) * V on, so that loads are coalesced; folding by halves is then between chunks of a
  * thread, between threads, and within a chunk, in this order. LOADS chunks are under way at a
  * time. The sum is thread 0's of the warp. */
-template <typename T, int V, int LOADS>
-__device__ T reduce_tile_by_warp(const T *tile, int count) {
+template <typename S, int V, int LOADS>
+__device__ typename S::partial reduce_tile_by_warp(const typename S::in *tile, int count,
+                                                   const rung_key_code &key) {
+  typedef typename S::partial T;
   enum { CHUNKS = RUNG_SUM_LANES / 32 / V };
   const int lane = (int)(threadIdx.x % 32) * V;
   T sums[CHUNKS][V];
@@ -125,19 +134,20 @@ __device__ T reduce_tile_by_warp(const T *tile, int count) {
   for (int row = 0; row + V <= count; row += RUNG_SUM_LANES) {
 #pragma unroll
     for (int first = 0; first < CHUNKS; first += LOADS) {
-      reduce_chunk<T, V> chunks[LOADS];
+      T chunks[LOADS][V];
 #pragma unroll
       for (int k = 0; k < LOADS; ++k)
-        chunks[k] = reduce_load<T, V>(tile, row + (first + k) * 32 * V + lane, count);
+        reduce_load<S, V>(chunks[k], tile, row + (first + k) * 32 * V + lane, count, key);
 #pragma unroll
       for (int k = 0; k < LOADS; ++k)
 #pragma unroll
-        for (int c = 0; c < V; ++c) sums[first + k][c] += chunks[k].at[c];
+        for (int c = 0; c < V; ++c) sums[first + k][c] += chunks[k][c];
     }
   }
   if (count % V != 0) {
 #pragma unroll
-    for (int k = 0; k < CHUNKS; ++k) reduce_add_rest<T, V>(sums[k], tile, k * 32 * V + lane, count);
+    for (int k = 0; k < CHUNKS; ++k)
+      reduce_add_rest<S, V>(sums[k], tile, k * 32 * V + lane, count, key);
   }
 
   /* The guards stand inside loops of constant length, without which the compiler does not unroll

@@ -10,7 +10,7 @@
 
 template <typename S>
 static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32)
-    reduce_vector_across_kernel(reduce_level<S> level, reduce_sharing sharing) {
+    reduce_vector_across(reduce_level level, reduce_sharing sharing) {
   RUNG_DYNAMIC_SHARED(typename S::partial, shared);
   const int64_t jobs = level.outer * level.parts * sharing.strips;
   for (int64_t job = blockIdx.x; job < jobs; job += gridDim.x) {
@@ -18,44 +18,45 @@ static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32)
     const int64_t tile = rest % level.parts, line = rest / level.parts;
     const int64_t column = strip * sharing.group + threadIdx.x % sharing.group;
     const int64_t first = tile * RUNG_SUM_TILE, left = level.columns - first;
-    const typename S::partial value =
-        reduce_tile_across<S>(level.in + line * level.in_outer + first * level.in_column + column,
-                              level.in_column, left < RUNG_SUM_TILE ? (int)left : RUNG_SUM_TILE,
-                              column < level.inner, sharing, level.turn, shared);
+    const typename S::in *tile_in =
+        (const typename S::in *)level.in + line * level.in_outer + first * level.in_column + column;
+    const typename S::partial value = reduce_tile_across<S>(
+        tile_in, level.in_column, left < RUNG_SUM_TILE ? (int)left : RUNG_SUM_TILE,
+        column < level.inner, sharing, level.key, shared);
     if (threadIdx.x < sharing.group && column < level.inner)
       reduce_put(level.end, value, level.out, line * level.out_outer + tile * level.inner + column);
     __syncthreads();
   }
 }
 
-struct reduce_vector_rung {
-  static int64_t part(const rung_task *) {
-    return RUNG_SUM_TILE;
-  }
+static reduce_kernel pick_lines(reduce_operator op, bool wide) {
+  REDUCE_PICK(op, REDUCE_PICK_VECTOR)
+}
 
-  template <typename S>
-  static rung_status launch_across(const rung_task *task, const reduce_level<S> &level) {
-    const int threads = reduce_threads(task, level.columns * reduce_group(level.inner));
-    const reduce_sharing sharing = reduce_sharing_of(level.inner, threads);
-    const unsigned grid = reduce_grid(level.outer * level.parts * sharing.strips);
-    RUNG_LAUNCH(task, (reduce_vector_across_kernel<S>), grid, threads,
-                threads * sizeof(typename S::partial), level, sharing);
-    return RUNG_OK;
-  }
+typedef void (*across_kernel)(reduce_level level, reduce_sharing sharing);
+static across_kernel pick_across(reduce_operator op) {
+#define PICK(S) reduce_vector_across<S>
+  REDUCE_PICK(op, PICK)
+#undef PICK
+}
 
-  template <typename S>
-  static rung_status launch(const rung_task *task, const reduce_level<S> &level) {
-    if (((const reduce_problem *)task->problem)->form == REDUCE_ACROSS)
-      return launch_across(task, level);
-    return reduce_vector_lines::launch(task, level);
-  }
+static rung_status launch_lines(const rung_task *task, const reduce_level &level,
+                                reduce_operator op) {
+  return reduce_launch_lines(task, level, op, pick_lines);
+}
 
-  template <typename S>
-  static rung_status run(const rung_task *task) {
-    return reduce_levels<S, reduce_vector_rung>(task, reduce_level_of<S>(task), task->scratch);
-  }
-};
+static rung_status launch_across(const rung_task *task, const reduce_level &level,
+                                 reduce_operator op) {
+  const int threads = reduce_threads(task, level.columns * reduce_group(level.inner));
+  const reduce_sharing sharing = reduce_sharing_of(level.inner, threads);
+  const across_kernel reduce_vector_across_kernel = pick_across(op);
+  RUNG_LAUNCH(task, reduce_vector_across_kernel,
+              reduce_grid(level.outer * level.parts * sharing.strips), threads,
+              threads * rung_dtype_bytes(reduce_partial_of(op)), level, sharing);
+  return RUNG_OK;
+}
 
 extern "C" rung_status RUNG_ENTRY(reduce_vector)(const rung_task *task) {
-  return reduce_by_source<reduce_vector_rung>(task);
+  const bool across = ((const reduce_problem *)task->problem)->form == REDUCE_ACROSS;
+  return reduce_all_levels(task, RUNG_SUM_TILE, across ? launch_across : launch_lines);
 }

@@ -5,41 +5,29 @@
 #include "ops/reduce/cuda/fold.cuh"
 
 template <typename S, int V>
-static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32)
-    reduce_vector_kernel(reduce_level<S> level) {
+static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32) reduce_vector(reduce_level level) {
   RUNG_DYNAMIC_SHARED(typename S::partial, shared);
   for (int64_t job = blockIdx.x; job < level.outer * level.parts; job += gridDim.x) {
-    const reduce_part<S> part = reduce_part_of(level, job, RUNG_SUM_TILE);
-    const typename S::partial value =
-        reduce_tile<S, V>(part.in, (int)part.count, level.turn, shared);
+    const reduce_part part = reduce_part_of(level, job, RUNG_SUM_TILE);
+    const typename S::in *tile = (const typename S::in *)level.in + part.first;
+    const typename S::partial value = reduce_tile<S, V>(tile, (int)part.count, level.key, shared);
     if (threadIdx.x == 0) reduce_put(level.end, value, level.out, part.at);
     __syncthreads();
   }
 }
 
-struct reduce_vector_lines {
-  static int64_t part(const rung_task *) {
-    return RUNG_SUM_TILE;
-  }
+/* `pick` is a choice among the reduce_vector. */
+static inline rung_status reduce_launch_lines(const rung_task *task, const reduce_level &level,
+                                              reduce_operator op,
+                                              reduce_kernel (*pick)(reduce_operator op,
+                                                                    bool wide)) {
+  const reduce_kernel reduce_vector_kernel = pick(op, reduce_wide(level));
+  RUNG_LAUNCH(task, reduce_vector_kernel, reduce_grid(level.outer * level.parts),
+              reduce_line_threads(task, level, op, RUNG_SUM_TILE), reduce_tile_shared(op), level);
+  return RUNG_OK;
+}
 
-  template <typename S>
-  static rung_status launch(const rung_task *task, const reduce_level<S> &level) {
-    enum { WIDE = 16 / sizeof(typename S::in) };
-    const unsigned grid = reduce_grid(level.outer * level.parts);
-    const size_t shared = reduce_tile_shared<S>();
-    if (reduce_wide(level))
-      RUNG_LAUNCH(task, (reduce_vector_kernel<S, WIDE>), grid,
-                  reduce_threads(task, (level.columns + WIDE - 1) / WIDE), shared, level);
-    else
-      RUNG_LAUNCH(task, (reduce_vector_kernel<S, 1>), grid, reduce_threads(task, level.columns),
-                  shared, level);
-    return RUNG_OK;
-  }
-
-  template <typename S>
-  static rung_status run(const rung_task *task) {
-    return reduce_levels<S, reduce_vector_lines>(task, reduce_level_of<S>(task), task->scratch);
-  }
-};
+#define REDUCE_PICK_VECTOR(S) \
+  (wide ? reduce_vector<S, reduce_at_once<S, true>()> : reduce_vector<S, 1>)
 
 #endif

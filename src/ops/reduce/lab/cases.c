@@ -6,7 +6,8 @@
 #include "ops/reduce/lab/cases.h"
 
 static const char *const ops[] = {"sum", "min", "max", "mean", NULL};
-static const char *const types[] = {"f32", "f64", "u8", "i32", "u32", "i64", "u64", NULL};
+static const char *const types[] = {"f32", "f64",  "u8", "i32", "u32", "i64", "u64",
+                                    "f16", "bf16", "i8", "i16", "u16", NULL};
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
@@ -130,6 +131,14 @@ static void drop(rung_case *test_case) {
       SHORTER("op=min type=" type), SHAPES("op=max type=" type), KINDS("op=mean type=" type),      \
       "n=777 outer=5 op=mean type=" type, "n=0 outer=2 op=sum type=" type,                         \
       "n=0 inner=3 op=sum type=" type, "n=0 outer=3 op=mean type=" type
+/* A half has few digits and a short range: what it is added up from decides. */
+#define HALVES(type)                                                                         \
+  SHORTER("op=sum type=" type), SHAPES("op=sum type=" type), KINDS("op=sum type=" type),     \
+      SHORTER("op=min type=" type), SHAPES("op=max type=" type), KINDS("op=min type=" type), \
+      "n=2050 outer=12 data=special op=max type=" type, "n=777 outer=5 op=mean type=" type,  \
+      "n=2050 outer=12 data=special op=mean type=" type,                                     \
+      "n=5000 data=permutation op=mean type=" type, "n=0 outer=2 op=sum type=" type,         \
+      "n=0 inner=3 op=mean type=" type
 
 static const char *const verify[] = {"n=1000 op=sum type=f32",
                                      "n=20011 op=max type=i32",
@@ -146,6 +155,15 @@ static const char *const verify[] = {"n=1000 op=sum type=f32",
                                      INTEGERS("u32"),
                                      INTEGERS("i64"),
                                      INTEGERS("u64"),
+                                     INTEGERS("i8"),
+                                     INTEGERS("u16"),
+                                     INTEGERS("i16"),
+                                     HALVES("f16"),
+                                     HALVES("bf16"),
+                                     "n=70001 outer=3 op=sum type=f16",
+                                     "n=32800 inner=12 data=special op=sum type=bf16",
+                                     "n=70001 op=max type=bf16",
+                                     "n=65541 outer=2 op=sum type=i8",
                                      NULL};
 static const char *const bench[] = {"n=268435456 op=sum type=f32",
                                     "n=16777216 op=sum type=f32",

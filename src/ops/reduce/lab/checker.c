@@ -80,11 +80,13 @@ void reduce_forget(rung_case *test_case) {
 /* The contract's bounds (reduce.h), as a multiple of a line's magnitudes. */
 static double bound_of(const reduce_problem *problem, rung_order order) {
   if (!may_stray(problem)) return 0;
-  const double eps = rung_traits_of(reduce_types_of(problem->what, problem->dtype).accumulate)->eps;
-  if (order != RUNG_CANONICAL) return ((double)problem->columns + 1) * eps;
+  const rung_types types = reduce_types_of(problem->what, problem->dtype);
+  const double eps = rung_traits_of(types.accumulate)->eps;
+  const double stored = types.accumulate != types.out ? rung_traits_of(types.out)->eps : 0;
+  if (order != RUNG_CANONICAL) return ((double)problem->columns + 1) * eps + stored;
   int levels = 1;
   for (int64_t left = reduce_tiles(problem->columns); left > 1; left = reduce_tiles(left)) ++levels;
-  return (26 * levels + 1) * eps;
+  return (26 * levels + 1) * eps + stored;
 }
 
 /* One result: its error in units of the line's magnitudes in *error; whether it may stand. */
