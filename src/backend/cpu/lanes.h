@@ -138,6 +138,34 @@ LANES_INLINE void lanes_stream_end(void) {
 #endif
 }
 
+/* Elements of v, or of a and b one after the other, in the order that the integers of `from` say.
+ * Clang has no such operation on numbers that are not constants. */
+#if defined(__clang__)
+#define LANES_SHUFFLE(v, from)                                                  \
+  ({                                                                            \
+    const __typeof__(v) of_ = (v);                                              \
+    const __typeof__(from) from_ = (from);                                      \
+    __typeof__(v) made_;                                                        \
+    const int n_ = (int)(sizeof of_ / sizeof of_[0]);                           \
+    for (int k_ = 0; k_ < n_; k_++) made_[k_] = of_[(int)from_[k_] & (n_ - 1)]; \
+    made_;                                                                      \
+  })
+#define LANES_SHUFFLE_TWO(a, b, from)                                                          \
+  ({                                                                                           \
+    const __typeof__(a) a_ = (a), b_ = (b);                                                    \
+    const __typeof__(from) from_ = (from);                                                     \
+    __typeof__(a) made_;                                                                       \
+    const int n_ = (int)(sizeof a_ / sizeof a_[0]);                                            \
+    for (int k_ = 0; k_ < n_; k_++)                                                            \
+      made_[k_] =                                                                              \
+          (int)from_[k_] & n_ ? b_[(int)from_[k_] & (n_ - 1)] : a_[(int)from_[k_] & (n_ - 1)]; \
+    made_;                                                                                     \
+  })
+#else
+#define LANES_SHUFFLE(v, from) __builtin_shuffle(v, from)
+#define LANES_SHUFFLE_TWO(a, b, from) __builtin_shuffle(a, b, from)
+#endif
+
 /* Transposing by halves of halves: at stride s, lane bit s and row bit s trade places. The masks
  * are constants, so every exchange is two shuffles. */
 #define LANES_LOW(l, s, n) ((l) & (s) ? (n) + (l) - (s) : (l))
@@ -149,13 +177,13 @@ LANES_INLINE void lanes_stream_end(void) {
   LANES_8(f, s, n), f(8, s, n), f(9, s, n), f(10, s, n), f(11, s, n), f(12, s, n), f(13, s, n), \
       f(14, s, n), f(15, s, n)
 
-#define LANES_EXCHANGE(v, s, n, integers, list)                                                 \
-  for (int i = 0; i < (n); i++) {                                                               \
-    if (i & (s)) continue;                                                                      \
-    __typeof__((v)[0]) low =                                                                    \
-        __builtin_shuffle((v)[i], (v)[i + (s)], (integers){list(LANES_LOW, s, n)});             \
-    (v)[i + (s)] = __builtin_shuffle((v)[i], (v)[i + (s)], (integers){list(LANES_HIGH, s, n)}); \
-    (v)[i] = low;                                                                               \
+#define LANES_EXCHANGE(v, s, n, integers, list)                                                   \
+  for (int i = 0; i < (n); i++) {                                                                 \
+    if (i & (s)) continue;                                                                        \
+    __typeof__((v)[0]) low =                                                                      \
+        LANES_SHUFFLE_TWO((v)[i], (v)[i + (s)], ((integers){list(LANES_LOW, s, n)}));             \
+    (v)[i + (s)] = LANES_SHUFFLE_TWO((v)[i], (v)[i + (s)], ((integers){list(LANES_HIGH, s, n)})); \
+    (v)[i] = low;                                                                                 \
   }
 
 LANES_INLINE void lanes_transpose_f32(lanes_f32 v[LANES_F32]) {

@@ -118,7 +118,7 @@ LANES_INLINE lanes_i32 pairs_ranks_f32(const pairs_tables *tables, lanes_f32 squ
   int bit = pairs_halvings(few) - 1;
   ranks = pairs_step_f32(ranks, squares, tables->near[bit], 1 << bit);
   for (--bit; bit >= 0; --bit)
-    ranks = pairs_step_f32(ranks, squares, __builtin_shuffle(tables->near[bit], ranks), 1 << bit);
+    ranks = pairs_step_f32(ranks, squares, LANES_SHUFFLE(tables->near[bit], ranks), 1 << bit);
   return ranks;
 }
 
@@ -134,14 +134,14 @@ LANES_INLINE void pairs_load_tables(const double *thresholds, double within, pai
     lane[l] = l;
     before[l] = l == 0 ? 0 : LANES_F32 + l - 1;
   }
-  tables->far = __builtin_shuffle(lanes_all_f32(-(float)INFINITY), far, before);
+  tables->far = LANES_SHUFFLE_TWO(lanes_all_f32(-(float)INFINITY), far, before);
   if (few <= PAIRS_SINGLE_LINEAR) {
-    for (int k = 0; k < few; ++k) tables->near[k] = __builtin_shuffle(near, lane * 0 + k);
+    for (int k = 0; k < few; ++k) tables->near[k] = LANES_SHUFFLE(near, lane * 0 + k);
   } else {
     const int top = pairs_halvings(few) - 1;
     for (int bit = 0; bit < top; ++bit)
-      tables->near[bit] = __builtin_shuffle(near, lane + ((1 << bit) - 1));
-    tables->near[top] = __builtin_shuffle(near, lane * 0 + ((1 << top) - 1));
+      tables->near[bit] = LANES_SHUFFLE(near, lane + ((1 << bit) - 1));
+    tables->near[top] = LANES_SHUFFLE(near, lane * 0 + ((1 << top) - 1));
   }
   for (int w = 0; w < PAIRS_WORDS; ++w)
     for (int l = 0; l < LANES_F32; ++l)
@@ -169,8 +169,8 @@ LANES_INLINE bool pairs_count_from(const pairs_from *a, const pairs_near *b,
         const lanes_f32 dx = x - a->at[0][i], dy = y - a->at[1][i], dz = z - a->at[2][i],
                         squares = lanes_fma_f32(dz, dz, lanes_fma_f32(dy, dy, dx * dx));
         const lanes_i32 rank = pairs_ranks_f32(&tables, squares, few);
-        pairs_doubt_f32(&doubt, squares, __builtin_shuffle(tables.far, rank));
-        for (int w = 0; w < words; ++w) count[w] += __builtin_shuffle(tables.unit[w], rank);
+        pairs_doubt_f32(&doubt, squares, LANES_SHUFFLE(tables.far, rank));
+        for (int w = 0; w < words; ++w) count[w] += LANES_SHUFFLE(tables.unit[w], rank);
       }
       for (int w = 0; w < words; ++w) {
         bytes[2 * w] += count[w] & 0x0f0f0f0f;

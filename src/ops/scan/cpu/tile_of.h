@@ -78,17 +78,17 @@ LANES_INLINE SCAN_E SCAN_NAME(scan_empty)(SCAN_NAME(scan_code) code) {
 
 /* Every second lane of a and b. */
 LANES_INLINE SCAN_V SCAN_NAME(scan_even)(SCAN_V a, SCAN_V b) {
-  return __builtin_shuffle(a, b, (SCAN_INTS){SCAN_LIST(SCAN_LANE_EVEN, 0)});
+  return LANES_SHUFFLE_TWO(a, b, ((SCAN_INTS){SCAN_LIST(SCAN_LANE_EVEN, 0)}));
 }
 LANES_INLINE SCAN_V SCAN_NAME(scan_odd)(SCAN_V a, SCAN_V b) {
-  return __builtin_shuffle(a, b, (SCAN_INTS){SCAN_LIST(SCAN_LANE_ODD, 0)});
+  return LANES_SHUFFLE_TWO(a, b, ((SCAN_INTS){SCAN_LIST(SCAN_LANE_ODD, 0)}));
 }
 /* The lanes of a and b in turn: the lower halves', and the upper halves'. */
 LANES_INLINE SCAN_V SCAN_NAME(scan_lower)(SCAN_V a, SCAN_V b) {
-  return __builtin_shuffle(a, b, (SCAN_INTS){SCAN_LIST(SCAN_LANE_LOWER, 0)});
+  return LANES_SHUFFLE_TWO(a, b, ((SCAN_INTS){SCAN_LIST(SCAN_LANE_LOWER, 0)}));
 }
 LANES_INLINE SCAN_V SCAN_NAME(scan_upper)(SCAN_V a, SCAN_V b) {
-  return __builtin_shuffle(a, b, (SCAN_INTS){SCAN_LIST(SCAN_LANE_UPPER, 0)});
+  return LANES_SHUFFLE_TWO(a, b, ((SCAN_INTS){SCAN_LIST(SCAN_LANE_UPPER, 0)}));
 }
 
 LANES_INLINE void SCAN_NAME(scan_part)(const SCAN_E *in, SCAN_NAME(scan_code) code, SCAN_V x[4]) {
@@ -194,14 +194,14 @@ LANES_INLINE void SCAN_NAME(scan_results)(const SCAN_V e[SCAN_GROUP], SCAN_V off
   }
 }
 
-#define SCAN_STEP(s)                                                                       \
-  for (int w = WIDE - 1; w >= ((s) < SCAN_LANES ? 0 : (s) / SCAN_LANES); --w) {            \
-    const SCAN_V before = w > 0 ? g[w - 1] : identity;                                     \
-    const SCAN_V back =                                                                    \
-        (s) < SCAN_LANES                                                                   \
-            ? __builtin_shuffle(before, g[w], (SCAN_INTS){SCAN_LIST(SCAN_LANE_BACK, (s))}) \
-            : g[w - (s) / SCAN_LANES];                                                     \
-    g[w] = SCAN_COMBINE(back, g[w]);                                                       \
+#define SCAN_STEP(s)                                                                         \
+  for (int w = WIDE - 1; w >= ((s) < SCAN_LANES ? 0 : (s) / SCAN_LANES); --w) {              \
+    const SCAN_V before = w > 0 ? g[w - 1] : identity;                                       \
+    const SCAN_V back =                                                                      \
+        (s) < SCAN_LANES                                                                     \
+            ? LANES_SHUFFLE_TWO(before, g[w], ((SCAN_INTS){SCAN_LIST(SCAN_LANE_BACK, (s))})) \
+            : g[w - (s) / SCAN_LANES];                                                       \
+    g[w] = SCAN_COMBINE(back, g[w]);                                                         \
   }
 
 /* One row; `offset` is what all rows before it come to. */
@@ -225,8 +225,8 @@ SCAN_ROW_FUNCTION SCAN_NAME(scan_row)(const SCAN_E *in, SCAN_E *out, bool exclus
   SCAN_STEP(16)
 #pragma GCC unroll 16
   for (int w = 0; w < WIDE; ++w) {
-    const SCAN_V back = __builtin_shuffle(w > 0 ? g[w - 1] : identity, g[w],
-                                          (SCAN_INTS){SCAN_LIST(SCAN_LANE_BACK, 1)});
+    const SCAN_V back = LANES_SHUFFLE_TWO(w > 0 ? g[w - 1] : identity, g[w],
+                                          ((SCAN_INTS){SCAN_LIST(SCAN_LANE_BACK, 1)}));
     const SCAN_V offset = SCAN_COMBINE(base, back);
     SCAN_V y[4];
     SCAN_NAME(scan_results)(e[w], offset, exclusive, y);
