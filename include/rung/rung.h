@@ -362,10 +362,12 @@ RUNG_API rung_status rung_radiator(rung_context *context, const rung_radiator_mo
  *
  * Sum of floats: the canonical order (docs/NUMERICS.md) over the elements in row-major order of
  *   their indices, whatever the strides; along an axis, over each line's elements in the order of
- *   their indices. Of integers: in 64 bits, modulo 2^64. The sum of nothing is +0.
+ *   their indices. Of f16 and bf16 it is f32's, rounded to the type once, half to even. Of
+ *   integers: in 64 bits, modulo 2^64. The sum of nothing is +0.
  * Minimum, maximum: IEEE 754-2019 minimum and maximum: a NaN wins, -0 is below +0. Those of nothing
  *   are refused (RUNG_BAD_SHAPE) wherever there is a result to write.
- * Mean of n: the sum, to double, over n in double, rounded to out's type. Of nothing: a NaN. */
+ * Mean of n: the sum (of f16 and bf16 in f32), to double, over n in double, rounded to out's type
+ *   once. Of nothing: a NaN. */
 typedef enum rung_reduction {
   RUNG_SUM = 0,
   RUNG_MIN = 1,
@@ -376,7 +378,8 @@ typedef enum rung_reduction {
 /* For `axis`: everything to one number. */
 #define RUNG_ALL (-2147483647 - 1)
 
-/* in:   u8, i32, u32, i64, u64, f32 or f64; 0 to 8 dimensions, at most 2^40 elements to a result.
+/* in:   u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32 or f64; 0 to 8 dimensions, at most
+ *       2^40 elements to a result.
  * axis: 0 ... ndim - 1, or -1 ... -ndim counted from the last, or RUNG_ALL.
  * out:  the shape of `in` without the axis; where that leaves no dimension, 0 dimensions or shape
  *       (1). Its dtype is that of `in` for minimum and maximum, and for sum and mean of floats; i64

@@ -13,8 +13,9 @@ typedef struct request {
   grid out;
 } request;
 
-#define TAKEN                                                                            \
-  (RUNG_SINGLE_DOUBLE | RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | \
+#define TAKEN                                                                              \
+  (RUNG_SINGLE_DOUBLE | RUNG_TYPE(RUNG_F16) | RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_I8) |    \
+   RUNG_TYPE(RUNG_U16) | RUNG_TYPE(RUNG_I16) | RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | \
    RUNG_TYPE(RUNG_I64) | RUNG_TYPE(RUNG_U64))
 
 enum { OP, AXIS };

@@ -11,6 +11,8 @@ npy '<i4' '(3,)' '\xff\xff\xff\xff\x05\0\0\0\xfe\xff\xff\xff' >small.npy
 npy '<u8' '(1,)' '\xff\xff\xff\xff\xff\xff\xff\xff' >large.npy
 npy '<f4' '(0,)' '' >empty.npy
 npy '<u2' '(2,)' '\x01\0\x02\0' >short.npy
+npy '|i1' '(3,)' '\x80\x80\x7f' >signed.npy
+npy '<f2' '(4,)' '\0\x68\0\x3c\0\x3c\0\x3c' >half.npy # 2048, 1, 1, 1
 
 reduce=("$RUNG" reduce --device cpu --quiet)
 # values EXPECTED: standard output of the last expect(), on one line.
@@ -50,6 +52,16 @@ expect 0 - "${reduce[@]}" small.npy --op mean --type f32
 values 0.666666687
 expect 0 - "${reduce[@]}" large.npy --op sum
 values 18446744073709551615
+expect 0 - "${reduce[@]}" short.npy --op sum
+values 3
+expect 0 - "${reduce[@]}" signed.npy --op sum
+values -129
+expect 0 - "${reduce[@]}" signed.npy --op min
+values -128
+expect 0 - "${reduce[@]}" half.npy --op sum # 2051 lies between two halves
+values 2052
+expect 0 - "${reduce[@]}" half.npy --op max --type f32
+values 2048
 expect 0 - "${reduce[@]}" empty.npy --op sum
 values 0
 expect 0 - "${reduce[@]}" empty.npy --op mean
@@ -87,11 +99,11 @@ expect 2 "magic" "${reduce[@]}" in.npy --op sum --rung magic -o out.npy
 expect 2 "GPUs only" "${reduce[@]}" in.npy --op sum --rung vector -o out.npy
 expect 2 "argument is missing" "${reduce[@]}" --op sum
 expect 3 "minimum" "${reduce[@]}" empty.npy --op min -o out.npy
-expect 3 "--type f32" "${reduce[@]}" short.npy --op sum -o out.npy
+expect 2 "u8, i8, u16, i16, i32, u32, i64, u64, f16, f32 or f64" "${reduce[@]}" in.npy --op sum --type bf16 -o out.npy
 expect 3 "No such file" "${reduce[@]}" absent.npy --op sum -o out.npy
 expect 3 "/nowhere" "${reduce[@]}" absent.npy --op sum -o /nowhere/out.npy # before anything is read
 head -c 140 in.npy >bad.npy
 expect 3 "bad.npy: truncated" "${reduce[@]}" bad.npy --op sum -o out.npy
 expect 4 cuda "${reduce[@]}" in.npy --op sum --device cuda:99 -o out.npy
-only in.npy bytes.npy small.npy large.npy empty.npy short.npy bad.npy
+only in.npy bytes.npy small.npy large.npy empty.npy short.npy signed.npy half.npy bad.npy
 finish

@@ -16,13 +16,16 @@ typedef int64_t __attribute__((may_alias)) reduce_bits_64;
 
 /* One for each type of partial results; out[at] is of end->result. */
 RUNG_ANYWHERE void reduce_finish_f32(const reduce_end *end, float sum, void *out, int64_t at) {
-  const double n = (double)end->columns;
   if (end->columns == 0) sum = 0;
-  if (end->result != RUNG_F32)
-    ((uint16_t *)out)[at] =
-        rung_f64_to_half(end->mean ? (double)sum / n : (double)sum, end->key.bfloat);
+  if (!end->mean && end->result == RUNG_F32) {
+    ((float *)out)[at] = sum;
+    return;
+  }
+  const double value = end->mean ? (double)sum / (double)end->columns : (double)sum;
+  if (end->result == RUNG_F32)
+    ((float *)out)[at] = (float)value;
   else
-    ((float *)out)[at] = end->mean ? (float)((double)sum / n) : sum;
+    ((uint16_t *)out)[at] = rung_f64_to_half(value, end->key.bfloat);
 }
 
 RUNG_ANYWHERE void reduce_finish_f64(const reduce_end *end, double sum, void *out, int64_t at) {

@@ -82,6 +82,8 @@ REDUCE(min_all, RUNG_MIN, RUNG_ALL, kDLFloat, 32, 1, LIST(131073), LIST(3), kDLF
 REDUCE(max_unsigned, RUNG_MAX, RUNG_ALL, kDLUInt, 32, 1, LIST(98304), LIST(2), kDLUInt, 32)
 REDUCE(max_bytes, RUNG_MAX, RUNG_ALL, kDLUInt, 8, 1, LIST(98305), LIST(2), kDLUInt, 8)
 REDUCE(max_wide, RUNG_MAX, RUNG_ALL, kDLInt, 64, 1, LIST(98305), LIST(2), kDLInt, 64)
+REDUCE(sum_shorts, RUNG_SUM, RUNG_ALL, kDLInt, 16, 1, LIST(300001), LIST(2), kDLInt, 64)
+REDUCE(min_halves, RUNG_MIN, RUNG_ALL, kDLFloat, 16, 1, LIST(200001), LIST(-2), kDLFloat, 16)
 REDUCE(sum_down, RUNG_SUM, 0, kDLFloat, 32, 2, LIST(70000, 5), LIST(11, 2), kDLFloat, 32)
 REDUCE(mean_down, RUNG_MEAN, 0, kDLFloat, 64, 2, LIST(66000, 3), LIST(3, 1), kDLFloat, 64)
 REDUCE(sum_along, RUNG_SUM, 1, kDLFloat, 32, 2, LIST(3, 100000), LIST(300000, -2), kDLFloat, 32)
@@ -308,7 +310,8 @@ static const struct {
                   JOB(min_between), JOB(sum_packed)},
   scans[] = {JOB(scan_sum), JOB(scan_exclusive), JOB(scan_integers), JOB(scan_wide),
              JOB(scan_min), JOB(scan_max),       JOB(scan_unsigned), JOB(scan_lines)},
-  narrow[] = {JOB(scan_narrow), JOB(scan_bytes), JOB(scan_halves)},
+  narrow[] = {JOB(scan_narrow), JOB(scan_bytes), JOB(scan_halves), JOB(sum_shorts),
+              JOB(min_halves)},
   others[] = {JOB(histogram_even), JOB(histogram_edges), JOB(histogram_rows), JOB(pairs_within),
               JOB(pairs_weighted), JOB(pairs_across),    JOB(stencil),        JOB(radiator)};
 

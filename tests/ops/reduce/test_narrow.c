@@ -1,5 +1,7 @@
 /* Reductions of 8- and 16-bit elements from outside: what those of the same numbers in 32 bits come
  * to, brought into the result's type. */
+#include <stdio.h>
+
 #include "core/dtype.h"
 #include "ops/reduce/outside.h"
 
@@ -192,6 +194,41 @@ static void ends_of_the_range(void **state) {
   }
 }
 
+/* A job that is cut for want of memory has the bits of the whole: the sums of its parts are not
+ * rounded to the type. */
+static void cut_sums_keep_their_bits(void **state) {
+  (void)state;
+  for (int t = 0; t < TYPES; ++t)
+    for (int what = RUNG_SUM; what <= RUNG_MEAN; ++what) {
+      char whole[8] = {0}, part[8];
+      int cuts = 0;
+      rung_context *context = open_place(3);
+      if (context == NULL) skip();
+      fill(t, what == RUNG_MIN || what == RUNG_MAX);
+      reduce_line(context, (rung_reduction)what, *types[t].type, narrow, MOST, whole, NULL);
+      rung_close(context);
+      for (int limit = 256; limit >= 64; limit /= 2) {
+        char text[16];
+        int64_t shape[1] = {MOST};
+        DLTensor in = tensor(narrow, *types[t].type, 1, shape, NULL);
+        DLTensor out =
+            tensor(part, result_type((rung_reduction)what, *types[t].type), 0, NULL, NULL);
+        snprintf(text, sizeof text, "%dK", limit);
+        setenv("RUNG_MEMORY_LIMIT", text, 1);
+        context = open_place(3);
+        unsetenv("RUNG_MEMORY_LIMIT");
+        memset(part, 0, sizeof part);
+        if (rung_reduce(context, (rung_reduction)what, &in, RUNG_ALL, &out, NULL) == RUNG_OK) {
+          cuts += limit * 1024 < (int)types[t].type->bits / 8 * MOST;
+          if (memcmp(whole, part, sizeof part) != 0)
+            fail_msg("%s, what %d, %s: other bits", rung_dtype_name(types[t].dtype), what, text);
+        }
+        rung_close(context);
+      }
+      if (cuts == 0) fail_msg("%s, what %d: never cut", rung_dtype_name(types[t].dtype), what);
+    }
+}
+
 /* The rungs of rows add halves, too. */
 static void rows_of_halves(void **state) {
   (void)state;
@@ -223,9 +260,8 @@ static void rows_of_halves(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(as_in_32_bits),
-      cmocka_unit_test(by_hand),
-      cmocka_unit_test(ends_of_the_range),
+      cmocka_unit_test(as_in_32_bits),     cmocka_unit_test(by_hand),
+      cmocka_unit_test(ends_of_the_range), cmocka_unit_test(cut_sums_keep_their_bits),
       cmocka_unit_test(rows_of_halves),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
