@@ -19,6 +19,9 @@
  *    asynchronous on a stream: the call's, else the context's (see rung_options.stream).
  *  - A context serves one thread at a time; different contexts share nothing. A thread that calls
  *    needs RUNG_STACK bytes of stack.
+ *  - What the calling thread has chosen of floating-point arithmetic (rounding, subnormal numbers
+ *    flushed to zero, traps) changes no result: calls compute in a mode of their own, and give the
+ *    thread's own back, with the exceptions it has seen.
  *  - The library never prints, exits or aborts. */
 #ifndef RUNG_RUNG_H
 #define RUNG_RUNG_H

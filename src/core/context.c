@@ -208,12 +208,8 @@ static rung_status open_device(void *user, rung_device *device, rung_error *erro
   return RUNG_OK;
 }
 
-rung_status rung_open(rung_context **context, const rung_options *options) {
+static rung_status open_context(rung_context *made, const rung_options *options) {
   rung_options known = {0};
-  if (context == NULL) return RUNG_BAD_ARGUMENT;
-  rung_context *made = calloc(1, sizeof *made);
-  *context = made;
-  if (made == NULL) return RUNG_OUT_OF_MEMORY;
   demands demands;
   rung_status status = RUNG_OK;
   if (options != NULL)
@@ -221,8 +217,19 @@ rung_status rung_open(rung_context **context, const rung_options *options) {
   if (status == RUNG_OK) status = read_demands(&known, &demands, &made->error);
   if (status == RUNG_OK) status = read_limit(&made->memory_limit, &made->error);
   if (status != RUNG_OK) return status;
-  opening open = {.demands = &demands, .stream = known.stream, .context = made};
-  return find(known.device, open_device, &open, &made->error);
+  opening opening = {.demands = &demands, .stream = known.stream, .context = made};
+  return find(known.device, open_device, &opening, &made->error);
+}
+
+rung_status rung_open(rung_context **context, const rung_options *options) {
+  if (context == NULL) return RUNG_BAD_ARGUMENT;
+  rung_context *made = calloc(1, sizeof *made);
+  *context = made;
+  if (made == NULL) return RUNG_OUT_OF_MEMORY;
+  rung_float_mode_enter(&made->callers);
+  const rung_status status = open_context(made, options);
+  rung_float_mode_leave(&made->callers);
+  return status;
 }
 
 /* Host memory for copies: pinned where the backend has such. */
@@ -264,7 +271,7 @@ void rung_close(rung_context *context) {
 
 /* ---- an open context ------------------------------------------------------------------------ */
 
-rung_status rung_begin(rung_context *context) {
+rung_status rung_ready(rung_context *context) {
   if (context == NULL) return RUNG_BAD_ARGUMENT;
   /* Why it never opened stays readable. */
   if (context->backend == NULL) return context->error.status;
@@ -272,10 +279,21 @@ rung_status rung_begin(rung_context *context) {
   return RUNG_OK;
 }
 
+rung_status rung_begin(rung_context *context) {
+  const rung_status status = rung_ready(context);
+  if (status == RUNG_OK) rung_float_mode_enter(&context->callers);
+  return status;
+}
+
+rung_status rung_end(rung_context *context, rung_status status) {
+  rung_float_mode_leave(&context->callers);
+  return status;
+}
+
 rung_status rung_synchronize(rung_context *context) {
-  rung_status status = rung_begin(context);
+  const rung_status status = rung_begin(context);
   if (status != RUNG_OK) return status;
-  return context->backend->synchronize(context->state, &context->error);
+  return rung_end(context, context->backend->synchronize(context->state, &context->error));
 }
 
 const char *rung_last_error(const rung_context *context) {

@@ -3,6 +3,7 @@
 #define RUNG_CORE_CONTEXT_H
 
 #include "backend/backend.h"
+#include "core/float_mode.h"
 
 struct rung_context {
   const rung_backend *backend; /* NULL where opening failed */
@@ -10,7 +11,8 @@ struct rung_context {
   rung_device device;
   void *scratch, *zeros, *host_scratch, *chunks;
   size_t scratch_bytes, zeroed_bytes, host_scratch_bytes, chunk_bytes;
-  int64_t memory_limit; /* of the device's memory, for scratch and zeros; 0: none */
+  int64_t memory_limit;    /* of the device's memory, for scratch and zeros; 0: none */
+  rung_float_mode callers; /* from rung_begin() to rung_end() */
   rung_error error;
 };
 
@@ -18,8 +20,14 @@ struct rung_context {
 extern "C" {
 #endif
 
-/* Begins a call: clears the last error; refuses a NULL context or one that never opened. */
+/* Clears the last error; refuses a NULL context or one that never opened. */
+rung_status rung_ready(rung_context *context);
+
+/* The same, and the calling thread is the library's: it computes in the library's floating-point
+ * mode. After it succeeded, and then in every case, comes rung_end(), which gives the thread back
+ * as it was and returns `status`. */
 rung_status rung_begin(rung_context *context);
+rung_status rung_end(rung_context *context, rung_status status);
 
 /* At least `bytes` of the device's memory, aligned to 256, valid until the next call of this
  * function on the context; contents undefined. Grows by freeing first: never holds both. */

@@ -1,5 +1,7 @@
 #include "backend/cpu/parallel.h"
 
+#include "core/float_mode.h"
+
 #if defined(__SANITIZE_THREAD__) && defined(_OPENMP)
 /* libgomp is not built for ThreadSanitizer, which therefore does not see that its team starts
  * after the call and ends before the return. These two say so. */
@@ -28,9 +30,12 @@ static void run_team(int threads, int64_t chunks,
 #pragma omp parallel num_threads(threads)
   {
     RUNG_TSAN_ACQUIRE(&started);
+    rung_float_mode others; /* the team may be the host program's too */
+    rung_float_mode_enter(&others);
     int thread = omp_get_thread_num();
 #pragma omp for schedule(dynamic, 1) nowait
     for (int64_t chunk = 0; chunk < chunks; chunk++) body(arg, chunk, thread);
+    rung_float_mode_leave(&others);
     RUNG_TSAN_RELEASE(&ended);
   }
   RUNG_TSAN_ACQUIRE(&ended);

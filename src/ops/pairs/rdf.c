@@ -1,6 +1,7 @@
 /* From counts to the radial distribution function: plain arithmetic, the same everywhere. */
 #include <math.h>
 
+#include "core/float_mode.h"
 #include "core/layout.h"
 #include "ops/pairs/pairs.h"
 
@@ -10,8 +11,8 @@ static double edge_of(const rung_distances *bins, int64_t k) {
   return bins->edges != NULL ? bins->edges[k] : (double)k * bins->width;
 }
 
-rung_status rung_pairs_rdf(const rung_distances *bins, const int64_t *counts, double density,
-                           double per, double *g, double *neighbours) {
+static rung_status rdf(const rung_distances *bins, const int64_t *counts, double density,
+                       double per, double *g, double *neighbours) {
   pairs_problem problem;
   rung_distances known;
   rung_status status = rung_read_struct(NULL, "bins", &rung_distances_layout, bins, &known);
@@ -33,4 +34,13 @@ rung_status rung_pairs_rdf(const rung_distances *bins, const int64_t *counts, do
     if (neighbours != NULL) neighbours[k] = per * (double)within;
   }
   return RUNG_OK;
+}
+
+rung_status rung_pairs_rdf(const rung_distances *bins, const int64_t *counts, double density,
+                           double per, double *g, double *neighbours) {
+  rung_float_mode callers;
+  rung_float_mode_enter(&callers);
+  const rung_status status = rdf(bins, counts, density, per, g, neighbours);
+  rung_float_mode_leave(&callers);
+  return status;
 }
