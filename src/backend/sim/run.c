@@ -222,6 +222,7 @@ static void end_block(sim_block *block) {
   block->static_saved = NULL;
   block->next = worker->free_blocks;
   worker->free_blocks = block;
+  run->resident--;
   run->done++;
   run->moves++;
 }
@@ -337,11 +338,15 @@ static void wait_for_others(sim_worker *worker, patience *waited) {
   run->waiting--;
 }
 
-static bool start_another(sim_worker *worker, int resident) {
+static bool start_another(sim_worker *worker) {
   sim_run *run = worker->run;
-  if (resident >= run->most_resident || run->next >= run->blocks) return false;
-  const int64_t turn = run->next++;
-  if (turn >= run->blocks) return false;
+  if (run->next >= run->blocks) return false;
+  const bool room = run->resident++ < run->most_resident;
+  const int64_t turn = room ? run->next++ : run->blocks;
+  if (turn >= run->blocks) {
+    run->resident--;
+    return false;
+  }
   sim_block *block = begin_block(worker, turn);
   if (block == NULL) {
     sim_fail(run, "no memory for a simulated block");
@@ -374,7 +379,7 @@ static void work(void *arg, int64_t chunk, int thread) {
       ended = true;
     }
     if (ended) continue;
-    if (start_another(worker, resident))
+    if (start_another(worker))
       resident++;
     else if (resident == 0)
       break;
@@ -510,8 +515,9 @@ rung_status rung_sim_run(const rung_task *task, const rung_sim_launch *launch) {
   run.workers = sim_is_watched(state) ? 1 : state->host_threads;
   if (run.workers > SIM_MOST_WORKERS) run.workers = SIM_MOST_WORKERS;
   if (run.workers > run.blocks) run.workers = (int)run.blocks;
-  run.most_resident = (resident * state->device.processors + run.workers - 1) / run.workers;
-  if (run.most_resident < 1) run.most_resident = 1;
+  run.most_resident = resident * state->device.processors;
+  /* As many as there may be threads, of which fewer may be had. */
+  if (run.most_resident < run.workers) run.most_resident = run.workers;
   run.first_stamp = state->stamps + 1;
   align_clocks(state);
   draw_order(&run, state);

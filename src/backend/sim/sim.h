@@ -117,11 +117,12 @@ typedef struct sim_run {
   char kernel[RUNG_KERNEL_NAME]; /* its name without template arguments */
   int threads;                   /* a block */
   int64_t blocks;
-  int workers, most_resident; /* resident: of one worker */
+  int workers, most_resident;
   uint64_t seed;
   uint32_t first_stamp; /* of this launch's blocks; race.c */
   bool shuffled;        /* blocks in random order: block k is (k * stride + start) mod blocks */
   uint64_t stride, start;
+  _Atomic int resident;         /* blocks begun and not ended, of all workers */
   _Atomic int64_t next;         /* block to hand out */
   _Atomic int64_t done;         /* blocks that ended: progress, seen from a stalled worker */
   _Atomic int64_t moves;        /* anything that may end another worker's polling */
