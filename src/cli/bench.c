@@ -181,7 +181,7 @@ static rung_status deliver(bench *b, rung_error *error) {
   if (!status && (common->json || (common->output && strcmp(common->output, "-") == 0))) {
     file_replace to = {.stream = stdout};
     status = cli_results_json(
-        &to, json_pack("{s:i, s:O}", "rung-records", LAB_RECORD_VERSION, "records", b->records),
+        &to, lab_object("{s:i, s:O}", "rung-records", LAB_RECORD_VERSION, "records", b->records),
         error);
   }
   return status;

@@ -11,6 +11,7 @@
 
 #include "files/array.h"
 #include "files/replace.h"
+#include "lab/json.h"
 
 /* Exit codes of the command; pinned, documented in its manual. */
 enum {

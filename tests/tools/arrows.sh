@@ -67,6 +67,7 @@ planted src/ops/a/cuda/k.cu 3 '#include <cuda_fp16.h>'
 planted src/ops/a/cuda/k.cu 3 '#include <vector>'
 planted src/ops/a/cpu/r.c 1 '#pragma omp simd'
 planted src/lab/lab.c 4 'int n = omp_get_max_threads();'
+planted src/cli/main.c 5 'json_t *all = json_pack("{s:i}", "a", 1);'
 planted src/lab/lab.c 4 '  pthread_create(&thread, NULL, live, made);'
 seq -f '/* line %g */' 800 >src/core/long.h
 "$arrows" . || { echo "arrows: 800 lines were refused"; exit 1; }

@@ -26,16 +26,27 @@ __thread sim_thread *sim_self;
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
+/* Of several the first. */
+static void end_with(sim_run *run, rung_status status, const char *text) {
+  pthread_mutex_lock(&run->lock);
+  if (!run->failed) run->status = rung_fail(run->error, status, "kernel %s: %s", run->kernel, text);
+  run->failed = true;
+  pthread_mutex_unlock(&run->lock);
+}
+
 void sim_fail(sim_run *run, const char *format, ...) {
   char text[RUNG_SENTENCE];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  pthread_mutex_lock(&run->lock);
-  if (!run->failed) rung_fail(run->error, RUNG_DEVICE_FAILED, "kernel %s: %s", run->kernel, text);
-  run->failed = true;
-  pthread_mutex_unlock(&run->lock);
+  end_with(run, RUNG_DEVICE_FAILED, text);
+}
+
+void sim_fail_memory(sim_run *run, const char *what) {
+  char text[RUNG_REASON];
+  snprintf(text, sizeof text, "no host memory for %s", what);
+  end_with(run, RUNG_OUT_OF_MEMORY, text);
 }
 
 void sim_thread_text(const sim_thread *thread, char *text, size_t room) {
@@ -86,7 +97,7 @@ static void resume(sim_worker *worker, sim_thread *thread) {
   sim_block *block = thread->block;
   if (thread->fibre == NULL) thread->fibre = take_fibre(worker);
   if (thread->fibre == NULL) {
-    sim_fail(worker->run, "no memory for the stack of a simulated thread");
+    sim_fail_memory(worker->run, "the stack of a simulated thread");
     return;
   }
   worker->clock++;
@@ -349,7 +360,7 @@ static bool start_another(sim_worker *worker) {
   }
   sim_block *block = begin_block(worker, turn);
   if (block == NULL) {
-    sim_fail(run, "no memory for a simulated block");
+    sim_fail_memory(run, "a simulated block");
     return false;
   }
   block->next = worker->resident;
@@ -526,7 +537,7 @@ rung_status rung_sim_run(const rung_task *task, const rung_sim_launch *launch) {
   pthread_mutex_init(&run.lock, NULL);
   rung_parallel(run.workers, run.workers, work, &run);
   pthread_mutex_destroy(&run.lock);
-  if (run.failed) return RUNG_DEVICE_FAILED;
+  if (run.failed) return run.status;
   return sim_count_end(state, &run);
 }
 
