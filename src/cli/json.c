@@ -24,9 +24,14 @@ json_t *cli_real(double value) {
   return isfinite(value) ? json_real(value) : json_null();
 }
 
+json_t *cli_number(double value) {
+  if (isfinite(value)) return json_real(value);
+  return json_string(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+}
+
 json_t *cli_reals(const double *from, int64_t count) {
   json_t *list = json_array();
-  for (int64_t i = 0; list && i < count; i++) cli_append(&list, cli_real(from[i]));
+  for (int64_t i = 0; list && i < count; i++) cli_append(&list, cli_number(from[i]));
   return list;
 }
 

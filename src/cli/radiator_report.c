@@ -143,7 +143,7 @@ static json_t *run_json(const radiator_run *run) {
 static json_t *grid_json(const grid *cells) {
   json_t *values = json_array();
   for (int64_t i = 0; values && i < cells->count; i++)
-    cli_append(&values, cli_real(grid_value(cells, i)));
+    cli_append(&values, cli_number(grid_value(cells, i)));
   return values;
 }
 

@@ -332,6 +332,8 @@ rung_status rung_begin(rung_context *context) {
 }
 
 rung_status rung_end(rung_context *context, rung_status status) {
+  /* What was tried first, and refused, is nobody's concern. */
+  if (status == RUNG_OK) rung_error_clear(&context->error);
   depart(context->backend, &context->caller);
   return status;
 }

@@ -23,7 +23,7 @@ static rung_status rdf(const rung_distances *bins, const int64_t *counts, double
   if (counts == NULL || (g != NULL && !(density > 0 && isfinite(density))) ||
       (neighbours != NULL && !isfinite(per)))
     return RUNG_BAD_ARGUMENT;
-  int64_t within = 0;
+  __int128 within = 0; /* counts may come from anywhere */
   for (int64_t k = 0; k < bins->count; ++k) {
     const double from = edge_of(bins, k), to = edge_of(bins, k + 1);
     /* to^3 - from^3 as a product, which keeps the digits of a thin shell. */
