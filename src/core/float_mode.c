@@ -41,15 +41,19 @@ void rung_float_mode_leave(const rung_float_mode *callers) {
 
 #elif defined(__aarch64__)
 
+static void set_mode(uint64_t fpcr) {
+  __asm__ volatile("msr fpcr, %0" : : "r"(fpcr));
+}
+
 void rung_float_mode_enter(rung_float_mode *callers) {
-  callers->fpcr = __builtin_aarch64_get_fpcr64();
-  callers->fpsr = __builtin_aarch64_get_fpsr64();
-  if (callers->fpcr != 0) __builtin_aarch64_set_fpcr64(0);
+  __asm__ volatile("mrs %0, fpcr" : "=r"(callers->fpcr));
+  __asm__ volatile("mrs %0, fpsr" : "=r"(callers->fpsr));
+  if (callers->fpcr != 0) set_mode(0);
 }
 
 void rung_float_mode_leave(const rung_float_mode *callers) {
-  if (callers->fpcr != 0) __builtin_aarch64_set_fpcr64(callers->fpcr);
-  __builtin_aarch64_set_fpsr64(callers->fpsr);
+  if (callers->fpcr != 0) set_mode(callers->fpcr);
+  __asm__ volatile("msr fpsr, %0" : : "r"(callers->fpsr));
 }
 
 #else
