@@ -12,14 +12,12 @@ target_link_libraries(rung_core PRIVATE rung_flags)
 set(rung_objects $<TARGET_OBJECTS:rung_core>)
 set(rung_libraries m ${CMAKE_DL_LIBS})
 
-# Threads are one file's business; the others are compiled without OpenMP.
-find_package(OpenMP COMPONENTS C)
-if(OpenMP_C_FOUND)
-  set_source_files_properties(src/backend/cpu/parallel.c PROPERTIES COMPILE_OPTIONS
-                              "${OpenMP_C_FLAGS}")
-  list(APPEND rung_libraries ${OpenMP_C_LIB_NAMES})
-else()
-  message(STATUS "openmp: not found, the CPU backend runs on one thread")
+# Part of the C library, or one of its own ("-lpthread").
+set(THREADS_PREFER_PTHREAD_FLAG FALSE)
+find_package(Threads REQUIRED)
+if(CMAKE_THREAD_LIBS_INIT)
+  string(REGEX REPLACE "^-l" "" thread_library ${CMAKE_THREAD_LIBS_INIT})
+  list(APPEND rung_libraries ${thread_library})
 endif()
 
 # One object library per instruction set, chosen from at run time.
@@ -51,8 +49,8 @@ if(isa_sources)
 endif()
 
 # rung_library(TARGET NAME MAP OBJECT...): lib${NAME}.so as TARGET_shared and lib${NAME}.a as
-# TARGET_static. Only the names in MAP leave the shared one. It is never unmapped: libgomp's threads,
-# and the CUDA runtime's call-backs, outlive dlclose().
+# TARGET_static. Only the names in MAP leave the shared one. It is never unmapped: its threads, and
+# the CUDA runtime's call-backs, outlive dlclose().
 function(rung_library target name map)
   add_library(${target}_shared SHARED ${ARGN})
   target_link_options(${target}_shared PRIVATE -Wl,--exclude-libs,ALL -Wl,--as-needed

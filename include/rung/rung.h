@@ -17,8 +17,14 @@
  *    accepted. A call refused for its arguments has written nothing.
  *  - Calls on host arrays return when the result is there. Calls on device arrays are
  *    asynchronous on a stream: the call's, else the context's (see rung_options.stream).
- *  - A context serves one thread at a time; different contexts share nothing. A thread that calls
- *    needs RUNG_STACK bytes of stack.
+ *  - A context serves one thread at a time; different contexts share nothing but threads that wait
+ *    for work. A thread that calls needs RUNG_STACK bytes of stack. After fork() the child opens
+ *    contexts of its own: those of its parent refuse every call there (BAD_ARGUMENT), and closing
+ *    one frees little. (A driver of GPUs that the parent has used may refuse to work in a child.)
+ *  - A call leaves the calling thread's current CUDA device, or that there is none, as it was.
+ *  - What the calling thread has chosen of floating-point arithmetic (rounding, subnormal numbers
+ *    flushed to zero, traps) changes no result: calls compute in a mode of their own, and give the
+ *    thread's own back, with the exceptions it has seen.
  *  - The library never prints, exits or aborts. */
 #ifndef RUNG_RUNG_H
 #define RUNG_RUNG_H
@@ -82,14 +88,20 @@ typedef struct rung_options {
   const char *device; /* "cpu", "cuda", "cuda:<index>", "sim" (the simulated GPU, which runs the
                          CUDA rungs on the CPU), "auto" (default: the first CUDA device that works,
                          else the CPU). Borrowed for the call. */
-  int threads;        /* CPU threads; 0: as many as the process may use. 1 ... 4096. */
+  int threads;        /* CPU threads; 0: as many as the process may use. 1 ... 4096. Where the
+                         system gives fewer, a call goes on with those. */
   const char *isa;    /* CPU instruction set: "baseline", "avx2", "avx512", NULL: the best this
                          CPU has, or what the environment's RUNG_ISA says. */
-  void *stream;       /* the caller's cudaStream_t of the device, borrowed until rung_close();
-                         cudaStreamLegacy and cudaStreamPerThread may be given. NULL: a stream of
-                         the context's own, on which nothing waits for work that the caller has
-                         queued elsewhere, on the default stream for one. Ignored but by CUDA. */
+  void *stream;       /* the caller's cudaStream_t of the device, borrowed until rung_close().
+                         NULL: the legacy default stream, so that a call comes after what the
+                         caller has queued on its default stream, legacy or per-thread, and before
+                         what it queues there later; cudaStreamLegacy says the same,
+                         cudaStreamPerThread may be given too. RUNG_OWN_STREAM: a stream of the
+                         context's own, which waits for no other and none for it. Ignored but by
+                         CUDA. */
 } rung_options;
+
+#define RUNG_OWN_STREAM ((void *)-1)
 
 /* Opens a context. *context receives a context even on failure (unless host memory itself is out:
  * then NULL), so that rung_last_error(*context) can say why; close it in every case.

@@ -78,7 +78,15 @@ typedef struct rung_backend {
   rung_status (*facts)(int index, void (*emit)(void *to, const char *key, const char *value),
                        void *to, rung_error *error);
 
+  /* -- the calling thread's own -- what CUDA calls the current context, and a program the device it
+   * works on. From arrive() to depart(), which is given what arrive() returned, it may be another.
+   * NULL members: there is no such thing. */
+  void *(*arrive)(void);
+  void (*depart)(void *callers);
+
   /* -- one opened device -- */
+  /* The stream that programs work on which name none; NULL: there is none. */
+  void *default_stream;
   /* `stream`: the caller's, or NULL for one of the state's own. */
   rung_status (*open)(const rung_device *device, void *stream, rung_state **state,
                       rung_error *error);

@@ -84,7 +84,7 @@ json_t *array_json(const grid *from, int64_t index) {
   const rung_traits *traits = rung_traits_of(from->dtype);
   const char *at = (const char *)from->memory + index * (int64_t)traits->bytes;
   char text[RUNG_NUMBER_TEXT];
-  if (traits->kind == RUNG_FLOAT) return cli_real(traits->load(at));
+  if (traits->kind == RUNG_FLOAT) return cli_number(traits->load(at));
   const int64_t value = traits->load_integer(at);
   if (traits->kind == RUNG_SIGNED || value >= 0) return json_integer((json_int_t)value);
   return json_string(rung_number_text(from->dtype, from->memory, index, text));

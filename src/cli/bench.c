@@ -162,6 +162,11 @@ static rung_status bench_operation(bench *b, const rung_operation *operation, ru
   if (lab_bench_count(&b->set_up, operation, &b->set_up.context->device) == 0) return RUNG_OK;
   b->operation = operation;
   if (!b->request->sizes) return bench_line(b, rung_cases_of(operation)->bench[0], error);
+  if (strspn(b->request->sizes, "; ") == strlen(b->request->sizes))
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "--sizes '%.40s' names no job; expected: one, \"n=1048576\", or several with "
+                     "semicolons between them",
+                     b->request->sizes);
   char *lines = strdup(b->request->sizes), *rest = NULL;
   if (!lines) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for --sizes");
   rung_status status = RUNG_OK;
@@ -181,7 +186,7 @@ static rung_status deliver(bench *b, rung_error *error) {
   if (!status && (common->json || (common->output && strcmp(common->output, "-") == 0))) {
     file_replace to = {.stream = stdout};
     status = cli_results_json(
-        &to, json_pack("{s:i, s:O}", "rung-records", LAB_RECORD_VERSION, "records", b->records),
+        &to, lab_object("{s:i, s:O}", "rung-records", LAB_RECORD_VERSION, "records", b->records),
         error);
   }
   return status;

@@ -11,6 +11,7 @@
 
 #include "files/array.h"
 #include "files/replace.h"
+#include "lab/json.h"
 
 /* Exit codes of the command; pinned, documented in its manual. */
 enum {
@@ -122,6 +123,8 @@ int cli_code_of(rung_status status);
 /* "rung VERB: sentence" on standard error where there is a failure; its exit code. */
 int cli_end(const char *verb, const rung_error *error);
 /* A remark that is no failure, on standard error, unless --quiet. */
+/* Text that files, paths or arguments may be part of, on its way to a terminal. */
+void cli_print(FILE *to, const char *text);
 void cli_note(const cli_common *common, const char *verb, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -160,7 +163,8 @@ rung_status cli_results_json(file_replace *file, json_t *json, rung_error *error
  * dropped and NULL, and stays so: one look at the end, that of cli_results_json(), is enough. */
 void cli_append(json_t **list, json_t *value);
 void cli_set(json_t **object, const char *key, json_t *value);
-json_t *cli_real(double value);     /* null where JSON has no such number */
+json_t *cli_real(double value);     /* of a measurement: null where there is none */
+json_t *cli_number(double value);   /* of a result: "nan", "inf" or "-inf" where JSON has none */
 json_t *cli_text(const char *text); /* bytes that are not UTF-8 as \xNN */
 json_t *cli_reals(const double *from, int64_t count);
 json_t *cli_integers(const int64_t *from, int64_t count);

@@ -8,7 +8,8 @@ rung_status cli_carry(rung_context *context, rung_status status, rung_error *err
 
 rung_status cli_open(const cli_common *common, const char *device, rung_context **context,
                      rung_error *error) {
-  rung_options options = {.device = device, .threads = common->threads};
+  /* What is measured waits for nothing else, and is seen on no other stream. */
+  rung_options options = {.device = device, .threads = common->threads, .stream = RUNG_OWN_STREAM};
   rung_status status = rung_open(context, &options);
   if (status == RUNG_OK) return RUNG_OK;
   cli_carry(*context, status, error);

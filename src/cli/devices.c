@@ -101,8 +101,8 @@ static rung_status show(const cli_common *common, const rung_device_info *device
   if (!status && strcmp(device->kind, "sim") != 0)
     status = show_peaks(common, device, measure, &s, error);
   if (common->json)
-    cli_append(all, json_pack("{s:s, s:o, s:o}", "device", device->device, "name",
-                              cli_text(device->name), "facts", s.object));
+    cli_append(all, lab_object("{s:s, s:o, s:o}", "device", device->device, "name",
+                               cli_text(device->name), "facts", s.object));
   return status;
 }
 
@@ -139,8 +139,8 @@ int verb_devices(int argc, char **argv) {
   if (!status && absent[0]) cli_note(&common, verb, "no GPU: %s", absent);
   if (!status && common.json)
     status = cli_results_json(&out,
-                              json_pack("{s:s, s:O, s:s?}", "verb", verb, "devices", all,
-                                        "cuda_absent", absent[0] ? absent : NULL),
+                              lab_object("{s:s, s:O, s:s?}", "verb", verb, "devices", all,
+                                         "cuda_absent", absent[0] ? absent : NULL),
                               &error);
   if (!status) status = file_replace_commit(&out, &error);
   file_replace_abandon(&out);

@@ -18,8 +18,8 @@ static json_t *lines_json(const rung_profile_kernel *kernel) {
   json_t *lines = json_array();
   for (int i = 0; i < kernel->line_count; i++) {
     const rung_profile_line *line = &kernel->lines[i];
-    cli_append(&lines, json_pack("{s:s?, s:i, s:o}", "file", line->file, "line", line->line,
-                                 "counts", counts_json(&line->counts, false)));
+    cli_append(&lines, lab_object("{s:s?, s:i, s:o}", "file", line->file, "line", line->line,
+                                  "counts", counts_json(&line->counts, false)));
   }
   return lines;
 }
@@ -28,12 +28,13 @@ static json_t *kernels_json(const rung_profile *profile) {
   json_t *kernels = json_array();
   for (int i = 0; i < profile->count; i++) {
     const rung_profile_kernel *kernel = &profile->kernels[i];
-    cli_append(&kernels,
-               json_pack("{s:s, s:I, s:I, s:I, s:i, s:I, s:o, s:o}", "kernel", kernel->name,
-                         "launches", (json_int_t)kernel->launches, "blocks",
-                         (json_int_t)kernel->blocks, "warps", (json_int_t)kernel->warps, "threads",
-                         kernel->threads, "shared_bytes", (json_int_t)kernel->shared_bytes,
-                         "counts", counts_json(&kernel->total, true), "lines", lines_json(kernel)));
+    cli_append(
+        &kernels,
+        lab_object("{s:s, s:I, s:I, s:I, s:i, s:I, s:o, s:o}", "kernel", kernel->name, "launches",
+                   (json_int_t)kernel->launches, "blocks", (json_int_t)kernel->blocks, "warps",
+                   (json_int_t)kernel->warps, "threads", kernel->threads, "shared_bytes",
+                   (json_int_t)kernel->shared_bytes, "counts", counts_json(&kernel->total, true),
+                   "lines", lines_json(kernel)));
   }
   return kernels;
 }
@@ -55,8 +56,8 @@ static json_t *sayings_json(const explained *the, const rung_case *test_case) {
 }
 
 static json_t *rung_json(const explained *the, const rung_case *test_case) {
-  json_t *json = json_pack("{s:s, s:s, s:i, s:s}", "rung", the->row->name, "idea", the->row->idea,
-                           "block", the->block, "finding", lab_finding_name(the->verdict.finding));
+  json_t *json = lab_object("{s:s, s:s, s:i, s:s}", "rung", the->row->name, "idea", the->row->idea,
+                            "block", the->block, "finding", lab_finding_name(the->verdict.finding));
   if (the->verdict.finding != LAB_GOOD) {
     cli_set(&json, "reason", json_string(the->verdict.sentence));
     return json;
@@ -73,8 +74,8 @@ json_t *explain_json(const explained *list, int count, const rung_case *test_cas
                      const char *device) {
   json_t *rungs = json_array();
   for (int i = 0; i < count; i++) cli_append(&rungs, rung_json(&list[i], test_case));
-  return json_pack("{s:s, s:s, s:s, s:s, s:I, s:f, s:f, s:o}", "verb", "explain", "device", device,
-                   "operation", test_case->operation->name, "job", test_case->label, "seed",
-                   (json_int_t)test_case->seed, "least_bytes", test_case->bytes, "least_flops",
-                   test_case->flops, "rungs", rungs);
+  return lab_object("{s:s, s:s, s:s, s:s, s:I, s:f, s:f, s:o}", "verb", "explain", "device", device,
+                    "operation", test_case->operation->name, "job", test_case->label, "seed",
+                    (json_int_t)test_case->seed, "least_bytes", test_case->bytes, "least_flops",
+                    test_case->flops, "rungs", rungs);
 }

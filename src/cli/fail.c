@@ -22,19 +22,34 @@ int cli_code_of(rung_status status) {
   }
 }
 
+/* Bytes that a terminal takes for commands, of ASCII and, in UTF-8, of Latin-1: as \xNN. */
+void cli_print(FILE *to, const char *text) {
+  for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+    const bool two = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
+    if (two || *at < ' ' || *at == 0x7f)
+      fprintf(to, "\\x%02x", *at);
+    else
+      fputc(*at, to);
+    if (two) fprintf(to, "\\x%02x", *++at);
+  }
+}
+
 int cli_end(const char *verb, const rung_error *error) {
   if (error->status == RUNG_OK) return CLI_DONE;
-  fprintf(stderr, "rung %s: %s\n", verb,
-          error->sentence[0] ? error->sentence : rung_status_text(error->status));
+  fprintf(stderr, "rung %s: ", verb);
+  cli_print(stderr, error->sentence[0] ? error->sentence : rung_status_text(error->status));
+  fputc('\n', stderr);
   return cli_code_of(error->status);
 }
 
 void cli_note(const cli_common *common, const char *verb, const char *format, ...) {
   if (common->quiet) return;
+  char text[4096];
   va_list arguments;
-  fprintf(stderr, "rung %s: ", verb);
   va_start(arguments, format);
-  vfprintf(stderr, format, arguments);
+  vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  fprintf(stderr, "rung %s: ", verb);
+  cli_print(stderr, text);
   fputc('\n', stderr);
 }

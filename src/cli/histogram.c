@@ -204,14 +204,14 @@ static json_t *json(const void *of) {
     cli_append(&edges, cli_real(edge_of(r, k)));
   for (int64_t i = 0; rows && i < r->rows; i++) {
     const int64_t *outside = outside_of(r, i);
-    cli_append(&rows, json_pack("{s:o, s:I, s:I, s:I}", "counts",
-                                cli_integers(counts_of(r, i), r->bins.count), "below",
-                                (json_int_t)outside[0], "above", (json_int_t)outside[1], "nan",
-                                (json_int_t)outside[2]));
+    cli_append(&rows, lab_object("{s:o, s:I, s:I, s:I}", "counts",
+                                 cli_integers(counts_of(r, i), r->bins.count), "below",
+                                 (json_int_t)outside[0], "above", (json_int_t)outside[1], "nan",
+                                 (json_int_t)outside[2]));
   }
-  return json_pack("{s:s, s:s, s:I, s:s, s:s, s:o, s:o}", "verb", verb, "kind", kinds[r->bins.kind],
-                   "bins", (json_int_t)r->bins.count, "rung", r->job.rung, "device", r->job.device,
-                   "edges", edges, "rows", rows);
+  return lab_object("{s:s, s:s, s:I, s:s, s:s, s:o, s:o}", "verb", verb, "kind",
+                    kinds[r->bins.kind], "bins", (json_int_t)r->bins.count, "rung", r->job.rung,
+                    "device", r->job.device, "edges", edges, "rows", rows);
 }
 
 /* What a file of counts has no place for. */

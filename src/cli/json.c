@@ -24,9 +24,14 @@ json_t *cli_real(double value) {
   return isfinite(value) ? json_real(value) : json_null();
 }
 
+json_t *cli_number(double value) {
+  if (isfinite(value)) return json_real(value);
+  return json_string(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+}
+
 json_t *cli_reals(const double *from, int64_t count) {
   json_t *list = json_array();
-  for (int64_t i = 0; list && i < count; i++) cli_append(&list, cli_real(from[i]));
+  for (int64_t i = 0; list && i < count; i++) cli_append(&list, cli_number(from[i]));
   return list;
 }
 
@@ -55,7 +60,7 @@ json_t *cli_text(const char *text) {
 
 rung_status cli_results_json(file_replace *file, json_t *json, rung_error *error) {
   /* The whole text first: nothing is written of what memory runs out for. */
-  char *text = json ? json_dumps(json, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : NULL;
+  char *text = lab_json_text(json, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
   json_decref(json);
   if (!text) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the JSON of the results");
   const bool written = fputs(text, file->stream) >= 0 && fputc('\n', file->stream) != EOF;

@@ -71,11 +71,11 @@ static json_t *types_json(const char *types) {
 static json_t *rung_json(const rung_ladder_info *rung) {
   json_t *blocks = json_array();
   for (int i = 0; rung->blocks[i]; i++) cli_append(&blocks, json_integer(rung->blocks[i]));
-  return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:i, s:s?, s:b, s:b, s:s?}", "rung", rung->name,
-                   "idea", rung->idea, "family", rung->on, "order", rung->order, "dtypes",
-                   types_json(rung->types), "blocks", blocks, "capability", rung->capability,
-                   "hardware", rung->hardware, "auto", rung->first, "runs_here", rung->available,
-                   "why_not", rung->available ? NULL : rung->why_not);
+  return lab_object("{s:s, s:s, s:s, s:s, s:o, s:o, s:i, s:s?, s:b, s:b, s:s?}", "rung", rung->name,
+                    "idea", rung->idea, "family", rung->on, "order", rung->order, "dtypes",
+                    types_json(rung->types), "blocks", blocks, "capability", rung->capability,
+                    "hardware", rung->hardware, "auto", rung->first, "runs_here", rung->available,
+                    "why_not", rung->available ? NULL : rung->why_not);
 }
 
 static void print_rung(FILE *to, const sides *of, const rung_ladder_info *rung) {
@@ -113,8 +113,8 @@ static void show(FILE *to, const sides *of, const rung_operation_info *operation
       print_rung(to, of, &rung);
   }
   if (all)
-    cli_append(all, json_pack("{s:s, s:s, s:o}", "operation", operation->name, "summary",
-                              operation->summary, "rungs", rungs));
+    cli_append(all, lab_object("{s:s, s:s, s:o}", "operation", operation->name, "summary",
+                               operation->summary, "rungs", rungs));
 }
 
 /* Refuses a name that no operation has; NULL is allowed. */
@@ -152,7 +152,7 @@ int verb_ladder(int argc, char **argv) {
               of.devices[side].why_not);
   if (!status && common.json)
     status =
-        cli_results_json(&out, json_pack("{s:s, s:O}", "verb", verb, "operations", all), &error);
+        cli_results_json(&out, lab_object("{s:s, s:O}", "verb", verb, "operations", all), &error);
   if (!status) status = file_replace_commit(&out, &error);
   file_replace_abandon(&out);
   json_decref(all);

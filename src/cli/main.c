@@ -1,6 +1,7 @@
 /* rung: the command. A verb comes first; each is a file beside this one. */
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "cli/cli.h"
 
@@ -36,7 +37,9 @@ static void print_help(FILE *to) {
 static int run_verb(int argc, char **argv) {
   for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
     if (strcmp(verbs[i].name, argv[1]) == 0) return verbs[i].run(argc - 1, argv + 1);
-  fprintf(stderr, "rung: there is no verb '%s'; `rung --help` lists them\n", argv[1]);
+  fputs("rung: there is no verb '", stderr);
+  cli_print(stderr, argv[1]);
+  fputs("'; `rung --help` lists them\n", stderr);
   return CLI_BAD_USAGE;
 }
 
@@ -49,8 +52,18 @@ static int close_output(int code) {
   return CLI_BAD_INPUT;
 }
 
+/* The stack is as large as it was when the program began, whatever is asked for later. */
+static bool has_stack(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= RUNG_STACK) return true;
+  fprintf(stderr, "rung: the stack is limited to %llu KiB; expected: %d KiB or more (ulimit -s)\n",
+          (unsigned long long)limit.rlim_cur >> 10, RUNG_STACK >> 10);
+  return false;
+}
+
 int main(int argc, char **argv) {
   int code = CLI_DONE;
+  if (!has_stack()) return CLI_OUT_OF_MEMORY;
   if (argc < 2) {
     print_help(stderr);
     return CLI_BAD_USAGE;

@@ -2,6 +2,7 @@
 #include "cli/pairs.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,12 @@ static rung_status take_log(pairs_request *r, const char *value, rung_error *err
   rung_status status = cli_numbers("--log", value, 3, r->logarithmic, &count, error);
   const double *of = r->logarithmic;
   if (status) return status;
+  if (count == 3 && of[0] > 0 && isinf(of[1] / of[0]) && isfinite(of[1]))
+    return rung_fail(
+        error, RUNG_BAD_ARGUMENT,
+        "--log '%.60s': HI / LO is beyond the largest double; expected: a smaller HI or "
+        "a larger LO",
+        value);
   if (count == 3 && of[0] > 0 && of[1] > of[0] && of[2] >= 1 && of[2] <= RUNG_MAX_BINS &&
       of[2] == (double)(int64_t)of[2])
     return RUNG_OK;

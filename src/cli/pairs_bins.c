@@ -34,8 +34,10 @@ rung_status pairs_fit(const pairs_result *result, const rung_box *box, int64_t f
   char text[40];
   if (!box) return RUNG_OK;
   if (rung_box_reach(NULL, box, &reach) != RUNG_OK)
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "--box has no volume: three vectors that do not lie in a plane would do");
+    return rung_fail(
+        error, RUNG_BAD_ARGUMENT,
+        "--box has no volume, or a side that is too short or long: expected: vectors of lengths "
+        "from 1e-70 to 1e70 that do not lie in a plane");
   if (pairs_last(result) <= reach) return RUNG_OK;
   return rung_fail(error, RUNG_BAD_ARGUMENT,
                    "the bins end at %.9g, and in the box of frame %lld no two points can be told "
@@ -61,8 +63,10 @@ static rung_status find_end(const pairs_request *r, const rung_box *box, const p
                             double *end, double *limit, rung_error *error) {
   *limit = INFINITY;
   if (box && rung_box_reach(NULL, box, limit) != RUNG_OK)
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "--box has no volume: three vectors that do not lie in a plane would do");
+    return rung_fail(
+        error, RUNG_BAD_ARGUMENT,
+        "--box has no volume, or a side that is too short or long: expected: vectors of lengths "
+        "from 1e-70 to 1e70 that do not lie in a plane");
   *end = r->max > 0 ? r->max : *limit;
   if (isfinite(*end)) return RUNG_OK;
   *end = diagonal(frame) * (1 + 1e-12); /* bins are open above: the longest pair is to be below */

@@ -214,15 +214,15 @@ static json_t *report_json(const report *of) {
   for (int i = 0; i < of->count; i++) {
     const run *at = &of->runs[i];
     cli_append(&runs,
-               json_pack("{s:s, s:s, s:b, s:s, s:f, s:f, s:o, s:I, s:I}", "device", at->name,
-                         "name", at->device, "simulated", at->simulated, "rung", at->rung,
-                         "whole_ms", at->whole, "kernel_ms", at->stages.kernel, "counts",
-                         cli_integers(at->counts, of->bins.count), "longer",
-                         (json_int_t)at->outside[1], "different_bins", (json_int_t)at->different));
+               lab_object("{s:s, s:s, s:b, s:s, s:f, s:f, s:o, s:I, s:I}", "device", at->name,
+                          "name", at->device, "simulated", at->simulated, "rung", at->rung,
+                          "whole_ms", at->whole, "kernel_ms", at->stages.kernel, "counts",
+                          cli_integers(at->counts, of->bins.count), "longer",
+                          (json_int_t)at->outside[1], "different_bins", (json_int_t)at->different));
   }
-  return json_pack("{s:s, s:I, s:f, s:I, s:s, s:o}", "verb", verb, "n", (json_int_t)of->r->n,
-                   "width", of->bins.width, "bins", (json_int_t)of->bins.count, "type",
-                   rung_dtype_name(of->test_case.types.in), "runs", runs);
+  return lab_object("{s:s, s:I, s:f, s:I, s:s, s:o}", "verb", verb, "n", (json_int_t)of->r->n,
+                    "width", of->bins.width, "bins", (json_int_t)of->bins.count, "type",
+                    rung_dtype_name(of->test_case.types.in), "runs", runs);
 }
 
 /* The table of -o is the CPU's; the report then goes to standard output, or, where the table itself

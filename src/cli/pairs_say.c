@@ -161,7 +161,7 @@ static json_t *reals(const double *from, int64_t count) {
 
 static json_t *result_json(const pairs_request *r, const pairs_result *result) {
   const int64_t bins = result->bins.count;
-  return json_pack(
+  return lab_object(
       "{s:s, s:o, s:I, s:f, s:o, s:s, s:s, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "verb",
       verb, "file", cli_text(r->path), "frames", (json_int_t)result->frames, "points",
       result->points, "others", result->cross ? json_real(result->others) : json_null(), "rung",

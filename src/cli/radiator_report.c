@@ -120,18 +120,18 @@ void radiator_print(FILE *to, const radiator_request *r, const radiator_result *
 /* ---- JSON --------------------------------------------------------------------------------- */
 
 static json_t *difference_json(const grid_difference *d) {
-  return json_pack("{s:I, s:o}", "elements", (json_int_t)d->elements, "largest",
-                   cli_real(d->largest));
+  return lab_object("{s:I, s:o}", "elements", (json_int_t)d->elements, "largest",
+                    cli_real(d->largest));
 }
 
 static json_t *run_json(const radiator_run *run) {
   if (!run->row) return json_null();
-  json_t *json =
-      json_pack("{s:s, s:i, s:{s:o, s:o, s:o, s:o, s:o}, s:o}", "rung", run->row->name, "block",
-                run->block, "stages_ms", "allocate", cli_real(run->stages.allocate), "copy_in",
-                cli_real(run->stages.copy_in), "kernel", cli_real(run->stages.kernel), "copy_out",
-                cli_real(run->stages.copy_out), "free", cli_real(run->stages.free), "total_ms",
-                cli_real(run->total));
+  const lab_stage_times *ms = &run->stages;
+  json_t *stages = lab_object("{s:o, s:o, s:o, s:o, s:o}", "allocate", cli_real(ms->allocate),
+                              "copy_in", cli_real(ms->copy_in), "kernel", cli_real(ms->kernel),
+                              "copy_out", cli_real(ms->copy_out), "free", cli_real(ms->free));
+  json_t *json = lab_object("{s:s, s:i, s:o, s:o}", "rung", run->row->name, "block", run->block,
+                            "stages_ms", stages, "total_ms", cli_real(run->total));
   if (run->with_means) {
     cli_set(&json, "means_rung", json_string(run->means_row->name));
     cli_set(&json, "means_ms", cli_real(run->means_ms));
@@ -143,7 +143,7 @@ static json_t *run_json(const radiator_run *run) {
 static json_t *grid_json(const grid *cells) {
   json_t *values = json_array();
   for (int64_t i = 0; values && i < cells->count; i++)
-    cli_append(&values, cli_real(grid_value(cells, i)));
+    cli_append(&values, cli_number(grid_value(cells, i)));
   return values;
 }
 
@@ -154,9 +154,9 @@ static json_t *skipped_json(const char *why) {
 json_t *radiator_json(const cli_common *common, const radiator_request *r,
                       const radiator_result *x) {
   json_t *json =
-      json_pack("{s:s, s:I, s:I, s:I, s:s, s:s, s:s}", "verb", "radiator", "n", (json_int_t)r->n,
-                "m", (json_int_t)r->m, "p", (json_int_t)r->p, "type", rung_dtype_name(r->dtype),
-                "preset", r->preset, "math", common->math == RUNG_MATH_FAST ? "fast" : "strict");
+      lab_object("{s:s, s:I, s:I, s:I, s:s, s:s, s:s}", "verb", "radiator", "n", (json_int_t)r->n,
+                 "m", (json_int_t)r->m, "p", (json_int_t)r->p, "type", rung_dtype_name(r->dtype),
+                 "preset", r->preset, "math", common->math == RUNG_MATH_FAST ? "fast" : "strict");
   cli_set(&json, "cpu_skipped", skipped_json(r->cpu_skipped));
   cli_set(&json, "gpu_skipped", skipped_json(r->gpu_skipped));
   if (x->cpu.row) {

@@ -103,9 +103,9 @@ static json_t *json(const void *of) {
   const request *r = of;
   json_t *values = json_array();
   for (int64_t i = 0; values && i < r->out.count; i++) cli_append(&values, array_json(&r->out, i));
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "verb", verb, "op", ops[r->op], "type",
-                   rung_dtype_name(r->out.dtype), "rung", r->job.rung, "device", r->job.device,
-                   "shape", cli_integers(r->out.shape, r->out.tensor.ndim), "values", values);
+  return lab_object("{s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "verb", verb, "op", ops[r->op], "type",
+                    rung_dtype_name(r->out.dtype), "rung", r->job.rung, "device", r->job.device,
+                    "shape", cli_integers(r->out.shape, r->out.tensor.ndim), "values", values);
 }
 
 int verb_reduce(int argc, char **argv) {

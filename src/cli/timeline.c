@@ -224,11 +224,11 @@ static json_t *timeline_json(const look *the) {
   for (int64_t i = 0; i < the->timeline.count; i++) {
     const rung_block_time *b = &the->timeline.blocks[i];
     cli_append(&blocks,
-               json_pack("{s:I, s:I, s:I, s:I}", "block", (json_int_t)i, "multiprocessor",
-                         (json_int_t)b->processor, "start", (json_int_t)(b->start - f->first),
-                         "end", (json_int_t)(b->end - f->first)));
+               lab_object("{s:I, s:I, s:I, s:I}", "block", (json_int_t)i, "multiprocessor",
+                          (json_int_t)b->processor, "start", (json_int_t)(b->start - f->first),
+                          "end", (json_int_t)(b->end - f->first)));
   }
-  return json_pack(
+  return lab_object(
       "{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:i, s:I, s:I, s:o}", "verb",
       verb, "device", the->device, "operation", the->operation->name, "job", the->test_case.label,
       "rung", the->row->name, "block_size", the->common->block, "seed",

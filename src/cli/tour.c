@@ -145,7 +145,7 @@ static rung_status finish(tour *t, rung_error *error) {
   if (t->common->json) {
     file_replace to = {.stream = stdout};
     status = cli_results_json(
-        &to, json_pack("{s:i, s:O}", "rung-records", LAB_RECORD_VERSION, "records", t->records),
+        &to, lab_object("{s:i, s:O}", "rung-records", LAB_RECORD_VERSION, "records", t->records),
         error);
   } else {
     print_closing(t);

@@ -60,6 +60,7 @@ typedef struct tally {
   int passed, failed, unsupported;
   char failure[RUNG_SENTENCE + RUNG_LABEL + 32]; /* the first, with its job */
   char reason[RUNG_SENTENCE];                    /* the first job it does not support, why */
+  bool no_memory;                                /* the first that failed did so for that */
 } tally;
 
 typedef struct verification {
@@ -86,6 +87,7 @@ static void check(lab_fixture *fixture, const rung_case *test_case, int block, t
   } else if (t->failed++ == 0) {
     snprintf(t->failure, sizeof t->failure, "%s, block %d: %s: %s", test_case->label, block,
              lab_finding_name(verdict.finding), verdict.sentence);
+    t->no_memory = verdict.cause == RUNG_OUT_OF_MEMORY;
   }
 }
 
@@ -118,7 +120,13 @@ static rung_status check_line(verification *v, rung_context *context,
   status = cases->expect(&test_case, error);
   if (!status) status = lab_fixture_open(context, &test_case, &fixture, error);
   for (int i = 0; i < operation->count && !status; i++)
-    if (tallies[i].row) check_blocks(v, fixture, &test_case, line, &tallies[i]);
+    if (tallies[i].row) {
+      check_blocks(v, fixture, &test_case, line, &tallies[i]);
+      /* That says nothing of the rung. */
+      if (tallies[i].no_memory)
+        status = rung_fail(error, RUNG_OUT_OF_MEMORY, "%s: %s", tallies[i].row->name,
+                           tallies[i].failure);
+    }
   lab_fixture_close(fixture);
   cases->drop(&test_case);
   return status;
@@ -142,9 +150,9 @@ static void print_tally(FILE *to, const tally *t) {
 }
 
 static json_t *tally_json(const char *device, const rung_operation *operation, const tally *t) {
-  json_t *json = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i}", "device", device, "operation",
-                           operation->name, "rung", t->row->name, "passed", t->passed, "failed",
-                           t->failed, "unsupported", t->unsupported);
+  json_t *json = lab_object("{s:s, s:s, s:s, s:i, s:i, s:i}", "device", device, "operation",
+                            operation->name, "rung", t->row->name, "passed", t->passed, "failed",
+                            t->failed, "unsupported", t->unsupported);
   if (t->failed) cli_set(&json, "failure", json_string(t->failure));
   if (t->unsupported) cli_set(&json, "reason", json_string(t->reason));
   return json;
@@ -216,8 +224,8 @@ static rung_status finish(verification *v, rung_error *error) {
   if (v->common->json) {
     status = cli_results_json(
         &v->out,
-        json_pack("{s:s, s:i, s:i, s:i, s:O}", "verb", verb, "checks", v->checks, "failures",
-                  v->failures, "unsupported", v->unsupported, "rungs", v->json),
+        lab_object("{s:s, s:i, s:i, s:i, s:O}", "verb", verb, "checks", v->checks, "failures",
+                   v->failures, "unsupported", v->unsupported, "rungs", v->json),
         error);
   } else {
     fprintf(v->out.stream, "%d checks, %d failed, %d not supported\n", v->checks, v->failures,

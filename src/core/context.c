@@ -1,6 +1,8 @@
 #include "core/context.h"
 #include "core/part.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,6 +169,33 @@ static rung_status apply_demands(const demands *demands, rung_device *device, ru
   return RUNG_OK;
 }
 
+/* ---- the thread that calls ------------------------------------------------------------------- */
+
+static rung_caller arrive(const rung_backend *backend) {
+  rung_caller caller = {.current = backend->arrive != NULL ? backend->arrive() : NULL};
+  rung_float_mode_enter(&caller.mode);
+  return caller;
+}
+
+static void depart(const rung_backend *backend, const rung_caller *caller) {
+  rung_float_mode_leave(&caller->mode);
+  if (backend->depart != NULL) backend->depart(caller->current);
+}
+
+/* ---- forks ------------------------------------------------------------------------------------
+ */
+
+static atomic_uint forks;
+static bool counting_forks;
+
+static void count_fork(void) {
+  forks++;
+}
+
+static void count_forks(void) {
+  counting_forks = pthread_atfork(NULL, NULL, count_fork) == 0;
+}
+
 /* ---- opening and closing -------------------------------------------------------------------- */
 
 typedef struct keeping {
@@ -200,7 +229,11 @@ static rung_status open_device(void *user, rung_device *device, rung_error *erro
   rung_state *state;
   if (backend == NULL) return RUNG_NO_DEVICE;
   rung_status status = apply_demands(open->demands, device, error);
-  if (status == RUNG_OK) status = backend->open(device, open->stream, &state, error);
+  if (status != RUNG_OK) return status;
+  void *stream = open->stream == NULL ? backend->default_stream : open->stream;
+  const rung_caller caller = arrive(backend);
+  status = backend->open(device, stream == RUNG_OWN_STREAM ? NULL : stream, &state, error);
+  depart(backend, &caller);
   if (status != RUNG_OK) return status;
   open->context->backend = backend;
   open->context->state = state;
@@ -208,21 +241,34 @@ static rung_status open_device(void *user, rung_device *device, rung_error *erro
   return RUNG_OK;
 }
 
-rung_status rung_open(rung_context **context, const rung_options *options) {
+static rung_status open_context(rung_context *made, const rung_options *options) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
   rung_options known = {0};
-  if (context == NULL) return RUNG_BAD_ARGUMENT;
-  rung_context *made = calloc(1, sizeof *made);
-  *context = made;
-  if (made == NULL) return RUNG_OUT_OF_MEMORY;
   demands demands;
   rung_status status = RUNG_OK;
-  if (options != NULL)
+  pthread_once(&once, count_forks);
+  made->forks = forks;
+  if (!counting_forks)
+    status = rung_fail(&made->error, RUNG_OUT_OF_MEMORY, "no memory to be told of fork()");
+  if (status == RUNG_OK && options != NULL)
     status = rung_read_struct(&made->error, "options", &rung_options_layout, options, &known);
   if (status == RUNG_OK) status = read_demands(&known, &demands, &made->error);
   if (status == RUNG_OK) status = read_limit(&made->memory_limit, &made->error);
   if (status != RUNG_OK) return status;
-  opening open = {.demands = &demands, .stream = known.stream, .context = made};
-  return find(known.device, open_device, &open, &made->error);
+  opening opening = {.demands = &demands, .stream = known.stream, .context = made};
+  return find(known.device, open_device, &opening, &made->error);
+}
+
+rung_status rung_open(rung_context **context, const rung_options *options) {
+  if (context == NULL) return RUNG_BAD_ARGUMENT;
+  rung_context *made = calloc(1, sizeof *made);
+  *context = made;
+  if (made == NULL) return RUNG_OUT_OF_MEMORY;
+  rung_float_mode callers;
+  rung_float_mode_enter(&callers);
+  const rung_status status = open_context(made, options);
+  rung_float_mode_leave(&callers);
+  return status;
 }
 
 /* Host memory for copies: pinned where the backend has such. */
@@ -252,30 +298,50 @@ static void release_host(rung_context *context, void **memory) {
 
 void rung_close(rung_context *context) {
   if (context == NULL) return;
-  if (context->backend != NULL) {
+  /* What a parent has opened hangs on its driver and its threads. */
+  if (context->backend != NULL && context->forks == forks) {
+    const rung_caller caller = arrive(context->backend);
     if (context->scratch != NULL) context->backend->release(context->state, context->scratch);
     if (context->zeros != NULL) context->backend->release(context->state, context->zeros);
     release_host(context, &context->host_scratch);
     release_host(context, &context->chunks);
     context->backend->close(context->state);
+    depart(context->backend, &caller);
   }
   free(context);
 }
 
 /* ---- an open context ------------------------------------------------------------------------ */
 
-rung_status rung_begin(rung_context *context) {
+rung_status rung_ready(rung_context *context) {
   if (context == NULL) return RUNG_BAD_ARGUMENT;
   /* Why it never opened stays readable. */
   if (context->backend == NULL) return context->error.status;
+  if (context->forks != forks)
+    return rung_fail(&context->error, RUNG_BAD_ARGUMENT,
+                     "context was opened before fork(), by the parent of this process; expected: "
+                     "one that this process has opened");
   rung_error_clear(&context->error);
   return RUNG_OK;
 }
 
+rung_status rung_begin(rung_context *context) {
+  const rung_status status = rung_ready(context);
+  if (status == RUNG_OK) context->caller = arrive(context->backend);
+  return status;
+}
+
+rung_status rung_end(rung_context *context, rung_status status) {
+  /* What was tried first, and refused, is nobody's concern. */
+  if (status == RUNG_OK) rung_error_clear(&context->error);
+  depart(context->backend, &context->caller);
+  return status;
+}
+
 rung_status rung_synchronize(rung_context *context) {
-  rung_status status = rung_begin(context);
+  const rung_status status = rung_begin(context);
   if (status != RUNG_OK) return status;
-  return context->backend->synchronize(context->state, &context->error);
+  return rung_end(context, context->backend->synchronize(context->state, &context->error));
 }
 
 const char *rung_last_error(const rung_context *context) {

@@ -3,14 +3,23 @@
 #define RUNG_CORE_CONTEXT_H
 
 #include "backend/backend.h"
+#include "core/float_mode.h"
+
+/* What is kept of the thread that calls, to be given back. */
+typedef struct rung_caller {
+  rung_float_mode mode;
+  void *current; /* backend->arrive() */
+} rung_caller;
 
 struct rung_context {
   const rung_backend *backend; /* NULL where opening failed */
+  unsigned forks;              /* that came before it was opened */
   rung_state *state;
   rung_device device;
   void *scratch, *zeros, *host_scratch, *chunks;
   size_t scratch_bytes, zeroed_bytes, host_scratch_bytes, chunk_bytes;
   int64_t memory_limit; /* of the device's memory, for scratch and zeros; 0: none */
+  rung_caller caller;   /* from rung_begin() to rung_end() */
   rung_error error;
 };
 
@@ -18,8 +27,15 @@ struct rung_context {
 extern "C" {
 #endif
 
-/* Begins a call: clears the last error; refuses a NULL context or one that never opened. */
+/* Clears the last error; refuses a NULL context, one that never opened and one that a parent has
+ * opened before fork(). */
+rung_status rung_ready(rung_context *context);
+
+/* The same, and the calling thread is the library's: it computes in the library's floating-point
+ * mode, and its current device may change. After it succeeded, and then in every case, comes
+ * rung_end(), which gives the thread back as it was and returns `status`. */
 rung_status rung_begin(rung_context *context);
+rung_status rung_end(rung_context *context, rung_status status);
 
 /* At least `bytes` of the device's memory, aligned to 256, valid until the next call of this
  * function on the context; contents undefined. Grows by freeing first: never holds both. */

@@ -36,7 +36,7 @@ static int entries_of(rung_kind kind) {
   return devices;
 }
 
-rung_status rung_device_at(int index, rung_device_info *info) {
+static rung_status device_at(int index, rung_device_info *info) {
   int kind = 0, before = 0;
   if (index < 0) return RUNG_UNKNOWN_NAME;
   for (int entries; kind < RUNG_KINDS && index - before >= (entries = entries_of(kind)); kind++)
@@ -52,9 +52,15 @@ rung_status rung_device_at(int index, rung_device_info *info) {
   return rung_write_struct(&rung_device_layout, &made, info);
 }
 
-rung_status rung_opened(rung_context *context, rung_device_info *info) {
-  rung_status status = rung_begin(context);
-  if (status != RUNG_OK) return context == NULL ? status : RUNG_BAD_ARGUMENT;
+rung_status rung_device_at(int index, rung_device_info *info) {
+  rung_float_mode callers;
+  rung_float_mode_enter(&callers);
+  const rung_status status = device_at(index, info);
+  rung_float_mode_leave(&callers);
+  return status;
+}
+
+static rung_status opened(rung_context *context, rung_device_info *info) {
   rung_device_info made = begin(context->device.kind, context->device.index);
   describe(&context->device, &made);
   if (context->backend->available(context->state, &made.available_bytes, NULL) != RUNG_OK)
@@ -65,9 +71,15 @@ rung_status rung_opened(rung_context *context, rung_device_info *info) {
                    info == NULL ? "NULL" : "of another size");
 }
 
-rung_status rung_device_facts(const char *device,
-                              void (*emit)(void *to, const char *key, const char *value), void *to,
-                              char why[RUNG_TEXT]) {
+rung_status rung_opened(rung_context *context, rung_device_info *info) {
+  const rung_status status = rung_begin(context);
+  if (status == RUNG_OK) return rung_end(context, opened(context, info));
+  return context == NULL ? status : RUNG_BAD_ARGUMENT;
+}
+
+static rung_status device_facts(const char *device,
+                                void (*emit)(void *to, const char *key, const char *value),
+                                void *to, char why[RUNG_TEXT]) {
   rung_device found;
   rung_error error = {0};
   rung_status status = RUNG_OK;
@@ -77,6 +89,16 @@ rung_status rung_device_facts(const char *device,
   if (status == RUNG_OK)
     status = rung_backend_of(found.kind, NULL)->facts(found.index, emit, to, &error);
   if (why != NULL) snprintf(why, RUNG_TEXT, "%s", error.sentence);
+  return status;
+}
+
+rung_status rung_device_facts(const char *device,
+                              void (*emit)(void *to, const char *key, const char *value), void *to,
+                              char why[RUNG_TEXT]) {
+  rung_float_mode callers;
+  rung_float_mode_enter(&callers);
+  const rung_status status = device_facts(device, emit, to, why);
+  rung_float_mode_leave(&callers);
   return status;
 }
 

@@ -21,7 +21,7 @@ static rung_status look(rung_error *error, const rung_managed *managed, int writ
 
 rung_status rung_managed_tensor(rung_context *context, rung_managed *managed, int written,
                                 DLTensor **tensor) {
-  rung_status status = context != NULL ? rung_begin(context) : RUNG_OK;
+  rung_status status = context != NULL ? rung_ready(context) : RUNG_OK;
   if (status != RUNG_OK) return status;
   status = look(context != NULL ? &context->error : NULL, managed, written, tensor);
   if (status == RUNG_OK) *tensor = &managed->dl_tensor;

@@ -91,6 +91,15 @@ static void compact_strides(rung_view *view) {
   }
 }
 
+/* Where an extent is 1 the stride is never used, and may be anything: but arithmetic with it must
+ * be defined. */
+static void tame_strides(rung_view *view) {
+  const int64_t most = INT64_C(1) << 56; /* beyond any address */
+  for (int d = 0; d < view->ndim; d++)
+    if (view->shape[d] <= 1 && (view->stride[d] > most || view->stride[d] < -most))
+      view->stride[d] = 1;
+}
+
 /* Bytes from the first element to the lowest and to the highest one; false: not in 64 bits. */
 static bool reach(const rung_view *view, int64_t *low, int64_t *high) {
   *low = *high = 0;
@@ -149,6 +158,7 @@ rung_status rung_view_of(rung_error *error, const char *argument, const DLTensor
     memcpy(made.stride, tensor->strides, (size_t)ndim * sizeof *made.stride);
   else
     compact_strides(&made);
+  tame_strides(&made);
   status = read_addresses(error, argument, tensor, &made);
   if (status == RUNG_OK) *view = made;
   return status;

@@ -20,7 +20,8 @@ static void undo_and_die(int signal) {
 }
 
 static void catch_signals(void) {
-  static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGXCPU};
+  static const int signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,   SIGPIPE, SIGXFSZ, SIGXCPU,
+                                SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPOLL};
   static atomic_flag done = ATOMIC_FLAG_INIT;
   if (atomic_flag_test_and_set(&done)) return;
   struct sigaction action = {.sa_handler = undo_and_die, .sa_flags = (int)SA_RESETHAND};

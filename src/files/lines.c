@@ -7,7 +7,10 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-enum { BUFFER = 64 * 1024, NUMBER = 64 };
+/* Numbers are as long as a double's decimals, and then some. */
+enum { BUFFER = 64 * 1024, NUMBER = 1200 };
+
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 rung_status lines_open(lines *in, const char *path, rung_error *error) {
   const bool standard = strcmp(path, "-") == 0;
@@ -85,6 +88,10 @@ rung_status lines_next(lines *in, bool *more, rung_error *error) {
     return rung_fail(error, RUNG_BAD_FILE, "%s: line %lld holds a byte 0: it is no text", in->name,
                      (long long)in->number);
   text[in->length] = '\0';
+  if (in->number == 1 && strncmp(text, BYTE_ORDER_MARK, 3) == 0) {
+    in->text += 3;
+    in->length -= 3;
+  }
   return RUNG_OK;
 }
 

@@ -238,8 +238,9 @@ rung_status points_box(points *file, const rung_box *box, rung_error *error) {
   double reach;
   if (rung_box_reach(NULL, box, &reach) != RUNG_OK)
     return points_refuse(file, error,
-                         "the box (%g %g %g), (%g %g %g), (%g %g %g) has no volume; three finite "
-                         "vectors that do not lie in a plane would do, or --open",
+                         "the box (%g %g %g), (%g %g %g), (%g %g %g) has no volume, or a side that "
+                         "is too short or long; expected: vectors of lengths from 1e-70 to 1e70 "
+                         "that do not lie in a plane, or --open",
                          box->a[0], box->a[1], box->a[2], box->b[0], box->b[1], box->b[2],
                          box->c[0], box->c[1], box->c[2]);
   file->now.has_box = true;

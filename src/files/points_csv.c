@@ -3,6 +3,7 @@
  * else commas, else tabs, else blanks. Lines that are blank or begin with '#' are passed over. The
  * whole file is one frame. */
 #include <string.h>
+#include <strings.h>
 
 #include "files/points_format.h"
 
@@ -64,11 +65,19 @@ static int meaning_of(lines_word name, const char *weights) {
   return POINTS_COLUMNS;
 }
 
+static bool is_same(lines_word a, lines_word b) {
+  return a.length == b.length && strncasecmp(a.text, b.text, a.length) == 0;
+}
+
 static rung_status name_columns(points *file, const lines_word *words, int count,
                                 points_columns *columns, rung_error *error) {
   int *at = columns->at;
   for (int i = 0; i < count; i++) {
     const int meaning = meaning_of(words[i], file->how.weights);
+    for (int before = 0; before < i && meaning < POINTS_COLUMNS; before++)
+      if (is_same(words[i], words[before]))
+        return points_refuse(file, error, "two columns are called '%.*s'; expected: one",
+                             LINES_SHOW(words[i]));
     if (meaning < POINTS_COLUMNS && at[meaning] < 0) at[meaning] = i;
   }
   for (int axis = 0; axis < 3; axis++)

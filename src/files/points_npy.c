@@ -10,6 +10,9 @@ static rung_status check(points *file, rung_error *error) {
   if (!(RUNG_TYPE(file->array.dtype) & RUNG_SINGLE_DOUBLE))
     return rung_fail(error, RUNG_BAD_FILE, "%s: holds %s; f32 or f64 would do", file->name,
                      rung_dtype_name(file->array.dtype));
+  if (n == 3 && tensor->shape[2] == 3 && tensor->shape[0] > 0 && tensor->shape[1] == 0)
+    return rung_fail(error, RUNG_BAD_FILE, "%s: has %lld frames of no points; expected: points",
+                     file->name, (long long)tensor->shape[0]);
   if ((n == 2 || n == 3) && tensor->shape[n - 1] == 3) return RUNG_OK;
   return rung_fail(error, RUNG_BAD_FILE,
                    "%s: is of %d dimensions, the last of %lld; a shape of (n, 3) or (frames, n, 3) "

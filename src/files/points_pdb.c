@@ -19,6 +19,14 @@ static bool starts(const lines *in, const char *record) {
   return strncmp(in->text, record, strlen(record)) == 0;
 }
 
+/* Serials of six digits begin in the record's own sixth column, "ATOM 100000"; what they say,
+ * hybrid-36
+ * ("A0000") or stars, is not looked at. */
+static bool is_atom(const lines *in) {
+  if (starts(in, "HETATM") || starts(in, "ATOM  ")) return true;
+  return starts(in, "ATOM ") && in->text[5] >= '0' && in->text[5] <= '9';
+}
+
 static rung_status take_cell(points *file, rung_error *error) {
   static const size_t columns[] = {6, 15, 24, 33, 40, 47, 54};
   static const char *const names[] = {"a", "b", "c", "alpha", "beta", "gamma"};
@@ -84,10 +92,15 @@ rung_status points_read_pdb(points *file, bool *more, rung_error *error) {
     lines *in = &file->in;
     status = lines_next(in, more, error);
     if (status || !*more) break;
-    if (starts(in, "ATOM  ") || starts(in, "HETATM")) {
+    if (is_atom(in)) {
       status = take_atom(file, &now, error);
     } else if (starts(in, "TER")) {
       now.ended = true;
+    } else if (starts(in, "ATOM") || starts(in, "HETAT")) {
+      status = points_refuse(file, error,
+                             "'%.*s' is no record of an atom; expected: ATOM or HETATM "
+                             "in columns 1-6",
+                             LINES_SHOW(lines_columns(in, 0, 12)));
     } else if (starts(in, "MODEL ")) {
       if (file->now.count > 0) { /* the atoms before it are a frame of their own */
         lines_hold(in);

@@ -32,7 +32,7 @@ static bool take_pair(const char **at, lines_word *key, lines_word *value) {
 static lines_word find(const char *comment, const char *name) {
   lines_word key, value;
   while (take_pair(&comment, &key, &value))
-    if (lines_is(key, name)) return value;
+    if (lines_is_any_case(key, name)) return value;
   return (lines_word){"", 0};
 }
 
@@ -67,6 +67,10 @@ static rung_status take_lattice(points *file, const char *comment, rung_error *e
                            "Lattice's number %d is '%.*s'; nine finite numbers would do", i + 1,
                            LINES_SHOW(word));
   }
+  lines_word more = {"", 0};
+  if (at < end && lines_take(&at, &more) && more.text < end)
+    return points_refuse(file, error, "Lattice is '%.*s'; expected: nine numbers, not more",
+                         LINES_SHOW(text));
   rung_box box;
   memcpy(box.a, numbers, sizeof box.a);
   memcpy(box.b, numbers + 3, sizeof box.b);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -106,11 +107,36 @@ static rung_status open_temporary(file_replace *file, const char *given, const s
   return RUNG_OK;
 }
 
-/* What `path` names: itself, or what a symbolic link leads to. NULL with errno set. */
+/* Where the link `path` points to; `path` itself where it is none. NULL with errno set. */
+static char *followed(const char *path) {
+  char target[PATH_MAX];
+  const ssize_t length = readlink(path, target, sizeof target - 1);
+  if (length < 0) return errno == EINVAL || errno == ENOENT ? strdup(path) : NULL;
+  const char *slash = strrchr(path, '/');
+  const size_t folder = target[0] != '/' && slash ? (size_t)(slash - path) + 1 : 0;
+  char *made = malloc(folder + (size_t)length + 1);
+  if (!made) return NULL;
+  memcpy(made, path, folder);
+  memcpy(made + folder, target, (size_t)length);
+  made[folder + (size_t)length] = '\0';
+  return made;
+}
+
+/* What `path` names: itself, or what symbolic links lead to, be it there or still to be made. NULL
+ * with errno set. */
 static char *resolved(const char *path) {
+  enum { LINKS = 40 };
   char *real = realpath(path, NULL);
   if (real || errno != ENOENT) return real;
-  return strdup(path);
+  char *at = strdup(path);
+  for (int link = 0; at && link < LINKS; link++) {
+    char *next = followed(at);
+    const bool last = next && strcmp(next, at) == 0;
+    free(at);
+    at = next;
+    if (last) break;
+  }
+  return at;
 }
 
 rung_status file_replace_begin(file_replace *file, const char *path, rung_error *error) {

@@ -14,12 +14,14 @@ static rung_status launch(lab_fixture *fixture, const rung_row *row, int block,
   if (status != RUNG_OK) return status;
   const rung_status launched = lab_fixture_launch(fixture, row, block, &why);
   if (profile) status = backend->profile_end(state, profile, error);
-  if (launched != RUNG_OK) {
-    lab_find(verdict, LAB_LAUNCH_FAILED, "%s", why.sentence);
-    return RUNG_OK;
-  }
-  if (status == RUNG_OK) lab_fixture_check(fixture, row, verdict);
-  return status;
+  if (launched != RUNG_OK)
+    lab_find_failure(verdict, &why);
+  else if (status == RUNG_OK)
+    lab_fixture_check(fixture, row, verdict);
+  /* That says nothing of the rung. */
+  if (verdict->cause == RUNG_OUT_OF_MEMORY)
+    return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s", verdict->sentence);
+  return launched == RUNG_OK ? status : RUNG_OK;
 }
 
 static rung_status run_once(lab_fixture *fixture, const rung_row *row, int block,

@@ -79,6 +79,8 @@ bool lab_fixture_zones_live(lab_fixture *fixture, lab_verdict *verdict);
 /* Copies the inputs to the device again. */
 rung_status lab_fixture_load(lab_fixture *fixture, rung_error *error);
 
+/* Launch failed, with its cause. */
+void lab_find_failure(lab_verdict *verdict, const rung_error *error);
 /* verdict->finding and its sentence, printf-wise. */
 void lab_find(lab_verdict *verdict, lab_finding finding, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -47,6 +47,7 @@ typedef struct lab_verdict {
   lab_finding finding;
   rung_comparison comparison;
   char sentence[RUNG_SENTENCE]; /* where good: "", or what was let pass */
+  rung_status cause;            /* LAB_LAUNCH_FAILED: RUNG_OUT_OF_MEMORY, say; else OK */
 } lab_verdict;
 
 /* The arrays of a case in the device's memory, each between two canary zones of 4 KiB at least,

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lab/json.h"
 #include "lab/lab.h"
 #include "lab/store.h"
 
@@ -74,7 +75,7 @@ static json_t *load_or_begin(const char *path) {
       json_is_object(json_object_get(root, "devices")))
     return root;
   json_decref(root);
-  return json_pack("{s:i, s:{}}", "rung-peaks", FILE_VERSION, "devices");
+  return lab_object("{s:i, s:o}", "rung-peaks", FILE_VERSION, "devices", json_object());
 }
 
 static bool read_rate(const json_t *object, const char *key, double *rate) {
@@ -143,14 +144,16 @@ bool lab_peaks_kept(const rung_device *device, const lab_conditions *now, lab_pe
 static json_t *entry_of(const rung_device *device, const lab_peaks *peaks) {
   char date[32], name[8];
   lab_date_text(peaks->conditions.date, date);
-  json_t *entry = json_pack("{s:s, s:f, s:f, s:f}", "date", date, "load", peaks->conditions.load,
-                            "fma32", peaks->fma32, "fma64", peaks->fma64);
+  json_t *entry = lab_object("{s:s, s:f, s:f, s:f}", "date", date, "load", peaks->conditions.load,
+                             "fma32", peaks->fma32, "fma64", peaks->fma64);
   for (int level = 0; level < peaks->levels; ++level) {
     const lab_bandwidth *of = &peaks->bandwidth[level];
     lab_level_name(device, level, name);
-    json_object_set_new(
-        entry, name,
-        json_pack("{s:f, s:f, s:f}", "read", of->read, "write", of->write, "copy", of->copy));
+    json_t *bandwidth =
+        lab_object("{s:f, s:f, s:f}", "read", of->read, "write", of->write, "copy", of->copy);
+    if (json_object_set_new(entry, name, bandwidth) == 0) continue;
+    json_decref(entry);
+    return NULL;
   }
   return entry;
 }

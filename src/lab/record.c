@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "lab/json.h"
 #include "lab/lab.h"
 #include "lab/store.h"
 #include "rung_build.h"
@@ -226,7 +227,7 @@ json_t *lab_record(rung_context *context, const rung_case *test_case,
 }
 
 rung_status lab_record_write(const char *path, json_t *records, rung_error *error) {
-  json_t *root = json_pack("{s:i, s:O}", "rung-records", LAB_RECORD_VERSION, "records", records);
+  json_t *root = lab_object("{s:i, s:O}", "rung-records", LAB_RECORD_VERSION, "records", records);
   if (!root) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for the records");
   rung_status status = lab_store(path, root, error);
   json_decref(root);

@@ -111,7 +111,7 @@ static rung_status take_sample(sampling *all, lab_candidate *candidate, rung_err
   const rung_status idle = context->backend->synchronize(context->state, &after);
   if (refused || idle != RUNG_OK) {
     /* Work that failed on the device also spoils the marks: the cause is named, not the marks. */
-    lab_find(&candidate->after, LAB_LAUNCH_FAILED, "%s", refused ? run.sentence : after.sentence);
+    lab_find_failure(&candidate->after, refused ? &run : &after);
     return RUNG_OK;
   }
   if (status != RUNG_OK)
@@ -147,7 +147,7 @@ static rung_status begin(sampling *all, int index, rung_error *error) {
   if (status == RUNG_OK)
     status = all->fixture->context->backend->synchronize(all->fixture->context->state, &run);
   if (status != RUNG_OK) {
-    lab_find(&candidate->after, LAB_LAUNCH_FAILED, "%s", run.sentence);
+    lab_find_failure(&candidate->after, &run);
     all->active[index] = false;
   }
   return RUNG_OK;
@@ -185,7 +185,7 @@ static void finish(sampling *all, lab_candidate *candidate) {
   if (status == RUNG_OK)
     lab_fixture_check(all->fixture, candidate->row, after);
   else
-    lab_find(after, LAB_LAUNCH_FAILED, "%s", error.sentence);
+    lab_find_failure(after, &error);
   if (after->finding == LAB_UNWRITTEN || after->finding == LAB_NAN || after->finding == LAB_WRONG) {
     char symptom[RUNG_SENTENCE];
     memcpy(symptom, after->sentence, sizeof symptom);

@@ -10,19 +10,21 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "lab/json.h"
+
 json_t *lab_number(double value) {
   return isfinite(value) ? json_real(value) : json_null();
 }
 
-static bool write_out(int descriptor, const json_t *json) {
+static bool write_out(int descriptor, const char *text) {
   FILE *stream = fdopen(descriptor, "w");
   if (!stream) {
     close(descriptor);
     return false;
   }
   errno = 0;
-  bool done = json_dumpf(json, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) == 0 &&
-              fputc('\n', stream) != EOF && fflush(stream) == 0 && fsync(descriptor) == 0;
+  bool done = fputs(text, stream) >= 0 && fputc('\n', stream) != EOF && fflush(stream) == 0 &&
+              fsync(descriptor) == 0;
   const int cause = errno;
   if (fclose(stream) != 0) return false;
   errno = cause;
@@ -39,20 +41,26 @@ static int open_beside(const char *path, char *beside, size_t room) {
 
 rung_status lab_store(const char *path, const json_t *json, rung_error *error) {
   const size_t length = strlen(path) + sizeof ".0123456789abcdef";
-  char *beside = malloc(length);
-  if (!beside) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory to write %s", path);
+  char *text = lab_json_text(json, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+  char *beside = text ? malloc(length) : NULL;
+  if (!beside) {
+    free(text);
+    return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory to write %s", path);
+  }
   const int descriptor = open_beside(path, beside, length);
   if (descriptor < 0) {
     rung_fail(error, RUNG_FILE_FAILED, "%s cannot be written: %s", path, strerror(errno));
     free(beside);
+    free(text);
     return RUNG_FILE_FAILED;
   }
   rung_status status = RUNG_OK;
-  if (!write_out(descriptor, json) || rename(beside, path) != 0) {
+  if (!write_out(descriptor, text) || rename(beside, path) != 0) {
     status = rung_fail(error, RUNG_FILE_FAILED, "%s cannot be written: %s", path,
                        errno ? strerror(errno) : "not to be put as JSON");
     unlink(beside);
   }
   free(beside);
+  free(text);
   return status;
 }

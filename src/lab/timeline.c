@@ -45,7 +45,7 @@ static rung_status run(lab_fixture *fixture, const rung_row *row, int block, lab
   if (status != RUNG_OK) return status;
   timeline->count = row->block_times(&shot.task);
   if (lab_fixture_launch(fixture, row, block, &why) != RUNG_OK) {
-    lab_find(verdict, LAB_LAUNCH_FAILED, "%s", why.sentence);
+    lab_find_failure(verdict, &why);
     return RUNG_OK;
   }
   lab_fixture_check(fixture, row, verdict);

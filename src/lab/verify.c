@@ -30,6 +30,11 @@ void lab_find(lab_verdict *verdict, lab_finding finding, const char *format, ...
   va_end(arguments);
 }
 
+void lab_find_failure(lab_verdict *verdict, const rung_error *error) {
+  lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error->sentence);
+  verdict->cause = error->status;
+}
+
 /* ---- canaries and inputs ------------------------------------------------------------------ */
 
 static size_t first_difference(const char *a, const char *b, size_t bytes) {
@@ -63,7 +68,7 @@ static rung_status fetch_zones(lab_fixture *fixture, rung_error *error) {
 bool lab_fixture_zones_live(lab_fixture *fixture, lab_verdict *verdict) {
   rung_error error = {0};
   if (!fixture->on_host && fetch_zones(fixture, &error) != RUNG_OK) {
-    lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
+    lab_find_failure(verdict, &error);
     return false;
   }
   for (int i = 0; i < LAB_ARENAS; ++i)
@@ -121,7 +126,7 @@ static bool inputs_same(lab_fixture *fixture, lab_verdict *verdict) {
     size_t byte = 0;
     if (compare_arena(fixture, i, fixture->test_case->arrays[i].data, &same, &byte, &error) !=
         RUNG_OK) {
-      lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
+      lab_find_failure(verdict, &error);
       return false;
     }
     if (same) continue;
@@ -138,7 +143,7 @@ static bool zeros_kept(lab_fixture *fixture, lab_verdict *verdict) {
   bool same;
   size_t byte = 0;
   if (compare_arena(fixture, LAB_ZEROS, NULL, &same, &byte, &error) != RUNG_OK)
-    lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
+    lab_find_failure(verdict, &error);
   else if (!same)
     lab_find(verdict, LAB_OVERRUN, "memory that is to be left zero was not: first at byte %zu",
              byte);
@@ -209,7 +214,7 @@ void lab_fixture_check(lab_fixture *fixture, const rung_row *row, lab_verdict *v
   rung_error error = {0};
   const rung_backend *backend = fixture->context->backend;
   if (backend->synchronize(fixture->context->state, &error) != RUNG_OK) {
-    lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
+    lab_find_failure(verdict, &error);
     return;
   }
   if (!lab_fixture_zones_live(fixture, verdict) || !inputs_same(fixture, verdict) ||
@@ -221,7 +226,7 @@ void lab_fixture_check(lab_fixture *fixture, const rung_row *row, lab_verdict *v
   }
   rung_view outputs[RUNG_TASK_ARRAYS];
   if (fetch_outputs(fixture, outputs, &error) != RUNG_OK)
-    lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
+    lab_find_failure(verdict, &error);
   else
     check(fixture, row, outputs, verdict);
 }
@@ -279,7 +284,7 @@ static void watch(lab_fixture *fixture, const rung_row *row, int block, lab_verd
     }
   }
   if (status != RUNG_OK)
-    lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
+    lab_find_failure(verdict, &error);
   else if (changed)
     lab_find(verdict, LAB_OTHER_STREAM, "the output changed while the stream of %s was held",
              row->name);
@@ -304,7 +309,7 @@ void lab_verify(lab_fixture *fixture, const rung_row *row, int block, lab_verdic
   if (status == RUNG_OK) status = lab_fixture_launch(fixture, row, block, &error);
   examine(fixture, false);
   if (status != RUNG_OK) {
-    lab_find(verdict, LAB_LAUNCH_FAILED, "%s", error.sentence);
+    lab_find_failure(verdict, &error);
     return;
   }
   lab_fixture_check(fixture, row, verdict);

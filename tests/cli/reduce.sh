@@ -85,7 +85,7 @@ for word in '"op": "max"' '"type": "f32"' '"rung": "threads"' '128.0'; do prints
 expect 0 - "${reduce[@]}" large.npy --op sum --json -o out.json
 grep -qF '"18446744073709551615"' out.json || fail "JSON lost digits: $(cat out.json)"
 expect 0 - "${reduce[@]}" empty.npy --op mean --json
-prints null
+prints '"nan"'
 rm out.npy out.json piped.npy
 
 # What is refused, and leaves no file.

@@ -63,7 +63,7 @@ at_most 4 "$library"
 at_most 12 "$libdir/librung-cuda.so"
 at_most 5 "$libdir/librung-sim.so"
 at_most 1 "$prefix/bin/rung"
-needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm|libgomp|libpthread|libdl|ld-linux.*)\.so' || true)
+needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm|libpthread|libdl|ld-linux.*)\.so' || true)
 [ -z "$needed" ] || fail "librung.so needs ${needed//$'\n'/ }"
 readelf -d "$library" | grep -q 'SONAME.*\[librung\.so\.0\]' || fail "soname is not librung.so.0"
 

@@ -11,7 +11,7 @@ touch include/rung/rung.h src/core/core.h src/lab/lab.h src/files/npy.h
 touch src/backend/{backend,gpu}.h src/backend/cpu/lanes.h
 touch src/ops/a/{a,inner}.h src/ops/b/b.h src/ops/b/cpu/body.h
 echo '#include <cuda_runtime.h>' >src/backend/cuda/surface.h
-printf '#include <omp.h>\n#pragma omp parallel\n' >src/backend/cpu/parallel.c
+echo 'return pthread_create(&thread, NULL, live, made) == 0;' >src/backend/cpu/parallel.c
 printf '#include "%s"\n' lab/lab.h rung/rung.h files/npy.h rung_defaults.h >src/cli/main.c
 printf '#include "%s"\n' core/core.h backend/backend.h rung_build.h >src/lab/lab.c
 printf '#include "%s"\n' core/core.h a.h ../b/b.h inner.h backend/cpu/lanes.h >src/ops/a/a.c
@@ -67,6 +67,8 @@ planted src/ops/a/cuda/k.cu 3 '#include <cuda_fp16.h>'
 planted src/ops/a/cuda/k.cu 3 '#include <vector>'
 planted src/ops/a/cpu/r.c 1 '#pragma omp simd'
 planted src/lab/lab.c 4 'int n = omp_get_max_threads();'
+planted src/cli/main.c 5 'json_t *all = json_pack("{s:i}", "a", 1);'
+planted src/lab/lab.c 4 '  pthread_create(&thread, NULL, live, made);'
 seq -f '/* line %g */' 800 >src/core/long.h
 "$arrows" . || { echo "arrows: 800 lines were refused"; exit 1; }
 planted src/core/long.h 801 '/* one more */'

@@ -40,7 +40,7 @@ operations=$("$RUNG" ladder | awk -F: '/^[a-z]+:/ { print $1 }')
 [ -n "$operations" ] || complain "rung ladder lists no operations"
 for operation in $operations; do
   grep -qw "$operation" <<<"$page" || complain "the manual lacks the operation $operation"
-  "$RUNG" bench "$operation" --help | grep -qF "Keys of a job of $operation" ||
+  "$RUNG" bench "$operation" --help | grep -F "Keys of a job of $operation" >/dev/null ||
     complain "rung bench $operation --help lists no keys"
 done
 
@@ -52,7 +52,7 @@ completes() {
   shift
   COMP_WORDS=("$RUNG" "$@") COMP_CWORD=$#
   _rung
-  printf '%s\n' "${COMPREPLY[@]}" | grep -qxe "$expected" ||
+  printf '%s\n' "${COMPREPLY[@]}" | grep -xe "$expected" >/dev/null ||
     complain "completing 'rung $*' does not offer $expected"
 }
 completes radiator rad

@@ -22,7 +22,8 @@ typedef struct cheat {
 /* A device that is not there skips its cases. */
 static rung_context *open_or_skip(const cheat *the) {
   rung_context *context = NULL;
-  const rung_status status = rung_open(&context, &(rung_options){.device = the->device});
+  const rung_options options = {.device = the->device, .stream = RUNG_OWN_STREAM};
+  const rung_status status = rung_open(&context, &options);
   if (status == RUNG_OK) return context;
   print_message("%s: %s is not tried: %s\n", the->device, the->rung, rung_last_error(context));
   rung_close(context);

@@ -6,8 +6,15 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "backend/cpu/parallel.h"
 
@@ -50,8 +57,6 @@ static void every_chunk_once(void **state) {
   }
 }
 
-extern int omp_get_thread_num(void) __attribute__((weak));
-
 /* Two bodies that wait for each other end only if two threads run them. */
 static void meet(void *arg, int64_t chunk, int thread) {
   (void)chunk;
@@ -61,7 +66,6 @@ static void meet(void *arg, int64_t chunk, int thread) {
 
 static void threads_run_at_once(void **state) {
   (void)state;
-  if (omp_get_thread_num == NULL) skip(); /* built without OpenMP: a plain loop */
   pthread_barrier_t barrier;
   pthread_barrier_init(&barrier, NULL, 2);
   rung_parallel(2, 2, meet, &barrier);
@@ -109,6 +113,133 @@ static void callers_do_not_meet(void **state) {
   }
 }
 
+/* ---- in a process of its own ------------------------------------------------------------------
+ */
+
+/* Whether child() came to its end with true, within a minute. */
+static bool in_child(bool (*child)(void)) {
+  int status = 0;
+  const pid_t made = fork();
+  if (made == 0) {
+    alarm(60);
+    _exit(child() ? 0 : 1);
+  }
+  assert_true(made > 0);
+  assert_int_equal(waitpid(made, &status, 0), made);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool loop_is_done(int threads) {
+  static work work;
+  memset(&work, 0, sizeof work);
+  work.threads = THREADS;
+  work.before = 42;
+  rung_parallel(threads, 1000, body, &work);
+  for (int i = 0; i < 1000; i++)
+    if (work.cells[i] != i + 1) return false;
+  return work.strays == 0;
+}
+
+static void ignore_chunk(void *arg, int64_t chunk, int thread) {
+  atomic_int *most = arg;
+  (void)chunk;
+  if (thread > *most) *most = thread;
+  nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
+
+/* So much address space that some threads' stacks fit, not all. */
+static bool goes_on_with_fewer(void) {
+  const struct rlimit limit = {100 << 20, 100 << 20};
+  atomic_int most = 0;
+  if (setrlimit(RLIMIT_AS, &limit) != 0) return false;
+  rung_parallel(4000, 8000, ignore_chunk, &most);
+  return most > 0 && most < 2000;
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum {
+  WHOLE_PROCESS = 0
+}; /* sanitizers take all address space, and make no threads after fork() */
+#else
+enum { WHOLE_PROCESS = 1 };
+#endif
+
+static void fewer_threads_where_there_are_no_more(void **state) {
+  (void)state;
+  if (!WHOLE_PROCESS) skip();
+  assert_true(in_child(goes_on_with_fewer));
+}
+
+static bool three_threads(void) {
+  return loop_is_done(3);
+}
+
+static void a_child_makes_threads_of_its_own(void **state) {
+  (void)state;
+  if (!WHOLE_PROCESS) skip();
+  assert_true(loop_is_done(THREADS));
+  for (int i = 0; i < 20; i++) assert_true(in_child(three_threads));
+  assert_true(loop_is_done(THREADS));
+}
+
+static void *loop_for_ever(void *arg) {
+  static work work;
+  work.threads = 2;
+  work.before = 42;
+  while (!*(atomic_bool *)arg) rung_parallel(2, 10, body, &work);
+  return NULL;
+}
+
+/* The list of waiting threads may be in another thread's hands. */
+static void a_fork_during_a_loop(void **state) {
+  (void)state;
+  pthread_t other;
+  atomic_bool enough = false;
+  if (!WHOLE_PROCESS) skip();
+  assert_int_equal(pthread_create(&other, NULL, loop_for_ever, &enough), 0);
+  for (int i = 0; i < 100; i++) assert_true(in_child(three_threads));
+  enough = true;
+  pthread_join(other, NULL);
+}
+
+/* ---- what the process is left as ----------------------------------------------------------------
+ */
+
+static atomic_int caught_by;
+
+static void catch_signal(int signal) {
+  (void)signal;
+  caught_by++;
+}
+
+static void raise_chunk(void *arg, int64_t chunk, int thread) {
+  sigset_t blocked;
+  (void)chunk;
+  if (thread == 0) {
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return;
+  }
+  pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+  if (!sigismember(&blocked, SIGUSR1) || sigismember(&blocked, SIGSEGV)) (*(atomic_int *)arg)++;
+}
+
+/* The program's signals are for its own threads. */
+static void signals_go_elsewhere(void **state) {
+  (void)state;
+  atomic_int wrong = 0;
+  sigset_t before, after;
+  signal(SIGUSR1, catch_signal);
+  pthread_sigmask(SIG_SETMASK, NULL, &before);
+  rung_parallel(3, 30, raise_chunk, &wrong);
+  pthread_sigmask(SIG_SETMASK, NULL, &after);
+  assert_int_equal(wrong, 0);
+  for (int s = 1; s < 32; s++) assert_int_equal(sigismember(&after, s), sigismember(&before, s));
+  kill(getpid(), SIGUSR1);
+  for (int i = 0; i < 1000 && caught_by == 0; i++)
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  assert_int_equal(caught_by, 1);
+}
+
 enum { PARTS = 7 };
 
 static void take_range(void *arg, int part, int64_t from, int64_t until) {
@@ -140,6 +271,10 @@ int main(void) {
       cmocka_unit_test(threads_run_at_once),
       cmocka_unit_test(loops_inside_loops),
       cmocka_unit_test(callers_do_not_meet),
+      cmocka_unit_test(fewer_threads_where_there_are_no_more),
+      cmocka_unit_test(a_child_makes_threads_of_its_own),
+      cmocka_unit_test(a_fork_during_a_loop),
+      cmocka_unit_test(signals_go_elsewhere),
       cmocka_unit_test(a_range_is_cut_evenly_and_whole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

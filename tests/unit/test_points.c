@@ -262,6 +262,27 @@ static const char lammps[] =
     "ITEM: TIMESTEP\n400\nITEM: NUMBER OF ATOMS\n0\n"
     "ITEM: BOX BOUNDS abc origin pp pp pp\n1 0 0 5\n1 2 0 5\n1 2 3 5\nITEM: ATOMS id x y z q\n";
 
+/* Serials of more digits than there are columns for, as several programs write them. */
+static void reads_any_serial(void **state) {
+  (void)state;
+  static const char text[] =
+      "ATOM  99999  O   HOH A   1      11.104   6.134  -6.504  1.00  0.00           O\n"
+      "ATOM 100000  O   HOH A   2      12.104   6.134  -6.504  1.00  0.00           O\n"
+      "HETATM100001 O   HOH A   3      13.104   6.134  -6.504  1.00  0.00           O\n"
+      "ATOM  A0000  O   HOH A   4      14.104   6.134  -6.504  1.00  0.00           O\n"
+      "ATOM  *****  O   HOH A   5      15.104   6.134  -6.504  1.00  0.00           O\n"
+      "END\n";
+  points *file = begin("pdb", text, &plain);
+  const points_frame frame = next(file);
+  assert_int_equal(frame.count, 5);
+  for (int i = 0; i < 5; i++) assert_true(frame.at[i][0] == 11.104 + i);
+  ends(file);
+  refused("pdb", "ATOMS 10000  O   HOH A   2      12.104   6.134  -6.504\nEND\n",
+          "no record of an atom");
+  refused("pdb", "HETATO10000  O   HOH A   2      12.104   6.134  -6.504\nEND\n",
+          "no record of an atom");
+}
+
 static void reads_lammps(void **state) {
   (void)state;
   points *file = begin("lammpstrj", lammps, &plain);
@@ -354,6 +375,9 @@ static void reads_npy(void **state) {
   put_npy(RUNG_F64, 3, (int64_t[]){2, 2, 3}, wide);
   assert_int_equal(read_all(&plain, &error), RUNG_BAD_FILE);
   assert_non_null(strstr(error.sentence, "frame 1: point 2: y is nan"));
+  put_npy(RUNG_F64, 3, (int64_t[]){INT64_C(100000000000000000), 0, 3}, wide);
+  assert_int_equal(read_all(&plain, &error), RUNG_BAD_FILE);
+  assert_non_null(strstr(error.sentence, "100000000000000000 frames of no points"));
   put_npy(RUNG_F64, 2, (int64_t[]){3, 4}, wide);
   assert_int_equal(read_all(&plain, &error), RUNG_BAD_FILE);
   assert_non_null(strstr(error.sentence, "(n, 3)"));
@@ -361,6 +385,24 @@ static void reads_npy(void **state) {
   assert_int_equal(read_all(&plain, &error), RUNG_BAD_FILE);
   assert_non_null(strstr(error.sentence, "holds i64"));
   unlink(path);
+}
+
+/* What editors and other programs make of a text. */
+static void reads_variants(void **state) {
+  (void)state;
+  points *file = begin("xyz",
+                       "\xef\xbb\xbf"
+                       "1\nlattice=\"4 0 0 0 5 0 0 0 6\" PBC=\"T T T\"\nA 1 2 3\n",
+                       &plain);
+  points_frame frame = next(file);
+  assert_true(frame.has_box && frame.box.b[1] == 5);
+  ends(file);
+  file = begin("csv", "\xef\xbb\xbfz,y,x\n1,2,3\n", &plain);
+  frame = next(file);
+  assert_true(frame.at[0][0] == 3);
+  ends(file);
+  refused("xyz", "1\nLattice=\"4 0 0 0 5 0 0 0 6 7\"\nA 1 2 3\n", "nine numbers, not more");
+  refused("csv", "x,y,z,X\n1,2,3,4\n", "two columns are called 'X'");
 }
 
 /* Many more points than the first room is for. */
@@ -570,7 +612,8 @@ static void misses_the_end(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(reads_xyz),       cmocka_unit_test(reads_gro),
-      cmocka_unit_test(reads_pdb),       cmocka_unit_test(reads_lammps),
+      cmocka_unit_test(reads_pdb),       cmocka_unit_test(reads_any_serial),
+      cmocka_unit_test(reads_variants),  cmocka_unit_test(reads_lammps),
       cmocka_unit_test(reads_csv),       cmocka_unit_test(reads_npy),
       cmocka_unit_test(grows),           cmocka_unit_test(refuses_formats),
       cmocka_unit_test(refuses_numbers), cmocka_unit_test(refuses_counts),

@@ -1,53 +1,220 @@
+/* Threads of the library's own. A loop's caller takes waiting ones off a list, offers each a place
+ * in the loop, works itself, and takes back the offers that came too late to matter; so that short
+ * loops wait for no thread to wake up. OpenMP's would end the process where no thread can be made,
+ * hang in a forked child, and compute as the host program tells them to. */
 #include "backend/cpu/parallel.h"
 
-#if defined(__SANITIZE_THREAD__) && defined(_OPENMP)
-/* libgomp is not built for ThreadSanitizer, which therefore does not see that its team starts
- * after the call and ends before the return. These two say so. */
-void __tsan_acquire(void *address);
-void __tsan_release(void *address);
-#define RUNG_TSAN_ACQUIRE(address) __tsan_acquire(address)
-#define RUNG_TSAN_RELEASE(address) __tsan_release(address)
-/* The compiler's own argument block is read before the first annotation can run. */
-#define RUNG_TSAN_UNSEEN __attribute__((no_sanitize("thread")))
-#else
-#define RUNG_TSAN_ACQUIRE(address) (void)(address)
-#define RUNG_TSAN_RELEASE(address) (void)(address)
-#define RUNG_TSAN_UNSEEN
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/float_mode.h"
+#include "rung/rung.h"
+
+/* How long a thread looks out for what is to come before it sleeps, which costs a wake: for so many
+ * pauses with all its might, then giving way to others. */
+enum { PAUSES = 1000, PATIENCE_NS = 1000000, STACK_BYTES = 4 * RUNG_STACK, LINE = 64 };
+
+typedef struct loop {
+  int64_t chunks;
+  void (*body)(void *arg, int64_t chunk, int thread);
+  void *arg;
+  _Alignas(LINE) _Atomic int64_t next;
+} loop;
+
+enum { IDLE, ASLEEP, OFFERED, WORKING, AWAITED };
+
+typedef struct worker {
+  _Alignas(LINE) atomic_int state;
+  int number; /* in the loop */
+  loop *loop;
+  struct worker *next;
+} worker;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static worker *waiting; /* for an offer; those that worked last come first */
+
+/* ---- waiting ----------------------------------------------------------------------------------
+ */
+
+static void pause_briefly(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
 #endif
-
-#ifdef _OPENMP
-#include <omp.h>
-
-RUNG_TSAN_UNSEEN
-static void run_team(int threads, int64_t chunks,
-                     void (*body)(void *arg, int64_t chunk, int thread), void *arg) {
-  char started, ended;
-  RUNG_TSAN_RELEASE(&started);
-  /* The whole team even for fewer chunks: libgomp ends the threads that a smaller team leaves
-   * out, and making them anew costs more than waking them. */
-#pragma omp parallel num_threads(threads)
-  {
-    RUNG_TSAN_ACQUIRE(&started);
-    int thread = omp_get_thread_num();
-#pragma omp for schedule(dynamic, 1) nowait
-    for (int64_t chunk = 0; chunk < chunks; chunk++) body(arg, chunk, thread);
-    RUNG_TSAN_RELEASE(&ended);
-  }
-  RUNG_TSAN_ACQUIRE(&ended);
 }
-#endif
+
+static int64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+/* Returns another state than `state`, or `state` where patience ends. */
+static int look_out(atomic_int *at, int state) {
+  int found;
+  int64_t until = 0;
+  for (int turn = 0; (found = atomic_load_explicit(at, memory_order_acquire)) == state; turn++) {
+    if (turn < PAUSES) {
+      pause_briefly();
+      continue;
+    }
+    if (until == 0) until = now() + PATIENCE_NS;
+    if (now() > until) break;
+    sched_yield();
+  }
+  return found;
+}
+
+static bool change(atomic_int *at, int from, int to) {
+  return atomic_compare_exchange_strong(at, &from, to);
+}
+
+static void sleep_while(atomic_int *at, int state) {
+  while (*at == state) syscall(SYS_futex, at, FUTEX_WAIT_PRIVATE, state, NULL, NULL, 0);
+}
+
+static void wake(atomic_int *at) {
+  syscall(SYS_futex, at, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* ---- a worker ---------------------------------------------------------------------------------
+ */
+
+static void take_part(loop *loop, int thread) {
+  int64_t chunk;
+  while ((chunk = atomic_fetch_add_explicit(&loop->next, 1, memory_order_relaxed)) < loop->chunks)
+    loop->body(loop->arg, chunk, thread);
+}
+
+static void accept_offer(worker *self) {
+  do {
+    if (look_out(&self->state, IDLE) == IDLE && change(&self->state, IDLE, ASLEEP))
+      sleep_while(&self->state, ASLEEP);
+  } while (!change(&self->state, OFFERED, WORKING));
+}
+
+static void *live(void *arg) {
+  worker *self = arg;
+  rung_float_mode inherited;
+  rung_float_mode_enter(&inherited);
+  for (;;) {
+    accept_offer(self);
+    take_part(self->loop, self->number);
+    /* From here on the loop may be gone. */
+    if (atomic_exchange(&self->state, IDLE) == AWAITED) wake(&self->state);
+  }
+  return NULL;
+}
+
+/* Signals are for the program's own threads; all but those that a thread itself gives rise to. */
+static bool start(worker *made) {
+  static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+  sigset_t blocked, callers;
+  pthread_attr_t attributes;
+  pthread_t thread;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  sigfillset(&blocked);
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&blocked, own[i]);
+  bool started = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0 &&
+                 pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
+                 pthread_sigmask(SIG_SETMASK, &blocked, &callers) == 0;
+  if (started) {
+    started = pthread_create(&thread, &attributes, live, made) == 0;
+    pthread_sigmask(SIG_SETMASK, &callers, NULL);
+  }
+  pthread_attr_destroy(&attributes);
+  return started;
+}
+
+/* ---- the list of those that wait ---------------------------------------------------------------
+ */
+
+static bool survives_forks;
+
+static void before_fork(void) {
+  pthread_mutex_lock(&lock);
+}
+
+static void in_parent(void) {
+  pthread_mutex_unlock(&lock);
+}
+
+/* fork() takes none of the workers with it. */
+static void in_child(void) {
+  waiting = NULL;
+  pthread_mutex_unlock(&lock);
+}
+
+static void look_at_forks(void) {
+  survives_forks = pthread_atfork(before_fork, in_parent, in_child) == 0;
+}
+
+static worker *make_worker(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, look_at_forks);
+  worker *made = survives_forks ? aligned_alloc(LINE, sizeof *made) : NULL;
+  if (made == NULL) return NULL;
+  *made = (worker){.state = IDLE};
+  if (start(made)) return made;
+  free(made);
+  return NULL;
+}
+
+/* Up to `count` workers, as a list. */
+static worker *hire(int64_t count) {
+  worker *first = NULL, **end = &first;
+  pthread_mutex_lock(&lock);
+  for (; count > 0 && waiting != NULL; count--, end = &(*end)->next) {
+    *end = waiting;
+    waiting = waiting->next;
+  }
+  pthread_mutex_unlock(&lock);
+  for (; count > 0 && (*end = make_worker()) != NULL; count--) end = &(*end)->next;
+  *end = NULL;
+  return first;
+}
+
+static void offer(worker *to, loop *loop, int number) {
+  to->loop = loop;
+  to->number = number;
+  if (atomic_exchange(&to->state, OFFERED) == ASLEEP) wake(&to->state);
+}
+
+static void await_end(worker *of) {
+  if (change(&of->state, OFFERED, IDLE)) return; /* it never began */
+  if (look_out(&of->state, WORKING) == WORKING && change(&of->state, WORKING, AWAITED))
+    sleep_while(&of->state, AWAITED);
+}
+
+static void dismiss(worker *first, worker *last) {
+  pthread_mutex_lock(&lock);
+  last->next = waiting;
+  waiting = first;
+  pthread_mutex_unlock(&lock);
+}
+
+/* ---- loops ------------------------------------------------------------------------------------
+ */
 
 void rung_parallel(int threads, int64_t chunks, void (*body)(void *arg, int64_t chunk, int thread),
                    void *arg) {
-#ifdef _OPENMP
-  if (threads > 1 && chunks > 1) {
-    run_team(threads, chunks, body, arg);
-    return;
-  }
-#else
-  (void)threads;
-#endif
-  for (int64_t chunk = 0; chunk < chunks; chunk++) body(arg, chunk, 0);
+  const int64_t helpers = (threads < chunks ? threads : chunks) - 1;
+  worker *first = helpers > 0 ? hire(helpers) : NULL, *last = NULL;
+  loop loop = {.chunks = chunks, .body = body, .arg = arg};
+  int number = 0;
+  for (worker *each = first; each != NULL; each = each->next) offer(each, &loop, ++number);
+  take_part(&loop, 0);
+  for (worker *each = first; each != NULL; last = each, each = each->next) await_end(each);
+  if (last != NULL) dismiss(first, last);
 }
 
 typedef struct range {

@@ -17,7 +17,9 @@ int rung_processors(void);
  * 0 <= thread < threads tells a body which private memory is its own. Which thread gets which
  * chunk is not fixed (chunks are dealt out as threads become free), so a result must not depend
  * on it. Returns when all are done; everything written before it is visible in the bodies, and
- * what the bodies wrote after it. Without OpenMP: a plain loop. */
+ * what the bodies wrote after it. Threads are kept for the next loop, of whichever caller; where
+ * the system gives no more of them, fewer do the work. Loops may be begun within bodies, by several
+ * threads at once, and in a child after fork(). */
 void rung_parallel(int threads, int64_t chunks, void (*body)(void *arg, int64_t chunk, int thread),
                    void *arg);
 

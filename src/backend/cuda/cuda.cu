@@ -5,12 +5,6 @@
 
 static __global__ void present() {}
 
-rung_status rung_cuda_enter(const rung_state *state, rung_error *error) {
-  RUNG_CUDA_CHECK(error, cudaSetDevice(state->device), "making CUDA device %d the current one",
-                  state->device);
-  return RUNG_OK;
-}
-
 /* Whether the build holds code this device runs: asked of the smallest kernel. */
 static rung_status check_code(const rung_device *device, rung_error *error) {
   cudaFuncAttributes attributes;
@@ -59,6 +53,10 @@ static rung_status order(rung_state *state, cudaStream_t later, cudaStream_t ear
 }
 
 static rung_status enter_stream(rung_state *state, void *stream, rung_error *error) {
+  if (stream == RUNG_OWN_STREAM)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "stream is RUNG_OWN_STREAM, which is for rung_options; expected: NULL, or a "
+                     "stream of the caller's");
   RUNG_CHECK(rung_cuda_enter(state, error));
   RUNG_CHECK(check_stream(state, stream, error));
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
@@ -89,7 +87,7 @@ static rung_status leave_stream(rung_state *state, rung_error *error) {
 
 static void close_state(rung_state *state) {
   if (!state) return;
-  (void)cudaSetDevice(state->device);
+  (void)rung_cuda_enter(state, NULL);
   (void)rung_cuda_release_hold(state, NULL);
   if (state->stream) (void)cudaStreamSynchronize(state->stream);
   if (state->beside) {
@@ -114,7 +112,8 @@ static rung_status open_state(const rung_device *device, void *stream, rung_stat
   made->processors = device->processors;
   made->memory_bytes = device->memory_bytes;
   made->cache_bytes = device->cache_bytes;
-  rung_status status = rung_cuda_enter(made, error);
+  rung_status status = rung_cuda_find_context(made, error);
+  if (status == RUNG_OK) status = rung_cuda_enter(made, error);
   if (status == RUNG_OK) status = check_code(device, error);
   if (status == RUNG_OK) status = take_stream(made, stream, error);
   if (status != RUNG_OK) {
@@ -127,7 +126,7 @@ static rung_status open_state(const rung_device *device, void *stream, rung_stat
 
 /* Whoever asks for the stream is about to launch on it, which needs its device to be current. */
 static void *stream_of(rung_state *state) {
-  (void)cudaSetDevice(state->device);
+  (void)rung_cuda_enter(state, NULL);
   return state->stream;
 }
 
@@ -175,7 +174,7 @@ rung_status rung_cuda_allocate(rung_state *state, size_t bytes, void **memory, r
 
 void rung_cuda_release(rung_state *state, void *memory) {
   if (!memory) return;
-  (void)cudaSetDevice(state->device);
+  (void)rung_cuda_enter(state, NULL);
   if (cudaFree(memory) != cudaSuccess) (void)cudaGetLastError();
 }
 
@@ -232,7 +231,7 @@ static rung_status allocate_pinned(rung_state *state, size_t bytes, void **memor
 
 static void release_pinned(rung_state *state, void *memory) {
   if (!memory) return;
-  (void)cudaSetDevice(state->device);
+  (void)rung_cuda_enter(state, NULL);
   if (cudaFreeHost(memory) != cudaSuccess) (void)cudaGetLastError();
 }
 
@@ -301,6 +300,9 @@ const rung_backend rung_cuda_backend = {
     rung_cuda_count,
     rung_cuda_describe,
     rung_cuda_facts,
+    rung_cuda_arrive,
+    rung_cuda_depart,
+    cudaStreamLegacy,
     open_state,
     close_state,
     stream_of,

@@ -2,6 +2,7 @@
 #ifndef RUNG_BACKEND_CUDA_STATE_H
 #define RUNG_BACKEND_CUDA_STATE_H
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include "backend/backend.h"
@@ -28,6 +29,7 @@ struct rung_cuda_board {
 /* One opened device. Everything below `turn` is made when it is first needed. */
 struct rung_state {
   int device, processors;
+  CUcontext context; /* the device's primary one */
   int64_t memory_bytes, cache_bytes;
   cudaStream_t stream;
   bool own_stream;
@@ -68,6 +70,12 @@ rung_status rung_cuda_failed(rung_error *error, cudaError_t code, const char *fo
 
 /* Makes the state's device the calling thread's current one: every entry begins with it. */
 rung_status rung_cuda_enter(const rung_state *state, rung_error *error);
+
+/* current.cu */
+void *rung_cuda_arrive(void);
+void rung_cuda_depart(void *callers);
+/* state->context, by state->device. */
+rung_status rung_cuda_find_context(rung_state *state, rung_error *error);
 
 /* "140.4 GiB", "64 KiB", "12 bytes". */
 struct rung_cuda_size {

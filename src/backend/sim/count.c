@@ -3,6 +3,7 @@
  * back in lockstep: of the places where threads stand, the one with the lowest address goes first,
  * with all threads that stand there. As compilers lay code out in the order of the source, threads
  * that parted meet again where their branch ends. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,6 +203,7 @@ static void count_step(sim_profile *profile, const step *now, const sim_thread *
       counts[RUNG_PARTIAL_STEPS] += now->lanes < lanes;
       counts[RUNG_DIVERGENT_BRANCHES] += part(now, warp, heads);
       if (flops < 0) profile->no_flops = true;
+      if (flops < 0 && errno == ENOMEM) profile->no_memory = true;
       if (flops > 0) counts[RUNG_FLOPS] += (int64_t)flops * now->lanes;
       break;
     }
@@ -286,8 +288,7 @@ void sim_count_log(sim_thread *self, sim_event_kind kind, const void *address, s
     sim_event *more = NULL;
     if (room <= MOST_EVENTS) more = realloc(log->events, (size_t)room * sizeof *more);
     if (more == NULL) {
-      profile->no_memory = room <= MOST_EVENTS;
-      profile->too_long = room > MOST_EVENTS;
+      *(room <= MOST_EVENTS ? &profile->no_memory : &profile->too_long) = true;
       return;
     }
     log->events = more;
@@ -386,7 +387,10 @@ static bool gather_lines(const kernel *from, bool flops, rung_profile_kernel *to
     rung_profile_line *line = &to->lines[count++];
     line->counts = from->places[i].counts;
     if (!flops) line->counts.at[RUNG_FLOPS] = RUNG_NOT_COUNTED;
-    if (!sim_line_of(from->places[i].pc, &line->file, &line->line)) line->file = NULL;
+    if (!sim_line_of(from->places[i].pc, &line->file, &line->line)) {
+      line->file = NULL;
+      if (errno == ENOMEM) return false;
+    }
     rung_counts_add(&to->total, &line->counts);
   }
   qsort(to->lines, count, sizeof *to->lines, by_line);

@@ -1,5 +1,7 @@
 /* Floating-point operations of a basic block, from its machine code (Capstone): one lane's, for
  * kernels are compiled without vector code. A fused multiply-add calls out and is counted there. */
+#include <errno.h>
+
 #include "backend/sim/sim.h"
 
 #if defined(RUNG_WITH_CAPSTONE) && defined(__x86_64__)
@@ -65,17 +67,18 @@ int sim_flops_of(sim_pc pc) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   const size_t at = (pc * 0x9e3779b97f4a7c15u >> 40) % KNOWN;
   pthread_mutex_lock(&lock);
+  errno = 0;
   if (!tried) {
-    tried = true;
     opened = cs_open(CS_ARCH_X86, CS_MODE_64, &handle) == CS_ERR_OK &&
              cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK;
+    tried = opened || errno != ENOMEM;
   }
   int flops = -1;
   if (opened && known[at].pc == pc) {
     flops = known[at].flops;
   } else if (opened) {
     flops = count_from(handle, pc);
-    known[at].pc = pc;
+    known[at].pc = flops < 0 && errno == ENOMEM ? 0 : pc;
     known[at].flops = flops;
   }
   pthread_mutex_unlock(&lock);
@@ -84,6 +87,7 @@ int sim_flops_of(sim_pc pc) {
 #else
 int sim_flops_of(sim_pc pc) {
   (void)pc;
+  errno = 0;
   return -1;
 }
 #endif

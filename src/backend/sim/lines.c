@@ -1,5 +1,6 @@
 /* From addresses to lines of source, by the debugging information in the program itself (elfutils'
  * libdw). Without it, or in a stripped program, lines are not known and addresses are given. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,13 +26,13 @@ static Dwfl *symbols(void) {
   static Dwfl *opened;
   static bool tried;
   if (tried) return opened;
-  tried = true;
   opened = dwfl_begin(&callbacks);
   if (opened != NULL &&
       (dwfl_linux_proc_report(opened, getpid()) != 0 || dwfl_report_end(opened, NULL, NULL) != 0)) {
     dwfl_end(opened);
     opened = NULL;
   }
+  tried = opened != NULL || errno != ENOMEM;
   return opened;
 }
 
@@ -81,7 +82,8 @@ static const char *look_up(sim_pc pc, int *line) {
   if (module != NULL) found = dwfl_module_getsrc(module, CALL_OF(pc));
   *line = 0;
   const char *file = found != NULL ? dwfl_lineinfo(found, NULL, line, NULL, NULL, NULL) : NULL;
-  return file != NULL ? called_from(module, CALL_OF(pc), file, line) : NULL;
+  if (file != NULL) file = called_from(module, CALL_OF(pc), file, line);
+  return errno != ENOMEM ? file : NULL;
 }
 
 /* Looking up is slow, and barriers ask again and again. */
@@ -94,9 +96,10 @@ bool sim_line_of(sim_pc pc, const char **file, int *line) {
   } known[KNOWN];
   const size_t at = (pc * 0x9e3779b97f4a7c15u >> 40) % KNOWN;
   pthread_mutex_lock(&lock);
+  errno = 0;
   if (known[at].pc != pc) {
     known[at].file = look_up(pc, &known[at].line);
-    known[at].pc = pc;
+    known[at].pc = known[at].file == NULL && errno == ENOMEM ? 0 : pc;
   }
   *file = known[at].file;
   *line = known[at].line;
@@ -111,7 +114,7 @@ bool sim_has_lines(void) {
 bool sim_line_of(sim_pc pc, const char **file, int *line) {
   (void)pc;
   *file = NULL;
-  *line = 0;
+  *line = errno = 0;
   return false;
 }
 #endif

@@ -163,7 +163,10 @@ void sim_race_shared(sim_thread *self, size_t offset, bool is_static, size_t byt
   if (is_static && race->fixed == NULL) {
     race->fixed_words = sim_static_bytes() / WORD + 1;
     race->fixed = calloc(race->fixed_words, sizeof(sim_cell));
-    if (race->fixed == NULL) return; /* not watched, then */
+    if (race->fixed == NULL) {
+      sim_fail_memory(self->block->worker->run, "the watch on shared memory");
+      return;
+    }
   }
   touch(self, is_static ? race->fixed : race->shared, self->block->stamp, offset, bytes, access,
         atomic, "shared", pc);
@@ -173,7 +176,10 @@ void sim_race_global(sim_thread *self, sim_allocation *in, const char *address, 
                      sim_access access, bool atomic, sim_pc pc) {
   if (in->cells == NULL)
     in->cells = calloc((size_t)(in->end - in->first) / WORD + 1, sizeof(sim_cell));
-  if (in->cells == NULL) return;
+  if (in->cells == NULL) {
+    sim_fail_memory(self->block->worker->run, "the watch on device memory");
+    return;
+  }
   touch(self, in->cells, self->block->worker->run->first_stamp, (size_t)(address - in->first),
         bytes, access, atomic, "device", pc);
 }

@@ -26,16 +26,27 @@ __thread sim_thread *sim_self;
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
+/* Of several the first. */
+static void end_with(sim_run *run, rung_status status, const char *text) {
+  pthread_mutex_lock(&run->lock);
+  if (!run->failed) run->status = rung_fail(run->error, status, "kernel %s: %s", run->kernel, text);
+  run->failed = true;
+  pthread_mutex_unlock(&run->lock);
+}
+
 void sim_fail(sim_run *run, const char *format, ...) {
   char text[RUNG_SENTENCE];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  pthread_mutex_lock(&run->lock);
-  if (!run->failed) rung_fail(run->error, RUNG_DEVICE_FAILED, "kernel %s: %s", run->kernel, text);
-  run->failed = true;
-  pthread_mutex_unlock(&run->lock);
+  end_with(run, RUNG_DEVICE_FAILED, text);
+}
+
+void sim_fail_memory(sim_run *run, const char *what) {
+  char text[RUNG_REASON];
+  snprintf(text, sizeof text, "no host memory for %s", what);
+  end_with(run, RUNG_OUT_OF_MEMORY, text);
 }
 
 void sim_thread_text(const sim_thread *thread, char *text, size_t room) {
@@ -86,7 +97,7 @@ static void resume(sim_worker *worker, sim_thread *thread) {
   sim_block *block = thread->block;
   if (thread->fibre == NULL) thread->fibre = take_fibre(worker);
   if (thread->fibre == NULL) {
-    sim_fail(worker->run, "no memory for the stack of a simulated thread");
+    sim_fail_memory(worker->run, "the stack of a simulated thread");
     return;
   }
   worker->clock++;
@@ -222,6 +233,7 @@ static void end_block(sim_block *block) {
   block->static_saved = NULL;
   block->next = worker->free_blocks;
   worker->free_blocks = block;
+  run->resident--;
   run->done++;
   run->moves++;
 }
@@ -337,14 +349,18 @@ static void wait_for_others(sim_worker *worker, patience *waited) {
   run->waiting--;
 }
 
-static bool start_another(sim_worker *worker, int resident) {
+static bool start_another(sim_worker *worker) {
   sim_run *run = worker->run;
-  if (resident >= run->most_resident || run->next >= run->blocks) return false;
-  const int64_t turn = run->next++;
-  if (turn >= run->blocks) return false;
+  if (run->next >= run->blocks) return false;
+  const bool room = run->resident++ < run->most_resident;
+  const int64_t turn = room ? run->next++ : run->blocks;
+  if (turn >= run->blocks) {
+    run->resident--;
+    return false;
+  }
   sim_block *block = begin_block(worker, turn);
   if (block == NULL) {
-    sim_fail(run, "no memory for a simulated block");
+    sim_fail_memory(run, "a simulated block");
     return false;
   }
   block->next = worker->resident;
@@ -374,7 +390,7 @@ static void work(void *arg, int64_t chunk, int thread) {
       ended = true;
     }
     if (ended) continue;
-    if (start_another(worker, resident))
+    if (start_another(worker))
       resident++;
     else if (resident == 0)
       break;
@@ -510,8 +526,9 @@ rung_status rung_sim_run(const rung_task *task, const rung_sim_launch *launch) {
   run.workers = sim_is_watched(state) ? 1 : state->host_threads;
   if (run.workers > SIM_MOST_WORKERS) run.workers = SIM_MOST_WORKERS;
   if (run.workers > run.blocks) run.workers = (int)run.blocks;
-  run.most_resident = (resident * state->device.processors + run.workers - 1) / run.workers;
-  if (run.most_resident < 1) run.most_resident = 1;
+  run.most_resident = resident * state->device.processors;
+  /* As many as there may be threads, of which fewer may be had. */
+  if (run.most_resident < run.workers) run.most_resident = run.workers;
   run.first_stamp = state->stamps + 1;
   align_clocks(state);
   draw_order(&run, state);
@@ -520,7 +537,7 @@ rung_status rung_sim_run(const rung_task *task, const rung_sim_launch *launch) {
   pthread_mutex_init(&run.lock, NULL);
   rung_parallel(run.workers, run.workers, work, &run);
   pthread_mutex_destroy(&run.lock);
-  if (run.failed) return RUNG_DEVICE_FAILED;
+  if (run.failed) return run.status;
   return sim_count_end(state, &run);
 }
 

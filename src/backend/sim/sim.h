@@ -117,17 +117,19 @@ typedef struct sim_run {
   char kernel[RUNG_KERNEL_NAME]; /* its name without template arguments */
   int threads;                   /* a block */
   int64_t blocks;
-  int workers, most_resident; /* resident: of one worker */
+  int workers, most_resident;
   uint64_t seed;
   uint32_t first_stamp; /* of this launch's blocks; race.c */
   bool shuffled;        /* blocks in random order: block k is (k * stride + start) mod blocks */
   uint64_t stride, start;
+  _Atomic int resident;         /* blocks begun and not ended, of all workers */
   _Atomic int64_t next;         /* block to hand out */
   _Atomic int64_t done;         /* blocks that ended: progress, seen from a stalled worker */
   _Atomic int64_t moves;        /* anything that may end another worker's polling */
   _Atomic int working, waiting; /* workers that have begun; of those, now waiting for another */
-  _Atomic bool failed;          /* *error is written */
-  pthread_mutex_t lock;         /* of error */
+  _Atomic bool failed;          /* status and *error are written */
+  rung_status status;
+  pthread_mutex_t lock; /* of error */
   rung_error *error;
 } sim_run;
 
@@ -153,6 +155,8 @@ void sim_yield(sim_thread *self);
 void sim_wake(sim_thread *thread);
 /* The launch fails; only the first failure's sentence is kept. */
 void sim_fail(sim_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same for want of memory: RUNG_OUT_OF_MEMORY. */
+void sim_fail_memory(sim_run *run, const char *what);
 /* "block (0, 0, 0), thread (3, 0, 0)" */
 void sim_thread_text(const sim_thread *thread, char *text, size_t room);
 /* After a lane ended: exchanges of its warp that waited for nobody else. warp.c */
@@ -214,11 +218,12 @@ static inline size_t sim_static_bytes(void) {
 
 /* ---- lines of source: lines.c --------------------------------------------------------------- */
 
-/* The line of an address in this program; false: not known. *file lives as long as the process. */
+/* The line of an address in this program; false: not known, and errno is ENOMEM where only memory
+ * is wanting. *file lives as long as the process. */
 bool sim_has_lines(void);
 bool sim_line_of(sim_pc pc, const char **file, int *line);
 /* Additions, multiplications, divisions and roots of the basic block that begins at an address;
- * -1: not known. flops.c */
+ * -1: not known, and errno as above. flops.c */
 int sim_flops_of(sim_pc pc);
 /* "src/ops/reduce/cuda/strided.cu:27", else the address. */
 void sim_line_text(sim_pc pc, char *text, size_t room);

@@ -171,10 +171,9 @@ static rung_status run(rung_context *context, const rung_bins *bins, rung_view v
   return status;
 }
 
-rung_status rung_histogram(rung_context *context, const rung_bins *bins, const DLTensor *in,
-                           DLTensor *counts, DLTensor *outside, rung_call *call) {
-  rung_status status = rung_begin(context);
-  if (status != RUNG_OK) return status;
+static rung_status histogram(rung_context *context, const rung_bins *bins, const DLTensor *in,
+                             DLTensor *counts, DLTensor *outside, rung_call *call) {
+  rung_status status;
   rung_error *error = &context->error;
   rung_bins known;
   rung_view views[4] = {{0}};
@@ -197,4 +196,11 @@ rung_status rung_histogram(rung_context *context, const rung_bins *bins, const D
       RUNG_OK)
     return status;
   return run(context, &known, views, ndim == 1, call);
+}
+
+rung_status rung_histogram(rung_context *context, const rung_bins *bins, const DLTensor *in,
+                           DLTensor *counts, DLTensor *outside, rung_call *call) {
+  const rung_status status = rung_begin(context);
+  return status != RUNG_OK ? status
+                           : rung_end(context, histogram(context, bins, in, counts, outside, call));
 }

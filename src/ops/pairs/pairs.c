@@ -142,11 +142,10 @@ static rung_status run(rung_context *context, pairs_problem *problem, rung_view 
   return rung_run(context, &job, call);
 }
 
-rung_status rung_pairs(rung_context *context, const rung_points *a, const rung_points *b,
-                       const rung_box *box, const rung_distances *bins, DLTensor *counts,
-                       DLTensor *outside, DLTensor *sums, rung_call *call) {
-  rung_status status = rung_begin(context);
-  if (status != RUNG_OK) return status;
+static rung_status pairs(rung_context *context, const rung_points *a, const rung_points *b,
+                         const rung_box *box, const rung_distances *bins, DLTensor *counts,
+                         DLTensor *outside, DLTensor *sums, rung_call *call) {
+  rung_status status;
   rung_error *error = &context->error;
   rung_view views[PAIRS_ARRAYS] = {{0}};
   pairs_problem problem;
@@ -177,15 +176,31 @@ rung_status rung_pairs(rung_context *context, const rung_points *a, const rung_p
   return status;
 }
 
-rung_status rung_box_reach(rung_context *context, const rung_box *box, double *reach) {
+rung_status rung_pairs(rung_context *context, const rung_points *a, const rung_points *b,
+                       const rung_box *box, const rung_distances *bins, DLTensor *counts,
+                       DLTensor *outside, DLTensor *sums, rung_call *call) {
+  const rung_status status = rung_begin(context);
+  return status != RUNG_OK
+             ? status
+             : rung_end(context, pairs(context, a, b, box, bins, counts, outside, sums, call));
+}
+
+static rung_status box_reach(rung_error *error, const rung_box *box, double *reach) {
   pairs_box reduced;
-  rung_status status = context != NULL ? rung_begin(context) : RUNG_OK;
-  rung_error *error = context != NULL ? &context->error : NULL;
-  if (status != RUNG_OK) return status;
   if (box == NULL) return rung_fail(error, RUNG_BAD_ARGUMENT, "box is NULL; a rung_box would do");
   if (reach == NULL)
     return rung_fail(error, RUNG_BAD_ARGUMENT, "reach is NULL; the address of a double would do");
-  status = pairs_box_of(error, box, 0, &reduced);
+  const rung_status status = pairs_box_of(error, box, 0, &reduced);
   if (status == RUNG_OK) *reach = reduced.reach;
+  return status;
+}
+
+rung_status rung_box_reach(rung_context *context, const rung_box *box, double *reach) {
+  rung_status status = context != NULL ? rung_ready(context) : RUNG_OK;
+  if (status != RUNG_OK) return status;
+  rung_float_mode callers;
+  rung_float_mode_enter(&callers);
+  status = box_reach(context != NULL ? &context->error : NULL, box, reach);
+  rung_float_mode_leave(&callers);
   return status;
 }

@@ -1,6 +1,7 @@
 /* From counts to the radial distribution function: plain arithmetic, the same everywhere. */
 #include <math.h>
 
+#include "core/float_mode.h"
 #include "core/layout.h"
 #include "ops/pairs/pairs.h"
 
@@ -10,8 +11,8 @@ static double edge_of(const rung_distances *bins, int64_t k) {
   return bins->edges != NULL ? bins->edges[k] : (double)k * bins->width;
 }
 
-rung_status rung_pairs_rdf(const rung_distances *bins, const int64_t *counts, double density,
-                           double per, double *g, double *neighbours) {
+static rung_status rdf(const rung_distances *bins, const int64_t *counts, double density,
+                       double per, double *g, double *neighbours) {
   pairs_problem problem;
   rung_distances known;
   rung_status status = rung_read_struct(NULL, "bins", &rung_distances_layout, bins, &known);
@@ -22,7 +23,7 @@ rung_status rung_pairs_rdf(const rung_distances *bins, const int64_t *counts, do
   if (counts == NULL || (g != NULL && !(density > 0 && isfinite(density))) ||
       (neighbours != NULL && !isfinite(per)))
     return RUNG_BAD_ARGUMENT;
-  int64_t within = 0;
+  __int128 within = 0; /* counts may come from anywhere */
   for (int64_t k = 0; k < bins->count; ++k) {
     const double from = edge_of(bins, k), to = edge_of(bins, k + 1);
     /* to^3 - from^3 as a product, which keeps the digits of a thin shell. */
@@ -33,4 +34,13 @@ rung_status rung_pairs_rdf(const rung_distances *bins, const int64_t *counts, do
     if (neighbours != NULL) neighbours[k] = per * (double)within;
   }
   return RUNG_OK;
+}
+
+rung_status rung_pairs_rdf(const rung_distances *bins, const int64_t *counts, double density,
+                           double per, double *g, double *neighbours) {
+  rung_float_mode callers;
+  rung_float_mode_enter(&callers);
+  const rung_status status = rdf(bins, counts, density, per, g, neighbours);
+  rung_float_mode_leave(&callers);
+  return status;
 }

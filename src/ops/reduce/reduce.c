@@ -160,10 +160,9 @@ static rung_status run(rung_context *context, rung_reduction what, const plan *p
   return rung_run(context, &job, call);
 }
 
-rung_status rung_reduce(rung_context *context, rung_reduction what, const DLTensor *in, int axis,
-                        DLTensor *out, rung_call *call) {
-  rung_status status = rung_begin(context);
-  if (status != RUNG_OK) return status;
+static rung_status reduce(rung_context *context, rung_reduction what, const DLTensor *in, int axis,
+                          DLTensor *out, rung_call *call) {
+  rung_status status;
   rung_error *error = &context->error;
   rung_view from, to;
   if ((status = check_what(error, what)) != RUNG_OK ||
@@ -179,4 +178,10 @@ rung_status rung_reduce(rung_context *context, rung_reduction what, const DLTens
   const plan plan =
       axis == RUNG_ALL ? plan_whole(&from, &to, any_order) : plan_lines(&from, axis, &to);
   return run(context, what, &plan, axis == RUNG_ALL, call);
+}
+
+rung_status rung_reduce(rung_context *context, rung_reduction what, const DLTensor *in, int axis,
+                        DLTensor *out, rung_call *call) {
+  const rung_status status = rung_begin(context);
+  return status != RUNG_OK ? status : rung_end(context, reduce(context, what, in, axis, out, call));
 }

@@ -111,10 +111,9 @@ static rung_status run(rung_context *context, rung_reduction what, bool exclusiv
   return rung_run(context, &job, call);
 }
 
-rung_status rung_scan(rung_context *context, rung_reduction what, const DLTensor *in, int exclusive,
-                      DLTensor *out, rung_call *call) {
-  rung_status status = rung_begin(context);
-  if (status != RUNG_OK) return status;
+static rung_status scan(rung_context *context, rung_reduction what, const DLTensor *in,
+                        int exclusive, DLTensor *out, rung_call *call) {
+  rung_status status;
   rung_error *error = &context->error;
   rung_view from, to;
   if ((status = check_what(error, what, exclusive)) != RUNG_OK ||
@@ -126,4 +125,11 @@ rung_status rung_scan(rung_context *context, rung_reduction what, const DLTensor
     return status;
   const plan plan = plan_of(&from, &to);
   return run(context, what, exclusive == 1, &plan, call);
+}
+
+rung_status rung_scan(rung_context *context, rung_reduction what, const DLTensor *in, int exclusive,
+                      DLTensor *out, rung_call *call) {
+  const rung_status status = rung_begin(context);
+  return status != RUNG_OK ? status
+                           : rung_end(context, scan(context, what, in, exclusive, out, call));
 }

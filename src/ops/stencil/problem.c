@@ -18,14 +18,17 @@ void stencil_grid_weights(const double *weights, int taps, double divide, int bi
   const int unit = exponent - bits < least ? least : exponent - bits;
   /* The weights' sum as their giver sees it, rounded to double, less their exact sum: decimal
    * weights such as 1.7 and 0.3 are not exact, and what they lack adds up. */
-  double sum = 0, lost = 0;
+  double sum = 0, lost = 0, magnitude = 0;
+  for (int k = 0; k < taps; k++) magnitude += fabs(weights[k]);
+  const double scale = isfinite(magnitude) ? 1 : 0x1p-8; /* sums of the largest numbers there are */
   for (int k = 0; k < taps; k++) {
-    const double t = sum + weights[k], part = t - sum;
-    lost += (sum - (t - part)) + (weights[k] - part);
+    const double weight = weights[k] * scale, t = sum + weight, part = t - sum;
+    lost += (sum - (t - part)) + (weight - part);
     sum = t;
   }
   const double whole_sum = sum + lost, lacking = (whole_sum - sum) - lost;
-  double carry = ldexp(lacking / divide, -unit); /* what rounding has left over so far, in units */
+  /* What rounding has left over so far, in units. */
+  double carry = ldexp(lacking / (divide * scale), -unit);
   for (int k = 0; k < taps; k++) {
     const double t = ldexp(high[k], -unit), whole = nearbyint(t);
     const double rest = (t - whole) + (ldexp(low[k], -unit) + carry), more = nearbyint(rest);

@@ -73,10 +73,9 @@ static rung_status run(rung_context *context, stencil_problem *problem, const ru
   return rung_run(context, &job, call);
 }
 
-rung_status rung_stencil(rung_context *context, const rung_stencil_model *model, const DLTensor *in,
-                         DLTensor *out, DLTensor *means, rung_call *call) {
-  rung_status status = rung_begin(context);
-  if (status != RUNG_OK) return status;
+static rung_status stencil(rung_context *context, const rung_stencil_model *model,
+                           const DLTensor *in, DLTensor *out, DLTensor *means, rung_call *call) {
+  rung_status status;
   rung_error *error = &context->error;
   rung_stencil_model known;
   stencil_problem problem;
@@ -102,6 +101,13 @@ rung_status rung_stencil(rung_context *context, const rung_stencil_model *model,
   return run(context, &problem, arrays, stencil_names, call);
 }
 
+rung_status rung_stencil(rung_context *context, const rung_stencil_model *model, const DLTensor *in,
+                         DLTensor *out, DLTensor *means, rung_call *call) {
+  const rung_status status = rung_begin(context);
+  return status != RUNG_OK ? status
+                           : rung_end(context, stencil(context, model, in, out, means, call));
+}
+
 /* For rungs that take their start from an array: it is made on the host and goes in like any. */
 static rung_status run_from_array(rung_context *context, stencil_problem *problem,
                                   rung_view *arrays, rung_call *call) {
@@ -123,10 +129,9 @@ static rung_status run_from_array(rung_context *context, stencil_problem *proble
   return status;
 }
 
-rung_status rung_radiator(rung_context *context, const rung_radiator_model *model, int64_t steps,
-                          DLTensor *grid, DLTensor *means, rung_call *call) {
-  rung_status status = rung_begin(context);
-  if (status != RUNG_OK) return status;
+static rung_status radiator(rung_context *context, const rung_radiator_model *model, int64_t steps,
+                            DLTensor *grid, DLTensor *means, rung_call *call) {
+  rung_status status;
   rung_error *error = &context->error;
   rung_view arrays[3] = {0}, view;
   stencil_problem problem;
@@ -139,4 +144,11 @@ rung_status rung_radiator(rung_context *context, const rung_radiator_model *mode
   status = run(context, &problem, arrays, radiator_names, call);
   if (status != RUNG_UNSUPPORTED || context->device.kind == RUNG_CPU) return status;
   return run_from_array(context, &problem, arrays, call);
+}
+
+rung_status rung_radiator(rung_context *context, const rung_radiator_model *model, int64_t steps,
+                          DLTensor *grid, DLTensor *means, rung_call *call) {
+  const rung_status status = rung_begin(context);
+  return status != RUNG_OK ? status
+                           : rung_end(context, radiator(context, model, steps, grid, means, call));
 }

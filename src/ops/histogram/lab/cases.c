@@ -184,8 +184,8 @@ static rung_status make_arrays(rung_case *test_case, const request *r, const dou
   bytes = count * (int64_t)rung_dtype_bytes(p->dtype);
   void *data = count > 0 ? malloc((size_t)bytes) : NULL;
   if (data == NULL && count > 0)
-    return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s needs %" PRId64 " bytes for its input",
-                     test_case->label, bytes);
+    return rung_fail(error, RUNG_OUT_OF_MEMORY,
+                     "%s needs %" PRId64 " bytes of memory for its input", test_case->label, bytes);
   const int64_t in[2] = {p->rows, p->columns}, counts[2] = {p->rows, p->rule.bins},
                 outside[2] = {p->rows, r->outside ? HISTOGRAM_OUTER : 0}, given[1] = {r->bins + 1},
                 none[1] = {0};

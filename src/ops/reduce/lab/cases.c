@@ -56,7 +56,7 @@ static rung_status make_arrays(rung_case *test_case, rung_error *error) {
   const size_t bytes = (size_t)count * rung_dtype_bytes(p->dtype);
   void *data = count > 0 ? malloc(bytes) : NULL;
   if (data == NULL && count > 0)
-    return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s needs %zu bytes for its input",
+    return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s needs %zu bytes of memory for its input",
                      test_case->label, bytes);
   const int64_t shape[3] = {p->outer, p->columns, p->inner}, kept[2] = {p->outer, p->inner};
   const bool across = p->form == REDUCE_ACROSS;

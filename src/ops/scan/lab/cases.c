@@ -52,7 +52,7 @@ static rung_status make_arrays(rung_case *test_case, rung_error *error) {
   const int64_t shape[2] = {p->lines, p->columns};
   void *data = malloc(bytes);
   if (data == NULL)
-    return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s needs %zu bytes for its input",
+    return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s needs %zu bytes of memory for its input",
                      test_case->label, bytes);
   test_case->arrays[SCAN_IN] = rung_view_compact(data, p->dtype, 2, shape);
   test_case->arrays[SCAN_OUT] = rung_view_compact(NULL, p->dtype, 2, shape);

@@ -1,0 +1,15 @@
+/* JSON where memory may run out at any moment. Jansson's json_pack() frees twice what it could not
+ * add, and its json_dumps() leaves out keys: these two take their places. */
+#ifndef RUNG_LAB_JSON_H
+#define RUNG_LAB_JSON_H
+
+#include <jansson.h>
+
+/* An object, as json_pack("{s:X, ...}", key, value, ...) makes it of pairs: X is s (a string; s?
+ * may be NULL), i, I, f, b, o (taken) or O. NULL: memory ran out, or what o was given is NULL. */
+json_t *lab_object(const char *format, ...);
+
+/* All of the text, to be freed; NULL: memory ran out, json is NULL, or no JSON can hold it. */
+char *lab_json_text(const json_t *json, size_t flags);
+
+#endif
