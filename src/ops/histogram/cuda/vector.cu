@@ -144,42 +144,6 @@ static __device__ __forceinline__ void histogram_count_wide(const histogram_coun
     histogram_count<T, WAY, TABLE>(counter, wide.at[e], there);
 }
 
-/* Whether the loads of a tile are counted in a loop, each moved into the first one's place, instead
- * of in code of their own: some more instructions for a quarter of the code, where atomic additions
- * are what takes the time, or a load has as many elements as eight. */
-template <typename T, histogram_table TABLE>
-struct histogram_rolled {
-  enum { YES = TABLE == HISTOGRAM_WINDOW || TABLE == HISTOGRAM_DEVICE || sizeof(T) == 2 };
-};
-
-/* A tile of 16-byte words from `first` on, of which `words` there are in all: every thread counts
- * its own, a block's width apart. */
-template <typename T, int WAY, histogram_table TABLE>
-static __device__ __forceinline__ void histogram_count_tile(const histogram_counter<T> &counter,
-                                                            const histogram_wide<T> *from,
-                                                            int64_t first, int64_t words) {
-  constexpr bool rolled = histogram_rolled<T, TABLE>::YES;
-  const int64_t own = first + threadIdx.x;
-  histogram_wide<T> loaded[HISTOGRAM_LOADS];
-  if (first + (int64_t)blockDim.x * HISTOGRAM_LOADS > words) {
-#pragma unroll 1
-    for (int64_t i = own; i - threadIdx.x < words; i += blockDim.x) {
-      histogram_wide<T> last = {};
-      if (i < words) last = from[i];
-      histogram_count_wide<T, WAY, TABLE>(counter, last, i < words);
-    }
-    return;
-  }
-#pragma unroll
-  for (int u = 0; u < HISTOGRAM_LOADS; ++u) loaded[u] = from[own + u * (int64_t)blockDim.x];
-#pragma unroll(rolled ? 1 : HISTOGRAM_LOADS)
-  for (int u = 0; u < HISTOGRAM_LOADS; ++u) {
-    histogram_count_wide<T, WAY, TABLE>(counter, loaded[rolled ? 0 : u], true);
-#pragma unroll
-    for (int v = 1; v < (rolled ? HISTOGRAM_LOADS : 0); ++v) loaded[v - 1] = loaded[v];
-  }
-}
-
 /* A part of a row: its share of the tiles of 16-byte words, and of part 0 the elements before and
  * after them. */
 template <typename T, int WAY, histogram_table TABLE>
@@ -191,16 +155,31 @@ static __device__ __forceinline__ void histogram_count_part(const histogram_coun
   const int64_t before = (int64_t)((16 - (uintptr_t)in % 16) % 16 / sizeof(T));
   const int64_t head = before < job.columns ? before : job.columns;
   const int64_t words = (job.columns - head) / wide::COUNT;
+  const wide *from = (const wide *)(in + head);
   const int64_t tile = (int64_t)blockDim.x * HISTOGRAM_LOADS;
-  for (int64_t first = part * tile; first < words; first += job.parts * tile)
-    histogram_count_tile<T, WAY, TABLE>(counter, (const wide *)(in + head), first, words);
+  for (int64_t first = part * tile; first < words; first += job.parts * tile) {
+    const int64_t own = first + threadIdx.x;
+    wide loaded[HISTOGRAM_LOADS];
+    if (first + tile <= words) {
+#pragma unroll
+      for (int u = 0; u < HISTOGRAM_LOADS; ++u) loaded[u] = from[own + u * (int64_t)blockDim.x];
+#pragma unroll
+      for (int u = 0; u < HISTOGRAM_LOADS; ++u)
+        histogram_count_wide<T, WAY, TABLE>(counter, loaded[u], true);
+    } else {
+#pragma unroll 1
+      for (int64_t i = own; i - threadIdx.x < words; i += blockDim.x) {
+        wide last = {};
+        if (i < words) last = from[i];
+        histogram_count_wide<T, WAY, TABLE>(counter, last, i < words);
+      }
+    }
+  }
   if (part != 0) return;
   const int64_t after = head + words * wide::COUNT;
-#pragma unroll 1
-  for (int side = 0; side < 2; ++side) {
-    const int64_t at = threadIdx.x + (side == 0 ? 0 : after), end = side == 0 ? head : job.columns;
-    histogram_count<T, WAY, TABLE>(counter, at < end ? in[at] : T(), at < end);
-  }
+  const bool in_head = threadIdx.x < head, in_tail = threadIdx.x < job.columns - after;
+  histogram_count<T, WAY, TABLE>(counter, in_head ? in[threadIdx.x] : T(), in_head);
+  histogram_count<T, WAY, TABLE>(counter, in_tail ? in[after + threadIdx.x] : T(), in_tail);
 }
 
 /* Edges and guide into shared memory. */
