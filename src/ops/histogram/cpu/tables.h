@@ -4,6 +4,9 @@
 #ifndef RUNG_HISTOGRAM_CPU_TABLES_H
 #define RUNG_HISTOGRAM_CPU_TABLES_H
 
+#include <math.h>
+#include <string.h>
+
 #include "ops/histogram/cpu/slots.h"
 #include "ops/histogram/private.h"
 
@@ -98,9 +101,10 @@ static inline void histogram_count(const histogram_tables *t, const void *row, i
     if (n > 0) histogram_count_bytes(t, (const uint8_t *)row + at, n);
     return;
   }
+  histogram_slots *const slots_of = RUNG_ENTRY(histogram_slots_of)(p->dtype);
   for (int64_t done = 0; done < n; done += HISTOGRAM_STRIP) {
     const int now = n - done < HISTOGRAM_STRIP ? (int)(n - done) : HISTOGRAM_STRIP;
-    histogram_slots_of[p->dtype](&p->rule, &t->given, row, at + done, now, slots);
+    slots_of(&p->rule, &t->given, row, at + done, now, slots);
     const int64_t next = n - done >= (HISTOGRAM_AHEAD + 1) * HISTOGRAM_STRIP
                              ? done + HISTOGRAM_AHEAD * HISTOGRAM_STRIP
                              : done;
