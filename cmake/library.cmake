@@ -3,7 +3,8 @@
 # library.
 file(GLOB core_sources CONFIGURE_DEPENDS src/core/*.c src/backend/*.c src/backend/cpu/*.c
      src/ops/operations.c src/ops/*/*.c)
-file(GLOB isa_sources CONFIGURE_DEPENDS src/ops/*/cpu/*.c src/backend/cpu/kernels/*.c)
+file(GLOB isa_sources CONFIGURE_DEPENDS src/ops/*/cpu/*.c src/ops/*/cpu/kernels/*.c
+     src/backend/cpu/kernels/*.c)
 file(GLOB cuda_sources CONFIGURE_DEPENDS src/backend/cuda/*.cu src/backend/cuda/*.c)
 file(GLOB rung_kernels CONFIGURE_DEPENDS src/ops/*/cuda/*.cu)
 

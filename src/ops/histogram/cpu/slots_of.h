@@ -1,6 +1,6 @@
-/* The functions of slots.c for one type: included by slots.c alone, once for each. rule.h says why
- * a guess is right; one that is off by more than half a bin is outside. HISTOGRAM_REST is there for
- * integers, HISTOGRAM_VALUE where an element is no number yet. */
+/* The functions of slots.c for one type: included by kernels/slots.c alone, once for each. rule.h
+ * says why a guess is right; one that is off by more than half a bin is outside. HISTOGRAM_REST is
+ * there for integers, HISTOGRAM_VALUE where an element is no number yet. */
 #ifndef HISTOGRAM_VALUE
 #define HISTOGRAM_VALUE(x) (x)
 #endif
