@@ -5,6 +5,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 OP ?= stencil
 BENCH_OUT ?= build/bench-$(OP).json
+MINUTES ?= 1
 CMAKE_ARGS ?=
 
 # USES_FLOAT=1 or 0: `rung radiator` works in float (the default) or in double. `all` without it
@@ -18,7 +19,7 @@ uses_float = $(if $(1),-DRUNG_USES_FLOAT=$(1))
 build = MAKEFLAGS=--no-print-directory cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(1) $(CMAKE_ARGS) && \
         MAKEFLAGS=--no-print-directory cmake --build $(BUILD) --parallel $(JOBS)
 
-.PHONY: all tour check bench install format clean help
+.PHONY: all tour check fuzz bench install format clean help
 
 all:
 	@$(call build,$(call uses_float,$(or $(USES_FLOAT),1)))
@@ -31,6 +32,11 @@ tour:
 check:
 	@tools/needs check
 	@JOBS=$(JOBS) tools/check
+
+fuzz:
+	@cmake --preset fuzz -DRUNG_FUZZ_SECONDS=$$(($(MINUTES) * 60))
+	@cmake --build --preset fuzz --parallel $(JOBS)
+	@ctest --preset fuzz -j $(JOBS)
 
 bench:
 	@tools/needs tour
@@ -53,6 +59,7 @@ help:
 	@echo '                 CMAKE_ARGS=...   more options, such as -DRUNG_CUDA=OFF'
 	@echo 'make tour      build, then verify and time every rung on this machine'
 	@echo 'make check     all builds, all tests, sanitizers, format, static analysis'
+	@echo 'make fuzz      fuzz the readers and the calls: MINUTES=1 each (clang with libFuzzer)'
 	@echo 'make bench     time one operation: OP=stencil BENCH_OUT=build/bench-stencil.json'
 	@echo 'make install   PREFIX=/usr/local DESTDIR='
 	@echo 'make format    clang-format every source'

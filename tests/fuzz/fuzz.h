@@ -4,6 +4,7 @@
 #ifndef RUNG_TESTS_FUZZ_H
 #define RUNG_TESTS_FUZZ_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

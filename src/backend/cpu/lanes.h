@@ -145,7 +145,7 @@ LANES_INLINE void lanes_stream_end(void) {
   ({                                                                            \
     const __typeof__(v) of_ = (v);                                              \
     const __typeof__(from) from_ = (from);                                      \
-    __typeof__(v) made_;                                                        \
+    __typeof__(-of_) made_;                                                     \
     const int n_ = (int)(sizeof of_ / sizeof of_[0]);                           \
     for (int k_ = 0; k_ < n_; k_++) made_[k_] = of_[(int)from_[k_] & (n_ - 1)]; \
     made_;                                                                      \
@@ -154,7 +154,7 @@ LANES_INLINE void lanes_stream_end(void) {
   ({                                                                                           \
     const __typeof__(a) a_ = (a), b_ = (b);                                                    \
     const __typeof__(from) from_ = (from);                                                     \
-    __typeof__(a) made_;                                                                       \
+    __typeof__(-a_) made_;                                                                     \
     const int n_ = (int)(sizeof a_ / sizeof a_[0]);                                            \
     for (int k_ = 0; k_ < n_; k_++)                                                            \
       made_[k_] =                                                                              \
