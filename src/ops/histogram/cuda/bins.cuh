@@ -153,12 +153,12 @@ static __device__ __forceinline__ unsigned histogram_slot(const histogram_rule &
   const histogram_rule rule = histogram_rule_for<T>(job_rule);
   unsigned slot;
   if (way == HISTOGRAM_MODULO) return histogram_rest(rule, x);
-  const double number = (double)histogram_value(rule, x);
-  if (way == HISTOGRAM_SEARCH) return (unsigned)histogram_find(&rule, edges, number);
+  if (way == HISTOGRAM_SEARCH)
+    return (unsigned)histogram_find(&rule, edges, (double)histogram_value(rule, x));
   if (way == HISTOGRAM_SINGLE ? histogram_guess(rule, (float)histogram_value(rule, x), &slot)
-                              : histogram_guess(rule, number, &slot))
+                              : histogram_guess(rule, (double)histogram_value(rule, x), &slot))
     return slot;
-  return (unsigned)histogram_settle(&rule, number);
+  return (unsigned)histogram_settle(&rule, (double)histogram_value(rule, x));
 }
 
 /* ---- results -----------------------------------------------------------------------------------

@@ -309,7 +309,8 @@ static rung_status histogram_write_guide(const rung_task *task, const histogram_
   return RUNG_OK;
 }
 
-/* Few slots' tables are compiled for every way; the others ask for it element by element. */
+/* Few slots' tables are compiled for every way, windows for remainders, which are soon found; the
+ * others ask for the way element by element. */
 template <typename T, int WAY>
 static rung_status histogram_launch_table(const rung_task *task, const histogram_job<T> &job) {
   const histogram_plan plan = histogram_plan_of(task);
@@ -322,7 +323,8 @@ static rung_status histogram_launch_table(const rung_task *task, const histogram
   if (plan.table == HISTOGRAM_COPIED)
     return histogram_launch<T, WAY, HISTOGRAM_COPIED>(task, job, plan);
   if (plan.table == HISTOGRAM_WINDOW)
-    return histogram_launch<T, HISTOGRAM_WAYS, HISTOGRAM_WINDOW>(task, job, plan);
+    return histogram_launch < T, WAY == HISTOGRAM_MODULO ? WAY : HISTOGRAM_WAYS,
+           HISTOGRAM_WINDOW > (task, job, plan);
   return histogram_launch<T, HISTOGRAM_WAYS, HISTOGRAM_DEVICE>(task, job, plan);
 }
 
