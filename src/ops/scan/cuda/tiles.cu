@@ -111,8 +111,11 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
 /* ---- lines of a band at most: a warp a line ----------------------------------------------------
  */
 
-template <typename S>
-static __global__ void __launch_bounds__(SCAN_THREADS) scan_short_kernel(scan_lines<S> lines) {
+/* Short enough for one branch to show: whether lines are wide is a constant here. */
+template <typename S, bool WIDE>
+static __global__ void __launch_bounds__(SCAN_THREADS) scan_short_kernel(scan_lines<S> given) {
+  scan_lines<S> lines = given;
+  lines.wide = WIDE;
   const int64_t warps = (int64_t)gridDim.x * (blockDim.x / 32);
   for (int64_t line = blockIdx.x * (int64_t)(blockDim.x / 32) + threadIdx.x / 32;
        line < lines.lines; line += warps) {
@@ -130,8 +133,11 @@ static __global__ void __launch_bounds__(SCAN_THREADS) scan_short_kernel(scan_li
 template <typename S>
 static rung_status scan_short(const rung_task *task, const scan_lines<S> &lines) {
   const unsigned warps = lines.lines < SCAN_EIGHT ? (unsigned)lines.lines : (unsigned)SCAN_EIGHT;
-  RUNG_LAUNCH(task, (scan_short_kernel<S>), scan_grid((lines.lines + warps - 1) / warps),
-              32 * warps, 0, lines);
+  const unsigned grid = scan_grid((lines.lines + warps - 1) / warps);
+  if (lines.wide)
+    RUNG_LAUNCH(task, (scan_short_kernel<S, true>), grid, 32 * warps, 0, lines);
+  else
+    RUNG_LAUNCH(task, (scan_short_kernel<S, false>), grid, 32 * warps, 0, lines);
   return RUNG_OK;
 }
 
