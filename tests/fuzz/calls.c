@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "rung/rung.h"
 
-enum { DIMS = 4, OPERATIONS = 4, RUNS = 2 };
+enum { DIMS = 4, OPERATIONS = 3, RUNS = 2 };
 
 /* A tensor and the memory that it alone has. */
 typedef struct array {
@@ -205,6 +205,7 @@ static rung_status run(const job *job, const char *rung, int threads, uint8_t *b
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static const char *const simple[OPERATIONS] = {"lanes", "serial", NULL}; /* canonical ones */
   fuzz_input input = {data, size};
   job job;
   make_job(&input, &job);
@@ -214,10 +215,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   rung_status status[RUNS];
   for (int k = 0; k < RUNS; k++) {
     bytes[k] = malloc(job.out.bytes);
-    status[k] = run(&job, k == 0 ? "serial" : NULL, 1 + 2 * k, bytes[k]);
+    status[k] = run(&job, k == 0 ? simple[job.operation] : NULL, 1 + 2 * k, bytes[k]);
   }
   if (status[0] != status[1] && status[0] != RUNG_UNSUPPORTED)
-    fuzz_wrong("serial: status %d, auto: %d", (int)status[0], (int)status[1]);
+    fuzz_wrong("status %d by the simple rung, %d by the best", (int)status[0], (int)status[1]);
   if (status[0] == RUNG_OK) {
     if (memcmp(bytes[0], bytes[1], job.out.bytes) != 0) fuzz_wrong("other bytes by other rungs");
     if (!spoiled) check_sum(&job);
