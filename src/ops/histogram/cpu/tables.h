@@ -96,7 +96,6 @@ static inline void histogram_count(const histogram_tables *t, const void *row, i
                                    int64_t n) {
   const histogram_problem *p = t->problem;
   const int bytes = (int)rung_dtype_bytes(p->dtype);
-  uint32_t slots[HISTOGRAM_STRIP];
   if (histogram_by_value(p)) {
     if (n > 0) histogram_count_bytes(t, (const uint8_t *)row + at, n);
     return;
@@ -104,6 +103,7 @@ static inline void histogram_count(const histogram_tables *t, const void *row, i
   histogram_slots *const slots_of = RUNG_ENTRY(histogram_slots_of)(p->dtype);
   for (int64_t done = 0; done < n; done += HISTOGRAM_STRIP) {
     const int now = n - done < HISTOGRAM_STRIP ? (int)(n - done) : HISTOGRAM_STRIP;
+    uint32_t slots[HISTOGRAM_STRIP];
     slots_of(&p->rule, &t->given, row, at + done, now, slots);
     const int64_t next = n - done >= (HISTOGRAM_AHEAD + 1) * HISTOGRAM_STRIP
                              ? done + HISTOGRAM_AHEAD * HISTOGRAM_STRIP
