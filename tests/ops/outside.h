@@ -19,6 +19,16 @@ static const DLDataType u8 = {kDLUInt, 8, 1}, u16 = {kDLUInt, 16, 1}, i32 = {kDL
                         f32 = {kDLFloat, 32, 1}, f64 = {kDLFloat, 64, 1}, i8 = {kDLInt, 8, 1},
                         i16 = {kDLInt, 16, 1}, f16 = {kDLFloat, 16, 1}, bf16 = {kDLBfloat, 16, 1};
 
+/* The CPU with two threads, or a device that the build may lack: then NULL. */
+static inline rung_context *open_on(const char *device) {
+  rung_context *context = NULL;
+  if (rung_open(&context, &(rung_options){.device = device, .threads = 2}) == RUNG_OK)
+    return context;
+  if (strcmp(device, "cpu") == 0) fail_msg("%s", rung_last_error(context));
+  rung_close(context);
+  return NULL;
+}
+
 static inline DLTensor tensor(const void *data, DLDataType type, int ndim, int64_t *shape,
                               int64_t *strides) {
   return (DLTensor){.data = (void *)data,

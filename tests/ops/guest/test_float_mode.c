@@ -43,7 +43,7 @@ static found find_mode(void) {
   return now;
 }
 
-static rung_context *open_on(const char *device, int threads) {
+static rung_context *open_with(const char *device, int threads) {
   rung_context *context;
   const rung_options options = {.device = device, .threads = threads};
   const rung_status status = rung_open(&context, &options);
@@ -55,7 +55,7 @@ static rung_context *open_on(const char *device, int threads) {
 static void compare_in_all_modes(const char *device, int threads) {
   static results expected, made;
   set_mode(NEAREST);
-  rung_context *context = open_on(device, threads);
+  rung_context *context = open_with(device, threads);
   if (context == NULL) skip();
   const numbers *numbers = make_numbers();
   run_jobs(context, numbers, &expected);
@@ -65,7 +65,7 @@ static void compare_in_all_modes(const char *device, int threads) {
   for (mode mode = UPWARD; mode < MODES; mode++) {
     set_mode(mode);
     const found before = find_mode();
-    context = open_on(device, threads);
+    context = open_with(device, threads);
     const found opened = find_mode();
     run_jobs(context, numbers, &made);
     const found after = find_mode();
@@ -107,7 +107,7 @@ static void ignore(void *to, const char *key, const char *value) {
 static void what_is_here(void **state) {
   (void)state;
   rung_device_info info = {0};
-  rung_context *context = open_on("cpu", 1);
+  rung_context *context = open_with("cpu", 1);
   for (mode mode = UPWARD; mode < MODES; mode++) {
     int facts = 0;
     set_mode(mode);

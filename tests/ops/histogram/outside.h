@@ -28,12 +28,7 @@ static const struct {
 enum { PLACES = sizeof places / sizeof *places };
 
 static inline rung_context *open_place(int p) {
-  rung_context *context = NULL;
-  if (rung_open(&context, &(rung_options){.device = places[p].device, .threads = 2}) == RUNG_OK)
-    return context;
-  if (strcmp(places[p].device, "cpu") == 0) fail_msg("%s", rung_last_error(context));
-  rung_close(context);
-  return NULL;
+  return open_on(places[p].device);
 }
 
 #endif

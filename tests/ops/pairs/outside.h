@@ -51,16 +51,6 @@ static inline rung_status run_job(rung_context *context, const job *j, const cha
                     &outside, j->a_weights != NULL ? &sums : NULL, &call);
 }
 
-/* The CPU with two threads, and the simulated GPU where the build has it. */
-static inline rung_context *open_on(const char *device) {
-  rung_context *context = NULL;
-  if (rung_open(&context, &(rung_options){.device = device, .threads = 2}) == RUNG_OK)
-    return context;
-  if (strcmp(device, "cpu") == 0) fail_msg("%s", rung_last_error(context));
-  rung_close(context);
-  return NULL;
-}
-
 static inline void compare(const char *what, const char *rung, const job *j, const result *found,
                            const result *wanted) {
   for (int64_t k = 0; k < j->bins.count + PAIRS_OUTER; ++k)

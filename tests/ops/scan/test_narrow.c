@@ -23,12 +23,7 @@ enum { TYPES = sizeof types / sizeof *types };
 static char narrow[2 * MOST + 2], found[2 * MOST + 2], wide[4 * MOST], results[4 * MOST];
 
 static rung_context *open_place(int p) {
-  rung_context *context = NULL;
-  if (rung_open(&context, &(rung_options){.device = places[p].device, .threads = 2}) == RUNG_OK)
-    return context;
-  if (strcmp(places[p].device, "cpu") == 0) fail_msg("%s", rung_last_error(context));
-  rung_close(context);
-  return NULL;
+  return open_on(places[p].device);
 }
 
 /* Any bits; or, of floats, numbers of both signs about 1. */
