@@ -32,9 +32,14 @@ set(rung_sim_options -O1 -g1 -fno-tree-sra -fno-tree-vectorize -fno-reorder-bloc
     -fno-gnu-unique -fno-math-errno -fno-trapping-math -fvisibility=hidden -ffp-contract=off
     -Wall -Werror -Wno-unknown-pragmas -Wno-sign-compare)
 set(rung_sim_definitions "")
+set(rung_sim_stack_options "")
 if(RUNG_SANITIZE STREQUAL "address")
   list(APPEND rung_sim_options ${sanitizers} -fsanitize-sections=rung_shared
-       -fno-omit-frame-pointer)
+       -fno-omit-frame-pointer --param=asan-instrumentation-with-call-threshold=0)
+  # What watches for locals that outlive their function takes megabytes for every stack; a simulated
+  # thread has one.
+  set(rung_sim_stack_options --param=asan-use-after-return=0)
+  list(APPEND rung_sim_options ${rung_sim_stack_options})
 else()
   list(APPEND rung_sim_options -fsanitize=thread -fsanitize-coverage=trace-pc
        --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1)

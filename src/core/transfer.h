@@ -13,10 +13,10 @@
 #include "core/context.h"
 
 /* Bytes of a buffer, how many a thread has, and the most threads, one a processor. A link of 55
- * GB/s takes 19 us for a chunk and three for the next copy to begin: half the bytes would cost a
- * tenth more. A thread fills a chunk in 90 to 200 us, so that eight to sixteen threads keep the
- * link busy. What was tried and is slower, with figures: docs/results/h200/staging.txt. */
-enum { RUNG_CHUNK = 1 << 20, RUNG_CHUNKS = 2, RUNG_STAGERS = 16 };
+ * GB/s takes 38 us for a chunk and three for the next copy to begin. A thread fills a chunk in 180
+ * to 400 us, so that eight threads keep the link busy. What was tried and is slower, with figures:
+ * docs/results/h200/staging.txt. */
+enum { RUNG_CHUNK = 2 << 20, RUNG_CHUNKS = 2, RUNG_STAGERS = 8 };
 
 /* Arrays of fewer bytes are copied as they are: pinning the buffers takes longer. */
 enum { RUNG_BESIDE_LEAST = 8 << 20 };

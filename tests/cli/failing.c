@@ -38,6 +38,7 @@ static int is_meant(const void *caller) {
   const int known = dladdr(caller, &info) != 0 && info.dli_fname != NULL;
   inside = 0;
   if (!known) return 0;
+  if (strstr(info.dli_fname, "/librung-cuda.") != NULL) return 0; /* the CUDA runtime is in it */
   if (of != NULL) return strstr(info.dli_fname, of) != NULL;
   return strstr(info.dli_fname, "/libc.") == NULL && strstr(info.dli_fname, "/ld-") == NULL;
 }
