@@ -111,9 +111,9 @@ static void as_in_32_bits(void **state) {
       fill(t, any);
       for (int p = 0; p < PLACES; ++p) {
         rung_context *context = open_place(p);
-        /* A simulated GPU, or instructions with checks between them, takes a quarter of the jobs.
-         */
-        const size_t each = INSTRUMENTED || strcmp(places[p].device, "sim") == 0 ? 4 : 1;
+        /* A simulated GPU takes a quarter of the jobs, and so do checks in the code. */
+        const bool simulated = strcmp(places[p].device, "sim") == 0;
+        const size_t each = (INSTRUMENTED ? 4 : 1) * (simulated ? 4 : 1);
         for (size_t k = 0; k < sizeof jobs / sizeof *jobs && context != NULL; ++k)
           for (int what = RUNG_SUM; what <= RUNG_MEAN; ++what) {
             if ((what == RUNG_MIN || what == RUNG_MAX) != any) continue;
@@ -203,6 +203,7 @@ static void cut_sums_keep_their_bits(void **state) {
     for (int what = RUNG_SUM; what <= RUNG_MEAN; ++what) {
       char whole[8] = {0}, part[8];
       int cuts = 0;
+      if (INSTRUMENTED && (t + what) % 4 > 0) continue;
       rung_context *context = open_place(3);
       if (context == NULL) skip();
       fill(t, what == RUNG_MIN || what == RUNG_MAX);
