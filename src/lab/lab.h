@@ -17,8 +17,8 @@ extern "C" {
 /* ---- stats.c ------------------------------------------------------------------------------ */
 
 /* Five numbers of a sample; quartiles by linear interpolation between order statistics (numpy's
- * default), the median of an even count the mean of the middle two. count 0: all NaN, of nothing or because
- * there was no memory. */
+ * default), the median of an even count the mean of the middle two. count 0: all NaN, of nothing or
+ * because there was no memory. */
 typedef struct lab_stats {
   int count;
   double min, q1, median, q3, max;
