@@ -258,7 +258,6 @@ typedef struct host {
   bool small_stack;  /* calls come from a thread with RUNG_STACK bytes */
 } host;
 
-/* Whoever makes no threads comes first: those that were made before are used again. */
 static const host hosts[] = {
 #define HOST(name_, enter_, argument_, leave_) \
   { .name = name_, .enter = enter_, .argument = argument_, .leave = leave_ }
@@ -420,41 +419,50 @@ static void stay_on_a_small_stack(visit *v) {
   pthread_attr_destroy(&attributes);
 }
 
-static void compare(const visit *v, const results *expected) {
-  const char *device = v->place->device, *name = v->host->name;
+static void compare_found(const visit *v) {
   for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
     const char *was = (const char *)&v->was, *is = (const char *)&v->is;
     if (memcmp(was + parts[p].offset, is + parts[p].offset, parts[p].size) != 0)
-      fail_msg("a program that %s, %s: its %s has changed", name, device, parts[p].name);
+      fail_msg("a program that %s, %s: its %s has changed", v->host->name, v->place->device,
+               parts[p].name);
   }
+  if (astray) fail_msg("a program that %s: a handler ran on a wrong stack", v->host->name);
+}
+
+static void compare_made(const visit *v, const results *expected) {
   for (int j = 0; j < JOBS; j++) {
     const rung_status status = v->opened != RUNG_OK ? v->opened : v->made.status[j];
     if (v->host->lacks_memory && status == RUNG_OUT_OF_MEMORY) continue;
     const char *fault = fault_of(j, status, v->made.made[j], expected->made[j]);
-    if (fault) fail_msg("a program that %s, %s: %s", name, device, fault);
+    if (fault) fail_msg("a program that %s, %s: %s", v->host->name, v->place->device, fault);
   }
-  if (astray) fail_msg("a program that %s, %s: a handler ran on a wrong stack", name, device);
 }
 
 static void visit_hosts(const place *place, const host *list, size_t count) {
-  static const host plain = {.name = "has changed nothing"};
+  static const host plain = {.name = "changes nothing"};
   static visit v;
   static results expected;
-  v = (visit){.place = place, .numbers = make_numbers(strcmp(place->device, "sim") ? MANY : FEW)};
+  v = (visit){.place = place,
+              .host = &plain,
+              .numbers = make_numbers(strcmp(place->device, "sim") ? MANY : FEW)};
+  look_around(&v.was);
   if (open_there(place, &v.context) != RUNG_OK) {
     rung_close(v.context);
     skip();
   }
-  run_jobs(v.context, v.numbers, &expected);
+  run_jobs(v.context, v.numbers, &expected); /* which makes the threads there are to be */
+  look_around(&v.is);
+  compare_found(&v);
   rung_context *before = v.context;
-  for (size_t h = 0; h <= count; h++) {
-    v.host = h == 0 ? &plain : &list[h - 1];
+  for (size_t h = 0; h < count; h++) {
+    v.host = &list[h];
     v.context = before;
     if (v.host->small_stack)
       stay_on_a_small_stack(&v);
     else
       stay(&v);
-    compare(&v, &expected);
+    compare_found(&v);
+    compare_made(&v, &expected);
   }
   rung_close(before);
 }
