@@ -62,13 +62,19 @@ endif()
 
 include(cmake/peers.cmake)
 if(cli_sources AND lab_sources AND files_sources)
-  add_executable(rung_command ${cli_sources})
-  target_include_directories(rung_command PRIVATE ${rung_generated} ${PROJECT_SOURCE_DIR})
+  # The verbs, which a test links too; and the command.
+  list(FILTER cli_sources EXCLUDE REGEX "/main\\.c$")
+  add_library(rung_cli STATIC ${cli_sources})
+  target_include_directories(rung_cli PRIVATE ${rung_generated} ${PROJECT_SOURCE_DIR})
+  target_link_libraries(rung_cli PUBLIC rung_lab rung_files rung_peers)
+  set_target_properties(rung_cli PROPERTIES LINKER_LANGUAGE C)
+  add_dependencies(rung_cli rung_provenance)
+  add_executable(rung_command src/cli/main.c)
   # What librung.so does not show, the laboratory takes from its objects.
-  target_link_libraries(rung_command PRIVATE rung_lab rung_files rung_peers rung_shared rung_static)
+  target_link_libraries(rung_command PRIVATE rung_cli rung_lab rung_files rung_peers rung_shared
+                        rung_static)
   target_link_options(rung_command PRIVATE -Wl,--as-needed -Wl,--gc-sections)
   set_target_properties(rung_command PROPERTIES OUTPUT_NAME rung LINKER_LANGUAGE ${rung_command_language})
-  add_dependencies(rung_command rung_provenance)
 else()
   message(STATUS "command: no sources")
 endif()

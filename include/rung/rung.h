@@ -25,6 +25,10 @@
  *  - What the calling thread has chosen of floating-point arithmetic (rounding, subnormal numbers
  *    flushed to zero, traps) changes no result: calls compute in a mode of their own, and give the
  *    thread's own back, with the exceptions it has seen.
+ *  - A call leaves the process as it was: its signals and their handlers, its locale, folder,
+ *    environment, open files and limits; the library's threads block its signals. A handler that
+ *    interrupts a call on the simulated GPU, and has no stack of its own (SA_ONSTACK), runs on a
+ *    simulated thread's, of RUNG_STACK bytes.
  *  - The library never prints, exits or aborts. */
 #ifndef RUNG_RUNG_H
 #define RUNG_RUNG_H

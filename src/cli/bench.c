@@ -133,6 +133,7 @@ typedef struct bench {
   const rung_operation *operation; /* the one under way */
   json_t *records;
   int timed, failures;
+  rung_error memory; /* that ran out for one of them */
 } bench;
 
 static rung_status bench_line(void *to, const char *line, rung_error *error) {
@@ -152,6 +153,7 @@ static rung_status bench_line(void *to, const char *line, rung_error *error) {
       status = rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the record");
     b->timed += m.count;
     b->failures += lab_bench_failures(&m);
+    lab_bench_memory(&m, &b->memory);
   }
   lab_bench_free(&m);
   return status;
@@ -201,6 +203,10 @@ static rung_status run(bench *b, const rung_operation *const *operations, rung_e
         error, RUNG_UNSUPPORTED, "no rung of %s runs on %s: `rung ladder` lists them",
         b->request->rungs ? b->request->rungs : "these operations", b->set_up.context->device.name);
   if (!status) status = deliver(b, error);
+  if (!status && b->memory.status) {
+    *error = b->memory;
+    return error->status;
+  }
   if (!status && b->failures > 0)
     status = rung_fail(error, RUNG_CHECK_FAILED, "%d of %d candidates failed their check",
                        b->failures, b->timed);

@@ -163,9 +163,8 @@ rung_status cli_results_json(file_replace *file, json_t *json, rung_error *error
  * dropped and NULL, and stays so: one look at the end, that of cli_results_json(), is enough. */
 void cli_append(json_t **list, json_t *value);
 void cli_set(json_t **object, const char *key, json_t *value);
-json_t *cli_real(double value);     /* of a measurement: null where there is none */
-json_t *cli_number(double value);   /* of a result: "nan", "inf" or "-inf" where JSON has none */
-json_t *cli_text(const char *text); /* bytes that are not UTF-8 as \xNN */
+json_t *cli_real(double value);   /* of a measurement: null where there is none */
+json_t *cli_number(double value); /* of a result: "nan", "inf" or "-inf" where JSON has none */
 json_t *cli_reals(const double *from, int64_t count);
 json_t *cli_integers(const int64_t *from, int64_t count);
 

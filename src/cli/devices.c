@@ -43,7 +43,7 @@ static void emit(void *to, const char *key, const char *value) {
   if (s->text)
     fprintf(s->text, "  %-34s %s\n", key, value);
   else
-    cli_set(&s->object, key, cli_text(value));
+    cli_set(&s->object, key, lab_text(value));
 }
 
 static void emit_rate(sink *s, const char *key, double value, const char *unit) {
@@ -102,7 +102,7 @@ static rung_status show(const cli_common *common, const rung_device_info *device
     status = show_peaks(common, device, measure, &s, error);
   if (common->json)
     cli_append(all, lab_object("{s:s, s:o, s:o}", "device", device->device, "name",
-                               cli_text(device->name), "facts", s.object));
+                               lab_text(device->name), "facts", s.object));
   return status;
 }
 

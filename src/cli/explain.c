@@ -229,6 +229,11 @@ static rung_status make_job(explanation *e, rung_error *error) {
   return status;
 }
 
+/* One rung's, line by line. */
+static bool shows_source(const explanation *e) {
+  return !e->common->json && !e->request->against && asked(e->common->rung);
+}
+
 static rung_status count_rungs(explanation *e, rung_error *error) {
   cli_progress progress;
   rung_status status = RUNG_OK;
@@ -243,6 +248,8 @@ static rung_status count_rungs(explanation *e, rung_error *error) {
       status = lab_explain(e->context, &e->test_case, the->row, the->block, &the->profile,
                            &the->verdict, error);
     lab_profile_total(&the->profile, &the->total);
+    if (!status && shows_source(e))
+      status = explain_sources_read(&the->profile, &the->sources, error);
   }
   cli_progress_end(&progress);
   return status;
@@ -253,7 +260,7 @@ static void print(const explanation *e) {
   fprintf(to, "%s on %s: %s\n\n", e->operation->name, e->context->device.name, e->test_case.label);
   if (e->request->against)
     explain_print_pair(to, e->rungs, &e->test_case);
-  else if (asked(e->common->rung))
+  else if (shows_source(e))
     explain_print_rung(to, e->rungs, &e->test_case);
   else
     explain_print_rungs(to, e->rungs, e->count, &e->test_case);
@@ -302,7 +309,10 @@ int verb_explain(int argc, char **argv) {
   if (!status) status = count_rungs(&e, &error);
   if (!status) deliver(&e, &error);
   file_replace_abandon(&e.out);
-  for (int i = 0; i < e.count; i++) rung_profile_free(&e.rungs[i].profile);
+  for (int i = 0; i < e.count; i++) {
+    rung_profile_free(&e.rungs[i].profile);
+    explain_sources_free(&e.rungs[i].sources);
+  }
   free(e.rungs);
   if (e.made) e.test_case.cases->drop(&e.test_case);
   rung_close(e.context);

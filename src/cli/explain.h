@@ -6,12 +6,27 @@
 #include "cli/cli.h"
 #include "cli/rows.h"
 
+/* A file of source, to be printed beside counts. */
+typedef struct explain_source {
+  const char *file; /* its path, as a profile has it: borrowed */
+  char *text;
+  char **lines; /* ended where the line ends */
+  bool *shown;
+  int count; /* 0: the file cannot be read */
+} explain_source;
+
+typedef struct explain_sources {
+  explain_source *at;
+  int count;
+} explain_sources;
+
 typedef struct explained {
   const rung_row *row;
   int block;
   lab_verdict verdict;
-  rung_profile profile; /* empty unless the verdict is good */
-  rung_counts total;    /* of all its kernels */
+  rung_profile profile;    /* empty unless the verdict is good */
+  rung_counts total;       /* of all its kernels */
+  explain_sources sources; /* read where they are to be printed */
 } explained;
 
 /* ---- on a GPU: explain_gpu.c ---------------------------------------------------------------- */
@@ -75,8 +90,13 @@ void explain_print_rungs(FILE *to, const explained *list, int count, const rung_
 void explain_print_rung(FILE *to, const explained *the, const rung_case *test_case);
 /* Two rungs, one line a figure. */
 void explain_print_pair(FILE *to, const explained pair[2], const rung_case *test_case);
-/* The lines of a kernel that did something, with their source where it can be read. */
-void explain_print_source(FILE *to, const rung_profile_kernel *kernel);
+/* The files of a profile's kernels, each once, before anything is printed: OUT_OF_MEMORY. */
+rung_status explain_sources_read(const rung_profile *profile, explain_sources *all,
+                                 rung_error *error);
+void explain_sources_free(explain_sources *all);
+/* The lines of a kernel that did something, with their source where it could be read. */
+void explain_print_source(FILE *to, const rung_profile_kernel *kernel,
+                          const explain_sources *sources);
 /* A path from the project's root on; NULL: it is none of the project's kernels, but what the device
  * lends them. */
 const char *explain_path(const char *file);

@@ -51,7 +51,7 @@ static json_t *sayings_json(const explained *the, const rung_case *test_case) {
   char sayings[EXPLAIN_SAYINGS][RUNG_SENTENCE];
   const int count = explain_say(the, test_case, sayings);
   json_t *json = json_array();
-  for (int i = 0; i < count; i++) cli_append(&json, json_string(sayings[i]));
+  for (int i = 0; i < count; i++) cli_append(&json, lab_text(sayings[i]));
   return json;
 }
 
@@ -59,7 +59,7 @@ static json_t *rung_json(const explained *the, const rung_case *test_case) {
   json_t *json = lab_object("{s:s, s:s, s:i, s:s}", "rung", the->row->name, "idea", the->row->idea,
                             "block", the->block, "finding", lab_finding_name(the->verdict.finding));
   if (the->verdict.finding != LAB_GOOD) {
-    cli_set(&json, "reason", json_string(the->verdict.sentence));
+    cli_set(&json, "reason", lab_text(the->verdict.sentence));
     return json;
   }
   cli_set(&json, "meaning", sayings_json(the, test_case));

@@ -1,8 +1,11 @@
 /* A kernel's source with its counts beside it. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/explain.h"
+#include "lab/store.h"
 
 /* `NEAR` lines on either side of one that is shown are shown too; a gap is worth dots from MANY. */
 enum { NEAR = 1, MANY = 3, ROW = 1024 };
@@ -82,45 +85,80 @@ static void find_worst(const rung_profile_kernel *kernel, const rung_profile_lin
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-typedef struct source {
-  char *text;
-  char **lines; /* ended where the line ends */
-  bool *shown;
-  int count; /* 0: the file cannot be read */
-} source;
+/* Longer than any source of ours. */
+static const int64_t most_bytes = 1 << 20;
 
-static char *read_whole(const char *path) {
-  FILE *file = fopen(path, "r");
-  if (!file) return NULL;
-  char *text = NULL;
-  size_t size = 0;
-  const ssize_t length = getdelim(&text, &size, '\0', file);
-  fclose(file);
-  if (length >= 0) return text;
-  free(text);
-  return NULL;
+/* Bytes that a terminal takes for commands do not reach it. */
+static void make_plain(char *text) {
+  for (char *at = text; *at; at++)
+    if ((unsigned char)*at < ' ' && *at != '\n' && *at != '\t') *at = '?';
 }
 
-static void source_free(source *of) {
-  free(of->text);
-  free(of->lines);
-  free(of->shown);
-  *of = (source){0};
+/* The text from `descriptor` on, at most most_bytes of it. NULL: no memory. */
+static char *read_whole(int descriptor) {
+  char *text = malloc((size_t)most_bytes + 1);
+  size_t used = 0;
+  for (ssize_t got = 1; text && got > 0; used += got > 0 ? (size_t)got : 0)
+    got = read(descriptor, text + used, (size_t)most_bytes - used);
+  if (text) text[used] = '\0';
+  return text;
 }
 
-static void source_read(const char *path, source *of) {
-  *of = (source){.text = read_whole(path)};
-  if (!of->text) return;
+static bool split(explain_source *of) {
   int count = 1;
   for (const char *at = of->text; (at = strchr(at, '\n')); at++) count++;
   of->lines = calloc((size_t)count, sizeof *of->lines);
   of->shown = calloc((size_t)count, sizeof *of->shown);
-  if (!of->lines || !of->shown) {
-    source_free(of);
-    return;
-  }
+  if (!of->lines || !of->shown) return false;
   char *rest = of->text;
   while (rest) of->lines[of->count++] = strsep(&rest, "\n");
+  return true;
+}
+
+/* A file that cannot be read has no lines; false: no memory. */
+static bool read_source(explain_source *of) {
+  const int descriptor = lab_open_regular(of->file, most_bytes);
+  if (descriptor < 0) return errno != ENOMEM;
+  of->text = read_whole(descriptor);
+  close(descriptor);
+  if (!of->text) return false;
+  make_plain(of->text);
+  return split(of);
+}
+
+static explain_source *source_of(const explain_sources *all, const char *file) {
+  for (int i = 0; i < all->count; i++)
+    if (all->at[i].file == file) return &all->at[i];
+  return NULL;
+}
+
+static bool add_source(explain_sources *all, const char *file) {
+  if (!explain_path(file) || source_of(all, file)) return true;
+  explain_source *more = realloc(all->at, ((size_t)all->count + 1) * sizeof *more);
+  if (!more) return false;
+  all->at = more;
+  all->at[all->count] = (explain_source){.file = file};
+  return read_source(&all->at[all->count++]);
+}
+
+rung_status explain_sources_read(const rung_profile *profile, explain_sources *all,
+                                 rung_error *error) {
+  bool whole = true;
+  for (int k = 0; k < profile->count; k++)
+    for (int i = 0; i < profile->kernels[k].line_count; i++)
+      whole = whole && add_source(all, profile->kernels[k].lines[i].file);
+  return whole ? RUNG_OK
+               : rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the kernels' source");
+}
+
+void explain_sources_free(explain_sources *all) {
+  for (int i = 0; i < all->count; i++) {
+    free(all->at[i].text);
+    free(all->at[i].lines);
+    free(all->at[i].shown);
+  }
+  free(all->at);
+  *all = (explain_sources){0};
 }
 
 const char *explain_path(const char *file) {
@@ -142,7 +180,7 @@ static int indent_of(const char *line) {
 
 /* A line with its neighbours, and the heads of the loops and functions it stands in: the lines
  * above that are further to the left. */
-static void show_around(source *of, int line) {
+static void show_around(explain_source *of, int line) {
   const int at = line - 1;
   if (at < 0 || at >= of->count) return;
   for (int i = at - NEAR; i <= at + NEAR; i++)
@@ -156,7 +194,7 @@ static void show_around(source *of, int line) {
   }
 }
 
-static void close_gaps(source *of) {
+static void close_gaps(explain_source *of) {
   int last = -1;
   for (int i = 0; i < of->count; i++) {
     if (!of->shown[i]) continue;
@@ -197,6 +235,7 @@ static int put_counts(const int widths[FIELD_COUNT], const rung_counts *counts, 
 typedef struct listing {
   FILE *to;
   const rung_profile_kernel *kernel;
+  const explain_sources *sources;
   const rung_profile_line *worst[MARKS];
   int widths[FIELD_COUNT];
 } listing;
@@ -223,26 +262,25 @@ static void print_heading(const listing *of, const char *path) {
 
 /* lines[0 ... count) are of one file. */
 static void print_file(const listing *of, const rung_profile_line *lines, int count) {
-  source text;
-  source_read(lines->file, &text);
+  explain_source *text = source_of(of->sources, lines->file);
+  if (text->count > 0) memset(text->shown, 0, (size_t)text->count * sizeof *text->shown);
   print_heading(of, explain_path(lines->file));
-  for (int i = 0; i < count; i++) show_around(&text, lines[i].line);
-  close_gaps(&text);
+  for (int i = 0; i < count; i++) show_around(text, lines[i].line);
+  close_gaps(text);
   int next = 0;
   bool dots = false;
-  for (int k = 0; k < text.count; k++) {
-    if (!text.shown[k]) {
+  for (int k = 0; k < text->count; k++) {
+    if (!text->shown[k]) {
       if (dots) fprintf(of->to, "%*s...\n", MARKS + 3, "");
       dots = false;
       continue;
     }
     const bool counted = next < count && lines[next].line == k + 1;
-    print_line(of, counted ? &lines[next] : NULL, k + 1, text.lines[k]);
+    print_line(of, counted ? &lines[next] : NULL, k + 1, text->lines[k]);
     next += counted;
     dots = true;
   }
   for (; next < count; next++) print_line(of, &lines[next], lines[next].line, "");
-  source_free(&text);
 }
 
 static void print_legend(const listing *of) {
@@ -271,8 +309,9 @@ static void print_kernel(FILE *to, const rung_profile_kernel *kernel) {
           cli_bytes((double)kernel->shared_bytes, shared));
 }
 
-void explain_print_source(FILE *to, const rung_profile_kernel *kernel) {
-  listing of = {.to = to, .kernel = kernel};
+void explain_print_source(FILE *to, const rung_profile_kernel *kernel,
+                          const explain_sources *sources) {
+  listing of = {.to = to, .kernel = kernel, .sources = sources};
   rung_counts lent = {0};
   print_kernel(to, kernel);
   if (kernel->line_count == 0) {

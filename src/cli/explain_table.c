@@ -139,7 +139,8 @@ void explain_print_rung(FILE *to, const explained *the, const rung_case *test_ca
   fputc('\n', to);
   print_kernels(to, the, inside_columns, test_case);
   print_footnote(to, lacks_flops(the));
-  for (int i = 0; i < the->profile.count; i++) explain_print_source(to, &the->profile.kernels[i]);
+  for (int i = 0; i < the->profile.count; i++)
+    explain_print_source(to, &the->profile.kernels[i], &the->sources);
 }
 
 /* ---- two rungs ------------------------------------------------------------------------------ */

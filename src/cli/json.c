@@ -41,23 +41,6 @@ json_t *cli_integers(const int64_t *from, int64_t count) {
   return list;
 }
 
-/* Every byte above 0x7e as \xNN. */
-json_t *cli_text(const char *text) {
-  json_t *json = json_string(text);
-  const size_t length = strlen(text);
-  char *escaped = json ? NULL : malloc(4 * length + 1);
-  if (!escaped) return json;
-  char *at = escaped;
-  for (size_t i = 0; i < length; i++) {
-    const unsigned char byte = (unsigned char)text[i];
-    at += byte > 0x7e ? snprintf(at, 5, "\\x%02x", byte) : snprintf(at, 2, "%c", byte);
-  }
-  *at = '\0';
-  json = json_string(escaped);
-  free(escaped);
-  return json;
-}
-
 rung_status cli_results_json(file_replace *file, json_t *json, rung_error *error) {
   /* The whole text first: nothing is written of what memory runs out for. */
   char *text = lab_json_text(json, JSON_INDENT(2) | JSON_PRESERVE_ORDER);

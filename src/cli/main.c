@@ -1,7 +1,9 @@
 /* rung: the command. A verb comes first; each is a file beside this one. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -61,8 +63,16 @@ static bool has_stack(void) {
   return false;
 }
 
+/* Where a standard stream is closed, the next file opened would take its place, and what is printed
+ * would go there. It is held by what cannot be used as that stream, so that using it fails. */
+static void hold_streams(void) {
+  for (int d = STDIN_FILENO; d <= STDERR_FILENO; d++)
+    if (fcntl(d, F_GETFD) < 0) (void)!open("/dev/null", d == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv) {
   int code = CLI_DONE;
+  hold_streams();
   if (!has_stack()) return CLI_OUT_OF_MEMORY;
   if (argc < 2) {
     print_help(stderr);

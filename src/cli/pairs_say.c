@@ -163,7 +163,7 @@ static json_t *result_json(const pairs_request *r, const pairs_result *result) {
   const int64_t bins = result->bins.count;
   return lab_object(
       "{s:s, s:o, s:I, s:f, s:o, s:s, s:s, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "verb",
-      verb, "file", cli_text(r->path), "frames", (json_int_t)result->frames, "points",
+      verb, "file", lab_text(r->path), "frames", (json_int_t)result->frames, "points",
       result->points, "others", result->cross ? json_real(result->others) : json_null(), "rung",
       result->rung, "device", result->device, "checked_frames", (json_int_t)result->checked,
       "edges", reals(result->edges, bins + 1), "counts", cli_integers(result->counts, bins),

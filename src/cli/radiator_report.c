@@ -133,7 +133,7 @@ static json_t *run_json(const radiator_run *run) {
   json_t *json = lab_object("{s:s, s:i, s:o, s:o}", "rung", run->row->name, "block", run->block,
                             "stages_ms", stages, "total_ms", cli_real(run->total));
   if (run->with_means) {
-    cli_set(&json, "means_rung", json_string(run->means_row->name));
+    cli_set(&json, "means_rung", lab_text(run->means_row->name));
     cli_set(&json, "means_ms", cli_real(run->means_ms));
   }
   if (run->compared) cli_set(&json, "difference_from_cpu", difference_json(&run->from_cpu));
@@ -148,7 +148,7 @@ static json_t *grid_json(const grid *cells) {
 }
 
 static json_t *skipped_json(const char *why) {
-  return why[0] ? json_string(why) : json_null();
+  return why[0] ? lab_text(why) : json_null();
 }
 
 json_t *radiator_json(const cli_common *common, const radiator_request *r,
@@ -160,10 +160,10 @@ json_t *radiator_json(const cli_common *common, const radiator_request *r,
   cli_set(&json, "cpu_skipped", skipped_json(r->cpu_skipped));
   cli_set(&json, "gpu_skipped", skipped_json(r->gpu_skipped));
   if (x->cpu.row) {
-    cli_set(&json, "cpu_device", json_string(x->cpu_name));
+    cli_set(&json, "cpu_device", lab_text(x->cpu_name));
     cli_set(&json, "cpu_threads", json_integer(x->threads));
   }
-  if (x->fast.row) cli_set(&json, "gpu_device", json_string(x->gpu_name));
+  if (x->fast.row) cli_set(&json, "gpu_device", lab_text(x->gpu_name));
   cli_set(&json, "gpu_simulated", json_boolean(x->simulated));
   cli_set(&json, "cpu", run_json(&x->cpu));
   cli_set(&json, "gpu_naive", run_json(&x->naive));

@@ -142,6 +142,19 @@ static rung_status call(rung_context *context, void *of, rung_call *how) {
                       r->means_path ? &r->means.tensor : NULL, how);
 }
 
+/* The rows and their means, or neither. */
+static rung_status write(const request *r, rung_error *error) {
+  const char *output = r->job.common->output;
+  file_replace rows = {0}, means = {0};
+  rung_status status = RUNG_OK;
+  if (r->means_path) status = array_begin(&means, r->means_path, &r->means.tensor, error);
+  if (!status) status = array_begin(&rows, output ? output : "-", &r->out.tensor, error);
+  if (!status) status = file_replace_commit(&rows, error);
+  if (!status && r->means_path) status = file_replace_commit(&means, error);
+  file_replace_abandon(&means);
+  return status;
+}
+
 int verb_stencil(int argc, char **argv) {
   cli_common common;
   request r = {.model = {.size = sizeof r.model, .divide = 1, .steps = 1},
@@ -157,8 +170,7 @@ int verb_stencil(int argc, char **argv) {
   if (!status) status = make_rows(&r, argv[first], shape, strides, &error);
   if (!status) status = array_run(&r.job, call, &r, &error);
   if (!status && r.job.in.tensor.ndim == 1) grid_flatten(&r.out);
-  if (!status) status = array_say(&r.job, &r.out.tensor, NULL, NULL, NULL, &error);
-  if (!status && r.means_path) array_write(r.means_path, &r.means.tensor, &error);
+  if (!status) write(&r, &error);
   grid_free(&r.out);
   grid_free(&r.means);
   array_free(&r.job.in);

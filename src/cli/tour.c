@@ -37,7 +37,8 @@ typedef struct tour {
   json_t *records;
   closing *closings;
   int closed, candidates, failures, unsupported;
-  int steps, step; /* jobs in all, jobs done */
+  int steps, step;   /* jobs in all, jobs done */
+  rung_error memory; /* that ran out for a candidate */
   cli_progress progress;
 } tour;
 
@@ -80,6 +81,7 @@ static void remember(tour *t, const lab_bench *m) {
   }
   t->candidates += m->count;
   t->failures += lab_bench_failures(m);
+  lab_bench_memory(m, &t->memory);
   if (!best) return;
   closing *c = &t->closings[t->closed++];
   snprintf(c->job, sizeof c->job, "%.30s %s", m->test_case.operation->name, m->test_case.label);
@@ -149,6 +151,10 @@ static rung_status finish(tour *t, rung_error *error) {
         error);
   } else {
     print_closing(t);
+  }
+  if (!status && t->memory.status) {
+    *error = t->memory;
+    return error->status;
   }
   if (!status && t->failures > 0)
     status = rung_fail(error, RUNG_CHECK_FAILED, "%d of %d rungs failed their check", t->failures,

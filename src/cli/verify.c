@@ -153,8 +153,8 @@ static json_t *tally_json(const char *device, const rung_operation *operation, c
   json_t *json = lab_object("{s:s, s:s, s:s, s:i, s:i, s:i}", "device", device, "operation",
                             operation->name, "rung", t->row->name, "passed", t->passed, "failed",
                             t->failed, "unsupported", t->unsupported);
-  if (t->failed) cli_set(&json, "failure", json_string(t->failure));
-  if (t->unsupported) cli_set(&json, "reason", json_string(t->reason));
+  if (t->failed) cli_set(&json, "failure", lab_text(t->failure));
+  if (t->unsupported) cli_set(&json, "reason", lab_text(t->reason));
   return json;
 }
 

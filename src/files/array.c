@@ -6,11 +6,10 @@
 #include <strings.h>
 
 #include "files/npy.h"
-#include "files/replace.h"
 
 static const char *const npy_extensions[] = {"npy", NULL};
 
-static const array_format formats[] = {{"npy", npy_extensions, npy_read, npy_write}};
+static const array_format formats[] = {{"npy", npy_extensions, npy_read, npy_begin}};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 /* Without the dot; "" where the name has none. */
@@ -31,7 +30,7 @@ static void list_extensions(bool write, char *text, size_t size) {
   size_t used = 0;
   text[0] = '\0';
   for (int f = 0; f < FORMATS; f++)
-    for (int i = 0; (formats[f].write || !write) && formats[f].extensions[i] && used < size; i++)
+    for (int i = 0; (formats[f].begin || !write) && formats[f].extensions[i] && used < size; i++)
       used += (size_t)snprintf(text + used, size - used, "%s.%s", used > 0 ? ", " : "",
                                formats[f].extensions[i]);
 }
@@ -43,7 +42,7 @@ rung_status array_format_of(const char *what, const char *path, bool write,
   *format = &formats[0];
   if (extension[0] == '\0') return RUNG_OK;
   for (int f = 0; f < FORMATS; f++) {
-    if (!has_extension(&formats[f], extension) || (write && !formats[f].write)) continue;
+    if (!has_extension(&formats[f], extension) || (write && !formats[f].begin)) continue;
     *format = &formats[f];
     return RUNG_OK;
   }
@@ -63,10 +62,18 @@ void array_free(file_array *array) {
   memset(array, 0, sizeof *array);
 }
 
-rung_status array_write(const char *path, const DLTensor *tensor, rung_error *error) {
+rung_status array_begin(file_replace *file, const char *path, const DLTensor *tensor,
+                        rung_error *error) {
   const array_format *format;
+  *file = (file_replace){0};
   rung_status status = array_format_of("output", path, true, &format, error);
-  return status ? status : format->write(path, tensor, error);
+  return status ? status : format->begin(file, path, tensor, error);
+}
+
+rung_status array_write(const char *path, const DLTensor *tensor, rung_error *error) {
+  file_replace file;
+  const rung_status status = array_begin(&file, path, tensor, error);
+  return status ? status : file_replace_commit(&file, error);
 }
 
 rung_status array_possible(const char *what, const char *path, rung_error *error) {

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/tensor.h"
+#include "files/replace.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,7 +29,8 @@ typedef struct array_format {
   const char *name;              /* for sentences */
   const char *const *extensions; /* without the dot, in lower case, ended by NULL */
   rung_status (*read)(const char *path, file_array *array, rung_error *error);
-  rung_status (*write)(const char *path, const DLTensor *tensor, rung_error *error); /* or NULL */
+  rung_status (*begin)(file_replace *file, const char *path, const DLTensor *tensor,
+                       rung_error *error); /* to write; or NULL */
 } array_format;
 
 /* The format that a path names, or "-". BAD_ARGUMENT: none, or, where `write`, one that is not
@@ -42,7 +44,12 @@ rung_status array_format_of(const char *what, const char *path, bool write,
 rung_status array_read(const char *path, file_array *array, rung_error *error);
 void array_free(file_array *array);
 
-/* Writes a host tensor (any strides), completely or not at all (replace.h). */
+/* Writes a host tensor (any strides) beside its place, where file_replace_commit() then puts it:
+ * of several arrays none before all are written. On failure *file is zeroed, nothing to free. */
+rung_status array_begin(file_replace *file, const char *path, const DLTensor *tensor,
+                        rung_error *error);
+
+/* The same, and puts it there: completely or not at all (replace.h). */
 rung_status array_write(const char *path, const DLTensor *tensor, rung_error *error);
 
 /* Whether array_write() would find the format and the place: to be asked before long work. */

@@ -18,7 +18,8 @@ rung_status lines_open(lines *in, const char *path, rung_error *error) {
   in->stream = standard ? stdin : fopen(path, "rbe");
   if (!in->stream) {
     *in = (lines){0};
-    return rung_fail(error, RUNG_FILE_FAILED, "%s: cannot be read: %s", path, strerror(errno));
+    return rung_fail(error, errno == ENOMEM ? RUNG_OUT_OF_MEMORY : RUNG_FILE_FAILED,
+                     "%s: cannot be read: %s", path, strerror(errno));
   }
   struct stat about;
   if (fstat(fileno(in->stream), &about) == 0 && S_ISREG(about.st_mode)) in->bytes = about.st_size;
@@ -78,14 +79,14 @@ rung_status lines_next(lines *in, bool *more, rung_error *error) {
   *more = stop != NULL || length > 0;
   in->number += *more;
   if (length > LINES_LONGEST)
-    return rung_fail(error, RUNG_BAD_FILE, "%s: line %lld is longer than %d bytes", in->name,
-                     (long long)in->number, LINES_LONGEST);
+    return rung_fail(error, RUNG_BAD_FILE, "%s: line %lld is longer than %d bytes; expected: text",
+                     in->name, (long long)in->number, LINES_LONGEST);
   in->begin += length + (stop != NULL);
   in->taken += (int64_t)length + 1;
   in->text = text;
   in->length = length > 0 && text[length - 1] == '\r' ? length - 1 : length;
   if (memchr(text, '\0', length))
-    return rung_fail(error, RUNG_BAD_FILE, "%s: line %lld holds a byte 0: it is no text", in->name,
+    return rung_fail(error, RUNG_BAD_FILE, "%s: line %lld holds a byte 0; expected: text", in->name,
                      (long long)in->number);
   text[in->length] = '\0';
   if (in->number == 1 && strncmp(text, BYTE_ORDER_MARK, 3) == 0) {

@@ -32,7 +32,8 @@ static rung_status open_source(source *in, const char *path, rung_error *error) 
   *in = (source){.name = standard ? "standard input" : path, .left = -1, .error = error};
   in->stream = standard ? stdin : fopen(path, "rbe");
   if (!in->stream)
-    return rung_fail(error, RUNG_FILE_FAILED, "%s: cannot be read: %s", path, strerror(errno));
+    return rung_fail(error, errno == ENOMEM ? RUNG_OUT_OF_MEMORY : RUNG_FILE_FAILED,
+                     "%s: cannot be read: %s", path, strerror(errno));
   struct stat about;
   if (fstat(fileno(in->stream), &about) == 0 && S_ISREG(about.st_mode)) {
     off_t at = lseek(fileno(in->stream), 0, SEEK_CUR);

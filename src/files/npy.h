@@ -16,8 +16,12 @@ extern "C" {
  * not to be had. Status: RUNG_BAD_FILE, RUNG_FILE_FAILED, RUNG_OUT_OF_MEMORY. */
 rung_status npy_read(const char *path, file_array *array, rung_error *error);
 
-/* Writes a host tensor (any strides) in C order, version 1.0, little endian, beside `path` and
- * renames it there, so that a failure leaves the old file; "-": standard output. */
+/* Writes a host tensor (any strides) in C order, version 1.0, little endian, beside `path`, so that
+ * file_replace_commit() puts it there; "-": to standard output. On failure *file is zeroed, nothing
+ * to free. */
+rung_status npy_begin(file_replace *file, const char *path, const DLTensor *tensor,
+                      rung_error *error);
+/* The same, and puts it there: a failure leaves the old file. */
 rung_status npy_write(const char *path, const DLTensor *tensor, rung_error *error);
 
 #ifdef __cplusplus

@@ -3,7 +3,6 @@
 
 #include "files/npy.h"
 #include "files/npy_header.h"
-#include "files/replace.h"
 
 enum {
   START = 10, /* magic, version, two bytes of length */
@@ -78,23 +77,30 @@ static bool write_data(FILE *stream, const rung_view *view) {
   }
 }
 
-rung_status npy_write(const char *path, const DLTensor *tensor, rung_error *error) {
+rung_status npy_begin(file_replace *file, const char *path, const DLTensor *tensor,
+                      rung_error *error) {
   rung_view view;
+  *file = (file_replace){0};
   int ndim = tensor ? tensor->ndim : 0;
   rung_status status = rung_view_of(error, "array", tensor, npy_dtypes(), ndim, &view);
   if (status) return status;
   if (view.place != RUNG_HOST)
     return rung_fail(error, RUNG_BAD_PLACE,
                      "array lies in a device's memory; only host memory can be written to a file");
-  file_replace file;
-  status = file_replace_begin(&file, path, error);
+  status = file_replace_begin(file, path, error);
   if (status) return status;
   char header[HEADER];
   size_t bytes = make_header(&view, header);
-  if (fwrite(header, 1, bytes, file.stream) == bytes && write_data(file.stream, &view))
-    return file_replace_commit(&file, error);
+  if (fwrite(header, 1, bytes, file->stream) == bytes && write_data(file->stream, &view))
+    return RUNG_OK;
   int cause = errno;
-  file_replace_abandon(&file);
+  file_replace_abandon(file);
   return rung_fail(error, RUNG_FILE_FAILED, "output '%s' cannot be written: %s", path,
                    strerror(cause));
+}
+
+rung_status npy_write(const char *path, const DLTensor *tensor, rung_error *error) {
+  file_replace file;
+  const rung_status status = npy_begin(&file, path, tensor, error);
+  return status ? status : file_replace_commit(&file, error);
 }

@@ -160,6 +160,16 @@ int lab_bench_failures(const lab_bench *bench) {
   return failures;
 }
 
+rung_status lab_bench_memory(const lab_bench *bench, rung_error *error) {
+  for (int i = 0; i < bench->count; i++) {
+    const lab_verdict *verdict = lab_candidate_verdict(&bench->candidates[i]);
+    if (verdict->cause == RUNG_OUT_OF_MEMORY)
+      return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s: %s", bench->candidates[i].row->name,
+                       verdict->sentence);
+  }
+  return RUNG_OK;
+}
+
 const lab_candidate *lab_bench_fastest(const lab_bench *bench) {
   const lab_candidate *best = NULL;
   for (int i = 0; i < bench->count; i++) {

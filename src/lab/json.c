@@ -2,15 +2,45 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* json_string() gives NULL for want of memory too: then the bytes are not had unchecked either, or
+ * were only missing for a moment. */
+static json_t *checked(const char *text, bool *is_text) {
+  json_t *json = json_string(text), *unchecked = NULL;
+  *is_text = true;
+  if (json == NULL && (unchecked = json_string_nocheck(text)) != NULL) {
+    json_decref(unchecked);
+    json = json_string(text);
+    *is_text = json != NULL;
+  }
+  return json;
+}
+
+json_t *lab_text(const char *text) {
+  bool is_text;
+  json_t *json = checked(text, &is_text);
+  const size_t length = strlen(text);
+  char *escaped = is_text ? NULL : malloc(4 * length + 1), *at = escaped;
+  if (escaped == NULL) return json;
+  for (size_t i = 0; i < length; i++) {
+    const unsigned char byte = (unsigned char)text[i];
+    at += byte > 0x7e ? snprintf(at, 5, "\\x%02x", byte) : snprintf(at, 2, "%c", byte);
+  }
+  *at = '\0';
+  json = json_string(escaped);
+  free(escaped);
+  return json;
+}
 
 static json_t *value_of(const char *kind, va_list *values) {
   const char *text;
   switch (*kind) {
     case 's':
       text = va_arg(*values, const char *);
-      return text == NULL && kind[1] == '?' ? json_null() : json_string(text);
+      return text == NULL && kind[1] == '?' ? json_null() : lab_text(text);
     case 'i':
       return json_integer(va_arg(*values, int));
     case 'I':

@@ -9,6 +9,9 @@
  * may be NULL), i, I, f, b, o (taken) or O. NULL: memory ran out, or what o was given is NULL. */
 json_t *lab_object(const char *format, ...);
 
+/* Text; where it is not UTF-8, every byte above 0x7e as \xNN. NULL: memory ran out. */
+json_t *lab_text(const char *text);
+
 /* All of the text, to be freed; NULL: memory ran out, json is NULL, or no JSON can hold it. */
 char *lab_json_text(const json_t *json, size_t flags);
 

@@ -17,7 +17,8 @@ extern "C" {
 /* ---- stats.c ------------------------------------------------------------------------------ */
 
 /* Five numbers of a sample; quartiles by linear interpolation between order statistics (numpy's
- * default), the median of an even count the mean of the middle two. count 0: all NaN. */
+ * default), the median of an even count the mean of the middle two. count 0: all NaN, of nothing or
+ * because there was no memory. */
 typedef struct lab_stats {
   int count;
   double min, q1, median, q3, max;
@@ -244,6 +245,9 @@ const lab_verdict *lab_candidate_verdict(const lab_candidate *candidate);
 bool lab_candidate_good(const lab_candidate *candidate); /* and timed */
 /* How many candidates were found wrong; those that do not support the job are not. */
 int lab_bench_failures(const lab_bench *bench);
+/* Carries over that memory ran out for a candidate, which says nothing of its rung: RUNG_OK or
+ * RUNG_OUT_OF_MEMORY. */
+rung_status lab_bench_memory(const lab_bench *bench, rung_error *error);
 /* The fastest good candidate that is no peer; NULL: none. */
 const lab_candidate *lab_bench_fastest(const lab_bench *bench);
 /* What a peer is compared with, of the same samples: the best canonical rung, or, where the peer

@@ -1,6 +1,5 @@
 /* Where peaks are kept between runs. The file is anybody's to damage: nothing in it is believed
  * that a measurement could not have written. */
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +14,7 @@
 #include "lab/store.h"
 
 enum { FILE_VERSION = 1, KEY = 256 };
-static const off_t most_bytes = 1 << 20;
+static const int64_t most_bytes = 1 << 20;
 /* GB/s, or 1e9 multiply-adds a second: no machine there is lies outside. */
 static const double least_rate = 1e-3, most_rate = 1e7;
 /* Tasks per processor: a measurement of a busier machine is not used on a quieter one. */
@@ -55,14 +54,10 @@ static void key_of(const rung_device *device, char key[KEY]) {
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* What a regular file of sensible size holds; a FIFO or a device is neither waited for nor read. */
 static json_t *load(const char *path) {
-  const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  const int descriptor = lab_open_regular(path, most_bytes);
   if (descriptor < 0) return NULL;
-  struct stat is;
-  json_t *root = NULL;
-  if (fstat(descriptor, &is) == 0 && S_ISREG(is.st_mode) && is.st_size <= most_bytes)
-    root = json_loadfd(descriptor, JSON_REJECT_DUPLICATES, NULL);
+  json_t *root = json_loadfd(descriptor, JSON_REJECT_DUPLICATES, NULL);
   close(descriptor);
   return root;
 }

@@ -20,9 +20,7 @@ static void put(writer *to, const char *key, json_t *value) {
 }
 
 static void put_text(writer *to, const char *key, const char *text) {
-  /* Text that is not UTF-8 (a device's name may be anything) must not cost the record. */
-  json_t *value = json_string(text ? text : "");
-  put(to, key, value ? value : json_string("(not UTF-8)"));
+  put(to, key, lab_text(text ? text : ""));
 }
 
 /* 64 bits as text: JSON readers may keep numbers as doubles. */

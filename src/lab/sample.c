@@ -278,8 +278,11 @@ rung_status lab_sample(lab_fixture *fixture, lab_candidate *candidates, int coun
   else
     status = rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for %d candidates", count);
   for (int i = 0; i < count; ++i) {
-    candidates[i].time = lab_stats_of(candidates[i].samples, candidates[i].count);
-    candidates[i].clock = lab_stats_of(candidates[i].clocks, candidates[i].count);
+    lab_candidate *c = &candidates[i];
+    c->time = lab_stats_of(c->samples, c->count);
+    c->clock = lab_stats_of(c->clocks, c->count);
+    if (!status && (c->time.count != c->count || c->clock.count != c->count))
+      status = rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for %d samples", c->count);
   }
   free(all.spent);
   free(all.active);

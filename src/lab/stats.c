@@ -1,5 +1,6 @@
 /* Order statistics of a sample. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,20 +21,21 @@ static double quantile(const double *sorted, int count, double q) {
 
 lab_stats lab_stats_of(const double *samples, int count) {
   lab_stats stats = {0, NAN, NAN, NAN, NAN, NAN};
-  if (count <= 0) return stats;
+  double *sorted = count > 0 ? malloc((size_t)count * sizeof *sorted) : NULL;
+  if (!sorted) return stats;
   stats.count = count;
   /* One NaN makes every number NaN: sorted among the others it would stand anywhere. */
-  for (int i = 0; i < count; ++i)
-    if (isnan(samples[i])) return stats;
-  double *sorted = malloc((size_t)count * sizeof *sorted);
-  if (!sorted) return stats;
-  memcpy(sorted, samples, (size_t)count * sizeof *sorted);
-  qsort(sorted, (size_t)count, sizeof *sorted, ascending);
-  stats.min = sorted[0];
-  stats.q1 = quantile(sorted, count, 0.25);
-  stats.median = count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
-  stats.q3 = quantile(sorted, count, 0.75);
-  stats.max = sorted[count - 1];
+  bool numbers = true;
+  for (int i = 0; i < count; ++i) numbers = numbers && !isnan(samples[i]);
+  if (numbers) {
+    memcpy(sorted, samples, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    stats.min = sorted[0];
+    stats.q1 = quantile(sorted, count, 0.25);
+    stats.median = count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+    stats.q3 = quantile(sorted, count, 0.75);
+    stats.max = sorted[count - 1];
+  }
   free(sorted);
   return stats;
 }

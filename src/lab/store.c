@@ -8,9 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lab/json.h"
+
+int lab_open_regular(const char *path, int64_t most) {
+  const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (descriptor < 0) return -1;
+  struct stat is;
+  if (fstat(descriptor, &is) == 0 && S_ISREG(is.st_mode) && is.st_size <= most) return descriptor;
+  close(descriptor);
+  errno = EFBIG;
+  return -1;
+}
 
 json_t *lab_number(double value) {
   return isfinite(value) ? json_real(value) : json_null();

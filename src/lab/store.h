@@ -4,6 +4,7 @@
 #define RUNG_LAB_STORE_H
 
 #include <jansson.h>
+#include <stdint.h>
 
 #include "core/error.h"
 
@@ -11,6 +12,10 @@
  * readers see the old file or the new one, and of several writers the last one's is whole.
  * Borrows `json`. RUNG_FILE_FAILED with a sentence, the old file untouched. */
 rung_status lab_store(const char *path, const json_t *json, rung_error *error);
+
+/* Opens a regular file of at most `most` bytes for reading: its descriptor, -1 with errno where it
+ * is none. A FIFO or a device is neither waited for nor read. */
+int lab_open_regular(const char *path, int64_t most);
 
 /* A number; null where it is not finite, for JSON has neither NaN nor infinity. */
 json_t *lab_number(double value);

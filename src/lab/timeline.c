@@ -69,6 +69,9 @@ rung_status lab_timeline_of(rung_context *context, const rung_case *test_case, c
   if (status == RUNG_OK && verdict->finding == LAB_GOOD)
     status = run(fixture, row, block, timeline, verdict, error);
   lab_fixture_close(fixture);
+  /* That says nothing of the rung. */
+  if (status == RUNG_OK && verdict->cause == RUNG_OUT_OF_MEMORY)
+    status = rung_fail(error, RUNG_OUT_OF_MEMORY, "%s: %s", row->name, verdict->sentence);
   if (status != RUNG_OK || verdict->finding != LAB_GOOD) lab_timeline_free(timeline);
   return status;
 }
@@ -116,6 +119,11 @@ static void count_processors(const uint64_t *processors, int64_t count,
   }
 }
 
+static rung_status no_memory(int64_t count, rung_error *error) {
+  return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory to look at %" PRId64 " blocks",
+                   count);
+}
+
 rung_status lab_timeline_look(const lab_timeline *timeline, lab_timeline_figures *figures,
                               rung_error *error) {
   const int64_t count = timeline->count;
@@ -125,8 +133,7 @@ rung_status lab_timeline_look(const lab_timeline *timeline, lab_timeline_figures
   *figures = (lab_timeline_figures){0};
   rung_status status = RUNG_OK;
   if (!starts || !ends || !processors || !lasted) {
-    status =
-        rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory to look at %" PRId64 " blocks", count);
+    status = no_memory(count, error);
   } else {
     for (int64_t i = 0; i < count; ++i) {
       const rung_block_time *b = &timeline->blocks[i];
@@ -145,6 +152,7 @@ rung_status lab_timeline_look(const lab_timeline *timeline, lab_timeline_figures
     figures->at_once = most_at_once(starts, ends, count);
     count_processors(processors, count, figures);
     figures->lasted = lab_stats_of(lasted, count < INT32_MAX ? (int)count : INT32_MAX);
+    if (figures->lasted.count == 0) status = no_memory(count, error);
   }
   free(starts);
   free(ends);

@@ -48,6 +48,38 @@ expect 2 'names no job' "$RUNG" bench reduce --sizes " ; " --device cpu
 printf '0.%0200d,0,0\n1,1,1\n' 1 >long.csv
 expect 0 - "$RUNG" pairs long.csv --width 1
 
+# What is no file of numbers is refused at once, by its name.
+mkdir bad.folder
+ln -s bad.loop bad.loop
+truncate -s 4G bad.sparse
+printf '\x7fELF\x02\x01\n\x80\xff\xfe\xc3\n%0100d' 7 >bad.binary
+: >bad.empty
+cp in.npy bad.locked
+chmod 000 bad.locked
+for format in xyz gro pdb lammps csv npy; do
+  for kind in folder loop sparse binary empty; do
+    expect 3 "bad.$kind: " timeout 20 "$RUNG" pairs bad.$kind --format $format --width 1
+  done
+  [ "$(id -u)" -eq 0 ] || expect 3 denied "$RUNG" pairs bad.locked --format $format --width 1
+done
+expect 3 'bad.sparse: is no .npy file' timeout 20 "$RUNG" histogram in.npy --edges bad.sparse
+mkfifo pipe.npy
+cat in.npy >pipe.npy &
+expect 0 - "$RUNG" reduce pipe.npy --op sum --device cpu # one that is written to is as good
+prints 10
+rm -r bad.* pipe.npy
+
+# A program that is started without standard streams writes nothing of theirs into its files.
+"$RUNG" scan in.npy -o wanted.npy --device cpu --quiet || fail "scan ended with $?"
+for closed in '<&-' '2>&-' '<&- 2>&-' '<&- >&- 2>&-'; do
+  eval "$RUNG scan in.npy -o out.npy --device cpu $closed" 2>stderr || fail "$closed: $? $(cat stderr)"
+  cmp out.npy wanted.npy || fail "$closed: another result"
+done
+"$RUNG" devices --json -o out.json 2>&- || fail "devices ended with $?"
+[ "$(head -c 1 out.json)" = '{' ] || fail "a remark is in the file: $(head -n 1 out.json)"
+expect 3 'cannot be written: Bad file' bash -c '"$RUNG" reduce in.npy --op sum >&-'
+expect 3 'standard input' bash -c '"$RUNG" scan - -o out.npy <&-'
+
 # A stack that is too small is said, where a system lets the command begin at all.
 (ulimit -s 64 && exec "$RUNG" pairs in.xyz --width 1) >stdout 2>stderr
 found=$?

@@ -64,12 +64,16 @@ static void meet(void *arg, int64_t chunk, int thread) {
   pthread_barrier_wait(arg);
 }
 
-static void threads_run_at_once(void **state) {
-  (void)state;
+static bool two_meet(void) {
   pthread_barrier_t barrier;
   pthread_barrier_init(&barrier, NULL, 2);
   rung_parallel(2, 2, meet, &barrier);
-  pthread_barrier_destroy(&barrier);
+  return pthread_barrier_destroy(&barrier) == 0;
+}
+
+static void threads_run_at_once(void **state) {
+  (void)state;
+  assert_true(two_meet());
 }
 
 static void nested(void *arg, int64_t chunk, int thread) {
@@ -179,6 +183,7 @@ static void a_child_makes_threads_of_its_own(void **state) {
   if (!WHOLE_PROCESS) skip();
   assert_true(loop_is_done(THREADS));
   for (int i = 0; i < 20; i++) assert_true(in_child(three_threads));
+  assert_true(in_child(two_meet));
   assert_true(loop_is_done(THREADS));
 }
 

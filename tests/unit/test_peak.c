@@ -163,12 +163,35 @@ static void a_bad_file_is_measured_again(void **state) {
                                     "{\"rung-peaks\": 99, \"devices\": {}}",
                                     "{\"rung-peaks\": 1, \"rung-peaks\": 1, \"devices\": {}}",
                                     "{\"rung-peaks\": 1}",
-                                    "{\"rung-peaks\": 1, \"devices\": 3}"};
+                                    "{\"rung-peaks\": 1, \"devices\": 3}",
+                                    "{\"rung-peaks\": 1.0, \"devices\": {}}",
+                                    "{\"rung-peaks\": \"1\", \"devices\": {}}",
+                                    "{\"rung-peaks\": 18446744073709551617, \"devices\": {}}",
+                                    "{\"rung-peaks\": 1, \"devices\": {\"\xff\": 1}}",
+                                    "{\"rung-peaks\": 1, \"devices\": {\"\033[31m\": 1}}",
+                                    "\x7f"
+                                    "ELF\002\001\001"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
     write_cache(bad[i]);
     peaks_of(&device, 1);
     peaks_of(&device, 0);
   }
+}
+
+/* Jansson gives up long before the stack does. */
+static void a_deep_file_is_measured_again(void **state) {
+  (void)state;
+  enum { DEEP = 1000000 };
+  fake device;
+  fake_open(&device, false);
+  peaks_of(&device, 1);
+  static char deep[DEEP + 1];
+  memset(deep, '[', DEEP);
+  write_cache(deep);
+  peaks_of(&device, 1);
+  for (int i = 0; i + 5 < DEEP; i += 5) memcpy(deep + i, "{\"a\":", 5);
+  write_cache(deep);
+  peaks_of(&device, 1);
 }
 
 /* One entry of the file, right but for what is given. */
@@ -211,6 +234,8 @@ static void nothing_impossible_in_the_file_is_believed(void **state) {
       {.cache_read = "null"},
       {.load = "-1"},
       {.load = "null"},
+      {.load = "1e999"},
+      {.fma64 = "5, \"fma64\": 5"},
       {.date = "null"},
       {.date = "\"yesterday\""},
       {.date = "\"2027-01-15\""},
@@ -221,6 +246,26 @@ static void nothing_impossible_in_the_file_is_believed(void **state) {
     write_entry(&bad[i]);
     peaks_of(&device, 1);
   }
+}
+
+/* Cut anywhere, it is not believed, or for what it was when whole. */
+static void a_cut_file_is_not_believed(void **state) {
+  (void)state;
+  fake device;
+  fake_open(&device, false);
+  peaks_of(&device, 1);
+  const lab_peaks whole = peaks_of(&device, 0);
+  int believed = 0;
+  off_t length = 0;
+  for (struct stat is = {0}; stat(cache, &is) == 0 && is.st_size > 0;) {
+    lab_peaks found = {0};
+    assert_int_equal(truncate(cache, is.st_size - 1), 0);
+    length++;
+    if (!lab_peaks_kept(&device.context.device, &quiet, &found)) continue;
+    believed++;
+    assert_memory_equal(&found, &whole, sizeof whole);
+  }
+  assert_true(length > 300 && believed == 1); /* without the end of its last line */
 }
 
 /* A FIFO that nobody writes, a folder, a link to what never ends: nothing is waited for. */
@@ -237,6 +282,13 @@ static void what_is_no_file_is_not_read(void **state) {
   assert_int_equal(symlink("/dev/zero", cache), 0);
   peaks_of(&device, 1);
   unlink(cache);
+  assert_int_equal(symlink("peaks.json", cache), 0); /* to itself */
+  peaks_of(&device, 1);
+  peaks_of(&device, 0);
+  assert_int_equal(truncate(cache, INT64_C(1) << 32), 0);
+  peaks_of(&device, 1);
+  peaks_of(&device, 0);
+  unlink(cache);
   assert_int_equal(mkdir(cache, 0700), 0);
   peaks_of(&device, 1);
   peaks_of(&device, 1); /* that stays */
@@ -249,6 +301,17 @@ static void no_place_to_keep_is_no_error(void **state) {
   setenv("XDG_CACHE_HOME", "/dev/null/nowhere", 1);
   peaks_of(&device, 1);
   peaks_of(&device, 1);
+  char path[5000];
+  memset(path, 'x', sizeof path - 1);
+  path[0] = '/';
+  path[sizeof path - 1] = '\0';
+  setenv("XDG_CACHE_HOME", path, 1);
+  peaks_of(&device, 1);
+  snprintf(path, sizeof path, "%s/round", directory);
+  assert_int_equal(symlink("round", path), 0);
+  setenv("XDG_CACHE_HOME", path, 1);
+  peaks_of(&device, 1);
+  unlink(path);
   setenv("XDG_CACHE_HOME", "relative", 1); /* to be ignored, and not to be made */
   const char *home = getenv("HOME");
   char *kept = home ? strdup(home) : NULL;
@@ -271,6 +334,8 @@ int main(void) {
       APART(old_ones_are_measured_again),
       APART(those_of_a_busy_machine_are_not_used_on_a_quieter_one),
       APART(a_bad_file_is_measured_again),
+      APART(a_deep_file_is_measured_again),
+      APART(a_cut_file_is_not_believed),
       APART(nothing_impossible_in_the_file_is_believed),
       APART(what_is_no_file_is_not_read),
       APART(no_place_to_keep_is_no_error),
