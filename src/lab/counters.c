@@ -13,7 +13,9 @@
 
 extern char **environ;
 
-enum { COLUMNS = 512, ARGUMENTS = 64 };
+enum { COLUMNS = 512, ARGUMENTS = 64, MOST_THREADS = 1024 };
+/* No count of a launch is larger, and a thousand of them, weighted, still fit together. */
+#define MOST (INT64_C(1) << 48)
 
 /* What each count is on a GPU: a sum of metrics, each times a weight. All but the bank conflicts
  * are counted instruction by instruction, so that nothing else that runs disturbs them. */
@@ -77,14 +79,15 @@ static int split(char *line, char *fields[COLUMNS]) {
   return count;
 }
 
-/* "1,234,567" */
+/* "1,234,567"; 0 for what no counter counts up to. */
 static int64_t number(const char *text) {
   char plain[64];
   size_t used = 0;
   for (; *text != '\0' && used + 1 < sizeof plain; text++)
     if (*text != ',') plain[used++] = *text;
   plain[used] = '\0';
-  return (int64_t)(strtod(plain, NULL) + 0.5);
+  const double value = strtod(plain, NULL);
+  return value >= 0 && value <= MOST ? (int64_t)(value + 0.5) : 0;
 }
 
 static int column_named(char *const *names, int count, const char *name) {
@@ -93,13 +96,13 @@ static int column_named(char *const *names, int count, const char *name) {
   return -1;
 }
 
-/* "(256, 1, 1)" multiplied out */
-static int64_t volume(const char *text) {
+/* "(256, 1, 1)" multiplied out; 0 for more than there can be. */
+static int64_t volume(const char *text, int64_t most) {
   int64_t all = 1;
   for (const char *at = text; *at != '\0';) {
     if (*at >= '0' && *at <= '9') {
       char *end;
-      all *= strtoll(at, &end, 10);
+      if (__builtin_mul_overflow(all, strtoll(at, &end, 10), &all) || all > most) return 0;
       at = end;
     } else {
       at++;
@@ -147,9 +150,9 @@ static rung_status add_row(rung_profile *profile, char *const *names, char *cons
   rung_profile_kernel *kernel = kernel_named(profile, fields[name]);
   if (kernel == NULL) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for counts");
   const rung_counts counts = counts_of(names, fields, count);
-  kernel->threads = (int)volume(fields[block]);
-  kernel->blocks += volume(fields[grid]);
-  kernel->warps += volume(fields[grid]) * ((kernel->threads + 31) / 32);
+  kernel->threads = (int)volume(fields[block], MOST_THREADS);
+  kernel->blocks += volume(fields[grid], MOST);
+  kernel->warps += volume(fields[grid], MOST) * ((kernel->threads + 31) / 32);
   if (kernel->launches++ == 0)
     kernel->total = counts;
   else

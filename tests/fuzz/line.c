@@ -1,6 +1,6 @@
 /* Any text as the line of a case, of every operation: refused with a sentence, or its label, where
  * that is a line, is read as the same. */
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "lab/case.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

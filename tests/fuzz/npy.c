@@ -1,7 +1,7 @@
 /* Any bytes as a .npy file: refused with a sentence, or read; what was read is written and read
  * again, and is the same. */
 #include "files/npy.h"
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 static size_t bytes_of(const file_array *array) {
   size_t bytes = rung_dtype_bytes(array->dtype);

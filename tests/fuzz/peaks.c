@@ -2,7 +2,7 @@
  * used, or peaks that a machine could have. */
 #include <sys/stat.h>
 
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "lab/lab.h"
 
 static char directory[] = "/tmp/rung-fuzz-XXXXXX", path[64];

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "files/points.h"
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 static void look(const points_frame *frame, const points_how *how) {
   for (int64_t i = 0; i < frame->count; i++) {

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "lab/counters.h"
 #include "lab/lab.h"
 
 enum { EXPECTED = 12 };
@@ -360,8 +361,28 @@ static void every_operation_has_a_job_to_explain(void **state) {
   }
 }
 
+/* Of ncu's table, numbers that no launch has are 0 and overflow nothing. */
+static void impossible_counters_are_none(void **state) {
+  (void)state;
+  static const char table[] =
+      "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\","
+      "\"smsp__sass_inst_executed_op_global_st.sum\"\n"
+      "\"0\",\"k\",\"(64, 1, 1)\",\"(9, 1, 1)\",\"1,234\"\n"
+      "\"1\",\"k\",\"(256, 9223372036854775807)\",\"(4294967296, 4294967296)\",\"1e300\"\n";
+  rung_profile profile;
+  rung_error error = {0};
+  assert_int_equal(lab_counters_parse(table, &profile, &error), RUNG_OK);
+  assert_int_equal(profile.count, 1);
+  assert_int_equal(profile.kernels[0].launches, 2);
+  assert_int_equal(profile.kernels[0].blocks, 9);
+  assert_int_equal(profile.kernels[0].warps, 18);
+  assert_int_equal(profile.kernels[0].total.at[RUNG_GLOBAL_STORES], 1234);
+  rung_profile_free(&profile);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(impossible_counters_are_none),
       cmocka_unit_test(counts_are_those_derived_by_hand),
       cmocka_unit_test(lines_add_up),
       cmocka_unit_test(only_good_rungs_are_explained),

@@ -33,6 +33,11 @@
 #endif
 
 #define LANES_INLINE static inline __attribute__((always_inline, unused))
+#if defined(__clang__) /* which makes no clones */
+#define LANES_OUTLINE static __attribute__((noinline))
+#else
+#define LANES_OUTLINE static __attribute__((noinline, noclone))
+#endif
 
 #define LANES_F32 (LANES_BYTES / 4)
 #define LANES_F64 (LANES_BYTES / 8)

@@ -15,7 +15,7 @@ LANES_INLINE SCAN_V SCAN_NAME(scan_all)(SCAN_T value) {
 #ifdef SCAN_LOAD_ONE
 enum { SCAN_NAME(scan_streams) = 0 }; /* whether stores go past the caches */
 /* Loads and stores one by one are much code: a row has one copy of it. */
-#define SCAN_ROW_FUNCTION static __attribute__((noinline, noclone)) void
+#define SCAN_ROW_FUNCTION LANES_OUTLINE void
 typedef rung_key_code SCAN_NAME(scan_code);
 
 LANES_INLINE SCAN_NAME(scan_code) SCAN_NAME(scan_code_of)(const rung_key_code *key) {
