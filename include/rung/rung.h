@@ -440,8 +440,8 @@ RUNG_API rung_status rung_scan(rung_context *context, rung_reduction what, const
  * alpha, beta: rounded to the type of the sum first, and finite there; of i8 whole numbers from
  *        -2^31 to 2^32 - 1.
  *
- * Status besides those of every call: BAD_SHAPE (extents that do not fit, which the sentence names),
- * BAD_DTYPE, BAD_ARGUMENT (alpha, beta), OVERLAP, TOO_LARGE. */
+ * Status besides those of every call: BAD_SHAPE (extents that do not fit, which the sentence
+ * names), BAD_DTYPE, BAD_ARGUMENT (alpha, beta), OVERLAP, TOO_LARGE. */
 RUNG_API rung_status rung_matmul(rung_context *context, double alpha, const DLTensor *a,
                                  const DLTensor *b, double beta, DLTensor *c, rung_call *call);
 

@@ -1,4 +1,7 @@
 /* The rungs of matmul, and their scratch. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "ops/matmul/cpu/sizes.h"
 #include "ops/matmul/matmul.h"
 
@@ -27,6 +30,27 @@ static size_t threads_scratch(const rung_task *task) {
   const int64_t threads = task->device->threads;
   if (matmul_deals(problem_of(task))) return (size_t)threads * matmul_product_scratch(task, 1);
   return matmul_product_scratch(task, threads);
+}
+
+/* ---- what rungs cannot do -----------------------------------------------------------------------
+ */
+
+static bool stages_fit(const rung_task *task, char why[RUNG_REASON]) {
+  enum { MOST = 4 * (128 * 36 + 8 * 32) * 4 }; /* of `strips`; `quads` takes a little less */
+  if (task->device->shared_bytes >= MOST) return true;
+  snprintf(why, RUNG_REASON,
+           "its stages take %d bytes of shared memory, and a block has %" PRId64
+           "; expected: rung \"pipelined\"",
+           MOST, task->device->shared_bytes);
+  return false;
+}
+
+static bool has_few_rows(const rung_task *task, char why[RUNG_REASON]) {
+  const int64_t m = problem_of(task)->m;
+  if (m <= 8) return stages_fit(task, why);
+  snprintf(why, RUNG_REASON,
+           "it makes products of few rows, and there are %" PRId64 "; expected: at most 8", m);
+  return false;
 }
 
 /* ---- the table ----------------------------------------------------------------------------------
@@ -65,6 +89,14 @@ static rung_row rows[] = {
      .idea = "eight elements of a column a thread: a number of B serves all of them"},
     {ON_GPU, .name = "block", .types = ALL_TYPES,
      .idea = "eight by eight elements a thread: sixteen loads for 64 multiply-adds"},
+    {ON_GPU, .name = "vector", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
+     .idea = "16 bytes a load; A's panel turned in shared memory"},
+    {ON_GPU, .name = "pipelined", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
+     .idea = "panels come in by asynchronous copies, two stages ahead"},
+    {ON_GPU, .name = "quads", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .supports = stages_fit,
+     .idea = "128 by 256 elements a block, 8 by 16 a thread; smaller tiles where those are few"},
+    {ON_GPU, .name = "strips", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .supports = has_few_rows,
+     .idea = "few rows, matrix-vector products: a thread a column, B streams by once"},
 };
 
 const rung_operation matmul_operation = {
