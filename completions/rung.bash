@@ -20,8 +20,8 @@ _rung() {
         words="auto $("$command" ladder 2>/dev/null |
           awk '{ sub(/^ *[*]? */, "") } $2 == "cpu" || $2 == "gpu" { print $1 }')"
         ;;
-      --block | --blocks | --size | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights | --axis | --modulo | --bins | --range | --width | --log | --max | --box | --frames | --select | --with | --volume | --sample) return ;;
-      -o | --output | --means | --edges) ;;
+      --block | --blocks | --size | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights | --axis | --modulo | --bins | --range | --width | --log | --max | --box | --frames | --select | --with | --volume | --sample | --alpha | --beta) return ;;
+      -o | --output | --means | --edges | --c) ;;
       *)
         if [[ $word == -* ]]; then
           words=$("$command" "$verb" --help 2>/dev/null |

@@ -424,6 +424,31 @@ RUNG_API rung_status rung_reduce(rung_context *context, rung_reduction what, con
 RUNG_API rung_status rung_scan(rung_context *context, rung_reduction what, const DLTensor *in,
                                int exclusive, DLTensor *out, rung_call *call);
 
+/* ---- matmul: products of matrices ---------------------------------------------------------------
+ *
+ *     C = alpha A B + beta C
+ *
+ * Every element of C is one chain of fused multiply-adds over rising l, then the factors:
+ *     t = +0;  for l = 0 ... k - 1: t = fma(A[i, l], B[l, j], t)
+ *     r = alpha * t;  C[i, j] = beta == 0 ? r : fma(beta, C[i, j], r)
+ * in f32 of f32, f16 and bf16 elements, in f64 of f64; an f16 or bf16 result is rounded once, half
+ * to even. Of i8 in i32, modulo 2^32. Nothing is left out or added: 0 * inf is a NaN. Where beta is
+ * 0 C is not read; where k is 0 t is +0.
+ *
+ * a:     (..., m, k): f32, f64, f16, bf16 or i8; 2 to 8 dimensions.
+ * b:     (..., k, n), a's dtype. A transposed matrix is a matter of strides.
+ * c:     (..., m, n), as many dimensions as the one of a and b with more. Its dtype is f32, f64 and
+ *        i32 of f32, f64 and i8; of f16 and bf16 either theirs or f32. What stands for "..." is the
+ *        batch: in a and b the extents of c, or 1, or missing, which is the same matrix for all.
+ *        Zero strides refused. Shares no memory with a and b, which may share theirs.
+ * alpha, beta: rounded to the type of the sum first, and finite there; of i8 whole numbers from
+ *        -2^31 to 2^32 - 1.
+ *
+ * Status besides those of every call: BAD_SHAPE (extents that do not fit, which the sentence
+ * names), BAD_DTYPE, BAD_ARGUMENT (alpha, beta), OVERLAP, TOO_LARGE. */
+RUNG_API rung_status rung_matmul(rung_context *context, double alpha, const DLTensor *a,
+                                 const DLTensor *b, double beta, DLTensor *c, rung_call *call);
+
 /* ---- histogram: how many elements fall into each bin -------------------------------------------
  *
  * Bins, numbered from 0:

@@ -35,6 +35,7 @@ int verb_devices(int argc, char **argv);
 int verb_explain(int argc, char **argv);
 int verb_histogram(int argc, char **argv);
 int verb_ladder(int argc, char **argv);
+int verb_matmul(int argc, char **argv);
 int verb_pairs(int argc, char **argv);
 int verb_radiator(int argc, char **argv);
 int verb_reduce(int argc, char **argv);

@@ -13,6 +13,7 @@ static const cli_verb verbs[] = {
     {"stencil", "a weighted row stencil applied to an array in a file", verb_stencil},
     {"reduce", "sum, minimum, maximum or mean of an array in a file", verb_reduce},
     {"scan", "prefix sums, minima or maxima of an array in a file", verb_scan},
+    {"matmul", "the product of two matrices, or of batches of them, in files", verb_matmul},
     {"histogram", "how many elements of an array in a file fall into each bin", verb_histogram},
     {"pairs", "how many pairs of points, in a file or random, are how far apart", verb_pairs},
     {"tour", "every ladder verified and timed on this machine", verb_tour},

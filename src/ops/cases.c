@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ops/histogram/lab/cases.h"
+#include "ops/matmul/lab/cases.h"
 #include "ops/operations.h"
 #include "ops/pairs/lab/cases.h"
 #include "ops/reduce/lab/cases.h"

@@ -3,6 +3,7 @@
 
 #include "core/ladder.h"
 #include "ops/histogram/histogram.h"
+#include "ops/matmul/matmul.h"
 #include "ops/pairs/pairs.h"
 #include "ops/reduce/reduce.h"
 #include "ops/scan/scan.h"

@@ -163,6 +163,38 @@ static void scan(rung_context *context, int bits, char *line) {
   free(out.tensor.data);
 }
 
+/* Products of matrices of several shapes, as they lie and transposed, with factors and without. */
+static void matmul(rung_context *context, int bits, char *line) {
+  static const int64_t shapes[][3] = {{1, 1, 1},     {5, 7, 0},     {16, 16, 16},  {1, 700, 300},
+                                      {700, 1, 301}, {3, 1000, 77}, {67, 130, 90}, {250, 70, 600}};
+  uint64_t h = 14695981039346656037u;
+  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+    for (int form = 0; form < 4; form++) {
+      const int64_t m = shapes[s][0], n = shapes[s][1], k = shapes[s][2];
+      matrix a, b, c;
+      make(&a, 2, form & 1 ? k : m, form & 1 ? m : k, bits);
+      make(&b, 2, form & 2 ? n : k, form & 2 ? k : n, bits);
+      make(&c, 2, m, n, bits);
+      fill(&a);
+      fill(&b);
+      fill(&c);
+      int64_t a_shape[2] = {m, k}, a_turned[2] = {1, m}, b_shape[2] = {k, n}, b_turned[2] = {1, k};
+      a.tensor.shape = a_shape;
+      b.tensor.shape = b_shape;
+      if (form & 1) a.tensor.strides = a_turned;
+      if (form & 2) b.tensor.strides = b_turned;
+      check(context,
+            rung_matmul(context, form == 1 ? 0.3 : 1, &a.tensor, &b.tensor, form == 2 ? -1.7 : 0,
+                        &c.tensor, NULL),
+            "matmul");
+      h = hash(h, &c);
+      free(a.tensor.data);
+      free(b.tensor.data);
+      free(c.tensor.data);
+    }
+  say(line, "matmul", bits, h);
+}
+
 /* Bins of every kind, of floats and of their bits as integers, of everything and of every row. */
 static void histogram(rung_context *context, int bits, char *line) {
   static const double edges[] = {-0.9, -0.5, -0.1, 0, 1e-3, .3, .35, .8};
@@ -367,6 +399,7 @@ static int reduce_lines(rung_context *context, int bits, line_list lines, int co
   return count + 2;
 }
 ONE_LINE(scan)
+ONE_LINE(matmul)
 ONE_LINE(histogram)
 ONE_LINE(pairs)
 

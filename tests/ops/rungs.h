@@ -44,7 +44,8 @@ static inline void verify_on(rung_context *context, const rung_case *test_case, 
     lab_verdict verdict;
     if (row->family != RUNG_ON_CPU) continue;
     lab_verify(fixture, row, 0, &verdict);
-    if (verdict.finding == LAB_UNSUPPORTED && row->supports != NULL) continue;
+    const bool typed = row->types.in & RUNG_TYPE(test_case->types.in);
+    if (verdict.finding == LAB_UNSUPPORTED && (row->supports != NULL || !typed)) continue;
     if (verdict.finding != LAB_GOOD)
       fail_msg("%s on %s, %s: %s", row->name, isa, test_case->label, verdict.sentence);
   }

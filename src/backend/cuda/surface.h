@@ -49,8 +49,8 @@ extern __shared__ unsigned char rung_dynamic_shared_[] __attribute__((aligned(12
                                                                     (shared_bytes)))
 
 /* One element, of 4, 8 or 16 bytes, from global into shared memory behind the thread's back: copies
- * since the last commit are one group; wait() waits for all groups of the calling thread. Below
- * capability 8.0 an ordinary copy. */
+ * since the last commit are one group; wait<N>() waits for all groups of the calling thread but the
+ * last N. Below capability 8.0 an ordinary copy. */
 template <typename T>
 static __device__ inline void rung_copy_async(T *shared, const T *global) {
   __pipeline_memcpy_async(shared, global, sizeof(T));
@@ -58,8 +58,9 @@ static __device__ inline void rung_copy_async(T *shared, const T *global) {
 static __device__ inline void rung_copy_async_commit() {
   __pipeline_commit();
 }
+template <int LATER = 0>
 static __device__ inline void rung_copy_async_wait() {
-  __pipeline_wait_prior(0);
+  __pipeline_wait_prior(LATER);
 }
 
 /* Where the hardware has it: `bytes` of global memory, from `from` on, both multiples of 16, are on
@@ -119,6 +120,14 @@ static __device__ inline unsigned rung_count_in(unsigned *at, unsigned most) {
                : "l"(at), "r"(most)
                : "memory");
   return before;
+}
+
+/* A multiply-add that stays where it is written, beside its neighbours: which registers follow one
+ * another decides how many banks are asked at once. */
+static __device__ inline float rung_fma_here(float a, float b, float c) {
+  float t;
+  asm volatile("fma.rn.f32 %0, %1, %2, %3;" : "=f"(t) : "f"(a), "f"(b), "f"(c));
+  return t;
 }
 
 /* One instruction each; sqrtf() and rsqrtf() take more for subnormals, and to round rightly. */

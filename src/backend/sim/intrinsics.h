@@ -248,6 +248,7 @@ RUNG_SIM_INLINE void rung_copy_async(T *shared, const T *global) {
   rung_sim_copy_in(shared, global, sizeof(T));
 }
 RUNG_SIM_INLINE void rung_copy_async_commit() {}
+template <int LATER = 0>
 RUNG_SIM_INLINE void rung_copy_async_wait() {}
 RUNG_SIM_INLINE void rung_fetch_ahead(const void *, unsigned) {}
 
@@ -276,6 +277,9 @@ RUNG_SIM_INLINE double rung_sim_fma(double a, double b, double c) {
 }
 #define fmaf(a, b, c) rung_sim_fma32(a, b, c)
 #define fma(a, b, c) rung_sim_fma(a, b, c)
+RUNG_SIM_INLINE float rung_fma_here(float a, float b, float c) {
+  return rung_sim_fma32(a, b, c);
+}
 RUNG_SIM_INLINE float __fmaf_rn(float a, float b, float c) {
   return rung_sim_fma32(a, b, c);
 }

@@ -188,6 +188,20 @@ static rung_status pairs_across(rung_context *context) {
   return pairs(context, true, true, 32);
 }
 
+static rung_status matmul_rows(rung_context *context) {
+  array a, b, c;
+  return rung_matmul(context, 1, ARRAY(a, numbers, kDLFloat, 32, 2, LIST(700, 60), LIST(1, 701)),
+                     ARRAY(b, numbers + 50000, kDLFloat, 32, 2, LIST(60, 130), LIST(260, 2)), 0.5,
+                     ARRAY(c, results, kDLFloat, 32, 2, LIST(700, 130), LIST(131, 1)), NULL);
+}
+static rung_status matmul_batch(rung_context *context) {
+  array a, b, c;
+  return rung_matmul(
+      context, -1, ARRAY(a, numbers, kDLFloat, 64, 3, LIST(40, 20, 30), LIST(700, 31, -1)),
+      ARRAY(b, numbers + 50000, kDLFloat, 64, 3, LIST(40, 30, 25), LIST(800, 1, 30)), 0,
+      ARRAY(c, results, kDLFloat, 64, 3, LIST(40, 20, 25), LIST(1001, 50, 2)), NULL);
+}
+
 static rung_status stencil(rung_context *context) {
   static const double weights[] = {.1, .5, .4};
   const rung_stencil_model model = {
@@ -327,7 +341,8 @@ static const struct {
   narrow[] = {JOB(scan_narrow), JOB(scan_bytes), JOB(scan_halves), JOB(sum_shorts),
               JOB(min_halves)},
   others[] = {JOB(histogram_even), JOB(histogram_edges), JOB(histogram_rows), JOB(pairs_within),
-              JOB(pairs_weighted), JOB(pairs_across),    JOB(stencil),        JOB(radiator)};
+              JOB(pairs_weighted), JOB(pairs_across),    JOB(stencil),        JOB(radiator)},
+  products[] = {JOB(matmul_rows), JOB(matmul_batch)};
 
 #define ALL_OF(jobs, device, most, least)                 \
   for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++) \
@@ -341,6 +356,7 @@ static void cuts_on_the_cpu(void **unused) {
     ALL_OF(scans, "cpu", 3 << 20, 4);
     ALL_OF(narrow, "cpu", 1 << 18, 2);
     ALL_OF(others, "cpu", 1 << 20, 3);
+    ALL_OF(products, "cpu", 1 << 20, 2);
     cut("histogram_nothing", histogram_nothing, "cpu", 1 << 20, 1);
   }
   fill(3, false);
@@ -364,6 +380,7 @@ static void cuts_the_others_on_a_gpu(void **unused) {
   (void)unused;
   fill(13, true);
   ALL_OF(others, "sim", 1 << 19, 1);
+  ALL_OF(products, "sim", 1 << 17, 1);
 }
 
 static void reads_the_limit(void **unused) {

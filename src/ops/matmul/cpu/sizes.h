@@ -1,0 +1,54 @@
+/* What the CPU's packed rungs cut a product into, and the scratch that takes: the same for all
+ * instruction sets. */
+#ifndef RUNG_MATMUL_CPU_SIZES_H
+#define RUNG_MATMUL_CPU_SIZES_H
+
+#include "ops/matmul/matmul.h"
+
+/* A panel of B, MATMUL_K by two vectors, stays in the first-level cache while all panels of A's
+ * block go by; the block, MATMUL_M by MATMUL_K, in the second-level cache while all of B's panels
+ * do; and these, MATMUL_K by MATMUL_N, in the last-level one. All are multiples of every kernel's
+ * tile. */
+enum { MATMUL_K = 256, MATMUL_M = 240, MATMUL_N = 2048 };
+
+/* Products of so few rows read B once, in strips of so many columns. */
+enum { MATMUL_THIN = 4, MATMUL_STRIP = 1024 };
+
+static inline int64_t matmul_least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* Whether the chains of a block of k have no place in C until the last one. */
+static inline bool matmul_parks(const matmul_problem *p, bool adds) {
+  return p->k > MATMUL_K && (adds || p->types.out != p->types.accumulate);
+}
+
+/* Bytes of the panels of B, of a thread's block of A (with room for a vector that is stored
+ * beyond), of the chains that are parked; each in whole 256 bytes. */
+typedef struct matmul_scratch {
+  size_t b, a, parked;
+} matmul_scratch;
+
+static inline matmul_scratch matmul_scratch_of(const rung_task *task) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const size_t size = rung_dtype_bytes(p->types.accumulate);
+  const int64_t k = matmul_least(p->k, MATMUL_K), m = matmul_least(p->m, MATMUL_M),
+                n = matmul_least(p->n, MATMUL_N), columns = (n + 31) / 32 * 32;
+  const bool parks = matmul_parks(p, task->arrays[MATMUL_ADDED].count > 0);
+  return (matmul_scratch){.b = ((size_t)(k * columns) * size + 255) / 256 * 256,
+                          .a = ((size_t)(k * (m + 12)) * size + 511) / 256 * 256,
+                          .parked = parks ? (size_t)(p->m * n) * size : 0};
+}
+
+/* Whether a thread makes whole matrices of a batch, with scratch of its own. */
+static inline bool matmul_deals(const matmul_problem *p) {
+  return p->batch > 1 && p->flops / (double)p->batch <= 1 << 23;
+}
+
+/* Of so many threads at one matrix. */
+static inline size_t matmul_product_scratch(const rung_task *task, int64_t threads) {
+  const matmul_scratch parts = matmul_scratch_of(task);
+  return parts.b + (size_t)threads * parts.a + parts.parked;
+}
+
+#endif

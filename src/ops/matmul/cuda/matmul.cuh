@@ -1,0 +1,181 @@
+/* What the GPU's rungs share: a job as kernels take it, its types, its tiles. */
+#ifndef RUNG_MATMUL_CUDA_MATMUL_CUH
+#define RUNG_MATMUL_CUDA_MATMUL_CUH
+
+#include "backend/gpu.h"
+#include "ops/matmul/finish.h"
+#include "ops/matmul/matmul.h"
+
+/* E: an element's type, S: the sums'. Steps are in elements. `..._wide`: 16 bytes can be moved at
+ * once along the dimension that goes on in memory. */
+template <typename E, typename S>
+struct matmul_job {
+  const E *a, *b;
+  const void *added; /* or NULL */
+  void *c;
+  matmul_steps as, bs, ds, cs;
+  int64_t batch, m, n, k;
+  S alpha, beta;
+  bool bfloat, narrow; /* halves: which ones, and whether C is of them */
+  bool a_wide, b_wide, c_wide;
+};
+
+/* ---- by type ----------------------------------------------------------------------------------
+ */
+
+template <typename E>
+struct matmul_sum {
+  typedef E type;
+};
+template <>
+struct matmul_sum<uint16_t> {
+  typedef float type;
+};
+template <>
+struct matmul_sum<int8_t> {
+  typedef uint32_t type;
+};
+
+/* RUN(E) for the elements' type; returns. */
+#define MATMUL_BY_TYPE(dtype, RUN) \
+  switch (dtype) {                 \
+    case RUNG_F32:                 \
+      RUN(float);                  \
+    case RUNG_F64:                 \
+      RUN(double);                 \
+    case RUNG_I8:                  \
+      RUN(int8_t);                 \
+    default:                       \
+      RUN(uint16_t);               \
+  }
+
+static __device__ inline float matmul_load(float x, bool) {
+  return x;
+}
+static __device__ inline double matmul_load(double x, bool) {
+  return x;
+}
+static __device__ inline uint32_t matmul_load(int8_t x, bool) {
+  return (uint32_t)x;
+}
+static __device__ inline float matmul_load(uint16_t x, bool bfloat) {
+  return rung_half_to_f32(x, bfloat);
+}
+
+static __device__ inline float matmul_fma(float a, float b, float t) {
+  return fmaf(a, b, t);
+}
+static __device__ inline double matmul_fma(double a, double b, double t) {
+  return fma(a, b, t);
+}
+static __device__ inline uint32_t matmul_fma(uint32_t a, uint32_t b, uint32_t t) {
+  return a * b + t;
+}
+
+/* ---- results ----------------------------------------------------------------------------------
+ */
+
+template <typename E, typename S>
+static __device__ inline S matmul_ended(const matmul_job<E, S> &job, const void *added, int64_t at,
+                                        S t) {
+  const S r = job.alpha * t;
+  return added != nullptr ? matmul_fma(job.beta, static_cast<const S *>(added)[at], r) : r;
+}
+
+/* A chain's end: element (i, j) of matrix `batch` of C, which is there. */
+template <typename E, typename S>
+static __device__ inline void matmul_store(const matmul_job<E, S> &job, int64_t batch, int64_t i,
+                                           int64_t j, S t) {
+  const int64_t at = batch * job.cs.batch + i * job.cs.row + j;
+  const int64_t from = batch * job.ds.batch + i * job.ds.row + j;
+  static_cast<S *>(job.c)[at] = matmul_ended(job, job.added, from, t);
+}
+static __device__ inline void matmul_store(const matmul_job<uint16_t, float> &job, int64_t batch,
+                                           int64_t i, int64_t j, float t) {
+  const int64_t at = batch * job.cs.batch + i * job.cs.row + j;
+  const int64_t from = batch * job.ds.batch + i * job.ds.row + j;
+  const bool adds = job.added != nullptr;
+  if (job.narrow)
+    matmul_finish_half(t, job.alpha, job.beta, job.bfloat,
+                       adds ? static_cast<const uint16_t *>(job.added) + from : nullptr,
+                       static_cast<uint16_t *>(job.c) + at, 0);
+  else
+    static_cast<float *>(job.c)[at] = matmul_ended(job, job.added, from, t);
+}
+
+/* ---- a job from a task ------------------------------------------------------------------------
+ */
+
+static inline bool matmul_is_wide(const rung_view *view, const matmul_steps *steps) {
+  const int64_t size = (int64_t)rung_dtype_bytes(view->dtype);
+  const int64_t line = steps->row == 1 ? steps->column : steps->row;
+  return view->count > 0 &&
+         ((uintptr_t)view->data | (uintptr_t)(line * size) | (uintptr_t)(steps->batch * size)) %
+                 16 ==
+             0;
+}
+
+template <typename E>
+static matmul_job<E, typename matmul_sum<E>::type> matmul_job_of(const rung_task *task) {
+  typedef typename matmul_sum<E>::type S;
+  const matmul_problem *p = static_cast<const matmul_problem *>(task->problem);
+  const rung_view *arrays = task->arrays;
+  matmul_job<E, S> job = {};
+  job.as = matmul_steps_of(&arrays[MATMUL_A], p->a_turned);
+  job.bs = matmul_steps_of(&arrays[MATMUL_B], p->b_turned);
+  job.ds = matmul_steps_of(&arrays[MATMUL_ADDED], false);
+  job.cs = matmul_steps_of(&arrays[MATMUL_C], false);
+  job.a = reinterpret_cast<const E *>(arrays[MATMUL_A].data);
+  job.b = reinterpret_cast<const E *>(arrays[MATMUL_B].data);
+  if (arrays[MATMUL_ADDED].count > 0) job.added = arrays[MATMUL_ADDED].data;
+  job.c = arrays[MATMUL_C].data;
+  job.batch = p->batch;
+  job.m = p->m;
+  job.n = p->n;
+  job.k = p->k;
+  /* Of integers through 64 bits, which hold negative numbers and those from 2^31 on. */
+  job.alpha = p->types.accumulate == RUNG_I32 ? (S)(int64_t)p->alpha : (S)p->alpha;
+  job.beta = p->types.accumulate == RUNG_I32 ? (S)(int64_t)p->beta : (S)p->beta;
+  job.bfloat = p->types.in == RUNG_BF16;
+  job.narrow = rung_dtype_bytes(p->types.out) == 2;
+  job.a_wide = matmul_is_wide(&arrays[MATMUL_A], &job.as);
+  job.b_wide = matmul_is_wide(&arrays[MATMUL_B], &job.bs);
+  job.c_wide = matmul_is_wide(&arrays[MATMUL_C], &job.cs);
+  return job;
+}
+
+/* ---- tiles of C -------------------------------------------------------------------------------
+ */
+
+struct matmul_tiles {
+  int64_t rows, columns, all; /* of a matrix so many by so many; of the batch */
+};
+
+static inline matmul_tiles matmul_tiles_of(const rung_task *task, int rows, int columns) {
+  const matmul_problem *p = static_cast<const matmul_problem *>(task->problem);
+  const int64_t down = (p->m + rows - 1) / rows, across = (p->n + columns - 1) / columns;
+  return {down, across, down * across * p->batch};
+}
+
+/* Blocks of a grid that steps through `all` of something. */
+static inline unsigned matmul_grid(int64_t all) {
+  return (unsigned)(all < INT32_MAX ? all : INT32_MAX);
+}
+
+struct matmul_tile {
+  int64_t batch, i, j; /* its first row and column */
+};
+
+/* Tiles that run at the same time are those of a few rows of tiles, so that they share what they
+ * read in the level 2 cache. */
+template <int ROWS, int COLUMNS>
+static __device__ inline matmul_tile matmul_tile_at(const matmul_tiles &tiles, int64_t number) {
+  enum { GROUP = 8 };
+  const int64_t matrix = tiles.rows * tiles.columns, in = number % matrix;
+  const int64_t first = in / (GROUP * tiles.columns) * GROUP;
+  const int64_t left = tiles.rows - first, rows = left < GROUP ? left : GROUP;
+  const int64_t rest = in - first * tiles.columns;
+  return {number / matrix, (first + rest % rows) * ROWS, rest / rows * COLUMNS};
+}
+
+#endif

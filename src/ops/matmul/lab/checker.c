@@ -1,0 +1,161 @@
+/* What must come out of a case of matmul, and whether it did. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cpu/parallel.h"
+#include "lab/compare.h"
+#include "lab/numbers.h"
+#include "ops/matmul/lab/cases.h"
+
+/* Rows of which the contract's results are held to its bound. */
+enum { WIDE_ROWS = 5, PARTS = 64 };
+
+/* case->expected: of the base rows of the base matrices the contract's results. */
+typedef struct expected {
+  char *results;
+  double worst; /* of the first WIDE_ROWS rows: the largest error, as a part of the magnitudes */
+  int64_t wrong, first; /* of those, elements beyond the contract's bound */
+} expected;
+
+static double bound_of(const matmul_problem *p) {
+  const rung_types types = p->types;
+  if (!rung_dtype_is_float(types.accumulate)) return 0;
+  const double stored = types.out != types.accumulate ? rung_traits_of(types.out)->eps : 0;
+  return ((double)p->k + 2) * rung_traits_of(types.accumulate)->eps + stored;
+}
+
+static int64_t row_bytes(const matmul_problem *p) {
+  return p->n * (int64_t)rung_dtype_bytes(p->types.out);
+}
+
+/* ---- what must come out -----------------------------------------------------------------------
+ */
+
+static matmul_place place_of(const rung_case *test_case, int64_t base_row) {
+  const matmul_problem *p = (const matmul_problem *)test_case->problem;
+  const int64_t rows = matmul_base_rows(p);
+  return (matmul_place){test_case->arrays, base_row / rows, base_row % rows};
+}
+
+typedef struct making {
+  const rung_case *test_case;
+  expected *into;
+  atomic_bool failed; /* for want of memory */
+} making;
+
+static void make_rows(void *arg, int part, int64_t from, int64_t until) {
+  making *job = (making *)arg;
+  const matmul_problem *p = (const matmul_problem *)job->test_case->problem;
+  void *chain = malloc((size_t)p->n * 8);
+  (void)part;
+  if (chain == NULL) job->failed = true;
+  for (int64_t r = from; r < until && chain != NULL; r++) {
+    const matmul_place at = place_of(job->test_case, r);
+    matmul_reference_strict(p, &at, chain, job->into->results + r * row_bytes(p));
+  }
+  free(chain);
+}
+
+/* Whether the contract's own results are within the contract's bound. */
+static void hold_to_bound(const rung_case *test_case, expected *e) {
+  const matmul_problem *p = (const matmul_problem *)test_case->problem;
+  const int64_t rows = matmul_base_batch(p) * matmul_base_rows(p);
+  const rung_traits *sum = rung_traits_of(p->types.accumulate), *out = rung_traits_of(p->types.out);
+  const double tiny = ((double)p->k + 2) * (fabs(p->alpha) + 1) * sum->tiny + out->tiny;
+  if (sum->kind != RUNG_FLOAT) return;
+  for (int64_t r = 0; r < rows && r < WIDE_ROWS; r++)
+    for (int64_t j = 0; j < p->n; j++) {
+      const matmul_place at = place_of(test_case, r);
+      const matmul_wide wide = matmul_reference_wide(p, &at, j);
+      const double found = rung_number_at(p->types.out, e->results + r * row_bytes(p), j);
+      const double magnitude = (double)wide.magnitude, error = fabs(found - (double)wide.sum);
+      if (!(magnitude <= out->largest / 4) || isnan(wide.sum)) continue; /* it may overflow */
+      if (error > tiny && error / magnitude > e->worst) e->worst = error / magnitude;
+      if (error <= bound_of(p) * magnitude + tiny) continue;
+      if (e->wrong++ == 0) e->first = r * p->n + j;
+    }
+}
+
+rung_status matmul_expect(rung_case *test_case, rung_error *error) {
+  const matmul_problem *p = (const matmul_problem *)test_case->problem;
+  const int64_t rows = matmul_base_batch(p) * matmul_base_rows(p);
+  if (test_case->expected != NULL) return RUNG_OK;
+  expected *e = (expected *)calloc(1, sizeof *e);
+  making job = {.test_case = test_case, .into = e};
+  bool good = (test_case->expected = e) != NULL;
+  good = good && (e->results = (char *)malloc((size_t)(rows * row_bytes(p)))) != NULL;
+  if (good) rung_parallel_range(rung_processors(), rows, PARTS, make_rows, &job);
+  if (good && !job.failed) {
+    hold_to_bound(test_case, e);
+    return RUNG_OK;
+  }
+  matmul_forget(test_case);
+  return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s: no host memory for the references",
+                   test_case->label);
+}
+
+void matmul_forget(rung_case *test_case) {
+  expected *e = (expected *)test_case->expected;
+  if (e != NULL) free(e->results);
+  free(e);
+  test_case->expected = NULL;
+}
+
+/* ---- the verdict ------------------------------------------------------------------------------
+ */
+
+static void check_row(const matmul_problem *p, const char *found, const char *strict, int64_t first,
+                      rung_comparison *comparison) {
+  const rung_dtype dtype = p->types.out;
+  for (int64_t j = 0; j < p->n; j++)
+    if (!rung_same_bits(dtype, found, strict, j))
+      rung_compare_wrong(comparison, 0, first + j, rung_number_at(dtype, found, j),
+                         rung_number_at(dtype, strict, j), rung_is_poison(dtype, found, j));
+}
+
+/* The base row that row r of all stands for. */
+static int64_t base_of(const matmul_problem *p, int64_t r) {
+  const int64_t rows = matmul_base_rows(p);
+  return r / p->m % MATMUL_BASE * rows + r % p->m % rows;
+}
+
+static void explain(const rung_case *test_case, const char *data, rung_comparison *comparison) {
+  const matmul_problem *p = (const matmul_problem *)test_case->problem;
+  const expected *e = (const expected *)test_case->expected;
+  const int64_t first = comparison->first, row = first / p->n, column = first % p->n;
+  char found[RUNG_NUMBER_TEXT], wanted[RUNG_NUMBER_TEXT], where[96];
+  rung_number_text(p->types.out, data, first, found);
+  rung_number_text(p->types.out, e->results, base_of(p, row) * p->n + column, wanted);
+  snprintf(where, sizeof where, "row %" PRId64 ", column %" PRId64 " of matrix %" PRId64,
+           row % p->m, column, row / p->m);
+  rung_compare_say(comparison, p->batch * p->m * p->n, "elements", where, found, wanted, true);
+}
+
+/* Of every order the contract's bits: there is no other rung yet. */
+void matmul_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+                  rung_comparison *comparison) {
+  const matmul_problem *p = (const matmul_problem *)test_case->problem;
+  const expected *e = (const expected *)test_case->expected;
+  const int64_t bytes = row_bytes(p);
+  (void)order;
+  *comparison = (rung_comparison){.first = -1, .bound = bound_of(p), .worst = e->worst};
+  for (int64_t r = 0; r < p->batch * p->m; r++) {
+    const char *found = outputs[0].data + r * bytes;
+    const char *strict = e->results + base_of(p, r) * bytes;
+    if (memcmp(found, strict, (size_t)bytes) != 0)
+      check_row(p, found, strict, r * p->n, comparison);
+  }
+  comparison->pass = comparison->wrong == 0 && e->wrong == 0;
+  if (comparison->wrong > 0)
+    explain(test_case, outputs[0].data, comparison);
+  else if (!comparison->pass)
+    snprintf(comparison->sentence, sizeof comparison->sentence,
+             "%" PRId64
+             " of the contract's results are beyond its bound; the first is number "
+             "%" PRId64,
+             e->wrong, e->first);
+}

@@ -1,0 +1,107 @@
+/* The rungs of matmul, and their scratch. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ops/matmul/cpu/sizes.h"
+#include "ops/matmul/matmul.h"
+
+RUNG_CPU_DECLARE(matmul_naive);
+RUNG_CPU_DECLARE(matmul_loop_order);
+RUNG_CPU_DECLARE(matmul_blocked);
+RUNG_CPU_DECLARE(matmul_packed);
+RUNG_CPU_DECLARE(matmul_threads);
+
+/* ---- scratch ----------------------------------------------------------------------------------
+ */
+
+static const matmul_problem *problem_of(const rung_task *task) {
+  return (const matmul_problem *)task->problem;
+}
+
+static size_t row_scratch(const rung_task *task) {
+  return (size_t)problem_of(task)->n * rung_dtype_bytes(problem_of(task)->types.accumulate);
+}
+
+static size_t packed_scratch(const rung_task *task) {
+  return matmul_product_scratch(task, 1);
+}
+
+static size_t threads_scratch(const rung_task *task) {
+  const int64_t threads = task->device->threads;
+  if (matmul_deals(problem_of(task))) return (size_t)threads * matmul_product_scratch(task, 1);
+  return matmul_product_scratch(task, threads);
+}
+
+/* ---- what rungs cannot do -----------------------------------------------------------------------
+ */
+
+static bool stages_fit(const rung_task *task, char why[RUNG_REASON]) {
+  enum { MOST = 4 * (128 * 36 + 8 * 32) * 4 }; /* of `strips`; `quads` takes a little less */
+  if (task->device->shared_bytes >= MOST) return true;
+  snprintf(why, RUNG_REASON,
+           "its stages take %d bytes of shared memory, and a block has %" PRId64
+           "; expected: rung \"pipelined\"",
+           MOST, task->device->shared_bytes);
+  return false;
+}
+
+static bool has_few_rows(const rung_task *task, char why[RUNG_REASON]) {
+  const int64_t m = problem_of(task)->m;
+  if (m <= 8) return stages_fit(task, why);
+  snprintf(why, RUNG_REASON,
+           "it makes products of few rows, and there are %" PRId64 "; expected: at most 8", m);
+  return false;
+}
+
+/* ---- the table ----------------------------------------------------------------------------------
+ */
+
+#define ALL_TYPES \
+  { MATMUL_DTYPES, MATMUL_SUM_DTYPES, MATMUL_RESULT_DTYPES }
+#define ON_CPU .family = RUNG_ON_CPU, .order = RUNG_CANONICAL, .in_place = true
+
+#define ON_GPU .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, .in_place = true, .capability = 75
+
+static const int element_blocks[] = {256, 32, 64, 128, 512, 1024, 0};
+static const int square_blocks[] = {256, 16, 64, 1024, 0}; /* of 16, 4, 8 and 32 on a side */
+
+static rung_row rows[] = {
+    {ON_CPU, .name = "naive", .types = ALL_TYPES,
+     .idea = "the textbook: for every element a loop over k",
+     .launch = RUNG_CPU_ENTRIES(matmul_naive)},
+    {ON_CPU, .name = "loop-order", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
+     .idea = "the innermost loop along B's rows: a row of chains goes on in vectors",
+     .scratch_bytes = row_scratch, .launch = RUNG_CPU_ENTRIES(matmul_loop_order)},
+    {ON_CPU, .name = "blocked", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
+     .idea = "a block of C stays in the cache while all of k goes by",
+     .launch = RUNG_CPU_ENTRIES(matmul_blocked)},
+    {ON_CPU, .name = "packed", .types = ALL_TYPES,
+     .idea = "tiles of C in registers, from packed panels of A and B",
+     .scratch_bytes = packed_scratch, .launch = RUNG_CPU_ENTRIES(matmul_packed)},
+    {ON_CPU, .name = "threads", .types = ALL_TYPES,
+     .idea = "blocks of rows, or matrices of a batch, shared out to all cores",
+     .scratch_bytes = threads_scratch, .launch = RUNG_CPU_ENTRIES(matmul_threads)},
+    {ON_GPU, .name = "naive", .types = ALL_TYPES, .blocks = element_blocks,
+     .idea = "the textbook: a thread an element"},
+    {ON_GPU, .name = "tiled", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .blocks = square_blocks,
+     .idea = "squares of A and B in shared memory, 4, 8, 16 or 32 on a side"},
+    {ON_GPU, .name = "column", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
+     .idea = "eight elements of a column a thread: a number of B serves all of them"},
+    {ON_GPU, .name = "block", .types = ALL_TYPES,
+     .idea = "eight by eight elements a thread: sixteen loads for 64 multiply-adds"},
+    {ON_GPU, .name = "vector", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
+     .idea = "16 bytes a load; A's panel turned in shared memory"},
+    {ON_GPU, .name = "pipelined", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
+     .idea = "panels come in by asynchronous copies, two stages ahead"},
+    {ON_GPU, .name = "quads", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .supports = stages_fit,
+     .idea = "128 by 256 elements a block, 8 by 16 a thread; smaller tiles where those are few"},
+    {ON_GPU, .name = "strips", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .supports = has_few_rows,
+     .idea = "few rows, matrix-vector products: a thread a column, B streams by once"},
+};
+
+const rung_operation matmul_operation = {
+    .name = "matmul",
+    .summary = "products of matrices, alpha A B + beta C, and batches of them",
+    .rows = rows,
+    .count = sizeof rows / sizeof rows[0],
+};

@@ -1,0 +1,87 @@
+/* matmul: C = alpha A B + beta C, and a batch of it.
+ *
+ *   A      (m, k), or turned (k, m)     f32 | f64 | f16 | bf16 | i8     arrays[MATMUL_A]
+ *   B      (k, n), or turned (n, k)     A's type                        arrays[MATMUL_B]
+ *   added  (m, n)                       C's type                        arrays[MATMUL_ADDED]
+ *   C      (m, n)                       f32 | f64 | f32, A's | i32      arrays[MATMUL_C]
+ *
+ * In front of these come the batch's dimensions, in all arrays but those of A and B that are the
+ * same for all of it. One dimension: matrices any distance apart; more: the array has no gaps.
+ * Without added (count 0) beta is 0. added may be the very view of C: each of its elements is read
+ * before that of C is written, by the same thread. batch, m, n >= 1 where a rung is launched; k may
+ * be 0, and A and B are then not given.
+ *
+ * Order of arithmetic: an element is one chain of fused multiply-adds over rising k,
+ *     t = +0;  for l = 0 ... k - 1: t = fma(A[i, l], B[l, j], t)
+ *     r = alpha * t;  C[i, j] = added ? fma(beta, added[i, j], r) : r
+ * In f32 of f32, f16 and bf16, in f64 of f64; f16 and bf16 results are rounded once, half to even.
+ * Of i8: in i32, modulo 2^32. alpha and beta are numbers of the sum's type. Nothing is filled with
+ * zeros: fma(0, inf, t) is a NaN, and fma(0, x, -0) is +0.
+ *
+ * Error against the exact result, eps that of the sum's type (2^-23, 2^-52), stored that of C's
+ * type where it is another, else 0, tiny the least number of the sum's type, |A||B| the sum of the
+ * products' magnitudes: as long as nothing overflows,
+ *     |error| <= ((k + 2) eps + stored) (|alpha| |A||B| + |beta added|) + (k + 2) (|alpha| + 1)
+ * tiny
+ *
+ * Least work: bytes = every element of every array once, flops = 2 batch m n k. */
+#ifndef RUNG_MATMUL_H
+#define RUNG_MATMUL_H
+
+#include "core/ladder.h"
+
+enum { MATMUL_A, MATMUL_B, MATMUL_ADDED, MATMUL_C };
+
+#define MATMUL_DTYPES (RUNG_SINGLE_DOUBLE | RUNG_HALVES | RUNG_TYPE(RUNG_I8))
+#define MATMUL_SUM_DTYPES (RUNG_SINGLE_DOUBLE | RUNG_TYPE(RUNG_I32))
+#define MATMUL_RESULT_DTYPES (MATMUL_SUM_DTYPES | RUNG_HALVES)
+
+typedef struct matmul_problem {
+  int64_t batch, m, n, k;
+  rung_types types;
+  bool a_turned, b_turned;
+  int batch_axes; /* of the job's axes the first so many; then m, n */
+  double alpha, beta;
+  double bytes, flops;
+} matmul_problem;
+
+/* How many elements a matrix is from the next, and within it a row and a column. */
+typedef struct matmul_steps {
+  int64_t batch, row, column;
+} matmul_steps;
+
+static inline matmul_steps matmul_steps_of(const rung_view *view, bool turned) {
+  const int last = view->ndim - 1;
+  if (view->count == 0) return (matmul_steps){0, 0, 0};
+  const int64_t line = view->stride[last - 1];
+  const int64_t batch = view->ndim == 2   ? 0
+                        : view->ndim == 3 ? view->stride[0]
+                                          : view->shape[last - 1] * view->shape[last];
+  return turned ? (matmul_steps){batch, 1, line} : (matmul_steps){batch, line, 1};
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const rung_operation matmul_operation;
+
+/* Axes: the batch's, m, n. */
+extern const struct rung_cut matmul_parts;
+
+/* What results a type of elements may have: f32 of f32, f32 or f16 of f16 ... */
+unsigned matmul_results_of(rung_dtype dtype);
+rung_types matmul_types_of(rung_dtype dtype, rung_dtype result);
+
+/* All but `turned` and `batch_axes`. alpha and beta are rounded to the sum's type; refused where
+ * that is not finite, or, of integers, no whole number from -2^31 to 2^32 - 1. */
+rung_status matmul_problem_of(rung_error *error, rung_types types, const int64_t shape[4],
+                              double alpha, double beta, matmul_problem *problem);
+
+/* bytes and flops of the arrays, of which the problem is known. */
+void matmul_measure(matmul_problem *problem, const rung_view *arrays);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
