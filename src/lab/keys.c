@@ -44,12 +44,18 @@ static void print_value(const rung_key *key, const void *value, char *text, size
     snprintf(text, room, "%s", names_of(key)[*(const int *)value]);
 }
 
+/* Whether a choice is still to be made: its default depends on other keys. */
+static bool is_open(const rung_key *key, const void *request) {
+  return key->kind == RUNG_KEY_CHOICE && *(const int *)((const char *)request + key->at) < 0;
+}
+
 void rung_keys_label(const rung_key *keys, const void *request, char *label, size_t room) {
   size_t used = 0;
   label[0] = '\0';
   for (const rung_key *key = keys; key->name; ++key) {
     char value[64];
     if (key->shown && !key->shown(request)) continue;
+    if (is_open(key, request)) continue;
     print_value(key, (const char *)request + key->at, value, sizeof value);
     used +=
         (size_t)snprintf(label + used, room - used, "%s%s=%s", used ? " " : "", key->name, value);

@@ -125,10 +125,11 @@ static int (*verb_named(const char *name))(int, char **) {
     const char *name;
     int (*run)(int argc, char **argv);
   } verbs[] = {
-      {"reduce", verb_reduce},     {"scan", verb_scan},           {"stencil", verb_stencil},
-      {"radiator", verb_radiator}, {"histogram", verb_histogram}, {"pairs", verb_pairs},
-      {"ladder", verb_ladder},     {"devices", verb_devices},     {"verify", verb_verify},
-      {"bench", verb_bench},       {"explain", verb_explain},     {"timeline", verb_timeline}};
+      {"reduce", verb_reduce},    {"scan", verb_scan},         {"stencil", verb_stencil},
+      {"matmul", verb_matmul},    {"radiator", verb_radiator}, {"histogram", verb_histogram},
+      {"pairs", verb_pairs},      {"ladder", verb_ladder},     {"devices", verb_devices},
+      {"verify", verb_verify},    {"bench", verb_bench},       {"explain", verb_explain},
+      {"timeline", verb_timeline}};
   for (size_t v = 0; v < sizeof verbs / sizeof *verbs; v++)
     if (strcmp(verbs[v].name, name) == 0) return verbs[v].run;
   fail_msg("no verb '%s'", name);
@@ -250,6 +251,7 @@ static void arrays(void **state) {
       {"reduce in.npy --op sum --axis 1 --json --device cpu", EXACTLY},
       {"reduce in.npy --op mean --device cpu -o out.npy --quiet", EXACTLY},
       {"scan in.npy -o out.npy --device cpu --threads 3 --quiet", EXACTLY},
+      {"matmul in.npy in.npy -o out.npy --device cpu --quiet", EXACTLY},
       {"histogram in.npy --bins 3 --range 0 4 --json --device cpu", EXACTLY},
       {"histogram in.npy --edges edges.npy --device cpu -o out.npy --quiet", EXACTLY},
       {"stencil in.npy --weights 1,2,1 --means means --device cpu -o out.npy --quiet", EXACTLY},

@@ -12,7 +12,10 @@ static void look(const points_frame *frame, const points_how *how) {
     if (frame->labels != NULL && (memchr(frame->labels[i].name, 0, 16) == NULL ||
                                   memchr(frame->labels[i].element, 0, 4) == NULL))
       fuzz_wrong("a label without an end");
-    if (frame->molecules != NULL && frame->molecules[i] < 0) fuzz_wrong("a molecule below 0");
+    /* Of gro and pdb they are counted from 0; what other formats say may be any integer. */
+    if (frame->molecules != NULL && frame->molecules[i] < 0 &&
+        (strcmp(how->format, "gro") == 0 || strcmp(how->format, "pdb") == 0))
+      fuzz_wrong("a molecule below 0");
     if (how->weights != NULL && !isfinite(frame->weights[i])) fuzz_wrong("a weight not finite");
   }
   if (how->no_box && frame->has_box) fuzz_wrong("a box that nobody asked for");

@@ -75,6 +75,20 @@ SCANNED(scan_of_subnormals, tiny, f32, 0)
 SCANNED(scan_of_f64, d, f64, 1)
 SCANNED(scan_of_f16, h, f16, 0)
 
+#define MULTIPLIED(name, in, number)                                           \
+  static rung_status name(rung_context *c, const numbers *n, char *to) {       \
+    int64_t rows[] = {ROWS, n->many / ROWS / 10}, columns[] = {rows[1], ROWS}; \
+    int64_t square[] = {ROWS, ROWS};                                           \
+    const DLTensor a = tensor(n->in, number, 2, rows, NULL);                   \
+    const DLTensor b = tensor(n->in, number, 2, columns, NULL);                \
+    DLTensor out = tensor(to, number, 2, square, NULL);                        \
+    return rung_matmul(c, 0.1, &a, &b, 0, &out, NULL);                         \
+  }
+MULTIPLIED(product_of_f32, f, f32)
+MULTIPLIED(product_of_subnormals, tiny, f32)
+MULTIPLIED(product_of_f64, d, f64)
+MULTIPLIED(product_of_f16, h, f16)
+
 static rung_status scan_with_gaps(rung_context *c, const numbers *n, char *to) {
   int64_t half = n->many / 2, apart = 2;
   const DLTensor in = tensor(n->f, f32, 1, &half, &apart);
@@ -231,6 +245,10 @@ static const struct {
     JOB(scan_of_f64, RUNG_OK),
     JOB(scan_of_f16, RUNG_OK),
     JOB(scan_with_gaps, RUNG_OK),
+    JOB(product_of_f32, RUNG_OK),
+    JOB(product_of_subnormals, RUNG_OK),
+    JOB(product_of_f64, RUNG_OK),
+    JOB(product_of_f16, RUNG_OK),
     JOB(count_f32, RUNG_OK),
     JOB(count_f64_by_edges, RUNG_OK),
     JOB(stencil_and_means, RUNG_OK),
