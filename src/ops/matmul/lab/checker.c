@@ -11,13 +11,14 @@
 #include "lab/numbers.h"
 #include "ops/matmul/lab/cases.h"
 
-/* Rows of which the contract's results are held to its bound. */
-enum { WIDE_ROWS = 5, PARTS = 64 };
+/* Rows of which the contract's results are held to its bound, as many of their columns as so many
+ * products allow. */
+enum { WIDE_ROWS = 5, WIDE_PRODUCTS = 1 << 24, PARTS = 64 };
 
 /* case->expected: of the base rows of the base matrices the contract's results. */
 typedef struct expected {
   char *results;
-  double worst; /* of the first WIDE_ROWS rows: the largest error, as a part of the magnitudes */
+  double worst; /* of what is held to the bound: the largest error, as a part of the magnitudes */
   int64_t wrong, first; /* of those, elements beyond the contract's bound */
 } expected;
 
@@ -66,9 +67,11 @@ static void hold_to_bound(const rung_case *test_case, expected *e) {
   const int64_t rows = matmul_base_batch(p) * matmul_base_rows(p);
   const rung_traits *sum = rung_traits_of(p->types.accumulate), *out = rung_traits_of(p->types.out);
   const double tiny = ((double)p->k + 2) * (fabs(p->alpha) + 1) * sum->tiny + out->tiny;
+  const int64_t each =
+      1 + (int64_t)((double)WIDE_ROWS * (double)p->n * (double)p->k / WIDE_PRODUCTS);
   if (sum->kind != RUNG_FLOAT) return;
   for (int64_t r = 0; r < rows && r < WIDE_ROWS; r++)
-    for (int64_t j = 0; j < p->n; j++) {
+    for (int64_t j = r % each; j < p->n; j += each) {
       const matmul_place at = place_of(test_case, r);
       const matmul_wide wide = matmul_reference_wide(p, &at, j);
       const double found = rung_number_at(p->types.out, e->results + r * row_bytes(p), j);
