@@ -24,7 +24,7 @@ static rung_status check_factor(rung_error *error, const char *name, rung_dtype 
                                 double *factor) {
   const double given = *factor;
   if (!rung_dtype_is_float(sum)) {
-    if (given == rint(given) && given >= -0x1p31 && given < 0x1p32) return RUNG_OK;
+    if (given == rint(given) && given >= -2147483648.0 && given < 4294967296.0) return RUNG_OK;
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "%s is %g; expected: of integers a whole number from -2^31 to 2^32 - 1", name,
                      given);
