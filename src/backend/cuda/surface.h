@@ -122,14 +122,6 @@ static __device__ inline unsigned rung_count_in(unsigned *at, unsigned most) {
   return before;
 }
 
-/* A multiply-add that stays where it is written, beside its neighbours: which registers follow one
- * another decides how many banks are asked at once. */
-static __device__ inline float rung_fma_here(float a, float b, float c) {
-  float t;
-  asm volatile("fma.rn.f32 %0, %1, %2, %3;" : "=f"(t) : "f"(a), "f"(b), "f"(c));
-  return t;
-}
-
 /* One instruction each; sqrtf() and rsqrtf() take more for subnormals, and to round rightly. */
 static __device__ inline float rung_root(float x) {
   float root;

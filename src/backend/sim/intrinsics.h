@@ -277,9 +277,6 @@ RUNG_SIM_INLINE double rung_sim_fma(double a, double b, double c) {
 }
 #define fmaf(a, b, c) rung_sim_fma32(a, b, c)
 #define fma(a, b, c) rung_sim_fma(a, b, c)
-RUNG_SIM_INLINE float rung_fma_here(float a, float b, float c) {
-  return rung_sim_fma32(a, b, c);
-}
 RUNG_SIM_INLINE float __fmaf_rn(float a, float b, float c) {
   return rung_sim_fma32(a, b, c);
 }

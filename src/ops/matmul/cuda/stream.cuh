@@ -85,13 +85,6 @@ static __device__ inline void matmul_read(const T *row, T (&to)[COUNT]) {
   }
 }
 
-static __device__ inline float matmul_fma_here(float a, float b, float t) {
-  return rung_fma_here(a, b, t);
-}
-static __device__ inline double matmul_fma_here(double a, double b, double t) {
-  return fma(a, b, t);
-}
-
 /* Two rows at a time, there and back: neighbours share an operand. */
 template <int DOWN, int ACROSS, typename T>
 static __device__ inline void matmul_step(const T (&a)[DOWN], const T (&b)[ACROSS],
@@ -101,8 +94,8 @@ static __device__ inline void matmul_step(const T (&a)[DOWN], const T (&b)[ACROS
 #pragma unroll
     for (int c = 0; c < ACROSS; c++) {
       const int j = i / 2 % 2 == 0 ? c : ACROSS - 1 - c;
-      t[i][j] = matmul_fma_here(a[i], b[j], t[i][j]);
-      t[i + 1][j] = matmul_fma_here(a[i + 1], b[j], t[i + 1][j]);
+      t[i][j] = matmul_fma(a[i], b[j], t[i][j]);
+      t[i + 1][j] = matmul_fma(a[i + 1], b[j], t[i + 1][j]);
     }
 }
 
