@@ -21,8 +21,6 @@ rung_status npy_read(const char *path, file_array *array, rung_error *error);
  * to free. */
 rung_status npy_begin(file_replace *file, const char *path, const DLTensor *tensor,
                       rung_error *error);
-/* The same, and puts it there: a failure leaves the old file. */
-rung_status npy_write(const char *path, const DLTensor *tensor, rung_error *error);
 
 #ifdef __cplusplus
 }

@@ -98,9 +98,3 @@ rung_status npy_begin(file_replace *file, const char *path, const DLTensor *tens
   return rung_fail(error, RUNG_FILE_FAILED, "output '%s' cannot be written: %s", path,
                    strerror(cause));
 }
-
-rung_status npy_write(const char *path, const DLTensor *tensor, rung_error *error) {
-  file_replace file;
-  const rung_status status = npy_begin(&file, path, tensor, error);
-  return status ? status : file_replace_commit(&file, error);
-}

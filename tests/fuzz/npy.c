@@ -14,7 +14,7 @@ static void write_and_read_again(const file_array *array) {
   file_array again;
   char path[64];
   snprintf(path, sizeof path, "/tmp/rung-fuzz-%d.npy", (int)getpid());
-  if (npy_write(path, &array->tensor, &error) != RUNG_OK) fuzz_wrong("write: %s", error.sentence);
+  if (array_write(path, &array->tensor, &error) != RUNG_OK) fuzz_wrong("write: %s", error.sentence);
   if (npy_read(path, &again, &error) != RUNG_OK) fuzz_wrong("read again: %s", error.sentence);
   unlink(path);
   if (again.dtype != array->dtype || again.tensor.ndim != array->tensor.ndim ||

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files/array.h"
 #include "files/npy.h"
 
 static char folder[64], path[96];
@@ -401,7 +402,7 @@ static void as_numpy_writes(void **state) {
   int64_t shape[1] = {2};
   DLTensor tensor = tensor_of(data, 1, shape, NULL, kDLFloat, 32);
   rung_error error = {0};
-  assert_int_equal(npy_write(path, &tensor, &error), RUNG_OK);
+  assert_int_equal(array_write(path, &tensor, &error), RUNG_OK);
   char wanted[136];
   memset(wanted, ' ', sizeof wanted);
   static const char text[] =
@@ -430,7 +431,7 @@ static void strides_and_back(void **state) {
     DLTensor tensor = tensor_of(data, 2, shape, strides[k], kDLFloat, 64);
     tensor.byte_offset = (uint64_t)offsets[k] * sizeof(double);
     rung_error error = {0};
-    assert_int_equal(npy_write(path, &tensor, &error), RUNG_OK);
+    assert_int_equal(array_write(path, &tensor, &error), RUNG_OK);
     file_array array;
     take(&array);
     const double *back = array.tensor.data;
@@ -450,7 +451,7 @@ static void odd_shapes_and_back(void **state) {
   rung_error error = {0};
   for (int ndim = 0; ndim <= 4; ndim++) {
     DLTensor tensor = tensor_of(data, ndim, shape, NULL, kDLUInt, 16);
-    assert_int_equal(npy_write(path, &tensor, &error), RUNG_OK);
+    assert_int_equal(array_write(path, &tensor, &error), RUNG_OK);
     file_array array;
     take(&array);
     assert_int_equal(array.tensor.ndim, ndim);
@@ -466,15 +467,15 @@ static void write_failures(void **state) {
   int64_t shape[1] = {100000};
   DLTensor tensor = tensor_of(data, 1, shape, NULL, kDLFloat, 32);
   rung_error error = {0};
-  assert_int_equal(npy_write("/dev/full", &tensor, &error), RUNG_FILE_FAILED);
+  assert_int_equal(array_write("/dev/full", &tensor, &error), RUNG_FILE_FAILED);
   assert_non_null(strstr(error.sentence, "No space left"));
-  assert_int_equal(npy_write("/nowhere/at/all.npy", &tensor, &error), RUNG_FILE_FAILED);
+  assert_int_equal(array_write("/nowhere/at/all.npy", &tensor, &error), RUNG_FILE_FAILED);
   assert_non_null(strstr(error.sentence, "/nowhere/at/all.npy"));
   tensor.device.device_type = kDLCUDA;
-  assert_int_equal(npy_write(path, &tensor, &error), RUNG_BAD_PLACE);
+  assert_int_equal(array_write(path, &tensor, &error), RUNG_BAD_PLACE);
   tensor.device.device_type = kDLCPU;
   tensor.dtype = (DLDataType){kDLBfloat, 16, 1};
-  assert_int_equal(npy_write(path, &tensor, &error), RUNG_BAD_DTYPE);
+  assert_int_equal(array_write(path, &tensor, &error), RUNG_BAD_DTYPE);
   assert_non_null(strstr(error.sentence, "u64, f16, f32 or f64"));
 }
 

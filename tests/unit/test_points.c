@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/random.h"
+#include "files/array.h"
 #include "files/npy.h"
 #include "files/points.h"
 
@@ -349,7 +350,7 @@ static void put_npy(rung_dtype dtype, int ndim, const int64_t *shape, void *data
       .dtype = {dtype == RUNG_I64 ? kDLInt : kDLFloat, (uint8_t)(8 * rung_dtype_bytes(dtype)), 1},
       .shape = extents};
   snprintf(path, sizeof path, "%s/a.npy", folder);
-  assert_int_equal(npy_write(path, &tensor, &error), RUNG_OK);
+  assert_int_equal(array_write(path, &tensor, &error), RUNG_OK);
 }
 
 static void reads_npy(void **state) {
