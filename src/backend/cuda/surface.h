@@ -146,6 +146,26 @@ static __device__ inline unsigned rung_processor() {
   return number;
 }
 
+static __device__ inline unsigned rung_block_number() {
+  unsigned number;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(number));
+  return number;
+}
+
+static __device__ inline void rung_mma_f64(double (&t)[4], const double (&a)[8],
+                                           const double (&b)[4]) {
+#if __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, "
+      "%9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
+      : "+d"(t[0]), "+d"(t[1]), "+d"(t[2]), "+d"(t[3])
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]),
+        "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+#else
+  __trap();
+  (void)t, (void)a, (void)b;
+#endif
+}
+
 #define RUNG_COPY_TO_CONSTANT(task, symbol, from, bytes)                                          \
   RUNG_CUDA_TRY(task, cudaMemcpyToSymbolAsync(symbol, (from), (bytes), 0, cudaMemcpyHostToDevice, \
                                               (cudaStream_t)(task)->stream))

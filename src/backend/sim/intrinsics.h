@@ -99,6 +99,18 @@ RUNG_SIM_INLINE T __shfl_xor_sync(unsigned mask, T value, int with, int width = 
   const int lane = rung_sim_lane(), from = lane ^ (with & 31), end = (lane & ~(width - 1)) + width;
   return rung_sim_shuffle(mask, value, from, from < end);
 }
+/* What a tensor core does, by shuffles: t += a b, see backend/gpu.h. */
+RUNG_SIM_INLINE void rung_mma_f64(double (&t)[4], const double (&a)[8], const double (&b)[4]) {
+  const int g = rung_sim_lane() / 4, q = rung_sim_lane() % 4;
+  for (int l = 0; l < 16; l++) {
+    double rows[2], columns[2];
+    for (int h = 0; h < 2; h++) {
+      rows[h] = __shfl_sync(0xffffffffu, a[l / 4 * 2 + h], 4 * g + l % 4);
+      columns[h] = __shfl_sync(0xffffffffu, b[l / 4], 4 * (2 * q + h) + l % 4);
+    }
+    for (int e = 0; e < 4; e++) t[e] = fma(rows[e / 2], columns[e % 2], t[e]);
+  }
+}
 RUNG_SIM_INLINE unsigned __ballot_sync(unsigned mask, int p) {
   return (unsigned)rung_sim_exchange_values(RUNG_SIM_BALLOT, mask, p != 0, 0);
 }
@@ -265,6 +277,9 @@ RUNG_SIM_INLINE unsigned long long rung_global_timer() {
 }
 RUNG_SIM_INLINE unsigned rung_processor() {
   return rung_sim_processor();
+}
+RUNG_SIM_INLINE unsigned rung_block_number() {
+  return rung_sim_block_index().x;
 }
 
 /* ---- arithmetic ----------------------------------------------------------------------------- */

@@ -35,21 +35,44 @@ static size_t threads_scratch(const rung_task *task) {
 /* ---- what rungs cannot do -----------------------------------------------------------------------
  */
 
-static bool stages_fit(const rung_task *task, char why[RUNG_REASON]) {
-  enum { MOST = 4 * (128 * 36 + 8 * 32) * 4 }; /* of `strips`; `quads` takes a little less */
-  if (task->device->shared_bytes >= MOST) return true;
+/* Whether a block has so much shared memory. */
+static bool shared_fits(const rung_task *task, int bytes, char why[RUNG_REASON]) {
+  if (task->device->shared_bytes >= bytes) return true;
   snprintf(why, RUNG_REASON,
            "its stages take %d bytes of shared memory, and a block has %" PRId64
            "; expected: rung \"pipelined\"",
-           MOST, task->device->shared_bytes);
+           bytes, task->device->shared_bytes);
   return false;
 }
 
-static bool has_few_rows(const rung_task *task, char why[RUNG_REASON]) {
-  const int64_t m = problem_of(task)->m;
-  if (m <= 8) return stages_fit(task, why);
+static bool quads_fit(const rung_task *task, char why[RUNG_REASON]) {
+  const bool single = problem_of(task)->types.in == RUNG_F32;
+  const int single_bytes = 4 * 32 * (36 + 68) * 4, double_bytes = 3 * 16 * (66 + 130) * 8;
+  return shared_fits(task, single ? single_bytes : double_bytes, why);
+}
+
+static bool tensor_fits(const rung_task *task, char why[RUNG_REASON]) {
+  return shared_fits(task, 4 * 2 * 128 * 20 * 8, why);
+}
+
+static bool is_batch(const rung_task *task, char why[RUNG_REASON]) {
+  const matmul_problem *p = problem_of(task);
+  if (p->m <= 32 && p->n <= 32 && p->batch > 1)
+    return shared_fits(task, 4 * 2 * 2 * 32 * 34 * 8, why);
   snprintf(why, RUNG_REASON,
-           "it makes products of few rows, and there are %" PRId64 "; expected: at most 8", m);
+           "it makes batches of small products, and these are %" PRId64 " of %" PRId64
+           " by %" PRId64 "; expected: at least 2 of at most 32 by 32",
+           p->batch, p->m, p->n);
+  return false;
+}
+
+static bool is_slender(const rung_task *task, char why[RUNG_REASON]) {
+  const matmul_problem *p = problem_of(task);
+  if (p->m < 32 || p->n < 32) return shared_fits(task, 6 * (128 * 36 + 8 * 32) * 4, why);
+  snprintf(why, RUNG_REASON,
+           "it makes products of few rows or columns, and there are %" PRId64 " by %" PRId64
+           "; expected: less than 32 of one",
+           p->m, p->n);
   return false;
 }
 
@@ -60,7 +83,9 @@ static bool has_few_rows(const rung_task *task, char why[RUNG_REASON]) {
   { MATMUL_DTYPES, MATMUL_SUM_DTYPES, MATMUL_RESULT_DTYPES }
 #define ON_CPU .family = RUNG_ON_CPU, .order = RUNG_CANONICAL, .in_place = true
 
-#define ON_GPU .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, .in_place = true, .capability = 75
+#define ON_CHIP(least) \
+  .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, .in_place = true, .capability = least
+#define ON_GPU ON_CHIP(75)
 
 static const int element_blocks[] = {256, 32, 64, 128, 512, 1024, 0};
 static const int square_blocks[] = {256, 16, 64, 1024, 0}; /* of 16, 4, 8 and 32 on a side */
@@ -93,10 +118,17 @@ static rung_row rows[] = {
      .idea = "16 bytes a load; A's panel turned in shared memory"},
     {ON_GPU, .name = "pipelined", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
      .idea = "panels come in by asynchronous copies, two stages ahead"},
-    {ON_GPU, .name = "quads", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .supports = stages_fit,
-     .idea = "128 by 256 elements a block, 8 by 16 a thread; smaller tiles where those are few"},
-    {ON_GPU, .name = "strips", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .supports = has_few_rows,
-     .idea = "few rows, matrix-vector products: a thread a column, B streams by once"},
+    {ON_GPU, .name = "quads", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .supports = quads_fit,
+     .idea = "64 by 128 elements a block, four blocks a multiprocessor; smaller tiles where those "
+             "are few"},
+    {ON_CHIP(90), .name = "tensor", .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F64)),
+     .supports = tensor_fits,
+     .idea = "tensor cores make the same chains, 16 by 8 of 16 steps at once"},
+    {ON_GPU, .name = "batch", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .supports = is_batch,
+     .idea = "a warp a small matrix, the next one on its way meanwhile"},
+    {ON_GPU, .name = "strips", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .supports = is_slender,
+     .idea = "few rows or columns, matrix-vector products: a thread a chain, the large matrix "
+             "streams by once"},
 };
 
 const rung_operation matmul_operation = {

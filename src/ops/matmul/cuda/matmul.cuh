@@ -86,14 +86,14 @@ static __device__ inline S matmul_ended(const matmul_job<E, S> &job, const void 
 template <typename E, typename S>
 static __device__ inline void matmul_store(const matmul_job<E, S> &job, int64_t batch, int64_t i,
                                            int64_t j, S t) {
-  const int64_t at = batch * job.cs.batch + i * job.cs.row + j;
-  const int64_t from = batch * job.ds.batch + i * job.ds.row + j;
+  const int64_t at = batch * job.cs.batch + i * job.cs.row + j * job.cs.column;
+  const int64_t from = batch * job.ds.batch + i * job.ds.row + j * job.ds.column;
   static_cast<S *>(job.c)[at] = matmul_ended(job, job.added, from, t);
 }
 static __device__ inline void matmul_store(const matmul_job<uint16_t, float> &job, int64_t batch,
                                            int64_t i, int64_t j, float t) {
-  const int64_t at = batch * job.cs.batch + i * job.cs.row + j;
-  const int64_t from = batch * job.ds.batch + i * job.ds.row + j;
+  const int64_t at = batch * job.cs.batch + i * job.cs.row + j * job.cs.column;
+  const int64_t from = batch * job.ds.batch + i * job.ds.row + j * job.ds.column;
   const bool adds = job.added != nullptr;
   if (job.narrow)
     matmul_finish_half(t, job.alpha, job.beta, job.bfloat,

@@ -1,26 +1,31 @@
-/* Rung `quads`: the tile by the job. Large products: 128 by 256, 8 by 16 a thread, which is as many
- * chains as registers hold: six reads of 16 bytes serve 128 multiply-adds, and what is no
- * multiply-add takes a twentieth of the issue slots. With too few tiles for all multiprocessors
- * smaller ones. */
+/* Rung `quads`: the tile by the job. Large products: 64 by 128, 8 by 8 a thread, four blocks a
+ * multiprocessor, so that what one waits for the others cover. Where those are too few for all
+ * multiprocessors smaller tiles, of more stages. */
 #include "ops/matmul/cuda/stream.cuh"
 
-/* Whether tiles of so many rows and columns are enough for all multiprocessors. */
+/* Whether tiles of so many rows and columns keep most multiprocessors busy. */
 static bool fill(const rung_task *task, int rows, int columns) {
-  return matmul_tiles_of(task, rows, columns).all >= task->device->processors;
+  return matmul_tiles_of(task, rows, columns).all >= task->device->processors * 3 / 4;
 }
 
 static rung_status run_f32(const rung_task *task) {
-  if (fill(task, 128, 256))
-    return matmul_run_stream<matmul_shape<float, 128, 256, 16, 8, 16, 3>, float>(task);
-  if (fill(task, 128, 128))
-    return matmul_run_stream<matmul_shape<float, 128, 128, 16, 8, 8, 3>, float>(task);
-  return matmul_run_stream<matmul_shape<float, 64, 64, 16, 4, 4, 4>, float>(task);
+  const matmul_problem *p = static_cast<const matmul_problem *>(task->problem);
+  if (p->m >= 64 && p->n >= 64 && fill(task, 64, 128)) {
+    /* The operand that is turned on its way has fewer lines. */
+    if (p->a_turned && p->b_turned)
+      return matmul_run_stream<
+          matmul_shape<float, 128, 64, 16, 8, 8, 3, 4, MATMUL_LINES, MATMUL_TURNED>>(task);
+    return matmul_run_stream_of<matmul_shape<float, 64, 128, 16, 8, 8, 3, 4>>(task);
+  }
+  if (fill(task, 32, 64))
+    return matmul_run_stream_of<matmul_shape<float, 32, 64, 32, 4, 4, 4, 6>>(task);
+  return matmul_run_stream_of<matmul_shape<float, 32, 32, 32, 4, 4, 6, 8>>(task);
 }
 
 static rung_status run_f64(const rung_task *task) {
-  if (fill(task, 128, 128))
-    return matmul_run_stream<matmul_shape<double, 128, 128, 8, 8, 8, 4>, double>(task);
-  return matmul_run_stream<matmul_shape<double, 64, 64, 16, 4, 4, 3>, double>(task);
+  if (fill(task, 64, 128))
+    return matmul_run_stream_of<matmul_shape<double, 64, 128, 16, 8, 4, 3, 2>>(task);
+  return matmul_run_stream_of<matmul_shape<double, 32, 32, 16, 4, 4, 4, 4>>(task);
 }
 
 extern "C" rung_status RUNG_ENTRY(matmul_quads)(const rung_task *task) {

@@ -1,92 +1,150 @@
-/* Rung `strips`: products of a few rows read B once, and that is all there is to do: a block takes
- * a strip of columns, a thread a column and its chains of all rows. Stages of B come in ahead by
- * asynchronous copies, enough of them to keep the memory busy. */
-#include "ops/matmul/cuda/stream.cuh"
+/* Rung `strips`: products of few rows read B once, and that is all there is to do: a block takes a
+ * strip of columns, a thread a column and its chains of eight rows. Stages of B come in ahead by
+ * asynchronous copies, enough of them to keep the memory busy. Products of few columns are those of
+ * the turned matrices. */
+#include "ops/matmul/cuda/feed.cuh"
 
-static constexpr int COLUMNS = 128, STAGES = 4, MOST_ROWS = 8;
-
-/* [column][l] where B is turned, so that its lines stay whole; else [l][column]. */
-template <typename T>
-struct strip {
-  static constexpr int QUAD = matmul_quad<T>::WIDTH, DEPTH = 128 / (int)sizeof(T),
-                       TURNED_PITCH = DEPTH + QUAD, PITCH = COLUMNS + QUAD,
-                       B = COLUMNS * TURNED_PITCH > DEPTH *PITCH ? COLUMNS *TURNED_PITCH
-                                                                 : DEPTH *PITCH,
-                       STAGE = B + MOST_ROWS * DEPTH, BYTES = STAGES * STAGE * (int)sizeof(T);
+template <typename T_, int COLUMNS_, matmul_way WAY>
+struct strip_shape {
+  typedef T_ T;
+  static constexpr int ROWS = 8, COLUMNS = COLUMNS_, DEPTH = 16384 / COLUMNS / (int)sizeof(T),
+                       THREADS = 128, STAGES = 6, QUAD = matmul_quad<T>::WIDTH;
+  typedef matmul_layout<COLUMNS, DEPTH, WAY, QUAD> PB;
+  static constexpr int OF_A = PB::SIZE, /* [row][l] */
+      STAGE = PB::SIZE + ROWS * DEPTH, BYTES = STAGES * STAGE * (int)sizeof(T);
 };
 
-/* A and B of stage p: l's [p * DEPTH, ...). */
-template <typename T>
-static __device__ inline void bring_stage(const matmul_job<T, T> &job, const matmul_tile &tile,
-                                          bool turned, int64_t p, T *stage) {
-  typedef strip<T> F;
-  const int64_t l = p * F::DEPTH, left = job.k - l;
-  matmul_source<T> b = matmul_columns_of(job, tile);
-  if (left <= 0) return;
-  for (int at = threadIdx.x; at < MOST_ROWS * F::DEPTH; at += COLUMNS) {
+/* Steps [l, l + DEPTH) of the rows there are. */
+template <typename F, typename T>
+static __device__ inline void bring_rows(T *to, const matmul_source<T> &rows, int64_t l,
+                                         int64_t left) {
+#pragma unroll
+  for (int at = threadIdx.x; at < F::ROWS * F::DEPTH; at += F::THREADS) {
     const int i = at / F::DEPTH, s = at % F::DEPTH;
-    if (i < job.m - tile.i && s < left)
-      rung_copy_async(stage + F::B + at, job.a + tile.batch * job.as.batch +
-                                             (tile.i + i) * job.as.row + (l + s) * job.as.column);
+    if (i < rows.lines && s < left)
+      rung_copy_async(to + at, rows.from + i * rows.line + (l + s) * rows.step);
   }
-  if (!turned) {
-    matmul_bring<COLUMNS, COLUMNS, F::DEPTH, F::PITCH, true>(stage, b, l, left);
-    return;
-  }
-  /* The same with k's part and the columns' changed. */
-  const matmul_source<T> lines = {b.from + l, 1, b.line, left, b.wide};
-  matmul_bring<COLUMNS, F::DEPTH, COLUMNS, F::TURNED_PITCH, true>(stage, lines, 0, b.lines);
 }
 
-template <typename T, int ROWS>
-__global__ void __launch_bounds__(COLUMNS) matmul_strips(matmul_job<T, T> job, matmul_tiles tiles) {
-  typedef strip<T> F;
+/* `steps` of k of a stage: `b` points to the thread's column. */
+template <typename F, int ROWS, typename T>
+static __device__ inline void work(const T *a, const T *b, int steps, T (&t)[ROWS]) {
+  int s = 0;
+#pragma unroll 4
+  for (; s + F::QUAD <= steps; s += F::QUAD) {
+    matmul_quad<T> x;
+    if (F::PB::WAY == MATMUL_STEPS)
+      x = *reinterpret_cast<const matmul_quad<T> *>(b + s);
+    else
+#pragma unroll
+      for (int e = 0; e < F::QUAD; e++) x.at[e] = b[(s + e) * F::PB::STEP];
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+      const matmul_quad<T> y = *reinterpret_cast<const matmul_quad<T> *>(a + i * F::DEPTH + s);
+#pragma unroll
+      for (int e = 0; e < F::QUAD; e++) t[i] = matmul_fma(y.at[e], x.at[e], t[i]);
+    }
+  }
+  for (; s < steps; s++)
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) t[i] = matmul_fma(a[i * F::DEPTH + s], b[s * F::PB::STEP], t[i]);
+}
+
+template <typename F, int ROWS, typename T>
+__global__ void __launch_bounds__(F::THREADS)
+    matmul_strips(matmul_job<T, T> job, matmul_tiles tiles) {
   RUNG_DYNAMIC_SHARED(T, shared);
-  const bool turned = job.bs.row == 1 && job.bs.column != 1;
-  const int b_line = turned ? F::TURNED_PITCH : 1, b_step = turned ? 1 : F::PITCH;
+  const bool computes = threadIdx.x < F::COLUMNS, holds = job.n >= F::COLUMNS;
+  const int64_t whole = holds ? job.k / F::DEPTH : 0;
   const int64_t stages = (job.k + F::DEPTH - 1) / F::DEPTH;
   for (int64_t number = blockIdx.x; number < tiles.all; number += gridDim.x) {
-    const matmul_tile tile = matmul_tile_at<MOST_ROWS, COLUMNS>(tiles, number);
+    const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, number);
+    /* The last strip begins so far before the edge that it is whole. */
+    const int64_t edge = job.n - F::COLUMNS;
+    const matmul_tile from = {tile.batch, tile.i, holds && tile.j > edge ? edge : tile.j};
+    const matmul_source<T> rows = matmul_rows_of(job, from), columns = matmul_columns_of(job, from);
+    matmul_feed<T, typename F::PB, F::THREADS, true> feed;
+    feed.begin(columns);
     T t[ROWS] = {};
-    for (int p = 0; p < STAGES - 1; p++) {
-      bring_stage(job, tile, turned, p, shared + p * F::STAGE);
+    const auto bring = [&](int64_t p) {
+      T *stage = shared + p % F::STAGES * F::STAGE;
+      const int64_t l = p * F::DEPTH, left = job.k - l;
+      if (p < whole)
+        feed.bring(stage);
+      else if (p < stages)
+        matmul_bring<typename F::PB, F::THREADS, true>(stage, columns, l, left);
+      if (p < stages) bring_rows<F>(stage + F::OF_A, rows, l, left);
       rung_copy_async_commit();
-    }
+    };
+    for (int p = 0; p < F::STAGES - 1; p++) bring(p);
     for (int64_t p = 0; p < stages; p++) {
-      const T *stage = shared + p % STAGES * F::STAGE;
-      const int64_t left = job.k - p * F::DEPTH, ahead = p + STAGES - 1;
-      rung_copy_async_wait<STAGES - 2>();
+      const T *stage = shared + p % F::STAGES * F::STAGE;
+      const int64_t left = job.k - p * F::DEPTH;
+      rung_copy_async_wait<F::STAGES - 2>();
       __syncthreads();
-      bring_stage(job, tile, turned, ahead, shared + ahead % STAGES * F::STAGE);
-      rung_copy_async_commit();
-#pragma unroll 8
-      for (int s = 0; s < F::DEPTH && s < left; s++) {
-        const T x = stage[threadIdx.x * b_line + s * b_step];
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) t[i] = matmul_fma(stage[F::B + i * F::DEPTH + s], x, t[i]);
-      }
+      bring(p + F::STAGES - 1);
+      if (computes)
+        work<F>(stage + F::OF_A, stage + threadIdx.x * F::PB::LINE,
+                (int)(left < F::DEPTH ? left : F::DEPTH), t);
     }
     __syncthreads(); /* before the next strip's stages come in */
+    const int64_t j = from.j + threadIdx.x;
 #pragma unroll
     for (int i = 0; i < ROWS; i++)
-      if (tile.i + i < job.m && tile.j + threadIdx.x < job.n)
-        matmul_store(job, tile.batch, tile.i + i, tile.j + threadIdx.x, t[i]);
+      if (computes && tile.i + i < job.m && j >= tile.j && j < job.n)
+        matmul_store(job, tile.batch, tile.i + i, j, t[i]);
   }
 }
 
-template <typename T, int ROWS>
-static rung_status run_rows(const rung_task *task) {
-  const auto tiles = matmul_tiles_of(task, MOST_ROWS, COLUMNS);
-  RUNG_ALLOW_SHARED(task, (matmul_strips<T, ROWS>), strip<T>::BYTES);
-  RUNG_LAUNCH(task, (matmul_strips<T, ROWS>), matmul_grid(tiles.all), COLUMNS, strip<T>::BYTES,
-              matmul_job_of<T>(task), tiles);
+/* The job of the turned matrices: C' = B' A'. */
+template <typename T>
+static matmul_job<T, T> mirrored(const matmul_job<T, T> &job) {
+  const auto turned = [](const matmul_steps &steps) {
+    return matmul_steps{steps.batch, steps.column, steps.row};
+  };
+  matmul_job<T, T> other = job;
+  other.a = job.b;
+  other.b = job.a;
+  other.as = turned(job.bs);
+  other.bs = turned(job.as);
+  other.ds = turned(job.ds);
+  other.cs = turned(job.cs);
+  other.m = job.n;
+  other.n = job.m;
+  other.a_wide = job.b_wide;
+  other.b_wide = job.a_wide;
+  return other;
+}
+
+template <typename F, int ROWS, typename T>
+static rung_status launch(const rung_task *task, matmul_job<T, T> job) {
+  const int64_t down = (job.m + F::ROWS - 1) / F::ROWS,
+                across = (job.n + F::COLUMNS - 1) / F::COLUMNS;
+  const matmul_tiles tiles = {down, across, down * across * job.batch};
+  if (F::PB::WAY == MATMUL_LINES && job.n % F::QUAD != 0) job.b_wide = false;
+  RUNG_ALLOW_SHARED(task, (matmul_strips<F, ROWS, T>), F::BYTES);
+  RUNG_LAUNCH(task, (matmul_strips<F, ROWS, T>), matmul_grid(tiles.all), F::THREADS, F::BYTES, job,
+              tiles);
   return RUNG_OK;
 }
 
+template <typename T, int COLUMNS>
+static rung_status run_columns(const rung_task *task, const matmul_job<T, T> &job) {
+  typedef strip_shape<T, COLUMNS, MATMUL_LINES> lines;
+  typedef strip_shape<T, COLUMNS, MATMUL_STEPS> steps;
+  if (job.bs.column == 1)
+    return job.m == 1 ? launch<lines, 1>(task, job) : launch<lines, 8>(task, job);
+  return job.m == 1 ? launch<steps, 1>(task, job) : launch<steps, 8>(task, job);
+}
+
+/* Narrow strips where wide ones are too few for all multiprocessors. */
 template <typename T>
 static rung_status run(const rung_task *task) {
-  return static_cast<const matmul_problem *>(task->problem)->m == 1 ? run_rows<T, 1>(task)
-                                                                    : run_rows<T, MOST_ROWS>(task);
+  matmul_job<T, T> job = matmul_job_of<T>(task);
+  if (job.m > job.n) job = mirrored(job);
+  const int64_t wide = (job.n + 127) / 128 * ((job.m + 7) / 8) * job.batch;
+  return wide >= task->device->processors * 3 / 4 ? run_columns<T, 128>(task, job)
+                                                  : run_columns<T, 32>(task, job);
 }
 
 extern "C" rung_status RUNG_ENTRY(matmul_strips)(const rung_task *task) {

@@ -1,0 +1,231 @@
+/* How panels of A and B come into shared memory by 16 bytes, several of them on their way while
+ * earlier ones are worked on. */
+#ifndef RUNG_MATMUL_CUDA_FEED_CUH
+#define RUNG_MATMUL_CUDA_FEED_CUH
+
+#include "ops/matmul/cuda/panel.cuh"
+
+template <typename T>
+struct __align__(16) matmul_quad {
+  static constexpr int WIDTH = 16 / sizeof(T);
+  T at[WIDTH];
+};
+
+/* How an operand comes in: as its lines (rows of A, columns of B) go on in memory, to [l][line]; as
+ * its k does, to [line][l]; or, as its k does, turned to [l][line]. */
+enum matmul_way { MATMUL_LINES, MATMUL_STEPS, MATMUL_TURNED };
+
+/* A panel in shared memory: LINES lines, DEPTH of k. Runs of what goes on there lie PAD elements
+ * further apart than they are long. */
+template <int LINES_, int DEPTH_, matmul_way WAY_, int PAD>
+struct matmul_layout {
+  static constexpr matmul_way WAY = WAY_;
+  static constexpr int LINES = LINES_, DEPTH = DEPTH_,
+                       PITCH = PAD + (WAY == MATMUL_STEPS ? DEPTH : LINES),
+                       LINE = WAY == MATMUL_STEPS
+                                  ? PITCH
+                                  : 1, /* from a line to the next, from an l to the next */
+      STEP = WAY == MATMUL_STEPS ? 1 : PITCH, SIZE = PITCH * (WAY == MATMUL_STEPS ? LINES : DEPTH);
+};
+
+template <bool ASYNC, typename V>
+static __device__ inline void matmul_move(V *to, const V *from) {
+  if (ASYNC)
+    rung_copy_async(to, from);
+  else
+    *to = *from;
+}
+
+/* Whole panels of an operand, one after the other. A thread's elements of a panel are the same ones
+ * each time: its pointer only goes on, and nothing is tested. */
+template <typename T, typename P, int THREADS, bool ASYNC>
+struct matmul_feed {
+  static constexpr int QUAD = matmul_quad<T>::WIDTH, BY_LINES = P::WAY == MATMUL_LINES,
+                       /* Threads along what goes on in memory: of quads, and of elements. Turned:
+                        * eight steps of k of four lines a warp, which meet no bank twice. */
+      ALONG = BY_LINES ? P::LINES : P::DEPTH, QUADS = ALONG / QUAD,
+                       ELEMENTS = P::WAY == MATMUL_TURNED ? 8 : ALONG,
+                       /* Of the other dimension at once. */
+      ACROSS = BY_LINES ? P::DEPTH : P::LINES, QUADS_PASS = THREADS / QUADS,
+                       PASS = THREADS / ELEMENTS, OVER = BY_LINES ? P::STEP : P::LINE;
+  const T *from;      /* the thread's first element of the next panel */
+  int64_t pass, next; /* from a pass to the next, from a panel to the next */
+  int into;           /* the first element's place in a panel */
+  bool wide;
+
+  __device__ inline void begin(const matmul_source<T> &source) {
+    static_assert(P::WAY == MATMUL_TURNED || (THREADS % QUADS == 0 && ACROSS % QUADS_PASS == 0),
+                  "whole passes of quads");
+    static_assert(THREADS % ELEMENTS == 0 && ACROSS % PASS == 0, "whole passes of elements");
+    const int t = threadIdx.x;
+    wide = P::WAY != MATMUL_TURNED && source.wide;
+    const int along = wide ? t % QUADS * QUAD : t % ELEMENTS;
+    const int across = wide ? t / QUADS : t / ELEMENTS;
+    const int line = BY_LINES ? along : across, s = BY_LINES ? across : along;
+    from = source.from + line * source.line + s * source.step;
+    into = line * P::LINE + s * P::STEP;
+    pass = (wide ? QUADS_PASS : PASS) * (BY_LINES ? source.step : source.line);
+    next = P::DEPTH * source.step;
+  }
+
+  __device__ inline void bring(T *to) {
+    const T *at = from;
+    to += into;
+    from += next;
+    if (P::WAY != MATMUL_TURNED && wide) {
+#pragma unroll
+      for (int c = 0; c < ACROSS; c += QUADS_PASS, at += pass)
+        matmul_move<ASYNC>(reinterpret_cast<matmul_quad<T> *>(to + c * OVER),
+                           reinterpret_cast<const matmul_quad<T> *>(at));
+    } else {
+#pragma unroll
+      for (int c = 0; c < ACROSS; c += PASS, at += pass)
+#pragma unroll
+        for (int s = 0; s < ALONG; s += ELEMENTS)
+          matmul_move<ASYNC>(to + c * OVER + s * P::STEP, at + s);
+    }
+  }
+};
+
+/* Elements [l, l + DEPTH) of all lines as far as there are any: of the last panel, and of matrices
+ * smaller than a tile. */
+template <typename P, int THREADS, bool ASYNC, typename T>
+static __device__ inline void matmul_bring(T *to, const matmul_source<T> &source, int64_t l,
+                                           int64_t left) {
+  constexpr int BY_LINES = P::WAY == MATMUL_LINES;
+#pragma unroll 1
+  for (int at = threadIdx.x; at < P::LINES * P::DEPTH; at += THREADS) {
+    const int line = BY_LINES ? at % P::LINES : at / P::DEPTH;
+    const int s = BY_LINES ? at / P::LINES : at % P::DEPTH;
+    if (line < source.lines && s < left)
+      matmul_move<ASYNC>(to + line * P::LINE + s * P::STEP,
+                         source.from + line * source.line + (l + s) * source.step);
+  }
+}
+
+/* ---- tiles ------------------------------------------------------------------------------------
+ */
+
+/* A tile at an edge begins so far before it that it is whole, and stores what its neighbours do not
+ * have: of matrices that hold a tile no panel needs a test but the last of k, which is shorter. */
+template <typename F, typename T>
+static __device__ inline bool matmul_holds(const matmul_job<T, T> &job) {
+  return job.m >= F::ROWS && job.n >= F::COLUMNS;
+}
+template <typename F, typename T>
+static __device__ inline matmul_tile matmul_moved(const matmul_job<T, T> &job,
+                                                  const matmul_tile &tile) {
+  const int64_t i = job.m - F::ROWS, j = job.n - F::COLUMNS;
+  if (!matmul_holds<F>(job)) return tile;
+  return {tile.batch, tile.i < i ? tile.i : i, tile.j < j ? tile.j : j};
+}
+/* Panels that need no test. */
+template <typename F, typename T>
+static __device__ inline int matmul_panels(const matmul_job<T, T> &job) {
+  return matmul_holds<F>(job) ? (int)(job.k / F::DEPTH) : 0;
+}
+
+/* WIDTH elements of C from (i, j) on, of its columns those from `first` on. */
+template <int WIDTH, typename T>
+static __device__ inline void matmul_store_run(const matmul_job<T, T> &job, int64_t batch,
+                                               int64_t i, int64_t j, int64_t first, const T *t) {
+  matmul_quad<T> quad;
+  static_assert(WIDTH == matmul_quad<T>::WIDTH, "16 bytes");
+  if (!job.c_wide || j % WIDTH != 0 || j < first || j + WIDTH > job.n) {
+#pragma unroll
+    for (int e = 0; e < WIDTH; e++)
+      if (j + e >= first && j + e < job.n) matmul_store(job, batch, i, j + e, t[e]);
+    return;
+  }
+#pragma unroll
+  for (int e = 0; e < WIDTH; e++)
+    quad.at[e] = matmul_ended(job, job.added, batch * job.ds.batch + i * job.ds.row + j + e, t[e]);
+  *reinterpret_cast<matmul_quad<T> *>(static_cast<T *>(job.c) + batch * job.cs.batch +
+                                      i * job.cs.row + j) = quad;
+}
+
+/* ---- the loop over k --------------------------------------------------------------------------
+ */
+
+/* All of a tile's k: whole panels through F::STAGES stages, each given to work(a, b), the rest
+ * through the first one to tail(a, b, steps). F says shapes and layouts: PA, PB. */
+template <typename F, typename T, typename WORK, typename TAIL>
+static __device__ inline void matmul_walk(const matmul_job<T, T> &job, const matmul_tiles &tiles,
+                                          int64_t first, T *shared, const WORK &work,
+                                          const TAIL &tail) {
+  constexpr int ASYNC = F::STAGES > 1, AHEAD = F::STAGES > 1 ? F::STAGES - 1 : 1,
+                OF_B = F::PA::SIZE, STAGE = F::PA::SIZE + F::PB::SIZE,
+                LAST = (F::STAGES - 1) * STAGE;
+  const int whole = matmul_panels<F>(job);
+  matmul_feed<T, typename F::PA, F::THREADS, ASYNC> feed_a;
+  matmul_feed<T, typename F::PB, F::THREADS, ASYNC> feed_b;
+  {
+    const matmul_tile tile = matmul_moved<F>(
+        job, matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, first + rung_block_number()));
+    feed_a.begin(matmul_rows_of(job, tile));
+    feed_b.begin(matmul_columns_of(job, tile));
+  }
+  for (int p = 0; p < AHEAD; p++) {
+    if (p < whole) {
+      feed_a.bring(shared + p * STAGE);
+      feed_b.bring(shared + p * STAGE + OF_B);
+    }
+    if (ASYNC) rung_copy_async_commit();
+  }
+  int stage = 0;
+#pragma unroll 1
+  for (int left = whole; left > 0; left--) {
+    const int free = stage == 0 ? LAST : stage - STAGE;
+    if (ASYNC) rung_copy_async_wait<AHEAD - 1>();
+    __syncthreads();
+    if (ASYNC && left > AHEAD) {
+      feed_a.bring(shared + free);
+      feed_b.bring(shared + free + OF_B);
+    }
+    if (ASYNC) rung_copy_async_commit();
+    work(shared + stage, shared + stage + OF_B);
+    stage = stage == LAST ? 0 : stage + STAGE;
+    if (ASYNC) continue;
+    __syncthreads();
+    if (left == 1) continue;
+    feed_a.bring(shared);
+    feed_b.bring(shared + OF_B);
+  }
+  const matmul_tile tile =
+      matmul_moved<F>(job, matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, first + rung_block_number()));
+#pragma unroll 1
+  for (int64_t l = (int64_t)whole * F::DEPTH; l < job.k; l += F::DEPTH) {
+    const int64_t left = job.k - l;
+    __syncthreads();
+    matmul_bring<typename F::PA, F::THREADS, ASYNC>(shared, matmul_rows_of(job, tile), l, left);
+    matmul_bring<typename F::PB, F::THREADS, ASYNC>(shared + OF_B, matmul_columns_of(job, tile), l,
+                                                    left);
+    if (ASYNC) rung_copy_async_commit();
+    if (ASYNC) rung_copy_async_wait();
+    __syncthreads();
+    tail(shared, shared + OF_B, (int)(left < F::DEPTH ? left : F::DEPTH));
+  }
+}
+
+/* Launches a kernel of tiles of F, KERNEL<F>(job, tiles, first): blocks are tiles from `first` on.
+ */
+#define MATMUL_RUN_TILES(task, T, F, kernel)                                                    \
+  do {                                                                                          \
+    const matmul_tiles tiles_ = matmul_tiles_of((task), F::ROWS, F::COLUMNS);                   \
+    const matmul_job<T, T> job_ = matmul_fitted<F>(matmul_job_of<T>(task));                     \
+    RUNG_ALLOW_SHARED((task), kernel, F::BYTES);                                                \
+    for (int64_t first_ = 0; first_ < tiles_.all; first_ += INT32_MAX)                          \
+      RUNG_LAUNCH((task), kernel, matmul_grid(tiles_.all - first_), F::THREADS, F::BYTES, job_, \
+                  tiles_, first_);                                                              \
+  } while (0)
+
+/* Tiles that are moved to an edge begin anywhere: 16 bytes at once are then no more. */
+template <typename F, typename T>
+static inline matmul_job<T, T> matmul_fitted(matmul_job<T, T> job) {
+  constexpr int QUAD = matmul_quad<T>::WIDTH;
+  if (F::PA::WAY == MATMUL_LINES && job.m % QUAD != 0) job.a_wide = false;
+  if (F::PB::WAY == MATMUL_LINES && job.n % QUAD != 0) job.b_wide = false;
+  return job;
+}
+
+#endif
