@@ -150,32 +150,40 @@ static void NAME(pack_b)(const matmul_packing *what) {
  */
 
 #ifdef TRANSPOSE
-/* Four rows of B, each a run of memory, on the chains of R rows, which stay in the first-level
- * cache. */
-LANES_INLINE void NAME(strip_rows)(const int R, const NUMBER *a, int64_t a_row, int64_t a_step,
-                                   const NUMBER *b, int64_t b_row, int64_t n, NUMBER *t) {
-  LANES all[2][4];
+/* L rows of B, each a run of memory, on the chains of R rows, which stay in the first-level cache;
+ * two vectors at a time, so that a line of B is done with before rows as far apart as the cache is
+ * large drive it out. */
+LANES_INLINE void NAME(strip_rows)(const int R, const int L, const NUMBER *a, int64_t a_row,
+                                   int64_t a_step, const NUMBER *b, int64_t b_row, int64_t n,
+                                   NUMBER *t) {
+  LANES all[2][8];
   int64_t j = 0;
 #pragma GCC unroll 2
   for (int i = 0; i < R; i++)
-#pragma GCC unroll 4
-    for (int l = 0; l < 4; l++) all[i][l] = ALL(a[i * a_row + l * a_step]);
-  for (; j + WIDTH <= n; j += WIDTH) {
-    LANES chain[2];
+#pragma GCC unroll 8
+    for (int l = 0; l < L; l++) all[i][l] = ALL(a[i * a_row + l * a_step]);
+  for (; j + 2 * WIDTH <= n; j += 2 * WIDTH) {
+    LANES chain[2][2];
 #pragma GCC unroll 2
-    for (int i = 0; i < R; i++) chain[i] = LOAD(t + i * n + j);
-#pragma GCC unroll 4
-    for (int l = 0; l < 4; l++) {
-      const LANES right = LOAD(b + l * b_row + j);
+    for (int i = 0; i < R; i++)
 #pragma GCC unroll 2
-      for (int i = 0; i < R; i++) chain[i] = FMA(all[i][l], right, chain[i]);
-    }
+      for (int v = 0; v < 2; v++) chain[i][v] = LOAD(t + i * n + j + v * WIDTH);
+#pragma GCC unroll 8
+    for (int l = 0; l < L; l++)
 #pragma GCC unroll 2
-    for (int i = 0; i < R; i++) STORE(t + i * n + j, chain[i]);
+      for (int v = 0; v < 2; v++) {
+        const LANES right = LOAD(b + l * b_row + j + v * WIDTH);
+#pragma GCC unroll 2
+        for (int i = 0; i < R; i++) chain[i][v] = FMA(all[i][l], right, chain[i][v]);
+      }
+#pragma GCC unroll 2
+    for (int i = 0; i < R; i++)
+#pragma GCC unroll 2
+      for (int v = 0; v < 2; v++) STORE(t + i * n + j + v * WIDTH, chain[i][v]);
   }
   for (; j < n; j++)
     for (int i = 0; i < R; i++)
-      for (int l = 0; l < 4; l++)
+      for (int l = 0; l < L; l++)
         t[i * n + j] = ONE(a[i * a_row + l * a_step], b[l * b_row + j], t[i * n + j]);
 }
 
@@ -183,13 +191,17 @@ static void NAME(strip)(const matmul_at *at, int64_t j, int64_t n) {
   NUMBER t[MATMUL_STRIP / sizeof(NUMBER)];
   const NUMBER *a = (const NUMBER *)at->a, *b = (const NUMBER *)at->b + j;
   const int64_t m = at->p->m, k = at->p->k, row = at->as.row, step = at->as.column;
+  const int64_t lines = m == 1 ? 8 : 4;
   int64_t l = 0;
   memset(t, 0, (size_t)(m * n) * sizeof *t);
-  for (; l + 4 <= k; l += 4, a += 4 * step, b += 4 * at->bs.row) {
+  for (; l + lines <= k; l += lines, a += lines * step, b += lines * at->bs.row) {
     int64_t i = 0;
     for (; i + 2 <= m; i += 2)
-      NAME(strip_rows)(2, a + i * row, row, step, b, at->bs.row, n, t + i * n);
-    if (i < m) NAME(strip_rows)(1, a + i * row, row, step, b, at->bs.row, n, t + i * n);
+      NAME(strip_rows)(2, 4, a + i * row, row, step, b, at->bs.row, n, t + i * n);
+    if (m == 1)
+      NAME(strip_rows)(1, 8, a, row, step, b, at->bs.row, n, t);
+    else if (i < m)
+      NAME(strip_rows)(1, 4, a + i * row, row, step, b, at->bs.row, n, t + i * n);
   }
   for (; l < k; l++, a += step, b += at->bs.row)
     for (int64_t i = 0; i < m; i++)
@@ -197,29 +209,37 @@ static void NAME(strip)(const matmul_at *at, int64_t j, int64_t n) {
   for (int64_t i = 0; i < m; i++) matmul_finish_row(at, i, j, n, t + i * n);
 }
 
-/* Chains of R rows and two vectors' columns from j on, where columns go on in memory: squares of B
- * are transposed in registers. */
+/* Chains of R rows and a vector of columns, on WIDTH of B's columns, which go on in memory: a
+ * square that is transposed in registers. */
+LANES_INLINE void NAME(turn_square)(const int R, const NUMBER *a, int64_t a_row, int64_t a_step,
+                                    const NUMBER *b, int64_t line, LANES x[MATMUL_FEW][2], int v) {
+  LANES square[WIDTH];
+#pragma GCC unroll 16
+  for (int i = 0; i < WIDTH; i++) square[i] = LOAD(b + i * line);
+  TRANSPOSE(square);
+#pragma GCC unroll 16
+  for (int i = 0; i < WIDTH; i++)
+#pragma GCC unroll 4
+    for (int r = 0; r < R; r++) x[r][v] = FMA(ALL(a[r * a_row + i * a_step]), square[i], x[r][v]);
+}
+
+/* Two vectors of columns from j on. The squares of a line of memory follow one another. */
 LANES_INLINE void NAME(run_turned)(const int R, const matmul_at *at, int64_t j,
                                    NUMBER t[MATMUL_FEW][NAME(COLUMNS)]) {
+  enum { LINE = 64 / sizeof(NUMBER) };
   const int64_t k = at->p->k, line = at->bs.column, row = at->as.row, step = at->as.column;
   const NUMBER *a = (const NUMBER *)at->a, *b = (const NUMBER *)at->b + j * line;
   LANES x[MATMUL_FEW][2];
   int64_t l = 0;
 #pragma GCC unroll 4
   for (int r = 0; r < R; r++) x[r][0] = x[r][1] = (LANES){0};
-  for (; l + WIDTH <= k; l += WIDTH)
+  for (; l + LINE <= k; l += LINE)
 #pragma GCC unroll 2
-    for (int v = 0; v < 2; v++) {
-      LANES square[WIDTH];
-#pragma GCC unroll 16
-      for (int i = 0; i < WIDTH; i++) square[i] = LOAD(b + (v * WIDTH + i) * line + l);
-      TRANSPOSE(square);
-#pragma GCC unroll 16
-      for (int i = 0; i < WIDTH; i++)
+    for (int v = 0; v < 2; v++)
 #pragma GCC unroll 4
-        for (int r = 0; r < R; r++)
-          x[r][v] = FMA(ALL(a[r * row + (l + i) * step]), square[i], x[r][v]);
-    }
+      for (int s = 0; s < LINE; s += WIDTH)
+        NAME(turn_square)
+        (R, a + (l + s) * step, row, step, b + v * WIDTH * line + l + s, line, x, v);
 #pragma GCC unroll 4
   for (int r = 0; r < R; r++) {
     STORE(t[r], x[r][0]);
