@@ -1,8 +1,9 @@
 # Peers: other libraries in the harness of `rung bench --peers`. Sets rung_peers, a library that the
-# command links; without RUNG_PEERS, or where none is found, its rows say so. Programs are looked for
-# when the command runs.
+# command links; without RUNG_PEERS, or where none is found, its rows say so. BLAS libraries and
+# programs are looked for when the command runs.
 option(RUNG_PEERS "`rung bench --peers`: CUB, TBB and OpenCV, where they are found" OFF)
-file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/peers/programs/*.c)
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/peers/programs/*.c
+     ${PROJECT_SOURCE_DIR}/peers/blas/*.c)
 add_library(rung_peers STATIC ${PROJECT_SOURCE_DIR}/peers/peers.c ${sources})
 target_include_directories(rung_peers PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(rung_peers PUBLIC rung_files)

@@ -8,6 +8,7 @@
 #include "ops/pairs/pairs.h"
 #include "ops/reduce/reduce.h"
 #include "ops/scan/scan.h"
+#include "peers/blas/blas.h"
 #include "peers/programs/pairs.h"
 #include "peers/programs/program.h"
 #include "peers/versions.h"
@@ -143,6 +144,7 @@ static const rung_operation peers[] = {
     PEERS(reduce),
     PEERS(scan),
     PEERS(histogram),
+    {.name = "matmul", .rows = peer_matmul_rows, .count = PEER_MATMUL},
     {.name = "pairs", .rows = peer_pairs_rows, .count = PEER_PAIRS}};
 
 static bool has_programs(const rung_operation *operation, const rung_device *device) {
@@ -152,6 +154,7 @@ static bool has_programs(const rung_operation *operation, const rung_device *dev
 const rung_operation *rung_peers_of(const rung_operation *operation, const rung_device *device) {
   static const rung_operation none = {.name = "none"};
   if (has_programs(operation, device)) peer_pairs_look();
+  if (strcmp(operation->name, "matmul") == 0) peer_matmul_look(device->kind);
   for (size_t i = 0; i < sizeof peers / sizeof peers[0]; ++i)
     if (strcmp(peers[i].name, operation->name) == 0) return &peers[i];
   return &none;

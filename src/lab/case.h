@@ -39,8 +39,8 @@ typedef struct rung_comparison {
   int64_t wrong;     /* elements outside the bound (or, canonical, not the contract's bits) */
   int64_t unwritten; /* elements that still hold the poison */
   int64_t nans;      /* NaN where the reference has none */
-  int64_t different; /* counts that are not the reference's and pass all the same: the order's bound
-                        allows them. Of results that are counts; else 0 */
+  int64_t different; /* counts, or elements of products, that are not the contract's and pass all
+                        the same: the order's bound allows them. Of other results 0 */
   int output;        /* index among the outputs of the first wrong element */
   int64_t first;     /* its flat index */
   double found, wanted;

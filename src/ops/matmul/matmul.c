@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "core/plan.h"
+#include "ops/matmul/small.h"
 
 static const char *const array_names[] = {"a", "b", "c", "c"};
 
@@ -284,7 +285,9 @@ static rung_status matmul(rung_context *context, double alpha, const DLTensor *a
 
 rung_status rung_matmul(rung_context *context, double alpha, const DLTensor *a, const DLTensor *b,
                         double beta, DLTensor *c, rung_call *call) {
-  const rung_status status = rung_begin(context);
-  return status != RUNG_OK ? status
-                           : rung_end(context, matmul(context, alpha, a, b, beta, c, call));
+  rung_status status = rung_begin(context);
+  if (status != RUNG_OK) return status;
+  if (!matmul_small(context, alpha, a, b, beta, c, call))
+    status = matmul(context, alpha, a, b, beta, c, call);
+  return rung_end(context, status);
 }

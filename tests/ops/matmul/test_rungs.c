@@ -26,6 +26,14 @@ static void reaches_every_path(void **state) {
       "n=129 m=2 k=0 type=f32 beta=1",
       "n=20 m=21 k=22 type=f32 batch=63 layout=nt",
       "n=170 m=160 k=160 type=f32 batch=2",
+      "n=1003 m=1 k=85 type=f32",
+      "n=1003 m=3 k=70 type=f32 layout=nt",
+      "n=77 m=1 k=90 type=f64 layout=nt beta=1",
+      "n=530 m=7 k=41 type=f32 layout=tn beta=1",
+      "n=100 m=46 k=100 type=f32 beta=2",
+      "n=180 m=94 k=180 type=f32",
+      "n=3 m=40 k=200 type=f64 alpha=2",
+      "n=2100 m=7 k=300 type=f64 layout=nt",
   };
   for (size_t k = 0; k < sizeof lines / sizeof *lines; ++k)
     verify_line(&matmul_cases, lines[k], (int)(k % 2), 2);
@@ -39,6 +47,16 @@ static void sees_one_wrong_bit(void **state) {
       {"n=37 m=70 k=20 type=f16 narrow=1", RUNG_CANONICAL, 0, 0, false},
       {"n=37 m=70 k=20 type=i8", RUNG_CANONICAL, 3, 7, false},
       {"n=37 m=10 k=20 batch=7 type=f32", RUNG_CANONICAL, 0, 0, false},
+      {"n=37 m=70 k=20 type=f32", RUNG_TEXTBOOK, 0, 0, true},
+      {"n=37 m=70 k=20 type=f32", RUNG_TEXTBOOK, 2, 0, false},
+      {"n=37 m=70 k=20 type=f64 beta=1", RUNG_TEXTBOOK, 0, 0, true},
+      {"n=37 m=70 k=20 type=f64 beta=1", RUNG_TEXTBOOK, 0, 4, true},
+      {"n=37 m=70 k=20 type=f64 beta=1", RUNG_TEXTBOOK, 3, 0, false},
+      {"n=37 m=70 k=20 type=f32", RUNG_TEXTBOOK, 3, 7, false},
+      {"n=37 m=70 k=20 type=f32", RUNG_LOOSE, 1, 4, true},
+      {"n=37 m=70 k=20 type=f32", RUNG_LOOSE, 2, 6, false},
+      {"n=37 m=70 k=20 type=f64", RUNG_LOOSE, 5, 0, false},
+      {"n=37 m=70 k=20 type=i8", RUNG_LOOSE, 0, 0, false},
   };
   for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c)
     see_turned(&matmul_cases, "naive", MATMUL_C, 69 * 37 + 36, &cases[c]);

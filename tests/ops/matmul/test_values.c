@@ -1,5 +1,8 @@
 /* rung_matmul() from outside: every result is the chain that rung.h states, by every rung, of views
  * of every kind; and what a product must be whatever the order of arithmetic. */
+#include <stdlib.h>
+#include <sys/mman.h>
+
 #include "core/random.h"
 #include "ops/context.h"
 
@@ -207,12 +210,215 @@ static void bytes_wrap_around(void **state) {
   assert_int_equal(c, (int32_t)(uint32_t)(4 * INT64_C(16384) * K - 5));
 }
 
+/* Of float and its subnormal numbers: nothing is flushed to zero, and chains are fused. */
+static void subnormal_floats(void **state) {
+  (void)state;
+  enum { K = 40 };
+  for (int r = 0; r < RUNGS; r++) {
+    float a[K], b[K][2], c[2] = {NAN, NAN}, t = 0;
+    int64_t row[2] = {1, K}, two[2] = {K, 2}, out[2] = {1, 2};
+    for (int l = 0; l < K; l++) {
+      a[l] = ldexpf((float)(throw(2001) - 1000), -80);
+      b[l][0] = ldexpf((float)(throw(2001) - 1000), -74);
+      b[l][1] = l == 0 ? -ldexpf(1, -75) : 0;
+    }
+    a[0] = a[1] = ldexpf(1, -80); /* -2^-155 is below half of the least number: -0, and then +0 */
+    for (int l = 0; l < K; l++) t = fmaf(a[l], b[l][0], t);
+    assert_true(t != 0 && fabsf(t) < 1e-38f);
+    DLTensor left = tensor(a, f32, 2, row, NULL), right = tensor(b, f32, 2, two, NULL),
+             to = tensor(c, f32, 2, out, NULL);
+    rung_call call = {.rung = rungs[r]};
+    assert_int_equal(rung_matmul(context, 1, &left, &right, 0, &to, &call), RUNG_OK);
+    assert_true(c[0] == t);
+    assert_true(c[1] == 0 && !signbit(c[1]));
+  }
+}
+
+/* ---- small plain products, which take a short cut ---------------------------------------------
+ */
+
+/* Memory that ends where its array does, so that AddressSanitizer sees what is beyond. */
+static array exact(DLDataType type, int64_t rows, int64_t columns, int64_t gap, bool turned) {
+  array m = {.shape = {rows, columns}};
+  const int64_t line = (turned ? rows : columns) + gap, lines = turned ? columns : rows;
+  m.stride[0] = turned ? 1 : line;
+  m.stride[1] = turned ? line : 1;
+  const int64_t count = (lines - 1) * line + line - gap;
+  void *data = malloc((size_t)(count * type.bits / 8));
+  assert_non_null(data);
+  for (int64_t i = 0; i < count; i++)
+    if (type.bits == 32)
+      ((float *)data)[i] = (float)(rung_random_double(&dice) * 4 - 2);
+    else
+      ((double *)data)[i] = rung_random_double(&dice) * 4 - 2;
+  m.tensor = tensor(data, type, 2, m.shape, m.stride);
+  return m;
+}
+
+static void short_cuts_have_the_same_bits(void **state) {
+  (void)state;
+  static const double factors[2] = {1, 0};
+  for (int job = 0; job < (INSTRUMENTED ? 150 : 1000); job++) {
+    const DLDataType type = throw(2) ? f32 : f64;
+    const int64_t most = throw(4) ? 24 : 110, m = 1 + throw(most), n = 1 + throw(most),
+                  k = 1 + throw(most);
+    array a = exact(type, m, k, throw(3), throw(3) == 0), b = exact(type, k, n, throw(3), false),
+          c = exact(type, m, n, throw(3), false);
+    a.tensor.shape = a.shape, a.tensor.strides = a.stride;
+    b.tensor.shape = b.shape, b.tensor.strides = b.stride;
+    c.tensor.shape = c.shape, c.tensor.strides = c.stride;
+    const int64_t row = c.stride[0], last = (m - 1) * row + n;
+    const size_t bytes = (size_t)(last * type.bits / 8);
+    char *before = malloc(bytes);
+    assert_non_null(before);
+    memcpy(before, c.tensor.data, bytes);
+    rung_call call = {.size = sizeof call};
+    if (rung_matmul(context, 1, &a.tensor, &b.tensor, 0, &c.tensor, throw(2) ? &call : NULL) !=
+        RUNG_OK)
+      fail_msg("%s", rung_last_error(context));
+    assert_true(call.used == NULL || strcmp(call.used, "threads") == 0);
+    for (int64_t at_ = 0; at_ < last; at_++) {
+      const int64_t i = at_ / row, j = at_ % row, size = type.bits / 8;
+      const double value = j < n ? chain(&a, &b, 0, i, j, factors, 0) : 0;
+      if (j < n && type.bits == 32)
+        ((float *)before)[at_] = (float)value;
+      else if (j < n)
+        ((double *)before)[at_] = value;
+      if (memcmp(before + at_ * size, (char *)c.tensor.data + at_ * size, (size_t)size) != 0)
+        fail_msg("f%d, %ld by %ld by %ld: element %ld, %ld", type.bits, (long)m, (long)n, (long)k,
+                 (long)i, (long)j);
+    }
+    free(before);
+    free(a.tensor.data);
+    free(b.tensor.data);
+    free(c.tensor.data);
+  }
+}
+
+/* ---- what holds of any product ----------------------------------------------------------------
+ */
+
+/* A column times a row is each product, rounded once; and the Hilbert matrix times the inverse that
+ * is known of it is the identity, in numbers that are all whole. */
+static void rank_one_and_hilbert(void **state) {
+  (void)state;
+  enum { N = 6, SCALE = 27720 }; /* of which 1 ... 11 are divisors */
+  static const double inverse[N][N] = {{36, -630, 3360, -7560, 7560, -2772},
+                                       {-630, 14700, -88200, 211680, -220500, 83160},
+                                       {3360, -88200, 564480, -1411200, 1512000, -582120},
+                                       {-7560, 211680, -1411200, 3628800, -3969000, 1552320},
+                                       {7560, -220500, 1512000, -3969000, 4410000, -1746360},
+                                       {-2772, 83160, -582120, 1552320, -1746360, 698544}};
+  for (int r = 0; r < RUNGS; r++) {
+    memset(x, 0, sizeof x);
+    memset(y, 0, sizeof y);
+    for (int i = 0; i < N; i++)
+      for (int j = 0; j < N; j++) {
+        x[i][j] = (double)(SCALE / (i + j + 1));
+        y[i][j] = inverse[i][j];
+      }
+    multiply(1, 0, rungs[r]);
+    for (int i = 0; i < N; i++)
+      for (int j = 0; j < N; j++) assert_true(z[i][j] == (i == j ? SCALE : 0));
+    double column[SIDE], row[SIDE];
+    int64_t high[2] = {SIDE, 1}, wide[2] = {1, SIDE}, all[2] = {SIDE, SIDE};
+    for (int i = 0; i < SIDE; i++) {
+      column[i] = rung_random_double(&dice) - 0.5;
+      row[i] = rung_random_double(&dice) - 0.5;
+    }
+    DLTensor a = tensor(column, f64, 2, high, NULL), b = tensor(row, f64, 2, wide, NULL),
+             c = tensor(z, f64, 2, all, NULL);
+    rung_call call = {.rung = rungs[r]};
+    assert_int_equal(rung_matmul(context, 1, &a, &b, 0, &c, &call), RUNG_OK);
+    for (int i = 0; i < SIDE; i++)
+      for (int j = 0; j < SIDE; j++) assert_true(z[i][j] == column[i] * row[j]);
+  }
+}
+
+/* (A B) C against A (B C): each is within (2 k + 2) roundings of the exact product's terms, which
+ * are at most 4^3 k^2. */
+static void brackets_may_be_moved(void **state) {
+  (void)state;
+  static double first[SIDE][SIDE], third[SIDE][SIDE], left[SIDE][SIDE];
+  const double bound = 2 * (2 * SIDE + 2) * 0x1p-53 * 64 * SIDE * SIDE;
+  for (int r = 0; r < RUNGS; r++) {
+    bool differs = false;
+    for (int i = 0; i < SIDE; i++)
+      for (int j = 0; j < SIDE; j++) {
+        first[i][j] = x[i][j] = rung_random_double(&dice) * 8 - 4;
+        y[i][j] = rung_random_double(&dice) * 8 - 4;
+        third[i][j] = rung_random_double(&dice) * 8 - 4;
+      }
+    memcpy(left, y, sizeof left);
+    multiply(1, 0, rungs[r]);
+    memcpy(x, z, sizeof x);
+    memcpy(y, third, sizeof y);
+    multiply(1, 0, rungs[r]);
+    memcpy(wanted, z, sizeof wanted);
+    memcpy(x, left, sizeof x);
+    multiply(1, 0, rungs[r]);
+    memcpy(x, first, sizeof x);
+    memcpy(y, z, sizeof y);
+    multiply(1, 0, rungs[r]);
+    for (int i = 0; i < SIDE; i++)
+      for (int j = 0; j < SIDE; j++) {
+        differs = differs || z[i][j] != wanted[i][j];
+        assert_true(fabs(z[i][j] - wanted[i][j]) <= bound);
+      }
+    assert_true(differs);
+  }
+}
+
+/* Rows so far apart that the last one's first element is beyond 2^31, in memory of which only what
+ * is touched exists. */
+static void steps_beyond_32_bits(void **state) {
+  (void)state;
+  enum { ROWS = 9, K = 5 };
+  const int64_t apart = (INT64_C(1) << 29) + 3, bytes = (ROWS * apart + 64) * 4;
+  float *far = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (far == MAP_FAILED) {
+    print_message("no room for addresses of %lld bytes\n", (long long)bytes);
+    skip();
+  }
+  float a[ROWS][K], b[K][ROWS], c[ROWS][ROWS];
+  int64_t shape[2] = {ROWS, K}, steps[2] = {apart, 1}, turned[2] = {K, ROWS}, back[2] = {1, apart},
+          square[2] = {ROWS, ROWS}, across[2] = {1, ROWS};
+  for (int i = 0; i < ROWS; i++)
+    for (int l = 0; l < K; l++) {
+      far[i * apart + l] = a[i][l] = (float)(throw(201) - 100);
+      b[l][i] = (float)(throw(201) - 100);
+    }
+  for (int r = 0; r < RUNGS; r++)
+    for (int way = 0; way < 3; way++) { /* as A, as B transposed, and as C */
+      DLTensor rows = tensor(far, f32, 2, shape, steps),
+               columns = tensor(far, f32, 2, turned, back), near = tensor(b, f32, 2, turned, NULL),
+               to = tensor(c, f32, 2, square, NULL), away = tensor(far + 16, f32, 2, square, steps),
+               again = tensor(b, f32, 2, shape, across), here = tensor(a, f32, 2, shape, NULL);
+      rung_call call = {.rung = rungs[r]};
+      const DLTensor *left = way == 0   ? &rows
+                             : way == 1 ? &again
+                                        : &here,
+                     *right = way == 1 ? &columns : &near;
+      if (rung_matmul(context, 1, left, right, 0, way == 2 ? &away : &to, &call) != RUNG_OK)
+        fail_msg("%s", rung_last_error(context));
+      for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < ROWS; j++) {
+          float sum = 0;
+          for (int l = 0; l < K; l++) sum += way == 1 ? b[l][i] * a[j][l] : a[i][l] * b[l][j];
+          assert_true((way == 2 ? far[i * apart + 16 + j] : c[i][j]) == sum);
+        }
+    }
+  munmap(far, (size_t)bytes);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_shape_and_strides),
-      cmocka_unit_test(integers_identity_and_permutations),
-      cmocka_unit_test(special_values),
-      cmocka_unit_test(bytes_wrap_around),
+      cmocka_unit_test(any_shape_and_strides), cmocka_unit_test(integers_identity_and_permutations),
+      cmocka_unit_test(special_values),        cmocka_unit_test(bytes_wrap_around),
+      cmocka_unit_test(subnormal_floats),      cmocka_unit_test(short_cuts_have_the_same_bits),
+      cmocka_unit_test(rank_one_and_hilbert),  cmocka_unit_test(brackets_may_be_moved),
+      cmocka_unit_test(steps_beyond_32_bits),
   };
   return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -8,17 +8,25 @@
 enum { NAME(COLUMNS) = 2 * WIDTH };
 
 /* R is a constant of every copy of this. */
-LANES_INLINE void NAME(run_tile)(const int R, const matmul_tile *t, const NUMBER *a, int64_t a_row,
-                                 int64_t a_step, int64_t first) {
-  const NUMBER *b = (const NUMBER *)t->b, *from = (const NUMBER *)t->from;
-  NUMBER *to = (NUMBER *)t->to + first * t->to_row;
+LANES_INLINE void NAME(run_tile)(const int R, const matmul_tile *t, int64_t a_row, int64_t a_step) {
+  const NUMBER *a = (const NUMBER *)t->a, *b = (const NUMBER *)t->b,
+               *from = (const NUMBER *)t->from;
+  NUMBER *to = (NUMBER *)t->to;
+  const int64_t k = t->k, b_step = t->b_step;
   LANES x[ROWS][2];
 #pragma GCC unroll 12
   for (int i = 0; i < R; i++)
 #pragma GCC unroll 2
     for (int v = 0; v < 2; v++)
-      x[i][v] = from != NULL ? LOAD(from + (first + i) * t->from_row + v * WIDTH) : (LANES){0};
-  for (int64_t l = 0; l < t->k; l++) {
+      x[i][v] = from != NULL ? LOAD(from + i * t->from_row + v * WIDTH) : (LANES){0};
+  if (t->below)
+#pragma GCC unroll 12
+    for (int i = 0; i < R; i++) {
+      __builtin_prefetch(to + (R + i) * t->to_row, 1);
+      __builtin_prefetch(to + (R + i) * t->to_row + NAME(COLUMNS) - 1, 1);
+    }
+#pragma GCC unroll 4
+  for (int64_t l = 0; l < k; l++) {
     const LANES left = LOAD(b), right = LOAD(b + WIDTH);
 #pragma GCC unroll 12
     for (int i = 0; i < R; i++) {
@@ -27,7 +35,7 @@ LANES_INLINE void NAME(run_tile)(const int R, const matmul_tile *t, const NUMBER
       x[i][1] = FMA(all, right, x[i][1]);
     }
     a += a_step;
-    b += t->b_step;
+    b += b_step;
   }
 #pragma GCC unroll 12
   for (int i = 0; i < R; i++)
@@ -35,30 +43,24 @@ LANES_INLINE void NAME(run_tile)(const int R, const matmul_tile *t, const NUMBER
     for (int v = 0; v < 2; v++) STORE(to + i * t->to_row + v * WIDTH, x[i][v]);
 }
 
-__attribute__((noinline)) static void NAME(tile_packed)(const matmul_tile *t) {
-  NAME(run_tile)(ROWS, t, (const NUMBER *)t->a, 1, ROWS, 0);
+LANES_OUTLINE void NAME(tile_packed)(const matmul_tile *t) {
+  NAME(run_tile)(ROWS, t, 1, ROWS);
 }
-__attribute__((noinline)) static void NAME(tile_full)(const matmul_tile *t) {
-  NAME(run_tile)(ROWS, t, (const NUMBER *)t->a, t->a_row, t->a_step, 0);
-}
-__attribute__((noinline)) static void NAME(tile_few)(const matmul_tile *t, int64_t first) {
-  NAME(run_tile)(FEW, t, (const NUMBER *)t->a + first * t->a_row, t->a_row, t->a_step, first);
-}
-__attribute__((noinline)) static void NAME(tile_one)(const matmul_tile *t, int64_t first) {
-  NAME(run_tile)(1, t, (const NUMBER *)t->a + first * t->a_row, t->a_row, t->a_step, first);
-}
+#define TILE_OF(R)                                          \
+  LANES_OUTLINE void NAME(tile_##R)(const matmul_tile *t) { \
+    NAME(run_tile)(R, t, t->a_row, t->a_step);              \
+  }
+EACH_ROW(TILE_OF)
+#undef TILE_OF
 
 static void NAME(tile)(const matmul_tile *t) {
-  int64_t i = 0;
-  if (t->rows == ROWS) {
-    if (t->a_row == 1 && t->a_step == ROWS)
-      NAME(tile_packed)(t);
-    else
-      NAME(tile_full)(t);
-    return;
-  }
-  for (; i + FEW <= t->rows; i += FEW) NAME(tile_few)(t, i);
-  for (; i < t->rows; i++) NAME(tile_one)(t, i);
+#define ENTRY_OF(R) NAME(tile_##R),
+  static void (*const of_rows[])(const matmul_tile *) = {EACH_ROW(ENTRY_OF)};
+#undef ENTRY_OF
+  if (t->rows == ROWS && t->a_row == 1 && t->a_step == ROWS)
+    NAME(tile_packed)(t);
+  else
+    of_rows[t->rows - 1](t);
 }
 
 /* ---- packing ----------------------------------------------------------------------------------
@@ -148,37 +150,128 @@ static void NAME(pack_b)(const matmul_packing *what) {
  */
 
 #ifdef TRANSPOSE
-/* Four rows of B at a time, each a run of memory; the chains stay in the first-level cache. */
-static void NAME(strip_row)(const NUMBER *a, int64_t a_step, const NUMBER *b, int64_t b_row,
-                            int64_t n, NUMBER *t) {
-  const NUMBER w = a[0], x = a[a_step], y = a[2 * a_step], z = a[3 * a_step];
-  const LANES all_w = ALL(w), all_x = ALL(x), all_y = ALL(y), all_z = ALL(z);
-  const NUMBER *second = b + b_row, *third = second + b_row, *fourth = third + b_row;
+/* L rows of B, each a run of memory, on the chains of R rows, which stay in the first-level cache;
+ * two vectors at a time, so that a line of B is done with before rows as far apart as the cache is
+ * large drive it out. */
+LANES_INLINE void NAME(strip_rows)(const int R, const int L, const NUMBER *a, int64_t a_row,
+                                   int64_t a_step, const NUMBER *b, int64_t b_row, int64_t n,
+                                   NUMBER *t) {
+  LANES all[2][8];
   int64_t j = 0;
-  for (; j + WIDTH <= n; j += WIDTH) {
-    LANES chain = FMA(all_w, LOAD(b + j), LOAD(t + j));
-    chain = FMA(all_x, LOAD(second + j), chain);
-    chain = FMA(all_y, LOAD(third + j), chain);
-    STORE(t + j, FMA(all_z, LOAD(fourth + j), chain));
+#pragma GCC unroll 2
+  for (int i = 0; i < R; i++)
+#pragma GCC unroll 8
+    for (int l = 0; l < L; l++) all[i][l] = ALL(a[i * a_row + l * a_step]);
+  for (; j + 2 * WIDTH <= n; j += 2 * WIDTH) {
+    LANES chain[2][2];
+#pragma GCC unroll 2
+    for (int i = 0; i < R; i++)
+#pragma GCC unroll 2
+      for (int v = 0; v < 2; v++) chain[i][v] = LOAD(t + i * n + j + v * WIDTH);
+#pragma GCC unroll 8
+    for (int l = 0; l < L; l++)
+#pragma GCC unroll 2
+      for (int v = 0; v < 2; v++) {
+        const LANES right = LOAD(b + l * b_row + j + v * WIDTH);
+#pragma GCC unroll 2
+        for (int i = 0; i < R; i++) chain[i][v] = FMA(all[i][l], right, chain[i][v]);
+      }
+#pragma GCC unroll 2
+    for (int i = 0; i < R; i++)
+#pragma GCC unroll 2
+      for (int v = 0; v < 2; v++) STORE(t + i * n + j + v * WIDTH, chain[i][v]);
   }
   for (; j < n; j++)
-    t[j] = ONE(z, fourth[j], ONE(y, third[j], ONE(x, second[j], ONE(w, b[j], t[j]))));
+    for (int i = 0; i < R; i++)
+      for (int l = 0; l < L; l++)
+        t[i * n + j] = ONE(a[i * a_row + l * a_step], b[l * b_row + j], t[i * n + j]);
 }
 
 static void NAME(strip)(const matmul_at *at, int64_t j, int64_t n) {
-  NUMBER t[MATMUL_THIN][MATMUL_STRIP];
+  NUMBER t[MATMUL_STRIP / sizeof(NUMBER)];
   const NUMBER *a = (const NUMBER *)at->a, *b = (const NUMBER *)at->b + j;
-  const int64_t m = at->p->m, k = at->p->k, step = at->as.column, row = at->bs.row;
+  const int64_t m = at->p->m, k = at->p->k, row = at->as.row, step = at->as.column;
+  const int64_t lines = m == 1 ? 8 : 4;
   int64_t l = 0;
-  for (int64_t i = 0; i < m; i++) memset(t[i], 0, (size_t)n * sizeof t[i][0]);
-  for (; l + 4 <= k; l += 4)
+  memset(t, 0, (size_t)(m * n) * sizeof *t);
+  for (; l + lines <= k; l += lines, a += lines * step, b += lines * at->bs.row) {
+    int64_t i = 0;
+    for (; i + 2 <= m; i += 2)
+      NAME(strip_rows)(2, 4, a + i * row, row, step, b, at->bs.row, n, t + i * n);
+    if (m == 1)
+      NAME(strip_rows)(1, 8, a, row, step, b, at->bs.row, n, t);
+    else if (i < m)
+      NAME(strip_rows)(1, 4, a + i * row, row, step, b, at->bs.row, n, t + i * n);
+  }
+  for (; l < k; l++, a += step, b += at->bs.row)
     for (int64_t i = 0; i < m; i++)
-      NAME(strip_row)(a + i * at->as.row + l * step, step, b + l * row, row, n, t[i]);
+      for (int64_t x = 0; x < n; x++) t[i * n + x] = ONE(a[i * row], b[x], t[i * n + x]);
+  for (int64_t i = 0; i < m; i++) matmul_finish_row(at, i, j, n, t + i * n);
+}
+
+/* Chains of R rows and a vector of columns, on WIDTH of B's columns, which go on in memory: a
+ * square that is transposed in registers. */
+LANES_INLINE void NAME(turn_square)(const int R, const NUMBER *a, int64_t a_row, int64_t a_step,
+                                    const NUMBER *b, int64_t line, LANES x[MATMUL_FEW][2], int v) {
+  LANES square[WIDTH];
+#pragma GCC unroll 16
+  for (int i = 0; i < WIDTH; i++) square[i] = LOAD(b + i * line);
+  TRANSPOSE(square);
+#pragma GCC unroll 16
+  for (int i = 0; i < WIDTH; i++)
+#pragma GCC unroll 4
+    for (int r = 0; r < R; r++) x[r][v] = FMA(ALL(a[r * a_row + i * a_step]), square[i], x[r][v]);
+}
+
+/* Two vectors of columns from j on. The squares of a line of memory follow one another. */
+LANES_INLINE void NAME(run_turned)(const int R, const matmul_at *at, int64_t j,
+                                   NUMBER t[MATMUL_FEW][NAME(COLUMNS)]) {
+  enum { LINE = 64 / sizeof(NUMBER) };
+  const int64_t k = at->p->k, line = at->bs.column, row = at->as.row, step = at->as.column;
+  const NUMBER *a = (const NUMBER *)at->a, *b = (const NUMBER *)at->b + j * line;
+  LANES x[MATMUL_FEW][2];
+  int64_t l = 0;
+#pragma GCC unroll 4
+  for (int r = 0; r < R; r++) x[r][0] = x[r][1] = (LANES){0};
+  for (; l + LINE <= k; l += LINE)
+#pragma GCC unroll 2
+    for (int v = 0; v < 2; v++)
+#pragma GCC unroll 4
+      for (int s = 0; s < LINE; s += WIDTH)
+        NAME(turn_square)
+        (R, a + (l + s) * step, row, step, b + v * WIDTH * line + l + s, line, x, v);
+#pragma GCC unroll 4
+  for (int r = 0; r < R; r++) {
+    STORE(t[r], x[r][0]);
+    STORE(t[r] + WIDTH, x[r][1]);
+  }
   for (; l < k; l++)
-    for (int64_t i = 0; i < m; i++)
-      for (int64_t x = 0; x < n; x++)
-        t[i][x] = ONE(a[i * at->as.row + l * step], b[l * row + x], t[i][x]);
-  for (int64_t i = 0; i < m; i++) matmul_finish_row(at, i, j, n, t[i]);
+    for (int r = 0; r < R; r++)
+      for (int i = 0; i < NAME(COLUMNS); i++)
+        t[r][i] = ONE(a[r * row + l * step], b[i * line + l], t[r][i]);
+}
+
+#define TURNED_OF(R)                                                         \
+  LANES_OUTLINE void NAME(turned_##R)(const matmul_at *at, int64_t j,        \
+                                      NUMBER t[MATMUL_FEW][NAME(COLUMNS)]) { \
+    NAME(run_turned)(R, at, j, t);                                           \
+  }
+EACH_FEW(TURNED_OF)
+#undef TURNED_OF
+
+/* The last columns together with those before them, which are made twice. */
+static void NAME(turned)(const matmul_at *at, int64_t j, int64_t n) {
+#define ENTRY_OF(R) NAME(turned_##R),
+  static void (*const of_rows[])(const matmul_at *, int64_t,
+                                 NUMBER[][NAME(COLUMNS)]) = {EACH_FEW(ENTRY_OF)};
+#undef ENTRY_OF
+  NUMBER t[MATMUL_FEW][NAME(COLUMNS)];
+  for (const int64_t end = j + n; j < end; j += NAME(COLUMNS)) {
+    const int64_t first = matmul_least(j, at->p->n - NAME(COLUMNS));
+    of_rows[at->p->m - 1](at, first, t);
+    for (int64_t i = 0; i < at->p->m; i++)
+      matmul_finish_row(at, i, j, matmul_least(NAME(COLUMNS), end - j), t[i] + (j - first));
+  }
 }
 #endif
 
@@ -189,6 +282,7 @@ const matmul_kernels RUNG_ENTRY(NAME(matmul_kernels)) = {.size = sizeof(NUMBER),
                                                          .pack_a = NAME(pack_a),
 #ifdef TRANSPOSE
                                                          .strip = NAME(strip),
+                                                         .turned = NAME(turned),
 #endif
                                                          .pack_b = NAME(pack_b)};
 

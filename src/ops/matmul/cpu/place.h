@@ -14,6 +14,8 @@ typedef struct matmul_at {
   int64_t size, result_size; /* bytes */
 } matmul_at;
 
+typedef bool matmul_unpacked(const matmul_at *at, int threads);
+
 static inline matmul_at matmul_matrix(const rung_task *task, int64_t batch) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
   const rung_view *arrays = task->arrays;
@@ -34,6 +36,12 @@ static inline matmul_at matmul_matrix(const rung_task *task, int64_t batch) {
   at.c = arrays[MATMUL_C].data + batch * cs.batch * result_size;
   at.c_row = cs.row;
   return at;
+}
+
+/* Whether a chain is its result. */
+static inline bool matmul_is_plain(const matmul_at *at) {
+  const matmul_problem *p = at->p;
+  return at->added == NULL && p->types.out == p->types.accumulate && p->alpha == 1;
 }
 
 /* Chains of n elements of row i of C, from column j on, to their places. `t` is of the sum's type.

@@ -7,6 +7,8 @@
 #include "ops/matmul/cpu/place.h"
 #include "ops/matmul/cpu/sizes.h"
 
+enum { MATMUL_TILE = 12 * 128 }; /* bytes of a tile's chains, at most */
+
 /* A tile of chains: rows * columns of C, along k elements of A and B, whose steps are in elements.
  * `from`: what the chains are so far; NULL: +0. */
 typedef struct matmul_tile {
@@ -19,6 +21,7 @@ typedef struct matmul_tile {
   int64_t from_row;
   void *to;
   int64_t to_row;
+  bool below; /* the next tile goes on there: its chains are fetched beforehand */
 } matmul_tile;
 
 /* A range of A's rows or B's columns and of k, to be packed: panels of the kernels' rows or
@@ -36,13 +39,29 @@ typedef struct matmul_kernels {
   void (*tile)(const matmul_tile *tile);
   void (*pack_a)(const matmul_packing *what);
   void (*pack_b)(const matmul_packing *what);
-  /* Columns [j, j + n) of at most MATMUL_THIN rows, n at most MATMUL_STRIP, without any packing.
-   * NULL: not for these. */
+  /* Columns [j, j + n) of few rows, without any packing; NULL: not for these. `strip`: of at most
+   * MATMUL_THIN rows, whose chains have at most MATMUL_STRIP bytes; B's rows go on in memory.
+   * `turned`: of at most MATMUL_FEW rows and at least `columns` columns in all; B's columns do. */
   void (*strip)(const matmul_at *at, int64_t j, int64_t n);
+  void (*turned)(const matmul_at *at, int64_t j, int64_t n);
 } matmul_kernels;
 
 extern const matmul_kernels RUNG_ENTRY(matmul_kernels_f32), RUNG_ENTRY(matmul_kernels_f64),
     RUNG_ENTRY(matmul_kernels_i32);
+
+static inline const matmul_kernels *matmul_kernels_of(const matmul_problem *p) {
+  switch (p->types.accumulate) {
+    case RUNG_F32:
+      return &RUNG_ENTRY(matmul_kernels_f32);
+    case RUNG_F64:
+      return &RUNG_ENTRY(matmul_kernels_f64);
+    default:
+      return &RUNG_ENTRY(matmul_kernels_i32);
+  }
+}
+
+/* One matrix on at most so many threads, where it is better not packed; false: it has to be. */
+matmul_unpacked RUNG_ENTRY(matmul_unpacked);
 
 /* All of the task on at most so many threads; its scratch is matmul_product_scratch(). */
 rung_status RUNG_ENTRY(matmul_product)(const rung_task *task, int threads);

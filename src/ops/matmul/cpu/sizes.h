@@ -11,8 +11,12 @@
  * tile. */
 enum { MATMUL_K = 256, MATMUL_M = 240, MATMUL_N = 2048 };
 
-/* Products of so few rows read B once, in strips of so many columns. */
-enum { MATMUL_THIN = 4, MATMUL_STRIP = 1024 };
+/* Products of so few rows read B once, in strips of columns whose chains have so many bytes; or of
+ * so few, where B's columns go on in memory. */
+enum { MATMUL_THIN = 8, MATMUL_STRIP = 1 << 14, MATMUL_FEW = 4 };
+
+/* So many multiply-adds are not worth waking threads for. */
+enum { MATMUL_ALONE = 1 << 20 };
 
 static inline int64_t matmul_least(int64_t a, int64_t b) {
   return a < b ? a : b;

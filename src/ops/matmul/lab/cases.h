@@ -33,6 +33,8 @@ typedef struct matmul_wide {
   long double sum, magnitude; /* alpha A B + beta added, and the magnitudes of all terms */
 } matmul_wide;
 matmul_wide matmul_reference_wide(const matmul_problem *p, const matmul_place *at, int64_t column);
+/* A row of the magnitudes, in double. */
+void matmul_reference_magnitudes(const matmul_problem *p, const matmul_place *at, double *row);
 
 rung_status matmul_expect(rung_case *test_case, rung_error *error);
 void matmul_check(const rung_case *test_case, rung_order order, const rung_view *outputs,

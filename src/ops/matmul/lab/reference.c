@@ -104,3 +104,15 @@ matmul_wide matmul_reference_wide(const matmul_problem *p, const matmul_place *a
   wide.magnitude += fabsl(added);
   return wide;
 }
+
+void matmul_reference_magnitudes(const matmul_problem *p, const matmul_place *at, double *row) {
+  const line of = line_of(p, at);
+  for (int64_t j = 0; j < p->n; j++) row[j] = 0;
+  for (int64_t l = 0; l < p->k; l++) {
+    const double a = fabs(p->alpha * number(of.a, of.a_at + l * of.a_step));
+    const int64_t first = of.b_at + l * of.b_row;
+    for (int64_t j = 0; j < p->n; j++) row[j] += a * fabs(number(of.b, first + j * of.b_column));
+  }
+  for (int64_t j = 0; j < p->n && of.added != NULL; j++)
+    row[j] += fabs(p->beta * number(of.added, of.added_at + j));
+}

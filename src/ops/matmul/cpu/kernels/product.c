@@ -1,24 +1,16 @@
 /* A product by tiles. Large ones by blocks of k: B's is packed by all threads, then each takes
  * blocks of A's rows, packs them and makes the tiles. A tile's chains are loaded at the begin of
- * each block of k and stored at its end, so that they stay one chain. Where packing does not pay
- * tiles read A and B as they lie. */
+ * each block of k and stored at its end, so that they stay one chain. */
 #include "ops/matmul/cpu/product.h"
 #include "backend/cpu/parallel.h"
 
-enum {
-  UNPACKED = 1 << 18,   /* A and B of so many bytes each are read as they lie */
-  ALONE = 1 << 20,      /* so many multiply-adds are not worth waking threads for */
-  TILE_BYTES = 12 * 128 /* of chains, at most */
-};
-
 typedef struct product {
-  const rung_task *task;
   const matmul_kernels *of;
   matmul_at at;
   int threads;
   char *b, *a, *parked;
   size_t a_bytes;
-  bool plain; /* a chain is its result */
+  bool plain;
   /* Of the chains so far, where there is more than one block of k: C, or parked ones. */
   char *chains;
   int64_t chains_row, chains_first; /* the first column's */
@@ -33,8 +25,8 @@ typedef struct product {
 /* The tile whose element 0 is row i, column j of C; `tile` says all but from and to. */
 static void run_tile(const product *job, int64_t i, int64_t j, int64_t columns, matmul_tile *tile) {
   union {
-    double aligned[TILE_BYTES / 8];
-    char bytes[TILE_BYTES];
+    double aligned[MATMUL_TILE / 8];
+    char bytes[MATMUL_TILE];
   } own;
   const matmul_problem *p = job->at.p;
   const int64_t size = job->of->size, width = job->of->columns;
@@ -58,6 +50,7 @@ static void run_tile(const product *job, int64_t i, int64_t j, int64_t columns, 
     tile->to = last ? c : chains;
     tile->to_row = last ? job->at.c_row : job->chains_row;
   }
+  tile->below = whole && p->k > MATMUL_K;
   job->of->tile(tile);
   for (int64_t r = 0; r < tile->rows && !whole; r++) {
     const char *row = &own.bytes[r * width * size];
@@ -110,8 +103,9 @@ static void run_block(void *arg, int64_t chunk, int thread) {
 /* How the rows, and where there are too few of them for all threads the columns, are dealt out. */
 static void deal(product *job) {
   const int64_t rows = job->of->rows, width = job->of->columns, m = job->at.p->m;
-  const int64_t panels = (job->n + width - 1) / width, each = (m + job->threads - 1) / job->threads;
-  job->block = matmul_least(MATMUL_M, (each + rows - 1) / rows * rows);
+  const int64_t panels = (job->n + width - 1) / width, most = MATMUL_M * job->threads;
+  const int64_t blocks = (m + most - 1) / most * job->threads; /* as many for each thread */
+  job->block = ((m + blocks - 1) / blocks + rows - 1) / rows * rows;
   job->row_blocks = (m + job->block - 1) / job->block;
   job->groups = matmul_least(panels, (2 * job->threads + job->row_blocks - 1) / job->row_blocks);
   if (job->threads == 1 || job->row_blocks >= 2 * job->threads) job->groups = 1;
@@ -119,10 +113,9 @@ static void deal(product *job) {
   job->groups = (job->n + job->group - 1) / job->group;
 }
 
-/* Columns [from, n) of C. */
-static void run_packed(product *job, int64_t from) {
+static void run_packed(product *job) {
   const matmul_problem *p = job->at.p;
-  for (job->j = from; job->j < p->n; job->j += MATMUL_N) {
+  for (job->j = 0; job->j < p->n; job->j += MATMUL_N) {
     job->n = matmul_least(MATMUL_N, p->n - job->j);
     if (job->parked != NULL) {
       job->chains = job->parked;
@@ -139,74 +132,6 @@ static void run_packed(product *job, int64_t from) {
   }
 }
 
-/* ---- as they lie ------------------------------------------------------------------------------
- */
-
-/* A run of C's rows, all columns up to job->n. */
-static void run_rows(void *arg, int64_t chunk, int thread) {
-  const product *job = (const product *)arg;
-  const matmul_at *at = &job->at;
-  const int64_t size = job->of->size, rows = job->of->rows, width = job->of->columns;
-  const int64_t first = chunk * job->block, end = matmul_least(first + job->block, at->p->m);
-  (void)thread;
-  for (int64_t j = 0; j < job->n; j += width)
-    for (int64_t i = first; i < end; i += rows) {
-      matmul_tile tile = {.rows = matmul_least(rows, end - i),
-                          .k = job->k,
-                          .a = at->a + i * at->as.row * size,
-                          .a_row = at->as.row,
-                          .a_step = at->as.column,
-                          .b = at->b + j * size,
-                          .b_step = at->bs.row};
-      run_tile(job, i, j, width, &tile);
-    }
-}
-
-static void run_strip(void *arg, int64_t chunk, int thread) {
-  const product *job = (const product *)arg;
-  const int64_t j = chunk * job->group;
-  (void)thread;
-  job->of->strip(&job->at, j, matmul_least(job->group, job->at.p->n - j));
-}
-
-static void run_thin(product *job) {
-  const int64_t n = job->at.p->n, each = (n + 2 * job->threads - 1) / (2 * job->threads);
-  job->group = each < 64 ? 64 : matmul_least(MATMUL_STRIP, (each + 63) / 64 * 64);
-  rung_parallel(job->threads, (n + job->group - 1) / job->group, run_strip, job);
-}
-
-static void run_empty(const product *job) {
-  static const double zeros[64];
-  const matmul_problem *p = job->at.p;
-  for (int64_t i = 0; i < p->m; i++)
-    for (int64_t j = 0; j < p->n; j += 64)
-      matmul_finish_row(&job->at, i, j, matmul_least(64, p->n - j), zeros);
-}
-
-static void run_matrix(product *job) {
-  const matmul_problem *p = job->at.p;
-  const int64_t size = job->of->size, width = job->of->columns;
-  const bool lies = job->at.bs.column == 1 && job->at.size == size && job->of->strip != NULL;
-  const bool small = p->k * p->n * size <= UNPACKED && p->m * p->k * size <= UNPACKED;
-  if (p->k == 0) {
-    run_empty(job);
-    return;
-  }
-  if (lies && p->m <= MATMUL_THIN) {
-    run_thin(job);
-    return;
-  }
-  job->n = lies && small ? p->n / width * width : 0;
-  if (job->n > 0) {
-    const int64_t each = (p->m + job->threads - 1) / job->threads, rows = job->of->rows;
-    job->l = 0;
-    job->k = p->k;
-    job->block = (each + rows - 1) / rows * rows;
-    rung_parallel(job->threads, (p->m + job->block - 1) / job->block, run_rows, job);
-  }
-  if (job->n < p->n) run_packed(job, job->n);
-}
-
 /* ---- a batch ----------------------------------------------------------------------------------
  */
 
@@ -214,18 +139,17 @@ static void run_matrix(product *job) {
 static void run_one(const rung_task *task, int64_t batch, int threads, char *scratch) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
   const matmul_scratch parts = matmul_scratch_of(task);
-  product job = {.task = task, .at = matmul_matrix(task, batch), .threads = threads};
-  job.of = p->types.accumulate == RUNG_F64   ? &RUNG_ENTRY(matmul_kernels_f64)
-           : p->types.accumulate == RUNG_F32 ? &RUNG_ENTRY(matmul_kernels_f32)
-                                             : &RUNG_ENTRY(matmul_kernels_i32);
+  product job = {.at = matmul_matrix(task, batch), .threads = threads};
+  if (RUNG_ENTRY(matmul_unpacked)(&job.at, threads)) return;
+  job.of = matmul_kernels_of(p);
   job.b = scratch;
   job.a = scratch + parts.b;
   job.a_bytes = parts.a;
   job.parked = parts.parked > 0 ? job.a + (size_t)threads * parts.a : NULL;
   job.chains = job.at.c;
   job.chains_row = job.at.c_row;
-  job.plain = job.at.added == NULL && p->types.out == p->types.accumulate && p->alpha == 1;
-  run_matrix(&job);
+  job.plain = matmul_is_plain(&job.at);
+  run_packed(&job);
 }
 
 typedef struct dealt {
@@ -246,12 +170,13 @@ rung_status RUNG_ENTRY(matmul_product)(const rung_task *task, int threads) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
   const double work = p->flops / 2 / (double)p->batch;
   if (threads > 1 && matmul_deals(p)) {
-    const double most = ceil(ALONE / (work + 1)), even = (double)p->batch / (4.0 * threads) + 1;
+    const double most = ceil(MATMUL_ALONE / (work + 1)),
+                 even = (double)p->batch / (4.0 * threads) + 1;
     dealt job = {task, (int64_t)(most < even ? most : even)};
     rung_parallel(threads, (p->batch + job.each - 1) / job.each, run_some, &job);
     return RUNG_OK;
   }
   for (int64_t b = 0; b < p->batch; b++)
-    run_one(task, b, work <= ALONE ? 1 : threads, (char *)task->scratch);
+    run_one(task, b, work <= MATMUL_ALONE ? 1 : threads, (char *)task->scratch);
   return RUNG_OK;
 }

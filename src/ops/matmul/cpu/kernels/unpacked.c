@@ -1,0 +1,150 @@
+/* Products that are better not packed: small ones, whose A and B stay in the caches as they lie,
+ * and those of few rows, which read B once. */
+#include "backend/cpu/parallel.h"
+#include "ops/matmul/cpu/product.h"
+
+enum {
+  SMALL = 1 << 18, /* bytes of A and of B */
+  NEAR = 1 << 16,  /* of a B whose columns are read fast as they lie; of a larger one so many rows
+                      at least pay for packing a tile's columns */
+  PAYS = 32,
+  FEW = 4 /* rows, whose chains do not fill a multiply-add's latency */
+};
+
+typedef struct product {
+  const matmul_at *at;
+  const matmul_kernels *of;
+  int64_t block; /* rows, or columns, a chunk */
+  bool plain, packs;
+} product;
+
+/* ---- small ------------------------------------------------------------------------------------
+ */
+
+/* A tile's columns of B, from `first` on; so many of them are finished, from j on. */
+typedef struct panel {
+  const char *b;
+  int64_t b_row, first, j, count;
+} panel;
+
+static void run_tile(const product *job, const panel *of, int64_t i, int64_t rows) {
+  union {
+    double aligned[MATMUL_TILE / 8];
+    char bytes[MATMUL_TILE];
+  } own;
+  const matmul_at *at = job->at;
+  const int64_t size = job->of->size, width = job->of->columns;
+  const bool direct = job->plain && at->p->n >= width;
+  const matmul_tile tile = {.rows = rows,
+                            .k = at->p->k,
+                            .a = at->a + i * at->as.row * size,
+                            .a_row = at->as.row,
+                            .a_step = at->as.column,
+                            .b = of->b,
+                            .b_step = of->b_row,
+                            .to = direct ? at->c + (i * at->c_row + of->first) * size : own.bytes,
+                            .to_row = direct ? at->c_row : width};
+  job->of->tile(&tile);
+  for (int64_t r = 0; r < rows && !direct; r++)
+    matmul_finish_row(at, i + r, of->j, of->count,
+                      &own.bytes[(r * width + of->j - of->first) * size]);
+}
+
+/* Columns from j on, as many as a tile has: the last together with those before them, which are
+ * made twice. */
+static void run_rows(void *arg, int64_t chunk, int thread) {
+  union {
+    double aligned[MATMUL_K * 128 / 8];
+    char bytes[MATMUL_K * 128];
+  } packed;
+  const product *job = (const product *)arg;
+  const matmul_at *at = job->at;
+  const int64_t n = at->p->n, width = job->of->columns, most = job->of->rows;
+  const int64_t first = chunk * job->block, end = matmul_least(first + job->block, at->p->m);
+  (void)thread;
+  for (int64_t j = 0; j < n; j += width) {
+    panel of = {.b_row = at->bs.row, .j = j, .count = matmul_least(width, n - j)};
+    of.first = n < width ? 0 : matmul_least(j, n - width);
+    of.b = at->b + of.first * job->of->size;
+    if (job->packs) {
+      const matmul_packing what = {at, of.first, matmul_least(width, n), 0, at->p->k, packed.bytes};
+      job->of->pack_b(&what);
+      of.b = packed.bytes;
+      of.b_row = width;
+    }
+    for (int64_t i = first, rows; i < end; i += rows) {
+      /* Two tiles of few rows take as long as one: the last two are as high as each other. */
+      rows =
+          end - i > most && end - i < most + FEW ? (end - i + 1) / 2 : matmul_least(most, end - i);
+      run_tile(job, &of, i, rows);
+    }
+  }
+}
+
+static void run_small(product *job, int threads) {
+  const matmul_problem *p = job->at->p;
+  const int64_t rows = job->of->rows, each = (p->m + threads - 1) / threads;
+  job->packs = p->n < job->of->columns ||
+               (p->k * p->n * job->of->size > NEAR && p->m >= PAYS && p->k <= MATMUL_K);
+  job->block = (each + rows - 1) / rows * rows;
+  rung_parallel(threads, (p->m + job->block - 1) / job->block, run_rows, job);
+}
+
+static bool is_small(const product *job) {
+  const matmul_problem *p = job->at->p;
+  const int64_t size = job->of->size;
+  return p->k * p->n * size <= SMALL && p->m * p->k * size <= SMALL &&
+         (p->n >= job->of->columns || p->k <= MATMUL_K);
+}
+
+/* ---- few rows ---------------------------------------------------------------------------------
+ */
+
+static void run_strip(void *arg, int64_t chunk, int thread) {
+  const product *job = (const product *)arg;
+  const int64_t j = chunk * job->block, n = matmul_least(job->block, job->at->p->n - j);
+  (void)thread;
+  if (job->at->bs.column == 1)
+    job->of->strip(job->at, j, n);
+  else
+    job->of->turned(job->at, j, n);
+}
+
+static void run_thin(product *job, int threads) {
+  const matmul_problem *p = job->at->p;
+  const int64_t each = (p->n + 2 * threads - 1) / (2 * threads);
+  const int64_t most = MATMUL_STRIP / job->of->size / p->m / 64 * 64;
+  job->block = matmul_least(most, (each + 63) / 64 * 64);
+  rung_parallel(threads, (p->n + job->block - 1) / job->block, run_strip, job);
+}
+
+/* ---- which ------------------------------------------------------------------------------------
+ */
+
+static void run_empty(const matmul_at *at) {
+  static const double zeros[64];
+  const matmul_problem *p = at->p;
+  for (int64_t i = 0; i < p->m; i++)
+    for (int64_t j = 0; j < p->n; j += 64)
+      matmul_finish_row(at, i, j, matmul_least(64, p->n - j), zeros);
+}
+
+bool RUNG_ENTRY(matmul_unpacked)(const matmul_at *at, int threads) {
+  const matmul_problem *p = at->p;
+  product job = {.at = at, .of = matmul_kernels_of(p)};
+  const bool runs = at->bs.column == 1, turned = at->bs.row == 1;
+  job.plain = matmul_is_plain(at);
+  if (p->k == 0)
+    run_empty(at);
+  else if (at->size != job.of->size)
+    return false;
+  else if (runs && p->m <= MATMUL_THIN && p->n > job.of->columns)
+    run_thin(&job, threads);
+  else if (!runs && turned && p->m <= MATMUL_FEW && p->n >= job.of->columns)
+    run_thin(&job, threads);
+  else if (runs && is_small(&job))
+    run_small(&job, threads);
+  else
+    return false;
+  return true;
+}

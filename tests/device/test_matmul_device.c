@@ -1,0 +1,166 @@
+/* Products through rung.h on a GPU: arrays of either side, any strides, batches, every rung by
+ * name, against the CPU's bits; and a matrix of more than 2^31 elements. Skipped, by name, where
+ * there is no GPU. */
+#include "device/both.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/random.h"
+#include "ops/matmul/matmul.h"
+
+enum { EACH = 1 << 20, BYTES = 8 * EACH }; /* numbers of A, and of B; C has as much room */
+static char *numbers, *wanted, *found;
+
+static const DLDataType types[] = {{kDLFloat, 32, 1}, {kDLFloat, 64, 1}};
+
+/* Strides by dimension, the batch's first; 0: without gaps. */
+typedef struct form {
+  int64_t batch, m, n, k;
+  int64_t a[3], b[3], c[3];
+  double alpha, beta;
+} form;
+
+static const form forms[] = {
+    {1, 300, 270, 129, {0}, {0}, {0}, 1, 0},
+    {1, 128, 256, 64, {0}, {0}, {0}, -2, 0.5},
+    {1, 257, 131, 70, {0, 1, 260}, {0, 135, 1}, {0, 140, 1}, 1, 1},
+    {1, 257, 131, 70, {0, 71, 1}, {0, 1, 71}, {0, 1, 257}, 1, 0},
+    {1, 130, 200, 65, {0, 1, 131}, {0, 1, 67}, {0}, 3, -1},
+    {1, 5, 1000, 700, {0}, {0, 1, 701}, {0}, 1, 0},
+    {1, 1, 3000, 300, {0}, {0}, {0}, 1, 2},
+    {1, 2000, 1, 301, {0}, {0}, {0}, 1, 0},
+    {1, 64, 48, 0, {0}, {0}, {0}, 1, 3},
+    {1, 40, 30, 50, {0, 100, 2}, {0, 3, 90}, {0, 0, 0}, 1, 0},
+    {70, 16, 16, 16, {0}, {0}, {0}, 1, 0},
+    {9, 33, 34, 35, {0, 1, 33}, {1200, 35, 1}, {1200, 35, 1}, 2, 1},
+};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+static DLTensor array(char *data, DLDataType type, bool there, int64_t *shape,
+                      const int64_t strides[3], int64_t *steps) {
+  const int64_t compact[3] = {shape[1] * shape[2], shape[2], 1};
+  const bool given = strides[1] != 0 || strides[2] != 0;
+  memcpy(steps, given ? strides : compact, 3 * sizeof *steps);
+  if (given && steps[0] == 0) steps[0] = compact[0];
+  return (DLTensor){.data = data,
+                    .device = {there ? kDLCUDA : kDLCPU, 0},
+                    .ndim = 3,
+                    .dtype = type,
+                    .shape = shape,
+                    .strides = steps};
+}
+
+static rung_status multiply(rung_context *context, const form *f, DLDataType type, char *in,
+                            char *out, bool there, const char *rung) {
+  int64_t shapes[3][3] = {{f->batch, f->m, f->k}, {f->batch, f->k, f->n}, {f->batch, f->m, f->n}};
+  int64_t steps[3][3];
+  const DLTensor a = array(in, type, there, shapes[0], f->a, steps[0]);
+  const DLTensor b = array(in + BYTES, type, there, shapes[1], f->b, steps[1]);
+  DLTensor c = array(out, type, there, shapes[2], f->c, steps[2]);
+  rung_call call = {.rung = rung};
+  return rung_matmul(context, f->alpha, &a, &b, f->beta, &c, &call);
+}
+
+static void copy(void *to, const void *from, size_t bytes, rung_copy way) {
+  if (on_gpu->backend->copy(on_gpu->state, to, from, bytes, way, &on_gpu->error) != RUNG_OK ||
+      rung_synchronize(on_gpu) != RUNG_OK)
+    fail_msg("%s", rung_last_error(on_gpu));
+}
+
+/* What C holds before is what is added, and what stays between its rows. */
+static void check(int k, DLDataType type, const char *rung, bool may_refuse) {
+  memcpy(wanted, numbers + BYTES / 2, BYTES);
+  if (multiply(on_cpu, &forms[k], type, numbers, wanted, false, "naive") != RUNG_OK)
+    fail_msg("%s", rung_last_error(on_cpu));
+  for (int there = 0; there < 2; there++) {
+    memcpy(found, numbers + BYTES / 2, BYTES);
+    if (there) copy(found_there, found, BYTES, RUNG_TO_DEVICE);
+    const rung_status status = multiply(on_gpu, &forms[k], type, there ? read_there : numbers,
+                                        there ? found_there : found, there, rung);
+    if (status == RUNG_UNSUPPORTED && may_refuse) return;
+    if (status != RUNG_OK) fail_msg("%s: %s", rung, rung_last_error(on_gpu));
+    if (there) copy(found, found_there, BYTES, RUNG_TO_HOST);
+    if (memcmp(found, wanted, BYTES) != 0)
+      fail_msg("%s, form %d, f%d, %s memory: other bits", rung, k, type.bits,
+               there ? "device" : "host");
+  }
+}
+
+static void has_the_bits_of_the_cpu(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  for (int k = 0; k < FORMS; k++)
+    for (int type = 0; type < 2; type++) {
+      check(k, types[type], "auto", false);
+      for (int r = 0; r < matmul_operation.count; r++) {
+        const rung_row *row = &matmul_operation.rows[r];
+        if (row->family == RUNG_ON_GPU && row->order == RUNG_CANONICAL)
+          check(k, types[type], row->name, row->supports != NULL);
+      }
+    }
+}
+
+/* A of ones but for its last element, B of two columns of ones: sums of a row's elements. */
+static void counts_beyond_32_bits(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  enum { M = 40003, K = 60013, WORTH = 7 };
+  const size_t bytes = (size_t)M * K, need = bytes + 2 * (size_t)K;
+  static int32_t sums[M][2];
+  const int8_t last = WORTH;
+  void *memory = NULL;
+  rung_error error;
+  if (on_gpu->backend->allocate(on_gpu->state, need, &memory, &error) != RUNG_OK) {
+    print_message("no memory for a matrix of 2^31 elements: %s\n", error.sentence);
+    skip();
+  }
+  int64_t in_a[2] = {M, K}, in_b[2] = {K, 2}, in_c[2] = {M, 2};
+  DLTensor a = {.data = memory, .device = {kDLCUDA, 0}, .ndim = 2, .dtype = {kDLInt, 8, 1}};
+  DLTensor b = a, c = a;
+  a.shape = in_a;
+  b.shape = in_b;
+  b.data = (char *)memory + bytes;
+  c.shape = in_c;
+  c.dtype.bits = 32;
+  c.data = found_there;
+  assert_int_equal(on_gpu->backend->fill(on_gpu->state, memory, 1, need, &error), RUNG_OK);
+  copy((char *)memory + bytes - 1, &last, 1, RUNG_TO_DEVICE);
+  if (rung_matmul(on_gpu, 1, &a, &b, 0, &c, NULL) != RUNG_OK)
+    fail_msg("%s", rung_last_error(on_gpu));
+  copy(sums, found_there, sizeof sums, RUNG_TO_HOST);
+  on_gpu->backend->release(on_gpu->state, memory);
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < 2; j++)
+      if (sums[i][j] != K + (i == M - 1 ? WORTH - 1 : 0))
+        fail_msg("row %d, column %d: %d", i, j, sums[i][j]);
+}
+
+/* Twice as much as A needs: B follows. Bits of float that are numbers of double too. */
+static int open_all(void **unused) {
+  const int opened = open_gpu(unused);
+  rung_random dice = {3};
+  if (opened != 0 || !gpu) return opened;
+  numbers = malloc(2 * BYTES);
+  wanted = malloc(BYTES);
+  found = malloc(BYTES);
+  if (!numbers || !wanted || !found) return -1;
+  for (int i = 0; i < 2 * BYTES / 4; i++)
+    ((float *)numbers)[i] = (float)(rung_random_double(&dice) * 4 - 2);
+  return open_both(numbers, 2 * BYTES, BYTES);
+}
+
+static int close_all(void **unused) {
+  free(numbers);
+  free(wanted);
+  free(found);
+  return close_both(unused);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(has_the_bits_of_the_cpu),
+      cmocka_unit_test(counts_beyond_32_bits),
+  };
+  return cmocka_run_group_tests(tests, open_all, close_all);
+}
