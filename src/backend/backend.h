@@ -60,6 +60,7 @@ typedef enum rung_probe {
   RUNG_PROBE_COPY,  /* bytes read + bytes written */
   RUNG_PROBE_FMA32, /* fused multiply-adds, float */
   RUNG_PROBE_FMA64, /* fused multiply-adds, double */
+  RUNG_PROBE_MMA64, /* the same of products of matrices, which some GPUs have units for */
   RUNG_PROBES
 } rung_probe;
 

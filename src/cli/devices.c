@@ -66,6 +66,8 @@ static void emit_peaks(sink *s, const rung_device *device, const lab_peaks *peak
   }
   emit_rate(s, "measured float rate", 2e-3 * peaks->fma32, "TFLOP/s");
   emit_rate(s, "measured double rate", 2e-3 * peaks->fma64, "TFLOP/s");
+  if (peaks->mma64 > peaks->fma64)
+    emit_rate(s, "measured double rate, matrices", 2e-3 * peaks->mma64, "TFLOP/s");
   lab_date_text(peaks->conditions.date, text);
   emit(s, "measured on", text);
   emit_rate(s, "load when measured", peaks->conditions.load, "tasks per processor");

@@ -29,6 +29,7 @@ typedef struct rung_case {
   const char *array_names[RUNG_TASK_ARRAYS];
   double bytes;   /* the least the job must move through memory: inputs once, outputs once */
   double flops;   /* the least arithmetic, an FMA counted as 2 */
+  bool matrix;    /* it makes products of matrices, which some devices have units for */
   bool single;    /* whatever the dtype, a rung may do most of it in single precision */
   void *expected; /* the operation's own, made by expect() */
 } rung_case;

@@ -141,9 +141,10 @@ enum { LAB_LEVELS = RUNG_CACHES + 1, LAB_PEAK_DAYS = 7 };
 typedef struct lab_peaks {
   int levels;                          /* the device's caches, nearest first, and memory, last */
   lab_bandwidth bandwidth[LAB_LEVELS]; /* one a level */
-  double fma32, fma64;                 /* GFMA/s (1e9 fused multiply-adds a second) */
-  lab_conditions conditions;           /* under which they were measured */
-  bool kept;                           /* read from the file, not measured now */
+  /* GFMA/s (1e9 fused multiply-adds a second); mma64: of products of matrices. */
+  double fma32, fma64, mma64;
+  lab_conditions conditions; /* under which they were measured */
+  bool kept;                 /* read from the file, not measured now */
 } lab_peaks;
 /* "L2", "memory" */
 void lab_level_name(const rung_device *device, int level, char name[8]);
@@ -168,7 +169,7 @@ void lab_peaks_keep(const rung_device *device, const lab_peaks *peaks);
 typedef struct lab_limit {
   double ms;          /* the least the job can take: the longer of its bytes and its arithmetic */
   double memory_ms;   /* moving its bytes alone: a loose rung may save arithmetic */
-  const char *bound;  /* what takes `ms`: "read", "write", "copy", "fma32", "fma64" */
+  const char *bound;  /* what takes `ms`: "read", "write", "copy", "fma32", "fma64", "mma64" */
   char level[8];      /* and at which level: "L2", "memory"; of arithmetic "" */
   const char *caches; /* "hot"; "cold"; "not flushed": all of the job fits into a cache that a
                          flush is not sure to empty */

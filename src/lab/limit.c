@@ -57,10 +57,11 @@ lab_limit lab_limit_of(const lab_peaks *peaks, const rung_case *test_case,
       limit.caches = "not flushed";
   if (!rung_dtype_is_float(test_case->types.in)) return limit;
   const bool wide = test_case->types.in == RUNG_F64 && !test_case->single;
-  const double arithmetic = test_case->flops / 2 / (wide ? peaks->fma64 : peaks->fma32) * 1e-6;
+  const double rate = !wide ? peaks->fma32 : test_case->matrix ? peaks->mma64 : peaks->fma64;
+  const double arithmetic = test_case->flops / 2 / rate * 1e-6;
   if (arithmetic > limit.ms) {
     limit.ms = arithmetic;
-    limit.bound = wide ? "fma64" : "fma32";
+    limit.bound = !wide ? "fma32" : test_case->matrix ? "mma64" : "fma64";
     limit.level[0] = '\0';
   }
   return limit;

@@ -89,6 +89,8 @@ static rung_status measure_all(rung_context *context, const lab_conditions *now,
   }
   if (!status) status = measure(context, RUNG_PROBE_FMA32, 0, &peaks->fma32, error);
   if (!status) status = measure(context, RUNG_PROBE_FMA64, 0, &peaks->fma64, error);
+  if (!status) status = measure(context, RUNG_PROBE_MMA64, 0, &peaks->mma64, error);
+  peaks->mma64 = fmax(peaks->mma64, peaks->fma64);
   return status;
 }
 
@@ -112,6 +114,7 @@ rung_status lab_peaks_again(rung_context *context, const lab_conditions *now, la
     better(&made.bandwidth[level], &peaks->bandwidth[level]);
   made.fma32 = fmax(made.fma32, peaks->fma32);
   made.fma64 = fmax(made.fma64, peaks->fma64);
+  made.mma64 = fmax(made.mma64, peaks->mma64);
   *peaks = made;
   lab_peaks_keep(&context->device, peaks);
   return RUNG_OK;

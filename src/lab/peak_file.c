@@ -98,7 +98,8 @@ static bool read_level(const json_t *entry, const char *name, lab_bandwidth *fou
 static bool read_entry(const json_t *entry, const rung_device *device, lab_peaks *peaks) {
   const json_t *load = json_object_get(entry, "load");
   bool whole = read_date(entry, &peaks->conditions.date) && json_is_number(load) &&
-               read_rate(entry, "fma32", &peaks->fma32) && read_rate(entry, "fma64", &peaks->fma64);
+               read_rate(entry, "fma32", &peaks->fma32) &&
+               read_rate(entry, "fma64", &peaks->fma64) && read_rate(entry, "mma64", &peaks->mma64);
   peaks->conditions.load = json_number_value(load);
   whole = whole && peaks->conditions.load >= 0;
   char name[8] = "";
@@ -139,8 +140,9 @@ bool lab_peaks_kept(const rung_device *device, const lab_conditions *now, lab_pe
 static json_t *entry_of(const rung_device *device, const lab_peaks *peaks) {
   char date[32], name[8];
   lab_date_text(peaks->conditions.date, date);
-  json_t *entry = lab_object("{s:s, s:f, s:f, s:f}", "date", date, "load", peaks->conditions.load,
-                             "fma32", peaks->fma32, "fma64", peaks->fma64);
+  json_t *entry =
+      lab_object("{s:s, s:f, s:f, s:f, s:f}", "date", date, "load", peaks->conditions.load, "fma32",
+                 peaks->fma32, "fma64", peaks->fma64, "mma64", peaks->mma64);
   for (int level = 0; level < peaks->levels; ++level) {
     const lab_bandwidth *of = &peaks->bandwidth[level];
     lab_level_name(device, level, name);

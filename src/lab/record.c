@@ -123,6 +123,7 @@ static json_t *peaks_json(const rung_device *device, const lab_peaks *peaks) {
   put(&to, "levels", levels);
   put(&to, "fma32_g_per_s", lab_number(peaks->fma32));
   put(&to, "fma64_g_per_s", lab_number(peaks->fma64));
+  put(&to, "mma64_g_per_s", lab_number(peaks->mma64));
   lab_date_text(peaks->conditions.date, date);
   put_text(&to, "date", date);
   put(&to, "load", lab_number(peaks->conditions.load));

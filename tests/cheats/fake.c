@@ -157,8 +157,8 @@ static rung_status clock_mhz(rung_state *state, double *mhz, rung_error *error) 
   return RUNG_OK;
 }
 
-/* The work is told apart by probe: read 1, write 2, copy 3, fma32 4, fma64 5 times the rate; by
- * level: in a cache ten times that. */
+/* The work is told apart by probe: read 1, write 2, copy 3, fma32 4, fma64 5, mma64 6 times the
+ * rate; by level: in a cache ten times that. */
 static rung_status probe(rung_state *state, rung_probe probe, int64_t bytes, double *work,
                          double *milliseconds, rung_error *error) {
   (void)error;

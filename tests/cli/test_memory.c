@@ -32,7 +32,7 @@ rung_status __wrap_lab_peaks_of(rung_context *context, const lab_conditions *now
                                 rung_error *error) {
   (void)context;
   (void)error;
-  *peaks = (lab_peaks){.levels = 1, .conditions = *now, .fma32 = 1e6, .fma64 = 1e6};
+  *peaks = (lab_peaks){.levels = 1, .conditions = *now, .fma32 = 1e6, .fma64 = 1e6, .mma64 = 1e6};
   peaks->bandwidth[0] = (lab_bandwidth){1e6, 1e6, 1e6};
   return RUNG_OK;
 }

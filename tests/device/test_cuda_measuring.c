@@ -166,7 +166,7 @@ static void a_flush_leaves_arrays_as_they_are(void **unused) {
 static void probes_find_plausible_peaks(void **unused) {
   (void)unused;
   NEED_DEVICE();
-  static const char *const names[] = {"read", "write", "copy", "fma32", "fma64"};
+  static const char *const names[] = {"read", "write", "copy", "fma32", "fma64", "mma64"};
   double rate[RUNG_PROBES];
   for (int p = 0; p < RUNG_PROBES; p++) {
     double work = 0, ms = 0;
@@ -180,6 +180,7 @@ static void probes_find_plausible_peaks(void **unused) {
   /* No multiprocessor does more than 256 float multiply-adds a cycle, at 4 GHz at most. */
   assert_true(rate[RUNG_PROBE_FMA32] < 256.0 * 4 * device.processors);
   assert_true(rate[RUNG_PROBE_FMA64] <= rate[RUNG_PROBE_FMA32] * 1.05);
+  assert_true(rate[RUNG_PROBE_MMA64] >= rate[RUNG_PROBE_FMA64] * 0.95);
 }
 
 int main(void) {

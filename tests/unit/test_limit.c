@@ -17,7 +17,7 @@
 
 /* A cache of 6 MB, ten times as fast as memory. */
 static const lab_peaks known = {
-    .levels = 2, .bandwidth = {{40, 20, 30}, {4, 2, 3}}, .fma32 = 10, .fma64 = 5};
+    .levels = 2, .bandwidth = {{40, 20, 30}, {4, 2, 3}}, .fma32 = 10, .fma64 = 5, .mma64 = 10};
 static const rung_device small = {
     .cache_bytes = 6000000, .caches = {{2, 6000000}}, .flush_bytes = 256 << 20};
 
@@ -57,6 +57,9 @@ static void the_longer_of_bytes_and_arithmetic(void **state) {
   rung_case test_case = case_of(60000000, 66000000, 1e9, RUNG_F64);
   test_case.single = true;
   assert_limit(&small, false, test_case, 50, "", "fma32", "cold");
+  test_case.single = false;
+  test_case.matrix = true;
+  assert_limit(&small, false, test_case, 50, "", "mma64", "cold");
 }
 
 /* Cold reads come from memory whatever their number; what is written may stay in the cache. */

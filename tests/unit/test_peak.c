@@ -72,7 +72,7 @@ static void measured_once_and_kept(void **state) {
     const lab_bandwidth cache = peaks.bandwidth[0], memory = peaks.bandwidth[1];
     assert_true(memory.read == 1 && memory.write == 2 && memory.copy == 3);
     assert_true(cache.read == 10 && cache.write == 20 && cache.copy == 30);
-    assert_true(peaks.fma32 == 4 && peaks.fma64 == 5);
+    assert_true(peaks.fma32 == 4 && peaks.fma64 == 5 && peaks.mma64 == 6);
     assert_true(peaks.conditions.date == quiet.date && peaks.conditions.load == quiet.load);
     peaks = peaks_of(&device, 0);
   }
@@ -90,7 +90,7 @@ static void a_second_measurement_only_raises_them(void **state) {
     device.state.probe_rate = i == 0 ? 2e6 : 5e5;
     assert_int_equal(lab_peaks_again(&device.context, &later, &peaks, NULL), RUNG_OK);
     assert_true(!peaks.kept && peaks.bandwidth[1].read == 2 && peaks.bandwidth[0].copy == 60 &&
-                peaks.fma64 == 10);
+                peaks.fma64 == 10 && peaks.mma64 == 12);
   }
   peaks = peaks_at(&device, &later, 0); /* and they are what is kept */
   assert_true(peaks.bandwidth[1].read == 2 && peaks.conditions.date == later.date);
@@ -204,7 +204,8 @@ static void write_entry(const entry *of) {
   snprintf(text, sizeof text,
            "{\"rung-peaks\": 1, \"devices\": {\"fake-0 threads=1 isa=baseline rung=%s\": "
            "{\"date\": %s, \"load\": %s, \"L2\": {\"read\": %s, \"write\": 20, \"copy\": 30}, "
-           "\"memory\": {\"read\": %s, \"write\": 2, \"copy\": 3}, \"fma32\": 4, \"fma64\": %s}}}",
+           "\"memory\": {\"read\": %s, \"write\": 2, \"copy\": 3}, \"fma32\": 4, \"fma64\": %s, "
+           "\"mma64\": 6}}}",
            RUNG_VERSION, of->date ? of->date : "\"2027-01-15T08:00:00Z\"",
            of->load ? of->load : "0.1", of->cache_read ? of->cache_read : "10",
            of->memory_read ? of->memory_read : "1", of->fma64 ? of->fma64 : "5");

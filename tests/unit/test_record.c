@@ -77,6 +77,7 @@ static void no_columns_are_swapped(void **state) {
                            .bandwidth = {{110, 220, 330}, {100, 200, 300}},
                            .fma32 = 400,
                            .fma64 = 500,
+                           .mma64 = 600,
                            .conditions = {.date = 1800000000, .load = 0.25},
                            .kept = true};
   json_t *record = record_of(&device, &candidate, &peaks);
@@ -120,7 +121,8 @@ static void no_columns_are_swapped(void **state) {
   assert_true(number_at(memory, "read_gb_per_s") == 100 &&
               number_at(memory, "write_gb_per_s") == 200 &&
               number_at(memory, "copy_gb_per_s") == 300);
-  assert_true(number_at(kept, "fma32_g_per_s") == 400 && number_at(kept, "fma64_g_per_s") == 500);
+  assert_true(number_at(kept, "fma32_g_per_s") == 400 && number_at(kept, "fma64_g_per_s") == 500 &&
+              number_at(kept, "mma64_g_per_s") == 600);
   assert_text(kept, "date", "2027-01-15T08:00:00Z");
   assert_true(number_at(kept, "load") == 0.25 && json_is_true(json_object_get(kept, "kept")));
   assert_text(record, "peak_bound", "read");

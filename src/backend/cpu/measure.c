@@ -233,7 +233,7 @@ rung_status rung_cpu_probe(rung_state *state, rung_probe probe, int64_t bytes, d
   if (probe == RUNG_PROBE_READ || probe == RUNG_PROBE_WRITE || probe == RUNG_PROBE_COPY)
     return bytes > 0 ? probe_cache(state, probe, (size_t)bytes, work, milliseconds, error)
                      : probe_memory(state, probe, work, milliseconds, error);
-  if (probe != RUNG_PROBE_FMA32 && probe != RUNG_PROBE_FMA64)
+  if (probe != RUNG_PROBE_FMA32 && probe != RUNG_PROBE_FMA64 && probe != RUNG_PROBE_MMA64)
     return rung_fail(error, RUNG_BAD_ARGUMENT, "probe is %d; expected: 0 ... %d", (int)probe,
                      RUNG_PROBES - 1);
   rung_cpu_kernels kernels = *kernels_of(state->isa);

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "backend/cuda/state.h"
+#include "backend/cuda/surface.h"
 
 enum { CHAINS = 8, CHAIN_STEPS = 16 };
 static const int64_t SWEEP_BYTES = (int64_t)4 << 30;
@@ -169,6 +170,14 @@ static rung_status probe_memory(rung_state *state, rung_probe probe, int64_t ask
   return status;
 }
 
+/* So many that the next run is long enough. */
+static int longer_rounds(int rounds, double milliseconds) {
+  double longer = 1.5 * FMA_MILLISECONDS / (milliseconds > 1e-3 ? milliseconds : 1e-3);
+  if (longer > 64) longer = 64;
+  if (longer > 1) rounds = (int)(rounds * longer) + 1;
+  return rounds > 1 << 24 ? 1 << 24 : rounds;
+}
+
 template <typename Real>
 static rung_status probe_fma(rung_state *state, double *work, double *milliseconds,
                              rung_error *error) {
@@ -190,10 +199,48 @@ static rung_status probe_fma(rung_state *state, double *work, double *millisecon
     RUNG_CHECK(rung_cuda_elapsed(state, milliseconds, error));
     *work = (double)blocks * SWEEP_THREADS * rounds * CHAIN_STEPS * CHAINS;
     if (attempt > 0 && *milliseconds >= FMA_MILLISECONDS) break;
-    double longer = 1.5 * FMA_MILLISECONDS / (*milliseconds > 1e-3 ? *milliseconds : 1e-3);
-    if (longer > 64) longer = 64;
-    if (longer > 1) rounds = (int)(rounds * longer) + 1;
-    if (rounds > 1 << 24) rounds = 1 << 24;
+    rounds = longer_rounds(rounds, *milliseconds);
+  }
+  return RUNG_OK;
+}
+
+/* Where the tensor cores take doubles, as many multiply-adds as there are products of 16 by 8 by 16
+ * in flight: a warp makes eight at a time. */
+enum { MMA_CHAINS = 8, MMA_STEPS = 16 * 8 * 16 };
+
+static __global__ void __launch_bounds__(SWEEP_THREADS)
+    multiply_add_matrices(double factor, double term, int rounds, double *sums) {
+  double t[MMA_CHAINS][4], a[8], b[4];
+  for (int i = 0; i < 8; i++) a[i] = factor * (i + threadIdx.x);
+  for (int i = 0; i < 4; i++) b[i] = factor * i;
+  for (int c = 0; c < MMA_CHAINS; c++)
+    for (int i = 0; i < 4; i++) t[c][i] = term;
+  for (int round = 0; round < rounds; round++)
+#pragma unroll
+    for (int c = 0; c < MMA_CHAINS; c++) rung_mma_f64(t[c], a, b);
+  double sum = 0;
+  for (int c = 0; c < MMA_CHAINS; c++) sum += t[c][0] + t[c][1] + t[c][2] + t[c][3];
+  if (sum == -1) *sums = sum; /* never: so that nothing is left out */
+}
+
+static rung_status probe_mma(rung_state *state, double *work, double *milliseconds,
+                             rung_error *error) {
+  const int blocks = state->processors * 2;
+  int rounds = 64, major = 0;
+  RUNG_CUDA_CHECK(error,
+                  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, state->device),
+                  "asking for the compute capability");
+  if (major < 9) return probe_fma<double>(state, work, milliseconds, error);
+  for (int attempt = 0; attempt < 12; attempt++) {
+    RUNG_CHECK(rung_cuda_mark(state, 0, error));
+    multiply_add_matrices<<<(unsigned)blocks, SWEEP_THREADS, 0, state->stream>>>(
+        1e-9, 1, rounds, (double *)state->board);
+    RUNG_CUDA_CHECK(error, cudaGetLastError(), "launching kernel multiply_add_matrices");
+    RUNG_CHECK(rung_cuda_mark(state, 1, error));
+    RUNG_CHECK(rung_cuda_elapsed(state, milliseconds, error));
+    *work = (double)blocks * (SWEEP_THREADS / 32) * rounds * MMA_CHAINS * MMA_STEPS;
+    if (attempt > 0 && *milliseconds >= FMA_MILLISECONDS) break;
+    rounds = longer_rounds(rounds, *milliseconds);
   }
   return RUNG_OK;
 }
@@ -211,6 +258,8 @@ rung_status rung_cuda_probe(rung_state *state, rung_probe probe, int64_t bytes, 
       return probe_fma<float>(state, work, milliseconds, error);
     case RUNG_PROBE_FMA64:
       return probe_fma<double>(state, work, milliseconds, error);
+    case RUNG_PROBE_MMA64:
+      return probe_mma(state, work, milliseconds, error);
     default:
       return rung_fail(error, RUNG_BAD_ARGUMENT, "probe is %d; expected: 0 ... %d", (int)probe,
                        RUNG_PROBES - 1);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "ops/matmul/cpu/sizes.h"
-#include "ops/matmul/matmul.h"
+#include "ops/matmul/turned.h"
 
 RUNG_CPU_DECLARE(matmul_naive);
 RUNG_CPU_DECLARE(matmul_loop_order);
@@ -30,6 +30,11 @@ static size_t threads_scratch(const rung_task *task) {
   const int64_t threads = task->device->threads;
   if (matmul_deals(problem_of(task))) return (size_t)threads * matmul_product_scratch(task, 1);
   return matmul_product_scratch(task, threads);
+}
+
+static size_t turned_scratch(const rung_task *task) {
+  const matmul_turned turned = matmul_turned_of(task);
+  return turned.a_bytes + turned.b_bytes;
 }
 
 /* ---- what rungs cannot do -----------------------------------------------------------------------
@@ -119,6 +124,7 @@ static rung_row rows[] = {
     {ON_GPU, .name = "pipelined", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
      .idea = "panels come in by asynchronous copies, two stages ahead"},
     {ON_GPU, .name = "quads", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .supports = quads_fit,
+     .scratch_bytes = turned_scratch,
      .idea = "64 by 128 elements a block, four blocks a multiprocessor; smaller tiles where those "
              "are few"},
     {ON_CHIP(90), .name = "tensor", .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F64)),

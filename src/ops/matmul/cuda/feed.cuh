@@ -110,12 +110,12 @@ static __device__ inline void matmul_bring(T *to, const matmul_source<T> &source
  * have: of matrices that hold a tile no panel needs a test but the last of k, which is shorter. */
 template <typename F, typename T>
 static __device__ inline bool matmul_holds(const matmul_job<T, T> &job) {
-  return job.m >= F::ROWS && job.n >= F::COLUMNS;
+  return job.a_lines >= F::ROWS && job.b_lines >= F::COLUMNS;
 }
 template <typename F, typename T>
 static __device__ inline matmul_tile matmul_moved(const matmul_job<T, T> &job,
                                                   const matmul_tile &tile) {
-  const int64_t i = job.m - F::ROWS, j = job.n - F::COLUMNS;
+  const int64_t i = job.a_lines - F::ROWS, j = job.b_lines - F::COLUMNS;
   if (!matmul_holds<F>(job)) return tile;
   return {tile.batch, tile.i < i ? tile.i : i, tile.j < j ? tile.j : j};
 }
@@ -175,7 +175,7 @@ static __device__ inline void matmul_walk(const matmul_job<T, T> &job, const mat
   int stage = 0;
 #pragma unroll 1
   for (int left = whole; left > 0; left--) {
-    const int free = stage == 0 ? LAST : stage - STAGE;
+    const int free = stage >= STAGE ? stage - STAGE : LAST;
     if (ASYNC) rung_copy_async_wait<AHEAD - 1>();
     __syncthreads();
     if (ASYNC && left > AHEAD) {
@@ -207,25 +207,24 @@ static __device__ inline void matmul_walk(const matmul_job<T, T> &job, const mat
   }
 }
 
-/* Launches a kernel of tiles of F, KERNEL<F>(job, tiles, first): blocks are tiles from `first` on.
- */
-#define MATMUL_RUN_TILES(task, T, F, kernel)                                                    \
+/* Tiles that are moved to an edge begin anywhere: 16 bytes at once are then no more. */
+template <typename F, typename T>
+static inline matmul_job<T, T> matmul_fitted(matmul_job<T, T> job) {
+  constexpr int QUAD = matmul_quad<T>::WIDTH;
+  if (F::PA::WAY == MATMUL_LINES && job.a_lines % QUAD != 0) job.a_wide = false;
+  if (F::PB::WAY == MATMUL_LINES && job.b_lines % QUAD != 0) job.b_wide = false;
+  return job;
+}
+
+/* Launches a kernel of tiles of F, (job, tiles, first): its blocks are tiles from `first` on. */
+#define MATMUL_RUN_TILES(task, F, kernel, job)                                                  \
   do {                                                                                          \
     const matmul_tiles tiles_ = matmul_tiles_of((task), F::ROWS, F::COLUMNS);                   \
-    const matmul_job<T, T> job_ = matmul_fitted<F>(matmul_job_of<T>(task));                     \
+    const auto job_ = matmul_fitted<F>(job);                                                    \
     RUNG_ALLOW_SHARED((task), kernel, F::BYTES);                                                \
     for (int64_t first_ = 0; first_ < tiles_.all; first_ += INT32_MAX)                          \
       RUNG_LAUNCH((task), kernel, matmul_grid(tiles_.all - first_), F::THREADS, F::BYTES, job_, \
                   tiles_, first_);                                                              \
   } while (0)
-
-/* Tiles that are moved to an edge begin anywhere: 16 bytes at once are then no more. */
-template <typename F, typename T>
-static inline matmul_job<T, T> matmul_fitted(matmul_job<T, T> job) {
-  constexpr int QUAD = matmul_quad<T>::WIDTH;
-  if (F::PA::WAY == MATMUL_LINES && job.m % QUAD != 0) job.a_wide = false;
-  if (F::PB::WAY == MATMUL_LINES && job.n % QUAD != 0) job.b_wide = false;
-  return job;
-}
 
 #endif

@@ -15,6 +15,7 @@ struct matmul_job {
   void *c;
   matmul_steps as, bs, ds, cs;
   int64_t batch, m, n, k;
+  int64_t a_lines, b_lines; /* rows of A and columns of B that can be read: m and n, or more */
   S alpha, beta;
   bool bfloat, narrow; /* halves: which ones, and whether C is of them */
   bool a_wide, b_wide, c_wide;
@@ -133,6 +134,8 @@ static matmul_job<E, typename matmul_sum<E>::type> matmul_job_of(const rung_task
   job.m = p->m;
   job.n = p->n;
   job.k = p->k;
+  job.a_lines = p->m;
+  job.b_lines = p->n;
   /* Of integers through 64 bits, which hold negative numbers and those from 2^31 on. */
   job.alpha = p->types.accumulate == RUNG_I32 ? (S)(int64_t)p->alpha : (S)p->alpha;
   job.beta = p->types.accumulate == RUNG_I32 ? (S)(int64_t)p->beta : (S)p->beta;

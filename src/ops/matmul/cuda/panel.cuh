@@ -17,13 +17,13 @@ template <typename E, typename S>
 static __device__ inline matmul_source<E> matmul_rows_of(const matmul_job<E, S> &job,
                                                          const matmul_tile &tile) {
   return {job.a + tile.batch * job.as.batch + tile.i * job.as.row, job.as.row, job.as.column,
-          job.m - tile.i, job.a_wide};
+          job.a_lines - tile.i, job.a_wide};
 }
 template <typename E, typename S>
 static __device__ inline matmul_source<E> matmul_columns_of(const matmul_job<E, S> &job,
                                                             const matmul_tile &tile) {
   return {job.b + tile.batch * job.bs.batch + tile.j * job.bs.column, job.bs.column, job.bs.row,
-          job.n - tile.j, job.b_wide};
+          job.b_lines - tile.j, job.b_wide};
 }
 
 /* Elements [l, l + K) of all lines, of which `left` are there, by the block's threads. */

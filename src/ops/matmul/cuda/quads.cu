@@ -2,6 +2,7 @@
  * multiprocessor, so that what one waits for the others cover. Where those are too few for all
  * multiprocessors smaller tiles, of more stages. */
 #include "ops/matmul/cuda/stream.cuh"
+#include "ops/matmul/cuda/turn.cuh"
 
 /* Whether tiles of so many rows and columns keep most multiprocessors busy. */
 static bool fill(const rung_task *task, int rows, int columns) {
@@ -9,14 +10,14 @@ static bool fill(const rung_task *task, int rows, int columns) {
 }
 
 static rung_status run_f32(const rung_task *task) {
-  const matmul_problem *p = static_cast<const matmul_problem *>(task->problem);
-  if (p->m >= 64 && p->n >= 64 && fill(task, 64, 128)) {
-    /* The operand that is turned on its way has fewer lines. */
-    if (p->a_turned && p->b_turned)
-      return matmul_run_stream<
-          matmul_shape<float, 128, 64, 16, 8, 8, 3, 4, MATMUL_LINES, MATMUL_TURNED>>(task);
-    return matmul_run_stream_of<matmul_shape<float, 64, 128, 16, 8, 8, 3, 4>>(task);
+  auto job = matmul_job_of<float>(task);
+  if (job.m >= 64 && job.n >= 128 && fill(task, 64, 128)) {
+    const rung_status status = matmul_turn_operands(task, &job);
+    if (status != RUNG_OK) return status;
+    return matmul_run_stream_of<matmul_shape<float, 64, 128, 16, 8, 8, 3, 4>>(task, job);
   }
+  if (job.m >= 128 && job.n >= 64 && fill(task, 128, 64))
+    return matmul_run_stream_of<matmul_shape<float, 128, 64, 16, 8, 8, 3, 4>>(task);
   if (fill(task, 32, 64))
     return matmul_run_stream_of<matmul_shape<float, 32, 64, 32, 4, 4, 4, 6>>(task);
   return matmul_run_stream_of<matmul_shape<float, 32, 32, 32, 4, 4, 6, 8>>(task);

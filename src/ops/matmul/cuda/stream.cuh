@@ -106,25 +106,28 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
   }
 }
 
-template <typename F>
-static rung_status matmul_run_stream(const rung_task *task) {
-  typedef typename F::T T;
-  MATMUL_RUN_TILES(task, T, F, (matmul_stream<F, T>));
+template <typename F, typename T>
+static rung_status matmul_run_stream(const rung_task *task, const matmul_job<T, T> &job) {
+  MATMUL_RUN_TILES(task, F, (matmul_stream<F, T>), job);
   return RUNG_OK;
 }
 
-/* By how A and B lie. */
+/* By how A and B lie: with k going on in memory, or their lines. */
+template <typename F, typename T>
+static rung_status matmul_run_stream_of(const rung_task *task, const matmul_job<T, T> &job) {
+  const bool a = job.as.row != 1, b = job.bs.column != 1;
+  if (a && b)
+    return matmul_run_stream<typename F::template of<MATMUL_TURNED, MATMUL_TURNED>::type>(task,
+                                                                                          job);
+  if (a)
+    return matmul_run_stream<typename F::template of<MATMUL_TURNED, MATMUL_LINES>::type>(task, job);
+  if (b)
+    return matmul_run_stream<typename F::template of<MATMUL_LINES, MATMUL_TURNED>::type>(task, job);
+  return matmul_run_stream<F>(task, job);
+}
 template <typename F>
 static rung_status matmul_run_stream_of(const rung_task *task) {
-  const matmul_problem *p = static_cast<const matmul_problem *>(task->problem);
-  const bool a_turned = !p->a_turned, b_turned = p->b_turned; /* k goes on in memory */
-  if (a_turned && b_turned)
-    return matmul_run_stream<typename F::template of<MATMUL_TURNED, MATMUL_TURNED>::type>(task);
-  if (a_turned)
-    return matmul_run_stream<typename F::template of<MATMUL_TURNED, MATMUL_LINES>::type>(task);
-  if (b_turned)
-    return matmul_run_stream<typename F::template of<MATMUL_LINES, MATMUL_TURNED>::type>(task);
-  return matmul_run_stream<F>(task);
+  return matmul_run_stream_of<F>(task, matmul_job_of<typename F::T>(task));
 }
 
 /* 128 by 128, 8 by 8 a thread, of so many stages. */

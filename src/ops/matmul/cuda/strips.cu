@@ -18,34 +18,39 @@ struct strip_shape {
 template <typename F, typename T>
 static __device__ inline void bring_rows(T *to, const matmul_source<T> &rows, int64_t l,
                                          int64_t left) {
-#pragma unroll
-  for (int at = threadIdx.x; at < F::ROWS * F::DEPTH; at += F::THREADS) {
-    const int i = at / F::DEPTH, s = at % F::DEPTH;
-    if (i < rows.lines && s < left)
-      rung_copy_async(to + at, rows.from + i * rows.line + (l + s) * rows.step);
-  }
+  constexpr int PASS = F::THREADS / F::DEPTH > 0 ? F::THREADS / F::DEPTH : 1;
+  const int s = threadIdx.x % F::DEPTH, first = threadIdx.x / F::DEPTH;
+  const int there = rows.lines < F::ROWS ? (int)rows.lines : F::ROWS;
+  const T *from = rows.from + first * rows.line + (l + s) * rows.step;
+  if (s >= left) return;
+  for (int i = first; i < there; i += PASS, from += PASS * rows.line)
+    rung_copy_async(to + i * F::DEPTH + s, from);
 }
 
-/* `steps` of k of a stage: `b` points to the thread's column. */
+/* A stage: `b` points to the thread's column. */
 template <typename F, int ROWS, typename T>
-static __device__ inline void work(const T *a, const T *b, int steps, T (&t)[ROWS]) {
-  int s = 0;
-#pragma unroll 4
-  for (; s + F::QUAD <= steps; s += F::QUAD) {
+static __device__ inline void work(const T *a, const T *b, T (&t)[ROWS]) {
+#pragma unroll(ROWS == 1 ? 8 : 4)
+  for (int s = 0; s < F::DEPTH; s += F::QUAD) {
     matmul_quad<T> x;
     if (F::PB::WAY == MATMUL_STEPS)
       x = *reinterpret_cast<const matmul_quad<T> *>(b + s);
     else
 #pragma unroll
       for (int e = 0; e < F::QUAD; e++) x.at[e] = b[(s + e) * F::PB::STEP];
+    matmul_quad<T> y[ROWS];
 #pragma unroll
-    for (int i = 0; i < ROWS; i++) {
-      const matmul_quad<T> y = *reinterpret_cast<const matmul_quad<T> *>(a + i * F::DEPTH + s);
+    for (int i = 0; i < ROWS; i++)
+      y[i] = *reinterpret_cast<const matmul_quad<T> *>(a + i * F::DEPTH + s);
 #pragma unroll
-      for (int e = 0; e < F::QUAD; e++) t[i] = matmul_fma(y.at[e], x.at[e], t[i]);
-    }
+    for (int e = 0; e < F::QUAD; e++)
+#pragma unroll
+      for (int i = 0; i < ROWS; i++) t[i] = matmul_fma(y[i].at[e], x.at[e], t[i]);
   }
-  for (; s < steps; s++)
+}
+template <typename F, int ROWS, typename T>
+static __device__ inline void work_tail(const T *a, const T *b, int left, T (&t)[ROWS]) {
+  for (int s = 0; s < left; s++)
 #pragma unroll
     for (int i = 0; i < ROWS; i++) t[i] = matmul_fma(a[i * F::DEPTH + s], b[s * F::PB::STEP], t[i]);
 }
@@ -55,8 +60,7 @@ __global__ void __launch_bounds__(F::THREADS)
     matmul_strips(matmul_job<T, T> job, matmul_tiles tiles) {
   RUNG_DYNAMIC_SHARED(T, shared);
   const bool computes = threadIdx.x < F::COLUMNS, holds = job.n >= F::COLUMNS;
-  const int64_t whole = holds ? job.k / F::DEPTH : 0;
-  const int64_t stages = (job.k + F::DEPTH - 1) / F::DEPTH;
+  const int64_t whole = holds ? job.k / F::DEPTH * F::DEPTH : 0; /* steps that need no test */
   for (int64_t number = blockIdx.x; number < tiles.all; number += gridDim.x) {
     const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, number);
     /* The last strip begins so far before the edge that it is whole. */
@@ -66,26 +70,28 @@ __global__ void __launch_bounds__(F::THREADS)
     matmul_feed<T, typename F::PB, F::THREADS, true> feed;
     feed.begin(columns);
     T t[ROWS] = {};
-    const auto bring = [&](int64_t p) {
-      T *stage = shared + p % F::STAGES * F::STAGE;
-      const int64_t l = p * F::DEPTH, left = job.k - l;
-      if (p < whole)
+    int64_t l = 0; /* the first step that has not been asked for */
+    const auto bring = [&](T *stage) {
+      if (l < whole)
         feed.bring(stage);
-      else if (p < stages)
-        matmul_bring<typename F::PB, F::THREADS, true>(stage, columns, l, left);
-      if (p < stages) bring_rows<F>(stage + F::OF_A, rows, l, left);
+      else if (l < job.k)
+        matmul_bring<typename F::PB, F::THREADS, true>(stage, columns, l, job.k - l);
+      if (l < job.k) bring_rows<F>(stage + F::OF_A, rows, l, job.k - l);
       rung_copy_async_commit();
+      l += F::DEPTH;
     };
-    for (int p = 0; p < F::STAGES - 1; p++) bring(p);
-    for (int64_t p = 0; p < stages; p++) {
-      const T *stage = shared + p % F::STAGES * F::STAGE;
-      const int64_t left = job.k - p * F::DEPTH;
+    for (int p = 0; p < F::STAGES - 1; p++) bring(shared + p * F::STAGE);
+    int stage = 0;
+    for (int64_t left = job.k; left > 0; left -= F::DEPTH) {
+      const T *here = shared + stage, *b = here + threadIdx.x * F::PB::LINE;
       rung_copy_async_wait<F::STAGES - 2>();
       __syncthreads();
-      bring(p + F::STAGES - 1);
-      if (computes)
-        work<F>(stage + F::OF_A, stage + threadIdx.x * F::PB::LINE,
-                (int)(left < F::DEPTH ? left : F::DEPTH), t);
+      bring(shared + (stage > 0 ? stage : F::STAGES * F::STAGE) - F::STAGE);
+      if (computes && left >= F::DEPTH)
+        work<F>(here + F::OF_A, b, t);
+      else if (computes)
+        work_tail<F>(here + F::OF_A, b, (int)left, t);
+      stage = stage < (F::STAGES - 1) * F::STAGE ? stage + F::STAGE : 0;
     }
     __syncthreads(); /* before the next strip's stages come in */
     const int64_t j = from.j + threadIdx.x;
@@ -109,8 +115,8 @@ static matmul_job<T, T> mirrored(const matmul_job<T, T> &job) {
   other.bs = turned(job.as);
   other.ds = turned(job.ds);
   other.cs = turned(job.cs);
-  other.m = job.n;
-  other.n = job.m;
+  other.m = other.a_lines = job.n;
+  other.n = other.b_lines = job.m;
   other.a_wide = job.b_wide;
   other.b_wide = job.a_wide;
   return other;

@@ -4,34 +4,43 @@
 #include "ops/matmul/cuda/feed.cuh"
 
 /* A tile, of warps HIGH by WIDE; a warp makes DOWN by ACROSS products of 16 by 8. */
-template <int HIGH_, int WIDE_, int DOWN_, int ACROSS_, int STAGES_, int RESIDENT_, matmul_way A,
-          matmul_way B>
+template <int HIGH_, int WIDE_, int DOWN_, int ACROSS_, int DEPTH_, int STAGES_, int RESIDENT_,
+          matmul_way A, matmul_way B>
 struct tensor_shape {
-  static constexpr int HIGH = HIGH_, DOWN = DOWN_, ACROSS = ACROSS_, DEPTH = 16, STAGES = STAGES_,
-                       RESIDENT = RESIDENT_, ROWS = HIGH * DOWN * 16, COLUMNS = WIDE_ * ACROSS * 8,
-                       THREADS = HIGH * WIDE_ * 32;
+  static constexpr int HIGH = HIGH_, DOWN = DOWN_, ACROSS = ACROSS_, DEPTH = DEPTH_,
+                       STAGES = STAGES_, RESIDENT = RESIDENT_, ROWS = HIGH * DOWN * 16,
+                       COLUMNS = WIDE_ * ACROSS * 8, THREADS = HIGH * WIDE_ * 32;
   typedef matmul_layout<ROWS, DEPTH, A, 4> PA;
   typedef matmul_layout<COLUMNS, DEPTH, B, 4> PB;
   static constexpr int BYTES = STAGES * (PA::SIZE + PB::SIZE) * (int)sizeof(double);
 };
 
-/* A stage: `a` and `b` point to the lane's first element of each. */
+/* A lane's elements of A for 16 steps, from its first row and step on. */
 template <typename F>
-static __device__ inline void work(const double *a, const double *b,
-                                   double (&t)[F::DOWN][F::ACROSS][4]) {
-  double rows[F::DOWN][8];
+static __device__ inline void read_rows(const double *a, double (&rows)[F::DOWN][8]) {
 #pragma unroll
   for (int r = 0; r < F::DOWN; r++)
 #pragma unroll
     for (int e = 0; e < 8; e++)
       rows[r][e] = a[(r * 16 + e % 2 * 8) * F::PA::LINE + e / 2 * 4 * F::PA::STEP];
+}
+
+/* A stage: `a` and `b` point to the lane's first element of each. */
+template <typename F>
+static __device__ inline void work(const double *a, const double *b,
+                                   double (&t)[F::DOWN][F::ACROSS][4]) {
 #pragma unroll
-  for (int c = 0; c < F::ACROSS; c++) {
-    double column[4];
+  for (int l = 0; l < F::DEPTH; l += 16) {
+    double rows[F::DOWN][8];
+    read_rows<F>(a + l * F::PA::STEP, rows);
 #pragma unroll
-    for (int e = 0; e < 4; e++) column[e] = b[c * 8 * F::PB::LINE + e * 4 * F::PB::STEP];
+    for (int c = 0; c < F::ACROSS; c++) {
+      double column[4];
 #pragma unroll
-    for (int r = 0; r < F::DOWN; r++) rung_mma_f64(t[r][c], rows[r], column);
+      for (int e = 0; e < 4; e++) column[e] = b[c * 8 * F::PB::LINE + (l + e * 4) * F::PB::STEP];
+#pragma unroll
+      for (int r = 0; r < F::DOWN; r++) rung_mma_f64(t[r][c], rows[r], column);
+    }
   }
 }
 
@@ -83,21 +92,21 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
       }
 }
 
-template <int HIGH, int WIDE, int DOWN, int ACROSS, int STAGES, int RESIDENT, matmul_way A,
-          matmul_way B>
+template <int HIGH, int WIDE, int DOWN, int ACROSS, int DEPTH, int STAGES, int RESIDENT,
+          matmul_way A, matmul_way B>
 static rung_status run(const rung_task *task) {
-  typedef tensor_shape<HIGH, WIDE, DOWN, ACROSS, STAGES, RESIDENT, A, B> F;
-  MATMUL_RUN_TILES(task, double, F, (matmul_tensor<F>));
+  typedef tensor_shape<HIGH, WIDE, DOWN, ACROSS, DEPTH, STAGES, RESIDENT, A, B> F;
+  MATMUL_RUN_TILES(task, F, (matmul_tensor<F>), matmul_job_of<double>(task));
   return RUNG_OK;
 }
 
 template <matmul_way A, matmul_way B>
 static rung_status run_size(const rung_task *task) {
   if (matmul_tiles_of(task, 128, 128).all >= task->device->processors * 3 / 4)
-    return run<2, 4, 4, 4, 4, 1, A, B>(task);
+    return run<2, 2, 2, 4, 16, 4, 3, A, B>(task);
   if (matmul_tiles_of(task, 64, 64).all >= task->device->processors * 3 / 4)
-    return run<2, 2, 2, 4, 4, 2, A, B>(task);
-  return run<2, 2, 1, 2, 6, 4, A, B>(task);
+    return run<1, 4, 2, 2, 16, 6, 3, A, B>(task);
+  return run<2, 2, 1, 2, 16, 6, 4, A, B>(task);
 }
 
 extern "C" rung_status RUNG_ENTRY(matmul_tensor)(const rung_task *task) {

@@ -158,6 +158,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
                            .cases = &matmul_cases,
                            .seed = seed,
                            .types = matmul_types_of(dtype, half && r.narrow ? dtype : sum),
+                           .matrix = true,
                            .inputs = 3,
                            .outputs = 1,
                            .array_names = {"a", "b", "added", "c"}};

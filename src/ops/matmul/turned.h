@@ -1,0 +1,46 @@
+/* Which operands of a large product are worth a copy that lies better: line beside line, in 16
+ * bytes, as many lines as whole tiles have. A copy costs two passes over an operand, and what it
+ * saves goes by how often the operand is read. For the host and for kernels' launches. */
+#ifndef RUNG_MATMUL_TURNED_H
+#define RUNG_MATMUL_TURNED_H
+
+#include "ops/matmul/matmul.h"
+
+enum { MATMUL_TURNED_ROWS = 64, MATMUL_TURNED_COLUMNS = 128, MATMUL_TURNED_USES = 2048 };
+
+typedef struct matmul_turned {
+  bool a, b;
+  int64_t a_lines, b_lines; /* of a copy, more than there are */
+  size_t a_bytes, b_bytes;  /* of scratch, A's first; 0: none */
+} matmul_turned;
+
+static inline size_t matmul_turned_bytes(const matmul_problem *p, const matmul_steps *steps,
+                                         int64_t lines) {
+  const int64_t matrices = steps->batch == 0 ? 1 : p->batch;
+  return ((size_t)matrices * (size_t)p->k * (size_t)lines * rung_dtype_bytes(p->types.in) + 255) /
+         256 * 256;
+}
+
+static inline matmul_turned matmul_turned_of(const rung_task *task) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const matmul_steps a = matmul_steps_of(&task->arrays[MATMUL_A], p->a_turned);
+  const matmul_steps b = matmul_steps_of(&task->arrays[MATMUL_B], p->b_turned);
+  matmul_turned turned = {false, false, p->m, p->n, 0, 0};
+  if (p->types.in != RUNG_F32 || p->k < 64 || p->m < MATMUL_TURNED_ROWS ||
+      p->n < MATMUL_TURNED_COLUMNS)
+    return turned;
+  turned.a = p->n >= MATMUL_TURNED_USES && (!p->a_turned || a.column % 4 != 0 || p->m % 4 != 0);
+  turned.b = p->m >= MATMUL_TURNED_USES && (p->b_turned || b.row % 4 != 0 || p->n % 4 != 0);
+  if (turned.a) {
+    turned.a_lines = (p->m + MATMUL_TURNED_ROWS - 1) / MATMUL_TURNED_ROWS * MATMUL_TURNED_ROWS;
+    turned.a_bytes = matmul_turned_bytes(p, &a, turned.a_lines);
+  }
+  if (turned.b) {
+    turned.b_lines =
+        (p->n + MATMUL_TURNED_COLUMNS - 1) / MATMUL_TURNED_COLUMNS * MATMUL_TURNED_COLUMNS;
+    turned.b_bytes = matmul_turned_bytes(p, &b, turned.b_lines);
+  }
+  return turned;
+}
+
+#endif
