@@ -1,6 +1,7 @@
 /* OpenBLAS, on as many threads as the device has. Its functions are declared here as its
  * documentation has them (cblas.h, with int as the type of extents). */
 #include <stdio.h>
+#include <string.h>
 
 #include "peers/blas/blas.h"
 
@@ -34,9 +35,13 @@ bool peer_openblas_look(void) {
   if (peer_openblas_text[0]) return true;
   void *library = peer_library(names);
   if (!library || !peer_symbols(library, symbols, sizeof symbols / sizeof *symbols)) return false;
-  /* "OpenBLAS 0.3.21 DYNAMIC_ARCH Zen MAX_THREADS=64": version, how it was built, kernels chosen.
-   */
-  snprintf(peer_openblas_text, sizeof peer_openblas_text, "%s", blas.config());
+  /* "OpenBLAS 0.3.21 DYNAMIC_ARCH Zen MAX_THREADS=64": name and version, how it was built, the
+   * kernels that it chose. */
+  const char *config = blas.config();
+  const size_t name = strcspn(config, " "), version = name + 1 + strcspn(config + name + 1, " ");
+  if (strlen(config) <= version) return false;
+  snprintf(peer_openblas_text, sizeof peer_openblas_text, "%.*s,%s", (int)version, config,
+           config + version);
   return true;
 }
 
