@@ -1,6 +1,8 @@
 /* OpenBLAS, on as many threads as the device has. Its functions are declared here as its
  * documentation has them (cblas.h, with int as the type of extents). */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "peers/blas/blas.h"
 
@@ -32,11 +34,18 @@ bool peer_openblas_look(void) {
       {"openblas_get_config", &blas.config},
   };
   if (peer_openblas_text[0]) return true;
+  /* Its threads that wait would look out for work for 20 ms, in everybody's way; so they do for
+   * 2^20 cycles, about as long as a rung's. */
+  setenv("OPENBLAS_THREAD_TIMEOUT", "20", 0);
   void *library = peer_library(names);
   if (!library || !peer_symbols(library, symbols, sizeof symbols / sizeof *symbols)) return false;
-  /* "OpenBLAS 0.3.21 DYNAMIC_ARCH Zen MAX_THREADS=64": version, how it was built, kernels chosen.
-   */
-  snprintf(peer_openblas_text, sizeof peer_openblas_text, "%s", blas.config());
+  /* "OpenBLAS 0.3.21 DYNAMIC_ARCH Zen MAX_THREADS=64": name and version, how it was built, the
+   * kernels that it chose. */
+  const char *config = blas.config();
+  const size_t name = strcspn(config, " "), version = name + 1 + strcspn(config + name + 1, " ");
+  if (strlen(config) <= version) return false;
+  snprintf(peer_openblas_text, sizeof peer_openblas_text, "%.*s,%s", (int)version, config,
+           config + version);
   return true;
 }
 

@@ -16,7 +16,7 @@ static void reaches_every_path(void **state) {
   static const char *const lines[] = {
       "n=64 m=12 k=256 type=f32",
       "n=65 m=13 k=257 type=f32 layout=tt beta=1",
-      "n=2050 m=5 k=257 type=f32 layout=nt",
+      "n=4099 m=13 k=257 type=f32 layout=nt",
       "n=31 m=250 k=270 type=f64 layout=tn alpha=2",
       "n=70 m=250 k=260 type=f32 beta=-1 layout=nt",
       "n=300 m=30 k=300 type=f32",
@@ -33,7 +33,7 @@ static void reaches_every_path(void **state) {
       "n=100 m=46 k=100 type=f32 beta=2",
       "n=180 m=94 k=180 type=f32",
       "n=3 m=40 k=200 type=f64 alpha=2",
-      "n=2100 m=7 k=300 type=f64 layout=nt",
+      "n=4100 m=5 k=259 type=f64 layout=nt",
   };
   for (size_t k = 0; k < sizeof lines / sizeof *lines; ++k)
     verify_line(&matmul_cases, lines[k], (int)(k % 2), 2);

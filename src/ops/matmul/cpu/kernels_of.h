@@ -75,10 +75,12 @@ static void NAME(pack_any)(const matmul_packing *what, const rung_dtype dtype, c
       to[l * width + i] = i < lines ? ELEMENT(dtype, from, i * line + l * step) : 0;
 }
 
-/* The same of lines that lie side by side, a row of them after the other. */
+/* The same of lines that lie side by side, a row of them after the other. What the next panel will
+ * read of the row is fetched beforehand. */
 static void NAME(pack_rows)(const matmul_packing *what, const NUMBER *from, int64_t step,
                             int64_t lines, int64_t width, NUMBER *to) {
   for (int64_t l = 0; l < what->k; l++, from += step, to += width) {
+    __builtin_prefetch(from + width);
     if (lines == width) {
       memcpy(to, from, (size_t)width * sizeof *to);
       continue;
@@ -90,7 +92,7 @@ static void NAME(pack_rows)(const matmul_packing *what, const NUMBER *from, int6
 #ifdef TRANSPOSE
 /* The same of lines whose l's go on, as many as fill vectors, by squares that are transposed. Of a
  * width that is no multiple of vectors each row is stored a little too long, and the next one over
- * it. Returns how many l's are done. */
+ * it. The next panel is fetched beforehand. Returns how many l's are done. */
 static int64_t NAME(pack_squares)(const matmul_packing *what, const NUMBER *from, int64_t line,
                                   int64_t width, NUMBER *to) {
   enum { GROUPS = (2 * WIDTH > ROWS ? 2 * WIDTH : ROWS + WIDTH - 1) / WIDTH };
@@ -100,8 +102,9 @@ static int64_t NAME(pack_squares)(const matmul_packing *what, const NUMBER *from
     LANES square[GROUPS][WIDTH];
     for (int64_t g = 0; g < groups; g++) {
       for (int64_t i = 0; i < WIDTH; i++) {
-        const int64_t of = g * WIDTH + i;
-        square[g][i] = LOAD(from + (of < width ? of : 0) * line + l);
+        const int64_t of = g * WIDTH + i, real = of < width ? of : 0;
+        square[g][i] = LOAD(from + real * line + l);
+        __builtin_prefetch(from + (real + width) * line + l);
       }
       TRANSPOSE(square[g]);
     }
@@ -237,9 +240,8 @@ LANES_INLINE void NAME(run_turned)(const int R, const matmul_at *at, int64_t j,
 #pragma GCC unroll 2
     for (int v = 0; v < 2; v++)
 #pragma GCC unroll 4
-      for (int s = 0; s < LINE; s += WIDTH)
-        NAME(turn_square)
-        (R, a + (l + s) * step, row, step, b + v * WIDTH * line + l + s, line, x, v);
+      for (int s = 0; s < LINE; s += WIDTH) NAME(turn_square)
+  (R, a + (l + s) * step, row, step, b + v * WIDTH * line + l + s, line, x, v);
 #pragma GCC unroll 4
   for (int r = 0; r < R; r++) {
     STORE(t[r], x[r][0]);

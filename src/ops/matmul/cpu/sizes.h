@@ -9,7 +9,7 @@
  * block go by; the block, MATMUL_M by MATMUL_K, in the second-level cache while all of B's panels
  * do; and these, MATMUL_K by MATMUL_N, in the last-level one. All are multiples of every kernel's
  * tile. */
-enum { MATMUL_K = 256, MATMUL_M = 240, MATMUL_N = 2048 };
+enum { MATMUL_K = 256, MATMUL_M = 240, MATMUL_N = 4096 };
 
 /* Products of so few rows read B once, in strips of columns whose chains have so many bytes; or of
  * so few, where B's columns go on in memory. */
