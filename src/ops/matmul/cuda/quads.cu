@@ -18,6 +18,8 @@ static rung_status run_f32(const rung_task *task) {
   }
   if (job.m >= 128 && job.n >= 64 && fill(task, 128, 64))
     return matmul_run_stream_of<matmul_shape<float, 128, 64, 16, 8, 8, 3, 4>>(task);
+  if (job.m >= 64 && job.n >= 64 && fill(task, 64, 64))
+    return matmul_run_stream_of<matmul_shape<float, 64, 64, 16, 8, 8, 3, 8>>(task);
   if (fill(task, 32, 64))
     return matmul_run_stream_of<matmul_shape<float, 32, 64, 32, 4, 4, 4, 6>>(task);
   return matmul_run_stream_of<matmul_shape<float, 32, 32, 32, 4, 4, 6, 8>>(task);
