@@ -34,11 +34,16 @@ if(RUNG_WITH_CUDA)
   find_package(CUDAToolkit REQUIRED)
   # Without exceptions, RTTI and guarded statics the objects need no C++ runtime, so that a C
   # program can link the static library.
-  # GPU code is kept compressed as hard as nvcc can: the part is a fifth as large, and its first
-  # launch decompresses what it needs.
-  set(rung_cuda_options --fmad=false --Werror=all-warnings --compress-mode=size
+  set(rung_cuda_options --fmad=false --Werror=all-warnings
       -Xcompiler=-Wall,-Wextra,-Werror,-fvisibility=hidden,-ffp-contract=off
       -Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics)
+  if(RUNG_CUDA_OPTIMISED)
+    # GPU code is kept compressed as hard as nvcc can: the part is a fifth as large, and its first
+    # launch decompresses what it needs.
+    list(APPEND rung_cuda_options --compress-mode=size)
+  else()
+    list(APPEND rung_cuda_options --compress-mode=none -Xcicc=-O1 -Xptxas=-O0 -Xcompiler=-O0)
+  endif()
 else()
   set(rung_cuda_version "not built")
   message(STATUS "cuda: not built")

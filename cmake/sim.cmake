@@ -34,8 +34,9 @@ set(rung_sim_options -O1 -g1 -fno-tree-sra -fno-tree-vectorize -fno-reorder-bloc
 set(rung_sim_definitions "")
 set(rung_sim_stack_options "")
 if(RUNG_SANITIZE STREQUAL "address")
+  # Kernels are long, and are compiled more than they run: all their checks are calls.
   list(APPEND rung_sim_options ${sanitizers} -fsanitize-sections=rung_shared
-       -fno-omit-frame-pointer)
+       --param=asan-instrumentation-with-call-threshold=0 -fno-omit-frame-pointer)
   # What watches for locals that outlive their function takes megabytes for every stack; a simulated
   # thread has one.
   set(rung_sim_stack_options --param=asan-use-after-return=0)

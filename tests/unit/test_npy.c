@@ -32,7 +32,9 @@ static int drop_folder(void **state) {
   return rmdir(folder);
 }
 
+/* A new file each time: what is written over an old one, file systems put on the disk at once. */
 static void put(const void *bytes, size_t count) {
+  unlink(path);
   FILE *file = fopen(path, "wb");
   assert_non_null(file);
   assert_int_equal(fwrite(bytes, 1, count, file), count);

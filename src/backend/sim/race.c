@@ -53,7 +53,8 @@ bool sim_race_begin(sim_block *block) {
     block->race->shared_words = block->race->shared != NULL ? words : 0;
     if (block->race->shared == NULL) return false;
   }
-  memset(block->race->seen, 0, sizeof block->race->seen);
+  const size_t warps = ((size_t)block->worker->run->threads + SIM_WARP - 1) / SIM_WARP;
+  memset(block->race->seen, 0, warps * sizeof block->race->seen[0]);
   block->stamp = ++block->worker->state->stamps;
   return true;
 }
@@ -141,10 +142,9 @@ static bool touch(sim_thread *self, sim_cell *first, uint32_t launch, size_t off
                   sim_access access, bool atomic, const char *memory, sim_pc pc) {
   for (size_t word = offset / WORD; word * WORD < offset + bytes; word++) {
     sim_cell *cell = &first[word];
-    uint8_t mask = 0;
-    for (size_t b = 0; b < WORD; b++)
-      if (word * WORD + b >= offset && word * WORD + b < offset + bytes)
-        mask = (uint8_t)(mask | 1u << b);
+    const size_t at = word * WORD, left = offset + bytes - at;
+    const uint8_t mask =
+        (uint8_t)((1u << (left < WORD ? left : WORD)) - (1u << (at < offset ? offset - at : 0)));
     /* Marks from before this launch, or of a block that had this shared memory before. */
     if (cell->stamp < launch) memset(cell, 0, sizeof *cell);
     if (!look(self, cell, mask, access, atomic, memory, pc)) return false;

@@ -155,11 +155,17 @@ void rung_sim_static_shared(void) {
 /* All threads that have not begun, so that they come in rising order where order is not drawn. */
 static void fill_threads(sim_block *block, const sim_run *run) {
   const rung_sim_index *shape = &run->launch->block;
-  const bool watched = sim_is_watched(run->state);
+  const bool watched = sim_is_watched(run->state), counted = run->state->profile != NULL;
   for (int i = 0; i < run->threads; i++) {
     sim_thread *thread = &block->threads[i];
     const sim_log log = thread->log; /* its memory is used again */
-    *thread = (sim_thread){.block = block, .number = i, .watched = watched, .clock = 1, .log = log};
+    *thread = (sim_thread){.block = block,
+                           .number = i,
+                           .watched = watched,
+                           .counted = counted,
+                           .steps = &block->worker->clock,
+                           .clock = 1,
+                           .log = log};
     thread->log.count = 0;
     thread->log.last = 0;
     thread->index.x = (unsigned)i % shape->x;
@@ -653,7 +659,7 @@ int rung_sim_barrier(rung_sim_vote vote, int predicate) {
   block->votes += predicate != 0;
   block->places += block->at_barrier == 0 || self->pc != block->place;
   block->place = self->pc;
-  if (self->watched) sim_note(self, SIM_BARRIER, self->pc);
+  if (self->counted) sim_note(self, SIM_BARRIER, self->pc);
   if (++block->at_barrier == block->worker->run->threads) pass_barrier(block, self);
   sim_yield(self);
   return block->outcome;

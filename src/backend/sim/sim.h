@@ -76,10 +76,12 @@ typedef struct sim_thread {
   rung_sim_exchange exchange;
   unsigned mask;
   int from;
-  uint64_t value; /* what it brought, then what it got */
-  bool watched;   /* accesses are looked at */
-  uint32_t clock; /* race.c: its own count of exchanges */
-  sim_log log;    /* count.c */
+  uint64_t value;  /* what it brought, then what it got */
+  bool watched;    /* accesses are looked at */
+  bool counted;    /* its launch is counted: what it does goes to the log */
+  uint64_t *steps; /* its worker's clock */
+  uint32_t clock;  /* race.c: its own count of exchanges */
+  sim_log log;     /* count.c */
 } sim_thread;
 
 typedef struct sim_worker sim_worker;
@@ -184,7 +186,7 @@ sim_allocation *sim_find_allocation(rung_state *state, const void *address);
 typedef enum sim_access { SIM_READS = 1, SIM_WRITES = 2, SIM_BOTH = 3 } sim_access;
 void sim_touch(sim_thread *self, const void *address, size_t bytes, sim_access access, bool atomic,
                sim_pc pc);
-/* A barrier or an exchange, or a step where `kind` says so. */
+/* Of a thread that is counted: a barrier, an exchange, a step or an FMA. */
 void sim_note(sim_thread *self, sim_event_kind kind, sim_pc pc);
 /* Whether kernels of this build call back: not where another sanitizer is built in. */
 bool sim_sees_accesses(void);

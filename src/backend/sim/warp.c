@@ -100,7 +100,7 @@ uint64_t rung_sim_exchange_values(rung_sim_exchange kind, unsigned mask, uint64_
   self->mask = mask;
   self->value = value;
   self->from = from;
-  if (self->watched) sim_note(self, SIM_EXCHANGE, self->pc);
+  if (self->counted) sim_note(self, SIM_EXCHANGE, self->pc);
   if ((mask >> (self->number % SIM_WARP) & 1) == 0) {
     char thread[96], line[160];
     sim_thread_text(self, thread, sizeof thread);

@@ -73,7 +73,7 @@ void sim_touch(sim_thread *self, const void *where, size_t bytes, sim_access acc
     touch_global(self, in, address, bytes, access, atomic, pc);
     shared = false;
   }
-  if (state->profile != NULL)
+  if (self->counted)
     sim_count_log(self,
                   atomic                ? SIM_ATOMIC
                   : access == SIM_READS ? SIM_LOAD
@@ -82,7 +82,7 @@ void sim_touch(sim_thread *self, const void *where, size_t bytes, sim_access acc
 }
 
 void sim_note(sim_thread *self, sim_event_kind kind, sim_pc pc) {
-  if (self->block->worker->state->profile != NULL) sim_count_log(self, kind, NULL, 0, false, pc);
+  sim_count_log(self, kind, NULL, 0, false, pc);
 }
 
 void rung_sim_copy_in(void *shared, const void *global, size_t bytes) {
@@ -99,13 +99,13 @@ void rung_sim_copy_in(void *shared, const void *global, size_t bytes) {
 
 float rung_sim_fma32(float a, float b, float c) {
   sim_thread *self = sim_self;
-  if (self != NULL && self->watched) sim_note(self, SIM_FMA, (sim_pc)__builtin_return_address(0));
+  if (self != NULL && self->counted) sim_note(self, SIM_FMA, (sim_pc)__builtin_return_address(0));
   return __builtin_fmaf(a, b, c);
 }
 
 double rung_sim_fma64(double a, double b, double c) {
   sim_thread *self = sim_self;
-  if (self != NULL && self->watched) sim_note(self, SIM_FMA, (sim_pc)__builtin_return_address(0));
+  if (self != NULL && self->counted) sim_note(self, SIM_FMA, (sim_pc)__builtin_return_address(0));
   return __builtin_fma(a, b, c);
 }
 
@@ -183,8 +183,8 @@ void rung_sim_step(void);
 void rung_sim_step(void) {
   sim_thread *self = sim_self;
   if (self == NULL) return;
-  self->block->worker->clock++;
-  if (self->watched) sim_note(self, SIM_STEP, (sim_pc)__builtin_return_address(0));
+  ++*self->steps;
+  if (self->counted) sim_note(self, SIM_STEP, (sim_pc)__builtin_return_address(0));
 }
 
 void rung_sim_nothing(void);

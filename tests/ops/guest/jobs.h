@@ -289,12 +289,11 @@ static inline const char *fault_of(int job, rung_status status, const char *made
     snprintf(text, sizeof text, "%s: status %d", jobs[job].name, (int)status);
     return text;
   }
-  for (size_t i = 0; i < ROOM; i++)
-    if (made[i] != expected[i]) {
-      snprintf(text, sizeof text, "%s: byte %zu of the results differs", jobs[job].name, i);
-      return text;
-    }
-  return NULL;
+  if (memcmp(made, expected, ROOM) == 0) return NULL;
+  size_t i = 0;
+  while (made[i] == expected[i]) i++;
+  snprintf(text, sizeof text, "%s: byte %zu of the results differs", jobs[job].name, i);
+  return text;
 }
 
 #endif

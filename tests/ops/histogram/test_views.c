@@ -108,6 +108,7 @@ static void counts_views(void **state) {
     for (size_t i = 0; i < sizeof views / sizeof *views && context != NULL; ++i)
       for (int modulo = 0; modulo < 2; ++modulo)
         for (int by_row = 0; by_row <= (views[i].ndim == 2); ++by_row) {
+          if (INSTRUMENTED && (i + (size_t)(p + modulo + by_row)) % 3 > 0) continue;
           check(context, places[p].rung, &views[i], by_row, modulo, 1, 0);
           check(context, places[p].rung, &views[i], by_row, modulo, 1, 5);
           check(context, places[p].rung, &views[i], by_row, modulo, 2, 1);

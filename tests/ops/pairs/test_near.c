@@ -48,7 +48,7 @@ static void drop(job *j) {
   free(j);
 }
 
-static const char line[] = "n=3000 bins=100 kind=centred width=0.01 box=cube data=liquid";
+static const char line[] = "n=1200 bins=100 kind=centred width=0.01 box=cube data=liquid";
 
 /* As a program does that keeps everything in floats. */
 static void count_in_single(job *j) {

@@ -21,7 +21,7 @@ static int64_t *halves(int64_t n) {
 
 static void excludes_large_molecules(void **state) {
   (void)state;
-  enum { N = 3000, M = 2500 };
+  enum { N = INSTRUMENTED ? 1200 : 3000, M = INSTRUMENTED ? 1000 : 2500 };
   const rung_box box = {{10, 0, 0}, {3, 9, 0}, {-2, 4, 11}};
   double *a = random_points(N, -3, 10, 1), *b = random_points(M, 0, 10, 2),
          *weights = random_points(N, -1, 2, 3);
@@ -88,7 +88,7 @@ static void sees_far_clouds(void **state) {
 static void finds_any_number_of_bins(void **state) {
   (void)state;
   static const int64_t counts[] = {1, 12, 60, 200, 1000, 5000, 70000};
-  enum { N = 2500 };
+  enum { N = INSTRUMENTED ? 1000 : 2500 };
   double *a = random_points(N, 0, 1, 7);
   for (int k = 0; k < 7; ++k) {
     char what[40];
@@ -102,7 +102,7 @@ static void finds_any_number_of_bins(void **state) {
 /* Up to half a box, where the images of two tiles take turns. */
 static void finds_the_nearest_image(void **state) {
   (void)state;
-  enum { N = 2000 };
+  enum { N = INSTRUMENTED ? 1000 : 2000 };
   static const rung_box boxes[] = {{{10, 0, 0}, {0, 10, 0}, {0, 0, 10}},
                                    {{6, 0, 0}, {0, 10, 0}, {0, 0, 15}},
                                    {{10, 0, 0}, {4, 9, 0}, {-3, 4, 9}}};

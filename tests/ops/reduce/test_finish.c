@@ -83,10 +83,10 @@ static void shares_few_tiles_out(void **state) {
     const rung_task task = {.problem = test_case.problem, .device = &on_sim->device};
     assert_int_equal(reduce_slices_of(&task), cases[k].slices);
     reduce_cases.drop(&test_case);
-    verify("single-pass", cases[k].line, 0);
+    if (!INSTRUMENTED || k % 3 == 0) verify("single-pass", cases[k].line, 0);
   }
   verify("single-pass", "n=65533 op=sum type=f64", 32); /* one warp does it all */
-  verify("single-pass", "n=500003 op=sum type=f32", 96);
+  verify("single-pass", "n=100003 op=sum type=f32", 96);
   on_sim->device.processors = processors;
 }
 

@@ -19,18 +19,20 @@ static void fill(float *floats, double *doubles, int64_t n) {
   }
 }
 
-/* The reference's bits, by both canonical rungs, from `isa` on. */
+/* The reference's bits, by both canonical rungs, from `isa` on; under a sanitizer with 5 threads.
+ */
 static void check_order(rung_dtype dtype, void *in, int64_t n, bool exclusive, int isa) {
   const size_t bytes = (size_t)n * rung_dtype_bytes(dtype);
   char *wanted = (char *)malloc(bytes), *found = (char *)malloc(bytes);
+  const int first = INSTRUMENTED ? 2 : 0;
   scan_problem problem;
   rung_error error = {0};
   assert_int_equal(scan_problem_of(&error, RUNG_SUM, dtype, exclusive, 1, n, &problem), RUNG_OK);
   assert_true(scan_reference_strict(&problem, in, wanted));
   for (int i = isa; i < ISAS; ++i)
-    for (int t = 0; t < 3; ++t) {
+    for (int t = first; t < 3; ++t) {
       rung_context *context = open_with(isas[i], thread_counts[t]);
-      for (int r = t > 0; r < 2 && context != NULL; ++r) {
+      for (int r = t > first; r < 2 && context != NULL; ++r) {
         const char *rung = r == 0 ? "tiles" : "threads";
         memset(found, 0xff, bytes);
         scan_line(context, RUNG_SUM, dtype == RUNG_F32 ? f32 : f64, in, n, exclusive, found, rung);
@@ -97,7 +99,7 @@ static void a_group_is_its_prefix(void **state) {
 static void passes_its_cases(void **state) {
   (void)state;
   for (const char *const *line = scan_cases.verify; *line != NULL; ++line)
-    verify_line(&scan_cases, *line, 0, 2);
+    verify_line(&scan_cases, *line);
 }
 
 /* One bit of one element wrong: every canonical comparison, and every one of integers and extremes,
