@@ -1,6 +1,7 @@
 """Histograms, as NumPy has them."""
 
 from array import array
+from operator import index
 
 from . import _rung
 
@@ -33,6 +34,17 @@ def doubles(values, name):
         raise TypeError(f"{name} is {values!r}; expected: a row of numbers") from None
 
 
+def count_or_edges(bins):
+    """`bins` is a number of them: (count, None); or a row: (0, edges)."""
+    try:
+        count = index(bins)
+    except TypeError:
+        return 0, doubles(bins, "bins")
+    if not 1 <= count <= _rung.MAX_BINS:
+        raise ValueError(f"bins is {count}; expected: 1 ... {_rung.MAX_BINS}")
+    return count, None
+
+
 def _pair(values, name):
     try:
         low, high = (float(value) for value in values)
@@ -49,12 +61,9 @@ def _bins(x, bins, limits, modulo, where):
         if bins != "bytes":
             raise ValueError(f'bins is "{bins}"; expected: a number, edges or "bytes"')
         return _BYTES, 256, 0.0, 0.0, None, range(257)
-    if not hasattr(bins, "__index__"):
-        edges = doubles(bins, "bins")
+    count, edges = count_or_edges(bins)
+    if edges is not None:
         return _EDGES, 0, 0.0, 0.0, edges, edges
-    count = bins.__index__()
-    if not 1 <= count <= _rung.MAX_BINS:
-        raise ValueError(f"bins is {count}; expected: 1 ... {_rung.MAX_BINS}")
     low, high = _range_of(x, where) if limits is None else _pair(limits, "range")
     return _EVEN, count, low, high, None, even_edges(count, low, high)
 

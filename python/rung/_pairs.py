@@ -5,7 +5,7 @@ from array import array
 from collections import namedtuple
 
 from . import _rung
-from ._counts import doubles, even_edges
+from ._counts import count_or_edges, doubles, even_edges
 
 
 class RDF(namedtuple("RDF", "bins edges count rdf neighbours")):
@@ -65,12 +65,9 @@ def volume_of(vectors):
 
 def distance_bins(bins, limits, vectors):
     """(count, width or 0, edges for librung or None, edges for the caller)."""
-    if not hasattr(bins, "__index__"):
-        edges = doubles(bins, "bins")
+    count, edges = count_or_edges(bins)
+    if edges is not None:
         return 0, 0.0, edges, edges
-    count = bins.__index__()
-    if not 1 <= count <= _rung.MAX_BINS:
-        raise ValueError(f"bins is {count}; expected: 1 ... {_rung.MAX_BINS}")
     if limits is None and vectors is None:
         raise ValueError("range is None, and there is no box; expected: (nearest, farthest)")
     low, high = (0.0, _rung.box_reach(vectors)) if limits is None else map(float, limits)

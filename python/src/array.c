@@ -350,6 +350,8 @@ bool array_read(array *made, const char *name, PyObject *object, bool written, v
 }
 
 void array_release(array *held) {
+  PyObject *kind, *value, *trace; /* a producer's deleter must not meet an exception */
+  PyErr_Fetch(&kind, &value, &trace);
   if (held->held == HELD_BUFFER) PyBuffer_Release(&held->buffer);
   if (held->held == HELD_MANAGED && held->managed.plain->deleter != NULL)
     held->managed.plain->deleter(held->managed.plain);
@@ -357,4 +359,5 @@ void array_release(array *held) {
     held->managed.versioned->deleter(held->managed.versioned);
   held->held = HELD_NOT;
   Py_CLEAR(held->object);
+  PyErr_Restore(kind, value, trace);
 }

@@ -267,12 +267,9 @@ bool call_open(call *made) {
 }
 
 void call_release(call *made) {
-  PyObject *kind, *value, *trace; /* a producer's deleter must not see them */
-  PyErr_Fetch(&kind, &value, &trace);
   for (int i = 0; i < made->count; i++) array_release(&made->arrays[i]);
   made->count = 0;
   if (made->lent.context != NULL) lease_end(&made->lent, RUNG_OK);
-  PyErr_Restore(kind, value, trace);
 }
 
 PyObject *call_fail(call *made) {
