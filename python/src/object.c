@@ -38,13 +38,14 @@ static int64_t bytes_of(int ndim, const int64_t *shape, DLDataType type) {
 PyObject *object_new(int ndim, const int64_t *shape, DLDataType type) {
   enum { ALIGNMENT = 64 };
   const int64_t bytes = bytes_of(ndim, shape, type);
-  if (bytes < 0 || bytes > PY_SSIZE_T_MAX - ALIGNMENT) return PyErr_NoMemory();
   object *made = allocate();
   if (made == NULL) return NULL;
-  made->memory = aligned_alloc(ALIGNMENT, ((size_t)bytes / ALIGNMENT + 1) * ALIGNMENT);
+  if (bytes >= 0 && bytes <= PY_SSIZE_T_MAX - ALIGNMENT)
+    made->memory = aligned_alloc(ALIGNMENT, ((size_t)bytes / ALIGNMENT + 1) * ALIGNMENT);
   if (made->memory == NULL) {
     Py_DECREF(made);
-    return PyErr_NoMemory();
+    PyErr_SetString(PyExc_MemoryError, "there is no memory for an array of that size");
+    return NULL;
   }
   memcpy(made->of.shape, shape, (size_t)ndim * sizeof *shape);
   made->of.tensor = rung_array(made->memory, type, ndim, made->of.shape);

@@ -17,7 +17,8 @@ def test_numpy_is_not_copied(draw):
         x = draw.array("float32")
         seen = rung.Array(x)
         assert seen.address == x.ctypes.data and seen.shape == x.shape
-        assert x.size == 0 or seen.strides == x.strides
+        strides = zip(seen.strides, x.strides, x.shape)
+        assert x.size == 0 or all(ours == its for ours, its, extent in strides if extent > 1)
         back = np.asarray(seen)
         assert back.ctypes.data == x.ctypes.data and np.array_equal(back, x, equal_nan=True)
         assert back.flags.writeable == x.flags.writeable
