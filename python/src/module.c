@@ -81,6 +81,13 @@ static const char matmul_doc[] =
     ">>> rung.matmul(np.array([[1., 2.]]), np.array([[3.], [4.]])).tolist()\n"
     "[[11.0]]\n";
 
+static const char operations_doc[] =
+    "operations()\n--\n\n"
+    "The operations of the library: (name, what it computes in one line), a list.\n\n"
+    ">>> import rung\n"
+    ">>> \"reduce\" in dict(rung.operations())\n"
+    "True\n";
+
 #define FAST(name, doc) \
   { #name, (PyCFunction)(void (*)(void))py_##name, METH_FASTCALL | METH_KEYWORDS, doc }
 static PyMethodDef functions[] = {FAST(sum, sum_doc),
@@ -99,7 +106,7 @@ static PyMethodDef functions[] = {FAST(sum, sum_doc),
                                   {"box_reach", py_box_reach, METH_O, NULL},
                                   {"radiator_preset", py_radiator_preset, METH_O, NULL},
                                   {"devices", py_devices, METH_NOARGS, NULL},
-                                  {"operations", py_operations, METH_NOARGS, NULL},
+                                  {"operations", py_operations, METH_NOARGS, operations_doc},
                                   {"ladder", py_ladder, METH_VARARGS, NULL},
                                   {0}};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,

@@ -1,10 +1,6 @@
 """What the tests share; and their results as cmocka reports them, which tools/count.awk counts."""
+import numpy
 import pytest
-
-numpy = pytest.importorskip("numpy")
-
-FLOATS = ["float16", "float32", "float64"]
-INTEGERS = ["uint8", "int8", "uint16", "int16", "int32", "uint32", "int64", "uint64"]
 
 
 def pytest_runtest_logstart(nodeid, location):

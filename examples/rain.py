@@ -1,6 +1,6 @@
 """Sums, scans and histograms of NumPy arrays, with the same bits on every device.
 
-    python3 numbers.py
+    python3 rain.py
 """
 import numpy as np
 
