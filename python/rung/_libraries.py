@@ -78,14 +78,18 @@ def _torch() -> Library:
 
 def _jax() -> Library:
     import jax
+    # Results of 64 bits stay so where JAX's own would be narrowed.
+    wide = getattr(jax, "enable_x64", None) or jax.experimental.enable_x64
 
     def empty(shape, kind, like):
-        # Nobody else has this memory yet: it may be written once.
-        return jax.block_until_ready(jax.numpy.empty(shape, kind, device=like.device))
+        with wide(True):  # nobody else has this memory yet: it may be written once
+            return jax.block_until_ready(jax.numpy.empty(shape, kind, device=like.device))
+
+    def copy(values, kind, like):
+        with wide(True):
+            return jax.numpy.array(values, kind, device=like.device)
     return Library(types=tuple(getattr(jax.numpy, name, None) for name in TYPES), empty=empty,
-                   like=True, adopt=jax.dlpack.from_dlpack, immutable=True,
-                   copy=lambda values, kind, like: jax.numpy.array(values, kind,
-                                                                   device=like.device))
+                   like=True, adopt=jax.dlpack.from_dlpack, immutable=True, copy=copy)
 
 
 def _pandas() -> Library:

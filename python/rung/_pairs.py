@@ -7,6 +7,8 @@ from collections import namedtuple
 from . import _rung
 from ._counts import count_or_edges, doubles, even_edges
 
+_CUDA = 2  # DLPack's number
+
 
 class RDF(namedtuple("RDF", "bins edges count rdf neighbours")):
     """A radial distribution function, of one value a bin (of edges one more).
@@ -119,10 +121,13 @@ def pair_histogram(a, b=None, bins=100, range=None, *, box=None, weights=None, w
 
 def on_host(x):
     """An array that has a buffer: of a GPU's array, a copy."""
-    for copy in ("get", "cpu"):
-        if hasattr(x, copy):
-            x = getattr(x, copy)()
-    return _rung.Array(x)
+    view = _rung.Array(x)
+    if view.__dlpack_device__()[0] == _CUDA:
+        for copy in ("get", "cpu"):  # CuPy's, PyTorch's
+            if hasattr(x, copy):
+                return _rung.Array(getattr(x, copy)())
+        view = _rung.Array(__import__("numpy").asarray(x))
+    return view
 
 
 def normalised(counts, edges, density, per):

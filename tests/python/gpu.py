@@ -105,8 +105,7 @@ def same_bits_as_the_cpu(made):
             raise AssertionError(f"{name}: {type(error).__name__}: {error}") from error
         if name != "rdf":
             assert type(found) is type(x), (name, type(found))
-        narrow = isinstance(made, Jax) and want.dtype == "float64"  # JAX's own default
-        assert_same_bits(found, want.astype("float32") if narrow else want)
+        assert_same_bits(found, want)
 
 
 @check
