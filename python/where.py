@@ -1,4 +1,4 @@
-"""where.py PREFIX: tells CMake, as its list, where Python.h is, and where packages go under PREFIX."""
+"""where.py PREFIX: tells CMake, as a list, where Python.h is and where packages go under PREFIX."""
 import sys
 import sysconfig
 
@@ -7,5 +7,6 @@ if sys.version_info < (3, 11):
 version = f"python{sys.version_info.major}.{sys.version_info.minor}"
 packages = f"lib/{version}/site-packages"
 if "deb_system" in sysconfig.get_scheme_names():  # Debian's and Ubuntu's own
-    packages = "lib/python3/dist-packages" if sys.argv[1] == "/usr" else f"lib/{version}/dist-packages"
+    folder = "python3" if sys.argv[1] == "/usr" else version
+    packages = f"lib/{folder}/dist-packages"
 print(sysconfig.get_path("include"), packages, sep=";")

@@ -147,8 +147,8 @@ def rdf(a, b=None, bins=75, range=(0.0, 15.0), *, box=None, volume=None, molecul
         rung=None, threads=0, stream=None):
     """The radial distribution function g(r) of points, or of MDAnalysis' groups: an `RDF`.
 
-    a:         (n, 3), float32 or float64, in any unit of length; or an AtomGroup of MDAnalysis: then
-               all frames of its trajectory, `start` to `stop` by `step`, in their own boxes, and
+    a:         (n, 3), float32 or float64, in any unit of length; or an AtomGroup of MDAnalysis:
+               then all frames of its trajectory, `start` to `stop` by `step`, in their own boxes;
                `progress` shows how far it is
     b:         None: pairs within a; or another set, of a's kind
     bins:      a number of even bins over `range`, or the edges

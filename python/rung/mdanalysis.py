@@ -17,7 +17,7 @@ _SAME = {"residue": "resindices", "segment": "segindices", "chain": "chainIDs"}
 
 
 def box_of(timestep):
-    """The frame's cell; None: it has none. Right angles are exact, others MDAnalysis' own vectors."""
+    """The frame's cell; None: it has none. Right angles are exact, others as MDAnalysis says."""
     box = timestep.dimensions
     if box is None or not numpy.any(box[:3]):
         return None

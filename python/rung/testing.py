@@ -36,8 +36,8 @@ def _ordered(bits, width):
 
 
 def units_apart(a, b, dtype):
-    """How many units in the last place two elements are apart, given their bits; None: a NaN is one
-    of them."""
+    """How many units in the last place two elements are apart, given their bits; None: one of them
+    is a NaN."""
     width = _width(dtype)
     if dtype not in _MANTISSA:
         return abs(a - b)
@@ -61,7 +61,7 @@ def _is_nan(bits, dtype):
 
 
 def assert_same_bits(a, b):
-    """Asserts that two arrays have one type, one shape and the same bits, except that a NaN is a NaN.
+    """Asserts that two arrays have one type, one shape and the same bits; but a NaN is a NaN.
 
     a, b: arrays of any library, on any device; GPU arrays are copied to the host
 

@@ -128,7 +128,7 @@ def host_arrays_through_the_gpu(made):
 
 @check
 def streams(made):
-    """Work on the library's current stream comes after what is queued there, and before what follows."""
+    """Work on the current stream comes after what is queued there, and before what follows."""
     if not made.asynchronous:
         return
     host, stream = values((1024, 4096)), made.stream()

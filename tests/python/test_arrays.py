@@ -150,7 +150,8 @@ class Interface:
 
 
 @pytest.mark.parametrize("kind, changes", [
-    (TypeError, {"typestr": ">f4"}), (TypeError, {"typestr": "<c8"}), (TypeError, {"typestr": "<f3"}),
+    (TypeError, {"typestr": ">f4"}), (TypeError, {"typestr": "<c8"}),
+    (TypeError, {"typestr": "<f3"}),
     (ValueError, {"shape": 3}), (ValueError, {"shape": (1,) * 9}), (ValueError, {"data": None}),
     (ValueError, {"strides": (6,)}), (TypeError, {"shape": ("a",)}), (TypeError, {"stream": "no"})],
     ids=str)
@@ -198,8 +199,9 @@ def calls():
     rung.pair_histogram(x[:, :3], bins=2, range=(0, 9), weights=np.ones(3), outside=True)
     rung.rdf(x[:, :3], bins=2, range=(0, 9), volume=1000)
     rung.Array(x).__dlpack__(), np.from_dlpack(rung.cumsum(rung.Array(x)))
-    for wrong in (lambda: rung.sum(x, 5), lambda: rung.sum(x, out=x), lambda: rung.sum(x, rung="no"),
-                  lambda: rung.matmul(x, x), lambda: rung.sum(x, devise=1), lambda: rung.sum([]),
+    for wrong in (lambda: rung.sum(x, 5), lambda: rung.sum(x, out=x),
+                  lambda: rung.sum(x, rung="no"), lambda: rung.matmul(x, x),
+                  lambda: rung.sum(x, devise=1), lambda: rung.sum([]),
                   lambda: rung.histogram(x, [2, 1]), lambda: rung.sum(x > 1)):
         with pytest.raises((ValueError, TypeError, BufferError)):
             wrong()

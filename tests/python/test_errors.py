@@ -32,12 +32,14 @@ def test_no_array(x):
     (TypeError, lambda: rung.sum()), (TypeError, lambda: rung.sum(X, y=1)),
     (TypeError, lambda: rung.sum(X, x=X)), (TypeError, lambda: rung.sum(X, None, False, None, 1)),
     (ValueError, lambda: rung.sum(X, device="gpu")), (ValueError, lambda: rung.sum(X, device="")),
-    (ValueError, lambda: rung.sum(X, device="cpu" * 20)), (TypeError, lambda: rung.sum(X, device=1)),
+    (ValueError, lambda: rung.sum(X, device="cpu" * 20)),
+    (TypeError, lambda: rung.sum(X, device=1)),
     (ValueError, lambda: rung.sum(X, threads=-1)), (ValueError, lambda: rung.sum(X, threads=5000)),
     (TypeError, lambda: rung.sum(X, threads="2")), (ValueError, lambda: rung.sum(X, rung="fast")),
     (TypeError, lambda: rung.sum(X, rung=1)), (TypeError, lambda: rung.sum(X, stream="s")),
     (ValueError, lambda: rung.matmul(X, X)), (TypeError, lambda: rung.matmul(X, X.T.astype("f8"))),
-    (ValueError, lambda: rung.matmul(X, X[0, 0])), (ValueError, lambda: rung.matmul(X, X.T, beta=1)),
+    (ValueError, lambda: rung.matmul(X, X[0, 0])),
+    (ValueError, lambda: rung.matmul(X, X.T, beta=1)),
     (ValueError, lambda: rung.matmul(X, X.T, alpha=np.nan)),
     (TypeError, lambda: rung.matmul(X, X.T, alpha="1")),
     (ValueError, lambda: rung.matmul(X, X.T, np.zeros((2, 2, 2), np.float32))),
@@ -71,7 +73,8 @@ def test_refusals(kind, call):
 
 
 def test_nothing_is_written():
-    for out in (np.full((3, 3), 7, np.float32), np.full(3, 7, np.float64), np.full(4, 7, np.float32)):
+    for out in (np.full((3, 3), 7, np.float32), np.full(3, 7, np.float64),
+                np.full(4, 7, np.float32)):
         with pytest.raises((ValueError, TypeError)):
             rung.sum(X, 0, out=out)
         assert np.all(out == 7)
