@@ -269,7 +269,6 @@ bool call_open(call *made) {
 void call_release(call *made) {
   for (int i = 0; i < made->count; i++) array_release(&made->arrays[i]);
   made->count = 0;
-  if (made->lent.context != NULL) lease_end(&made->lent, RUNG_OK);
 }
 
 PyObject *call_fail(call *made) {

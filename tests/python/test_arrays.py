@@ -207,6 +207,20 @@ def calls():
             wrong()
 
 
+def resident():
+    with open("/proc/self/statm") as numbers:
+        return int(numbers.read().split()[1]) * 4096
+
+
+def test_memory_of_results_is_freed():
+    x = array.array("d", bytes(2 << 20))
+    rung.cumsum(x)
+    before = resident()
+    for _ in range(60):
+        np.from_dlpack(rung.cumsum(x))
+    assert resident() - before < 40 << 20
+
+
 def test_nothing_leaks():
     x = np.arange(6.0)
     calls()
