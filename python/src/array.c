@@ -32,8 +32,7 @@ DLDataType element_named(const char *name) {
   return (DLDataType){0};
 }
 
-/* ---- buffers -----------------------------------------------------------------------------------
- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 /* The type of a struct-module format such as "<f" with elements of `bytes`; bits 0: none. */
 static DLDataType type_of_format(const char *format, Py_ssize_t bytes) {
@@ -91,8 +90,7 @@ static bool fill_from_buffer(array *made) {
   return true;
 }
 
-/* ---- DLPack ------------------------------------------------------------------------------------
- */
+/* ---- DLPack ---------------------------------------------------------------------------------- */
 
 /* Calls object.__dlpack__(), on a GPU with the stream, of the newest version that it knows. */
 static PyObject *capsule_of(PyObject *object, PyObject *stream) {
@@ -222,8 +220,7 @@ static bool read_dlpack(array *made, void *stream) {
   return false;
 }
 
-/* ---- CUDA array interface ----------------------------------------------------------------------
- */
+/* ---- CUDA array interface -------------------------------------------------------------------- */
 
 static bool read_integers(array *made, PyObject *values, const char *what, Py_ssize_t bytes) {
   const Py_ssize_t count = PyTuple_Check(values) ? PyTuple_Size(values) : -1;
@@ -285,8 +282,7 @@ static bool read_interface(array *made, PyObject *interface, void *stream) {
   return true;
 }
 
-/* ---- any of them -------------------------------------------------------------------------------
- */
+/* ---- any of them ----------------------------------------------------------------------------- */
 
 static bool read_device_array(array *made, void *stream) {
   if (PyObject_HasAttrString(made->object, "__dlpack__")) return read_dlpack(made, stream);

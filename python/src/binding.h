@@ -17,8 +17,7 @@
 
 enum { DIMENSIONS = 8, TYPES = 12, ARRAYS = 10 };
 
-/* ---- element types: a row in the order of rung._libraries.TYPES --------------------------------
- */
+/* ---- element types: a row in the order of rung._libraries.TYPES ------------------------------ */
 
 typedef struct element {
   const char *name;   /* "float32" */
@@ -30,11 +29,9 @@ extern const element elements[TYPES];
 int element_of(DLDataType type);
 DLDataType element_named(const char *name); /* bits 0, ValueError: none of ours */
 
-/* ---- libraries ---------------------------------------------------------------------------------
- */
+/* ---- libraries ------------------------------------------------------------------------------- */
 
-/* All members are strong and live as long as the process; NULL where a library has no such thing.
- */
+/* All members live as long as the process; NULL where a library has no such thing. */
 typedef struct library {
   PyObject *name;           /* "numpy" */
   PyObject *empty;          /* empty(shape, type) or, where `like`, empty(shape, type, like) */
@@ -51,8 +48,7 @@ const library *library_of(PyTypeObject *type);
 /* The library by its name: "numpy". */
 const library *library_named(const char *name);
 
-/* ---- arrays ------------------------------------------------------------------------------------
- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 typedef struct array {
   const char *name; /* of the argument, for sentences */
@@ -80,8 +76,7 @@ static inline bool on_cuda(const DLTensor *tensor) {
   return tensor->device.device_type == kDLCUDA;
 }
 
-/* ---- rung.Array --------------------------------------------------------------------------------
- */
+/* ---- rung.Array ------------------------------------------------------------------------------ */
 
 extern PyTypeObject *array_type;
 /* New host memory, aligned to 64 bytes. */
@@ -90,8 +85,7 @@ PyObject *object_new(int ndim, const int64_t *shape, DLDataType type);
 void object_view(PyObject *object, array *made);
 bool object_begin(PyObject *module);
 
-/* ---- contexts ----------------------------------------------------------------------------------
- */
+/* ---- contexts -------------------------------------------------------------------------------- */
 
 /* A context lent to one call: the caller's rung.Context, or one of those kept for calls. */
 typedef struct lease {
@@ -111,8 +105,7 @@ bool stream_read(PyObject *stream, void **handle);
 #define LEGACY_STREAM ((void *)1)
 bool context_begin(PyObject *module);
 
-/* ---- calls -------------------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* What a status is in Python, with the sentence; returns NULL. */
 extern PyObject *rung_error; /* rung.Error */
@@ -188,8 +181,7 @@ bool read_doubles(const char *name, PyObject *value, Py_buffer *held, const doub
 void view_drop(array *view, int at);
 void view_add(array *view, int at);
 
-/* ---- the functions -----------------------------------------------------------------------------
- */
+/* ---- the functions --------------------------------------------------------------------------- */
 
 #define FUNCTION(name) \
   PyObject *name(PyObject *module, PyObject *const *given, Py_ssize_t count, PyObject *keywords)

@@ -29,8 +29,7 @@ PyObject *raise_status(rung_status status, const char *sentence) {
   return NULL;
 }
 
-/* ---- arguments ---------------------------------------------------------------------------------
- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static bool put_keyword(const signature *takes, PyObject *name, PyObject *value, int names,
                         PyObject **values) {
@@ -147,8 +146,7 @@ bool read_doubles(const char *name, PyObject *value, Py_buffer *held, const doub
   return false;
 }
 
-/* ---- arrays ------------------------------------------------------------------------------------
- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 static bool beside(const array *first, const array *next) {
   if (first->library != next->library) {
@@ -219,14 +217,14 @@ array *call_new(call *made, const library *of, int ndim, const int64_t *shape, D
   const bool gpu = first != NULL && on_cuda(&first->tensor);
   const int row = element_of(type);
   PyObject *object;
-  if (of->empty != NULL && (of->adopt == NULL || gpu) && of->types[row] != NULL) {
+  if (!gpu && (of->empty == NULL || of->adopt != NULL)) {
+    object = object_new(ndim, shape, type);
+  } else if (of->empty != NULL && of->types[row] != NULL) {
     object = empty_of(of, first != NULL ? first->object : NULL, ndim, shape, of->types[row]);
-  } else if (gpu || of->empty != NULL) {
+  } else {
     PyErr_Format(PyExc_TypeError, "%U makes no array of %s %s; expected: `out`", of->name,
                  elements[row].name, gpu ? "on a GPU" : "here");
     return NULL;
-  } else {
-    object = object_new(ndim, shape, type);
   }
   if (object == NULL) return NULL;
   array *read = add(made, "the result", object, false);
@@ -258,8 +256,7 @@ void view_add(array *view, int at) {
   view->shape[at] = view->strides[at] = 1;
 }
 
-/* ---- from the context to the result ------------------------------------------------------------
- */
+/* ---- from the context to the result ---------------------------------------------------------- */
 
 bool call_open(call *made) {
   return lease_begin(&made->lent, made->device, made->threads,

@@ -22,8 +22,7 @@ static void forget_kept(void) {
   kept = NULL;
 }
 
-/* ---- opening -----------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* NULL: raised. */
 static rung_context *open_context(const rung_options *options) {
@@ -89,8 +88,7 @@ static bool lend_kept(lease *lent, const char *device, long threads) {
   return true;
 }
 
-/* ---- rung.Context ------------------------------------------------------------------------------
- */
+/* ---- rung.Context ---------------------------------------------------------------------------- */
 
 typedef struct context {
   PyObject base;
@@ -156,8 +154,7 @@ void lease_end(lease *lent, rung_status status) {
   lent->slot = NULL;
 }
 
-/* ---- streams -----------------------------------------------------------------------------------
- */
+/* ---- streams --------------------------------------------------------------------------------- */
 
 /* The integer of a stream: itself, CuPy's `ptr`, PyTorch's `cuda_stream`, or what __cuda_stream__()
  * says second. */
@@ -189,8 +186,7 @@ bool stream_read(PyObject *stream, void **handle) {
   return true;
 }
 
-/* ---- the type ----------------------------------------------------------------------------------
- */
+/* ---- the type -------------------------------------------------------------------------------- */
 
 static PyObject *context_make(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
   static char *names[] = {"device", "threads", "isa", "stream", NULL};

@@ -22,8 +22,7 @@ static PyObject *give_all(call *made, array *const *results, int count) {
   return tuple;
 }
 
-/* ---- histogram ---------------------------------------------------------------------------------
- */
+/* ---- histogram ------------------------------------------------------------------------------- */
 
 static const char *const histogram_names[] = {"x",     "kind", "count",   "low",   "high",
                                               "edges", "rows", "outside", OPTIONS, NULL};
@@ -86,8 +85,7 @@ FUNCTION(py_histogram) {
   return result;
 }
 
-/* ---- pairs -------------------------------------------------------------------------------------
- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 static const char *const pairs_names[] = {
     "a",         "b",           "box",         "count",   "width", "edges", "weights_a",
@@ -108,8 +106,7 @@ enum {
 };
 static const signature pairs_takes = {"rung._rung.pairs", PAIRS_OUTSIDE + 1, 1, pairs_names};
 
-/* Nine doubles: the vectors of the cell. *box is left alone, and *has false, where there are none.
- */
+/* Nine doubles: the vectors of the cell. *box is left alone, and *has false, without them. */
 static bool read_box(PyObject *value, rung_box *box, bool *has) {
   Py_buffer held;
   const double *values;
@@ -189,11 +186,9 @@ FUNCTION(py_pairs) {
   return result;
 }
 
-/* ---- g(r) --------------------------------------------------------------------------------------
- */
+/* ---- g(r) ------------------------------------------------------------------------------------ */
 
-/* pairs_rdf(counts, edges, density, per) -> (g, neighbours): counts int64, contiguous; all doubles.
- */
+/* pairs_rdf(counts, edges, density, per) -> (g, neighbours): counts int64, contiguous. */
 PyObject *py_pairs_rdf(PyObject *module, PyObject *arguments) {
   PyObject *counts, *edges, *results = NULL;
   double density, per;

@@ -16,8 +16,7 @@ static PyObject *give_both(call *made, const array *grid, const array *means) {
   return result;
 }
 
-/* ---- stencil -----------------------------------------------------------------------------------
- */
+/* ---- stencil --------------------------------------------------------------------------------- */
 
 static const char *const stencil_names[] = {"x",     "weights", "divide",     "steps",
                                             "fixed", "edge",    "edge_value", "means",
@@ -80,8 +79,7 @@ FUNCTION(py_stencil) {
   return result;
 }
 
-/* ---- radiator ----------------------------------------------------------------------------------
- */
+/* ---- radiator -------------------------------------------------------------------------------- */
 
 static const char *const radiator_names[] = {"rows",  "columns", "steps", "model", "dtype",
                                              "means", "library", "out",   OPTIONS, NULL};

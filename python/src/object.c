@@ -88,8 +88,7 @@ static void array_delete(PyObject *from) {
   Py_DECREF(type);
 }
 
-/* ---- buffer protocol ---------------------------------------------------------------------------
- */
+/* ---- buffer protocol ------------------------------------------------------------------------- */
 
 static char *data_of(const DLTensor *tensor) {
   return (char *)tensor->data + tensor->byte_offset;
@@ -147,8 +146,7 @@ static int buffer_get(PyObject *from, Py_buffer *view, int flags) {
   return 0;
 }
 
-/* ---- DLPack ------------------------------------------------------------------------------------
- */
+/* ---- DLPack ---------------------------------------------------------------------------------- */
 
 /* What a consumer is given: it keeps the array alive. */
 typedef struct export {
@@ -206,11 +204,21 @@ static PyObject *capsule_new(object *self, bool versioned) {
   return capsule;
 }
 
+/* On a GPU the array's own producer is asked, who knows how to make it ready on another stream. */
+static PyObject *forward(PyObject *producer, PyObject *arguments, PyObject *keywords) {
+  PyObject *method = PyObject_GetAttrString(producer, "__dlpack__");
+  PyObject *capsule = method != NULL ? PyObject_Call(method, arguments, keywords) : NULL;
+  Py_XDECREF(method);
+  return capsule;
+}
+
 static PyObject *array_dlpack(PyObject *from, PyObject *arguments, PyObject *keywords) {
   static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
   object *self = (object *)from;
   PyObject *stream = NULL, *version = NULL, *device = NULL, *copy = NULL;
   long major = 0;
+  if (on_cuda(&self->of.tensor) && PyObject_HasAttrString(self->of.object, "__dlpack__"))
+    return forward(self->of.object, arguments, keywords);
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|$OOOO:__dlpack__", names, &stream,
                                    &version, &device, &copy))
     return NULL;
@@ -248,8 +256,7 @@ static PyObject *array_dlpack_device(PyObject *from, PyObject *nothing) {
   return Py_BuildValue("(ii)", (int)device.device_type, (int)device.device_id);
 }
 
-/* ---- what it says of itself --------------------------------------------------------------------
- */
+/* ---- what it says of itself ------------------------------------------------------------------ */
 
 static PyObject *integers(const int64_t *values, int count, int64_t scale) {
   PyObject *tuple = PyTuple_New(count);

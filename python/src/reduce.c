@@ -1,8 +1,7 @@
 /* rung.sum, min, max, mean; rung.cumsum, cummin, cummax. */
 #include "binding.h"
 
-/* ---- reductions --------------------------------------------------------------------------------
- */
+/* ---- reductions ------------------------------------------------------------------------------ */
 
 static const char *const reduce_names[] = {"x", "axis", "keepdims", "out", OPTIONS, NULL};
 enum { X, AXIS, KEEPDIMS, OUT, REDUCE_VALUES };
@@ -141,8 +140,7 @@ REDUCTION(min, RUNG_MIN)
 REDUCTION(max, RUNG_MAX)
 REDUCTION(mean, RUNG_MEAN)
 
-/* ---- scans -------------------------------------------------------------------------------------
- */
+/* ---- scans ----------------------------------------------------------------------------------- */
 
 static const char *const scan_names[] = {"x", "axis", "exclusive", "out", OPTIONS, NULL};
 enum { SCAN_X, SCAN_AXIS, SCAN_EXCLUSIVE, SCAN_OUT, SCAN_VALUES };

@@ -168,6 +168,15 @@ def test_cuda_array_interface(kind, changes):
         rung.cumsum(good, out=Interface(data=(8192, False)), device="cpu")
 
 
+def test_a_gpus_producer_is_asked_again():
+    """It knows the consumer's stream; a rung.Array of its memory does not."""
+    x = Producer((3,), device=(2, 0), says=(2, 0), version=1)
+    seen = rung.Array(x)
+    assert seen.__dlpack_device__() == (2, 0) and x.asked[0]["stream"] == 1
+    seen.__dlpack__(stream=7, max_version=(1, 0))
+    assert x.asked[1] == {"stream": 7, "max_version": (1, 0)}
+
+
 def test_pandas():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1.0, 2.0, 4.0], "b": [1, 2, 3]})

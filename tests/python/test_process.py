@@ -122,6 +122,41 @@ print("end")
 """) == "end"
 
 
+def test_a_library_of_immutable_arrays():
+    """What JAX asks for, by a stand-in: results are adopted, nothing of its own is written."""
+    assert run("""
+import sys, types, numpy as np
+class Immutable:
+    __module__ = "jaxlib.stand_in"
+    def __init__(self, values): self.values = values
+    def __dlpack__(self, **options): return self.values.__dlpack__()
+    def __dlpack_device__(self): return self.values.__dlpack_device__()
+    def __float__(self): return float(self.values)
+jax = types.ModuleType("jax")
+jax.numpy = types.SimpleNamespace(float32=np.float32, float64=np.float64, int64=np.int64,
+                                  array=lambda values, kind, device:
+                                      Immutable(np.array(values, kind)))
+jax.dlpack = types.SimpleNamespace(from_dlpack=lambda x: Immutable(np.from_dlpack(x)))
+class enable_x64:
+    def __init__(self, on): pass
+    def __enter__(self): pass
+    def __exit__(self, *exception): pass
+jax.enable_x64 = enable_x64
+Immutable.device = "cpu"
+sys.modules["jax"] = jax
+import rung
+x = Immutable(np.arange(6, dtype=np.float32))
+print(type(rung.cumsum(x)).__name__, rung.cumsum(x).values.tolist(), rung.sum(x).values)
+counts, edges = rung.histogram(x, 2)
+print(type(counts).__name__, counts.values.tolist(), edges.values.tolist(), edges.values.dtype)
+try: rung.cumsum(x, out=Immutable(np.zeros(6, np.float32)))
+except TypeError as error: print(error)
+""").splitlines() == [
+        "Immutable [0.0, 1.0, 3.0, 6.0, 10.0, 15.0] 15.0",
+        "Immutable [3, 3] [0.0, 2.5, 5.0] float32",
+        "out is of jax, whose arrays never change; expected: no out"]
+
+
 def copy_of_package(tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "rung", ignore=shutil.ignore_patterns("__pycache__"))
     extension = tmp_path / "rung" / "_rung.abi3.so"
