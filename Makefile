@@ -19,7 +19,7 @@ uses_float = $(if $(1),-DRUNG_USES_FLOAT=$(1))
 build = MAKEFLAGS=--no-print-directory cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(1) $(CMAKE_ARGS) && \
         MAKEFLAGS=--no-print-directory cmake --build $(BUILD) --parallel $(JOBS)
 
-.PHONY: all tour check fuzz bench install format clean help
+.PHONY: all tour check fuzz bench python install format clean help
 
 all:
 	@$(call build,$(call uses_float,$(or $(USES_FLOAT),1)))
@@ -43,6 +43,11 @@ bench:
 	@$(call build,$(call uses_float,$(USES_FLOAT)))
 	$(BUILD)/rung bench $(OP) -o $(BENCH_OUT)
 
+python:
+	@tools/needs python
+	@$(call build,$(call uses_float,$(USES_FLOAT)) -DRUNG_PYTHON=ON)
+	@echo 'PYTHONPATH=$(BUILD)/python python3'
+
 install:
 	@$(call build,$(call uses_float,$(USES_FLOAT)))
 	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD)
@@ -61,9 +66,10 @@ help:
 	@echo 'make check     all builds, all tests, sanitizers, format, static analysis'
 	@echo 'make fuzz      fuzz the readers and the calls: MINUTES=1 each (clang with libFuzzer)'
 	@echo 'make bench     time one operation: OP=stencil BENCH_OUT=build/bench-stencil.json'
+	@echo 'make python    the package rung for Python in $(BUILD)/python'
 	@echo 'make install   PREFIX=/usr/local DESTDIR='
 	@echo 'make format    clang-format every source'
 	@echo 'make clean     remove build/'
 	@echo
-	@echo 'tour, check and bench install missing Debian packages where they may;'
+	@echo 'tour, check, bench and python install missing Debian packages where they may;'
 	@echo 'RUNG_NO_INSTALL=1 turns that off. JOBS=N: how many compilers at once.'

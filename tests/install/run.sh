@@ -67,6 +67,15 @@ needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE
 [ -z "$needed" ] || fail "librung.so needs ${needed//$'\n'/ }"
 readelf -d "$library" | grep -q 'SONAME.*\[librung\.so\.0\]' || fail "soname is not librung.so.0"
 
+# The package for Python finds the library from where it lies.
+package=$(find "$prefix" -name _rung.abi3.so -print -quit)
+if [ -n "$package" ]; then
+  packages=$(dirname "$(dirname "$package")")
+  said=$(cd "$work" && PYTHONPATH=$packages /usr/bin/python3 -c \
+    "import rung, importlib.metadata as m; print(rung.sum(b'ab'), m.version('rung'))")
+  [ "$said" = "195 $version" ] || fail "the installed Python package says \"$said\""
+fi
+
 export PKG_CONFIG_PATH=$libdir/pkgconfig
 strict="-std=c11 -Wall -Wextra -Werror"
 # shellcheck disable=SC2046,SC2086

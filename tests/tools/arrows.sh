@@ -21,6 +21,8 @@ printf '#include <stdint.h>\n#include "%s"\n' backend/gpu.h >src/ops/a/cuda/k.cu
 touch src/lab/case.h src/ops/{a,b}/lab/cases.h
 printf '#include "%s"\n' lab/case.h ops/a/a.h ops/a/lab/cases.h ops/b/lab/cases.h >src/ops/a/lab/checker.c
 printf '#include "%s"\n' ops/a/lab/cases.h ops/b/lab/cases.h >src/ops/cases.c
+mkdir -p python/src
+echo '#include "binding.h"' >python/src/sum.c
 "$arrows" . || { echo "arrows: a clean tree was refused"; exit 1; }
 
 # planted FILE LINE TEXT: the file that holds TEXT at LINE must be named, and nothing else.
@@ -52,6 +54,7 @@ planted src/files/npy.c 1 '#include <jansson.h>'
 planted src/core/core.c 1 '#include "ops/a/a.h"'
 planted src/core/core.c 1 '#include "backend/cpu/lanes.h"'
 planted src/core/core.c 1 '#include "rung_build.h"'
+planted python/src/sum.c 2 '#include "core/core.h"'
 planted src/backend/cpu/cpu.c 1 '#include "../../ops/a/a.h"'
 planted src/backend/cpu/cpu.c 1 '#include <cuda.h>'
 planted src/ops/a/a.c 6 '#include "ops/b/cpu/body.h"'

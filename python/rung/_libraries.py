@@ -1,0 +1,113 @@
+"""How the libraries of arrays make an array: what the extension asks once a library."""
+
+from typing import Any, Callable, NamedTuple, Optional
+
+#: The element types of librung, in the order of the extension's table.
+TYPES = ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "uint16", "int16",
+         "int32", "uint32", "int64", "uint64")
+
+
+class Library(NamedTuple):
+    """What is None, a library has none of: then results are `rung.Array`, or given to `adopt`."""
+    types: Optional[tuple] = None
+    scalars: Optional[tuple] = None
+    empty: Optional[Callable] = None
+    like: bool = False
+    stream: Optional[Callable[[Any], int]] = None
+    load: Optional[Callable] = None
+    adopt: Optional[Callable] = None
+    immutable: bool = False
+    copy: Optional[Callable] = None  # copy(values, type, like): an array of these numbers
+
+
+def name_of(kind: type) -> str:
+    """The library of a type: of it, or of what it inherits from."""
+    for base in kind.__mro__:
+        module = base.__module__ or ""
+        if (module + ".").startswith("numpy.ma."):
+            raise TypeError("a masked array has no DLTensor: its mask would be lost; expected: "
+                            "array.filled(value) or array.compressed()")
+        root = module.partition(".")[0]
+        root = {"jaxlib": "jax"}.get(root, root)
+        if root in _MAKERS:
+            return root
+    return "rung"
+
+
+def library(name: str) -> Library:
+    return _MAKERS[name]()
+
+
+def _rung() -> Library:
+    return Library()
+
+
+def _numpy() -> Library:
+    import numpy
+    types = tuple(getattr(numpy, name, None) for name in TYPES)
+    return Library(types=tuple(kind and numpy.dtype(kind) for kind in types), scalars=types,
+                   empty=numpy.empty,
+                   copy=lambda values, kind, like: numpy.array(values, kind))
+
+
+def _cupy() -> Library:
+    import cupy
+
+    def empty(shape, kind, like):
+        with like.device:
+            return cupy.empty(shape, kind)
+
+    def copy(values, kind, like):
+        with like.device:
+            return cupy.array(values, kind)
+    return Library(types=tuple(getattr(cupy, name, None) for name in TYPES), empty=empty, like=True,
+                   stream=lambda like: cupy.cuda.get_current_stream().ptr, copy=copy)
+
+
+def _torch() -> Library:
+    import torch
+    # Unsigned results are torch.int64, as those of torch.sum() are: the same 64 bits.
+    types = tuple(torch.int64 if name == "uint64" else getattr(torch, name, None) for name in TYPES)
+    return Library(types=types, like=True,
+                   empty=lambda shape, kind, like: torch.empty(shape, dtype=kind,
+                                                               device=like.device),
+                   stream=lambda like: torch.cuda.current_stream(like.device).cuda_stream,
+                   copy=lambda values, kind, like: torch.tensor(values, device=like.device,
+                                                                dtype=getattr(torch, kind)))
+
+
+def _jax() -> Library:
+    import jax
+    # Results of 64 bits stay so where JAX's own would be narrowed.
+    wide = getattr(jax, "enable_x64", None) or jax.experimental.enable_x64
+
+    def empty(shape, kind, like):
+        with wide(True):  # nobody else has this memory yet: it may be written once
+            return jax.block_until_ready(jax.numpy.empty(shape, kind, device=like.device))
+
+    def copy(values, kind, like):
+        with wide(True):
+            return jax.numpy.array(values, kind, device=like.device)
+    return Library(types=tuple(getattr(jax.numpy, name, None) for name in TYPES), empty=empty,
+                   like=True, adopt=jax.dlpack.from_dlpack, immutable=True, copy=copy)
+
+
+def _pandas() -> Library:
+    return Library(load=lambda column: column.to_numpy())
+
+
+_MAKERS: "dict[str, Callable[[], Library]]" = {
+    "rung": _rung, "numpy": _numpy, "cupy": _cupy, "torch": _torch, "jax": _jax, "pandas": _pandas}
+
+
+def copy_of(values, kind: str, like) -> Any:
+    """An array of these numbers, of the library and on the device of `like`."""
+    found = library(name_of(type(like)))
+    if found.load is not None:
+        return copy_of(values, kind, found.load(like))
+    if found.copy is not None:
+        return found.copy(values, kind, like)
+    from array import array
+    from . import Array
+    codes = {"float32": "f", "float64": "d", "int64": "q"}
+    return Array(array(codes.get(kind, "d"), values))

@@ -1,0 +1,359 @@
+/* An array of Python's as a DLTensor, nothing copied: by the buffer protocol, else by DLPack, else
+ * by the CUDA array interface. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "binding.h"
+
+const element elements[TYPES] = {
+    {"float16", "e", {kDLFloat, 16, 1}}, {"bfloat16", NULL, {kDLBfloat, 16, 1}},
+    {"float32", "f", {kDLFloat, 32, 1}}, {"float64", "d", {kDLFloat, 64, 1}},
+    {"uint8", "B", {kDLUInt, 8, 1}},     {"int8", "b", {kDLInt, 8, 1}},
+    {"uint16", "H", {kDLUInt, 16, 1}},   {"int16", "h", {kDLInt, 16, 1}},
+    {"int32", "i", {kDLInt, 32, 1}},     {"uint32", "I", {kDLUInt, 32, 1}},
+    {"int64", "q", {kDLInt, 64, 1}},     {"uint64", "Q", {kDLUInt, 64, 1}},
+};
+#define EXPECTED_TYPES                                                                         \
+  "expected: elements of float16, bfloat16, float32, float64 or integers of 8 to 64 bits, in " \
+  "this "                                                                                      \
+  "machine's byte order"
+
+int element_of(DLDataType type) {
+  for (int i = 0; i < TYPES; i++)
+    if (elements[i].type.code == type.code && elements[i].type.bits == type.bits && type.lanes == 1)
+      return i;
+  return -1;
+}
+
+DLDataType element_named(const char *name) {
+  for (int i = 0; i < TYPES; i++)
+    if (strcmp(elements[i].name, name) == 0) return elements[i].type;
+  PyErr_Format(PyExc_ValueError, "dtype is \"%s\"; expected: \"float32\", \"float64\" ...", name);
+  return (DLDataType){0};
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+/* The type of a struct-module format such as "<f" with elements of `bytes`; bits 0: none. */
+static DLDataType type_of_format(const char *format, Py_ssize_t bytes) {
+  DLDataType type = {0};
+  if (format == NULL) format = "B";
+  if (*format == '@' || *format == '=' || *format == '<') format++;
+  if (*format == '\0' || format[1] != '\0' || bytes > 8) return type;
+  const int code = strchr("bhilqn", *format)   ? kDLInt
+                   : strchr("BHILQN", *format) ? kDLUInt
+                   : strchr("efd", *format)    ? kDLFloat
+                                               : -1;
+  return code < 0 ? type : rung_type(code, 8 * (int)bytes);
+}
+
+static bool too_many(const array *made, int ndim) {
+  if (ndim >= 0 && ndim <= DIMENSIONS) return false;
+  PyErr_Format(PyExc_ValueError, "%s has %d dimensions; expected: at most %d", made->name, ndim,
+               DIMENSIONS);
+  return true;
+}
+
+/* Strides in bytes as DLPack has them, in elements. */
+static bool set_stride(array *made, int axis, Py_ssize_t bytes, Py_ssize_t size) {
+  if (bytes % size != 0) {
+    PyErr_Format(PyExc_ValueError,
+                 "%s has a stride of %zd bytes; expected: a multiple of its elements' %zd",
+                 made->name, bytes, size);
+    return false;
+  }
+  made->strides[axis] = bytes / size;
+  return true;
+}
+
+static bool fill_from_buffer(array *made) {
+  const Py_buffer *buffer = &made->buffer;
+  if (too_many(made, buffer->ndim)) return false;
+  const DLDataType type = type_of_format(buffer->format, buffer->itemsize);
+  if (type.bits == 0) {
+    PyErr_Format(PyExc_TypeError, "%s has elements \"%s\"; " EXPECTED_TYPES, made->name,
+                 buffer->format);
+    return false;
+  }
+  if (buffer->suboffsets != NULL) {
+    PyErr_Format(PyExc_BufferError, "%s is an array of pointers; expected: one block of memory",
+                 made->name);
+    return false;
+  }
+  made->tensor = rung_array(buffer->buf, type, buffer->ndim, made->shape);
+  made->tensor.strides = made->strides;
+  made->read_only = buffer->readonly;
+  for (int i = 0; i < buffer->ndim; i++) {
+    made->shape[i] = buffer->shape[i];
+    if (!set_stride(made, i, buffer->strides[i], buffer->itemsize)) return false;
+  }
+  return true;
+}
+
+/* ---- DLPack ---------------------------------------------------------------------------------- */
+
+/* Calls object.__dlpack__(), on a GPU with the stream, of the newest version that it knows. */
+static PyObject *capsule_of(PyObject *object, PyObject *stream) {
+  PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
+  PyObject *nothing = PyTuple_New(0), *options = PyDict_New(), *made = NULL;
+  PyObject *version = Py_BuildValue("(ii)", 1, 0);
+  if (method && nothing && options && version &&
+      (stream == NULL || PyDict_SetItemString(options, "stream", stream) == 0) &&
+      PyDict_SetItemString(options, "max_version", version) == 0) {
+    made = PyObject_Call(method, nothing, options);
+    if (made == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) { /* it is older than that */
+      PyErr_Clear();
+      if (PyDict_DelItemString(options, "max_version") == 0)
+        made = PyObject_Call(method, nothing, options);
+    }
+  }
+  Py_XDECREF(version);
+  Py_XDECREF(options);
+  Py_XDECREF(nothing);
+  Py_XDECREF(method);
+  return made;
+}
+
+/* Takes the tensor out of the capsule: from now on it is ours to delete. */
+static const DLTensor *take(array *made, PyObject *capsule) {
+  if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+    rung_managed *managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+    if (managed->version.major != 1) {
+      PyErr_Format(PyExc_BufferError, "%s is of DLPack %u.%u; expected: 1.x", made->name,
+                   (unsigned)managed->version.major, (unsigned)managed->version.minor);
+      return NULL;
+    }
+    if (PyCapsule_SetName(capsule, "used_dltensor_versioned") != 0) return NULL;
+    made->held = HELD_VERSIONED;
+    made->managed.versioned = managed;
+    made->read_only = managed->flags & 1;
+    return &managed->dl_tensor;
+  }
+  if (PyCapsule_IsValid(capsule, "dltensor")) {
+    made->managed.plain = PyCapsule_GetPointer(capsule, "dltensor");
+    if (PyCapsule_SetName(capsule, "used_dltensor") != 0) return NULL;
+    made->held = HELD_MANAGED;
+    made->read_only = false;
+    return &made->managed.plain->dl_tensor;
+  }
+  PyErr_Format(PyExc_BufferError,
+               "%s.__dlpack__() gave no fresh capsule; expected: \"dltensor\" or "
+               "\"dltensor_versioned\"",
+               made->name);
+  return NULL;
+}
+
+void array_compact(array *made) {
+  uint64_t stride = 1; /* one that wraps belongs to a shape that librung refuses */
+  for (int i = made->tensor.ndim - 1; i >= 0; i--) {
+    made->strides[i] = (int64_t)stride;
+    if (made->shape[i] > 1) stride *= (uint64_t)made->shape[i];
+  }
+}
+
+static bool fill_from_dlpack(array *made, const DLTensor *theirs) {
+  if (too_many(made, theirs->ndim)) return false;
+  if (theirs->ndim > 0 && theirs->shape == NULL) {
+    PyErr_Format(PyExc_BufferError, "%s has a shape of NULL; expected: %d extents", made->name,
+                 theirs->ndim);
+    return false;
+  }
+  if (element_of(theirs->dtype) < 0) {
+    PyErr_Format(PyExc_TypeError, "%s has DLPack type (%d, %d, %d); " EXPECTED_TYPES, made->name,
+                 theirs->dtype.code, theirs->dtype.bits, theirs->dtype.lanes);
+    return false;
+  }
+  const size_t bytes = (size_t)theirs->ndim * sizeof(int64_t);
+  made->tensor = *theirs;
+  made->tensor.shape = made->shape;
+  made->tensor.strides = made->strides;
+  if (bytes > 0) memcpy(made->shape, theirs->shape, bytes);
+  if (theirs->strides == NULL)
+    array_compact(made);
+  else if (bytes > 0)
+    memcpy(made->strides, theirs->strides, bytes);
+  return true;
+}
+
+/* Where the producer says that its memory is; kDLCPU where it does not say. */
+static bool place_of(array *made, int *kind) {
+  *kind = kDLCPU;
+  PyObject *place = PyObject_CallMethod(made->object, "__dlpack_device__", NULL);
+  if (place == NULL) return false;
+  PyObject *first = PySequence_GetItem(place, 0);
+  Py_DECREF(place);
+  const long value = first != NULL ? PyLong_AsLong(first) : -1;
+  Py_XDECREF(first);
+  if (PyErr_Occurred()) return false;
+  *kind = (int)value;
+  return true;
+}
+
+/* The stream that a producer on a GPU is told of. */
+static PyObject *stream_for(array *made, void *stream) {
+  PyObject *const current = made->library->stream;
+  if (stream == NULL && current != NULL) {
+    PyObject *number = PyObject_CallFunctionObjArgs(current, made->object, NULL);
+    if (number == NULL) return NULL;
+    const bool good = stream_read(number, &stream);
+    Py_DECREF(number);
+    if (!good) return NULL;
+  }
+  made->stream = stream != NULL ? stream : LEGACY_STREAM;
+  return PyLong_FromVoidPtr(made->stream);
+}
+
+static bool read_dlpack(array *made, void *stream) {
+  int kind;
+  PyObject *number = NULL;
+  if (!place_of(made, &kind)) return false;
+  if (kind == kDLCUDA && (number = stream_for(made, stream)) == NULL) return false;
+  PyObject *capsule = capsule_of(made->object, number);
+  Py_XDECREF(number);
+  if (capsule == NULL) return false;
+  const DLTensor *theirs = take(made, capsule);
+  Py_DECREF(capsule);
+  if (theirs == NULL || !fill_from_dlpack(made, theirs)) return false;
+  if ((int)theirs->device.device_type == kind) return true;
+  PyErr_Format(PyExc_BufferError, "%s says that it is on device type %d and is on %d", made->name,
+               kind, (int)theirs->device.device_type);
+  return false;
+}
+
+/* ---- CUDA array interface -------------------------------------------------------------------- */
+
+static bool read_integers(array *made, PyObject *values, const char *what, Py_ssize_t bytes) {
+  const Py_ssize_t count = PyTuple_Check(values) ? PyTuple_Size(values) : -1;
+  if (count < 0 || count > DIMENSIONS) {
+    PyErr_Format(PyExc_ValueError,
+                 "%s.__cuda_array_interface__ has a bad %s; expected: at most %d integers",
+                 made->name, what, DIMENSIONS);
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < count; i++) {
+    const Py_ssize_t value = PyNumber_AsSsize_t(PyTuple_GetItem(values, i), PyExc_OverflowError);
+    if (value == -1 && PyErr_Occurred()) return false;
+    if (bytes == 0)
+      made->shape[i] = value;
+    else if (!set_stride(made, (int)i, value, bytes))
+      return false;
+  }
+  made->tensor.ndim = (int)count;
+  return true;
+}
+
+/* The interface says nothing of the device: it is the first one. Its typestr is a byte order, a
+ * letter and a number of bytes: "<f4". */
+static bool read_interface(array *made, PyObject *interface, void *stream) {
+  PyObject *shape = PyDict_GetItemString(interface, "shape");
+  PyObject *strides = PyDict_GetItemString(interface, "strides");
+  PyObject *data = PyDict_GetItemString(interface, "data");
+  PyObject *type = PyDict_GetItemString(interface, "typestr");
+  const char *text =
+      type != NULL && PyUnicode_Check(type) ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
+  if (shape == NULL || text == NULL || data == NULL || !PyTuple_Check(data)) {
+    PyErr_Format(PyExc_ValueError,
+                 "%s.__cuda_array_interface__ is not whole; expected: shape, typestr and data",
+                 made->name);
+    return false;
+  }
+  const int code = text[0] == '>'   ? -1
+                   : text[1] == 'f' ? kDLFloat
+                   : text[1] == 'i' ? kDLInt
+                   : text[1] == 'u' ? kDLUInt
+                                    : -1;
+  const int bytes = code >= 0 ? atoi(text + 2) : 0;
+  const DLDataType dtype = rung_type(code, 8 * bytes);
+  if (code < 0 || element_of(dtype) < 0) {
+    PyErr_Format(PyExc_TypeError, "%s has elements \"%s\"; " EXPECTED_TYPES, made->name, text);
+    return false;
+  }
+  PyObject *address = PyTuple_GetItem(data, 0), *read_only = PyTuple_GetItem(data, 1);
+  if (address == NULL || read_only == NULL) return false;
+  made->read_only = PyObject_IsTrue(read_only) == 1;
+  made->tensor = rung_on_cuda(rung_array(PyLong_AsVoidPtr(address), dtype, 0, made->shape), 0);
+  if (PyErr_Occurred() || !read_integers(made, shape, "shape", 0)) return false;
+  PyObject *theirs = PyDict_GetItemString(interface, "stream");
+  made->stream = stream != NULL ? stream : LEGACY_STREAM;
+  if (stream == NULL && is_given(theirs) && !stream_read(theirs, &made->stream)) return false;
+  made->tensor.strides = made->strides;
+  if (is_given(strides)) return read_integers(made, strides, "strides", bytes);
+  array_compact(made);
+  return true;
+}
+
+/* ---- any of them ----------------------------------------------------------------------------- */
+
+static bool read_device_array(array *made, void *stream) {
+  if (PyObject_HasAttrString(made->object, "__dlpack__")) return read_dlpack(made, stream);
+  PyObject *interface = PyObject_GetAttrString(made->object, "__cuda_array_interface__");
+  if (interface != NULL && PyDict_Check(interface)) {
+    const bool good = read_interface(made, interface, stream);
+    Py_DECREF(interface);
+    return good;
+  }
+  Py_XDECREF(interface);
+  PyErr_Clear();
+  PyObject *type = PyType_GetName(Py_TYPE(made->object));
+  if (type == NULL) return false;
+  PyErr_Format(PyExc_TypeError,
+               "%s is of type %U; expected: an array (buffer protocol, DLPack or CUDA array "
+               "interface)",
+               made->name, type);
+  Py_DECREF(type);
+  return false;
+}
+
+static bool read_any(array *made, void *stream) {
+  if (Py_TYPE(made->object) == array_type) {
+    object_view(made->object, made);
+    return true;
+  }
+  if (PyObject_CheckBuffer(made->object)) {
+    if (PyObject_GetBuffer(made->object, &made->buffer, PyBUF_FULL_RO) == 0) {
+      made->held = HELD_BUFFER;
+      return fill_from_buffer(made);
+    }
+    /* JAX's arrays have one only where their memory is the host's. */
+    if (!PyErr_ExceptionMatches(PyExc_BufferError) ||
+        !PyObject_HasAttrString(made->object, "__dlpack__"))
+      return false;
+    PyErr_Clear();
+  }
+  return read_device_array(made, stream);
+}
+
+bool array_read(array *made, const char *name, PyObject *object, bool written, void *stream) {
+  made->name = name;
+  made->held = HELD_NOT;
+  made->stream = NULL;
+  made->object = NULL;
+  made->library = library_of(Py_TYPE(object));
+  if (made->library == NULL) return false;
+  if (made->library->load != NULL) {
+    made->object = PyObject_CallFunctionObjArgs(made->library->load, object, NULL);
+    if (made->object == NULL) return false;
+    made->library = library_of(Py_TYPE(made->object));
+    if (made->library == NULL) return array_release(made), false;
+  } else {
+    made->object = Py_NewRef(object);
+  }
+  if (!read_any(made, stream)) return array_release(made), false;
+  if (!written || !made->read_only) return true;
+  PyErr_Format(PyExc_ValueError, "%s is read-only; expected: an array that may be written", name);
+  array_release(made);
+  return false;
+}
+
+void array_release(array *held) {
+  PyObject *kind, *value, *trace; /* a producer's deleter must not meet an exception */
+  PyErr_Fetch(&kind, &value, &trace);
+  if (held->held == HELD_BUFFER) PyBuffer_Release(&held->buffer);
+  if (held->held == HELD_MANAGED && held->managed.plain->deleter != NULL)
+    held->managed.plain->deleter(held->managed.plain);
+  if (held->held == HELD_VERSIONED && held->managed.versioned->deleter != NULL)
+    held->managed.versioned->deleter(held->managed.versioned);
+  held->held = HELD_NOT;
+  Py_CLEAR(held->object);
+  PyErr_Restore(kind, value, trace);
+}

@@ -1,0 +1,303 @@
+/* What every call does: its arguments, its arrays, its context, its errors. */
+#include <string.h>
+
+#include "binding.h"
+
+PyObject *rung_error;
+
+PyObject *raise_status(rung_status status, const char *sentence) {
+  PyObject *kind = rung_error;
+  switch (status) {
+    case RUNG_BAD_ARGUMENT:
+    case RUNG_BAD_SHAPE:
+    case RUNG_BAD_PLACE:
+    case RUNG_OVERLAP:
+    case RUNG_UNKNOWN_NAME:
+    case RUNG_TOO_LARGE:
+      kind = PyExc_ValueError;
+      break;
+    case RUNG_BAD_DTYPE:
+      kind = PyExc_TypeError;
+      break;
+    case RUNG_OUT_OF_MEMORY:
+      kind = PyExc_MemoryError;
+      break;
+    default:
+      break;
+  }
+  PyErr_SetString(kind, *sentence != '\0' ? sentence : rung_status_text(status));
+  return NULL;
+}
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+static bool put_keyword(const signature *takes, PyObject *name, PyObject *value, int names,
+                        PyObject **values) {
+  for (int i = 0; i < names; i++) {
+    if (PyUnicode_CompareWithASCIIString(name, takes->names[i]) != 0) continue;
+    if (values[i] != NULL) {
+      PyErr_Format(PyExc_TypeError, "%s() got \"%s\" twice", takes->function, takes->names[i]);
+      return false;
+    }
+    values[i] = value;
+    return true;
+  }
+  PyErr_Format(PyExc_TypeError, "%s() has no argument \"%U\"", takes->function, name);
+  return false;
+}
+
+static bool read_options(call *made, PyObject *const *options) {
+  int64_t threads;
+  made->device = options[0];
+  if (!read_text("rung", options[1], NULL, &made->how.rung) ||
+      !read_long("threads", options[2], 0, &threads))
+    return false;
+  made->threads = (long)threads;
+  PyObject *const own = context_stream(options[0]);
+  if (is_given(options[3])) {
+    if (!stream_read(options[3], &made->stream)) return false;
+    made->how.stream = made->stream;
+  } else if (own != NULL && !stream_read(own, &made->stream)) {
+    return false;
+  }
+  return true;
+}
+
+bool call_begin(call *made, const signature *takes, PyObject *const *given, Py_ssize_t count,
+                PyObject *keywords, PyObject **values) {
+  enum { MOST = 24 };
+  PyObject *all[MOST] = {NULL};
+  int names = 0;
+  while (takes->names[names] != NULL) names++;
+  made->count = 0;
+  made->stream = NULL;
+  made->how = (rung_call){0};
+  made->lent = (lease){0};
+  if (count > takes->positional) {
+    PyErr_Format(PyExc_TypeError, "%s() got %zd positional arguments; expected: at most %d",
+                 takes->function, count, takes->positional);
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < count; i++) all[i] = given[i];
+  const Py_ssize_t named = keywords != NULL ? PyTuple_Size(keywords) : 0;
+  for (Py_ssize_t i = 0; i < named; i++)
+    if (!put_keyword(takes, PyTuple_GetItem(keywords, i), given[count + i], names, all))
+      return false;
+  for (int i = 0; i < takes->required; i++) {
+    if (all[i] != NULL) continue;
+    PyErr_Format(PyExc_TypeError, "%s() needs \"%s\"", takes->function, takes->names[i]);
+    return false;
+  }
+  memcpy(values, all, (size_t)(names - OPTION_COUNT) * sizeof *values);
+  return read_options(made, all + names - OPTION_COUNT);
+}
+
+bool read_long(const char *name, PyObject *value, int64_t fallback, int64_t *number) {
+  *number = fallback;
+  if (!is_given(value)) return true;
+  PyObject *index = PyNumber_Index(value);
+  if (index == NULL) {
+    PyErr_Format(PyExc_TypeError, "%s is %R; expected: an integer", name, value);
+    return false;
+  }
+  *number = PyLong_AsLongLong(index);
+  Py_DECREF(index);
+  if (*number != -1 || !PyErr_Occurred()) return true;
+  PyErr_Format(PyExc_ValueError, "%s is %R; expected: an integer of 64 bits", name, value);
+  return false;
+}
+
+bool read_double(const char *name, PyObject *value, double fallback, double *number) {
+  *number = fallback;
+  if (!is_given(value)) return true;
+  *number = PyFloat_AsDouble(value);
+  if (*number != -1 || !PyErr_Occurred()) return true;
+  PyErr_Format(PyExc_TypeError, "%s is %R; expected: a number", name, value);
+  return false;
+}
+
+bool read_flag(PyObject *value, bool fallback, bool *flag) {
+  const int is = is_given(value) ? PyObject_IsTrue(value) : fallback;
+  *flag = is == 1;
+  return is >= 0;
+}
+
+bool read_text(const char *name, PyObject *value, const char *fallback, const char **text) {
+  *text = fallback;
+  if (!is_given(value)) return true;
+  if (PyUnicode_Check(value)) {
+    *text = PyUnicode_AsUTF8AndSize(value, NULL);
+    return *text != NULL;
+  }
+  PyErr_Format(PyExc_TypeError, "%s is %R; expected: text", name, value);
+  return false;
+}
+
+bool read_doubles(const char *name, PyObject *value, Py_buffer *held, const double **values,
+                  int64_t *count) {
+  if (PyObject_GetBuffer(value, held, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) != 0) return false;
+  if (held->ndim == 1 && held->format != NULL && strcmp(held->format, "d") == 0) {
+    *values = held->buf;
+    *count = held->shape[0];
+    return true;
+  }
+  PyBuffer_Release(held);
+  PyErr_Format(PyExc_TypeError, "%s is no row of doubles", name);
+  return false;
+}
+
+/* ---- arrays ---------------------------------------------------------------------------------- */
+
+static bool beside(const array *first, const array *next) {
+  if (first->library != next->library) {
+    PyErr_Format(PyExc_TypeError, "%s is of %U and %s of %U; expected: arrays of one library",
+                 first->name, first->library->name, next->name, next->library->name);
+    return false;
+  }
+  const DLDevice a = first->tensor.device, b = next->tensor.device;
+  if (on_cuda(&first->tensor) == on_cuda(&next->tensor) &&
+      (!on_cuda(&first->tensor) || a.device_id == b.device_id))
+    return true;
+  PyErr_Format(PyExc_ValueError,
+               "%s is on device (%d, %d) and %s on (%d, %d); expected: arrays of one device",
+               first->name, (int)a.device_type, (int)a.device_id, next->name, (int)b.device_type,
+               (int)b.device_id);
+  return false;
+}
+
+static array *add(call *made, const char *name, PyObject *object, bool written) {
+  array *read = &made->arrays[made->count];
+  if (!array_read(read, name, object, written, made->stream)) return NULL;
+  made->count++;
+  if (made->count == 1 && made->stream == NULL && on_cuda(&read->tensor))
+    made->how.stream = made->stream = read->stream;
+  return read;
+}
+
+array *call_array(call *made, const char *name, PyObject *object, bool written) {
+  array *read = add(made, name, object, written);
+  if (read == NULL || (made->count > 1 && !beside(&made->arrays[0], read))) return NULL;
+  if (!written || !read->library->immutable) return read;
+  PyErr_Format(PyExc_TypeError, "%s is of %U, whose arrays never change; expected: no %s", name,
+               read->library->name, name);
+  return NULL;
+}
+
+bool call_array_if(call *made, const char *name, PyObject *object, bool written, array **found) {
+  *found = is_given(object) ? call_array(made, name, object, written) : NULL;
+  return !is_given(object) || *found != NULL;
+}
+
+/* An array by its library's empty(). NULL: raised. */
+static PyObject *empty_of(const library *of, PyObject *like, int ndim, const int64_t *shape,
+                          PyObject *type) {
+  PyObject *extents = PyTuple_New(ndim), *made = NULL;
+  for (int i = 0; i < ndim && extents != NULL; i++) {
+    PyObject *extent = PyLong_FromLongLong(shape[i]);
+    if (extent == NULL || PyTuple_SetItem(extents, i, extent) != 0) Py_CLEAR(extents);
+  }
+  if (extents != NULL)
+    made = PyObject_CallFunctionObjArgs(of->empty, extents, type, of->like ? like : NULL, NULL);
+  Py_XDECREF(extents);
+  return made;
+}
+
+static bool as_asked(const array *read, int ndim, const int64_t *shape, DLDataType type) {
+  bool same = read->tensor.ndim == ndim && read->tensor.dtype.bits == type.bits;
+  for (int i = 0; i < ndim && same; i++) same = read->shape[i] == shape[i];
+  if (!same)
+    PyErr_Format(PyExc_TypeError,
+                 "%U makes no array of %s here; expected: `out`, or another type of input",
+                 read->library->name, elements[element_of(type)].name);
+  return same;
+}
+
+array *call_new(call *made, const library *of, int ndim, const int64_t *shape, DLDataType type) {
+  const array *first = made->count > 0 ? &made->arrays[0] : NULL;
+  const bool gpu = first != NULL && on_cuda(&first->tensor);
+  const int row = element_of(type);
+  PyObject *object;
+  if (!gpu && (of->empty == NULL || of->adopt != NULL)) {
+    object = object_new(ndim, shape, type);
+  } else if (of->empty != NULL && of->types[row] != NULL) {
+    object = empty_of(of, first != NULL ? first->object : NULL, ndim, shape, of->types[row]);
+  } else {
+    PyErr_Format(PyExc_TypeError, "%U makes no array of %s %s; expected: `out`", of->name,
+                 elements[row].name, gpu ? "on a GPU" : "here");
+    return NULL;
+  }
+  if (object == NULL) return NULL;
+  array *read = add(made, "the result", object, false);
+  Py_DECREF(object);
+  if (read == NULL || !as_asked(read, ndim, shape, type)) return NULL;
+  read->library = of;
+  read->tensor.dtype = type;
+  return read;
+}
+
+array *call_result(call *made, PyObject *out, int ndim, const int64_t *shape, DLDataType type) {
+  if (is_given(out)) return call_array(made, "out", out, true);
+  return call_new(made, made->arrays[0].library, ndim, shape, type);
+}
+
+void view_drop(array *view, int at) {
+  const int last = --view->tensor.ndim;
+  for (int i = at; i < last; i++) {
+    view->shape[i] = view->shape[i + 1];
+    view->strides[i] = view->strides[i + 1];
+  }
+}
+
+void view_add(array *view, int at) {
+  for (int i = view->tensor.ndim++; i > at; i--) {
+    view->shape[i] = view->shape[i - 1];
+    view->strides[i] = view->strides[i - 1];
+  }
+  view->shape[at] = view->strides[at] = 1;
+}
+
+/* ---- from the context to the result ---------------------------------------------------------- */
+
+bool call_open(call *made) {
+  return lease_begin(&made->lent, made->device, made->threads,
+                     made->count > 0 ? &made->arrays[0].tensor : NULL);
+}
+
+void call_release(call *made) {
+  for (int i = 0; i < made->count; i++) array_release(&made->arrays[i]);
+  made->count = 0;
+}
+
+PyObject *call_fail(call *made) {
+  call_release(made);
+  return NULL;
+}
+
+bool call_settle(call *made, rung_status status) {
+  const array *first = made->count > 0 ? &made->arrays[0] : NULL;
+  rung_context *context = made->lent.context;
+  /* Its library knows of no stream: what it gets must be there. */
+  if (status == RUNG_OK && first != NULL && first->library->immutable && on_cuda(&first->tensor)) {
+    Py_BEGIN_ALLOW_THREADS;
+    status = rung_synchronize(context);
+    Py_END_ALLOW_THREADS;
+  }
+  if (status != RUNG_OK) raise_status(status, rung_last_error(context));
+  lease_end(&made->lent, status);
+  made->lent.context = NULL;
+  if (status != RUNG_OK) call_release(made);
+  return status == RUNG_OK;
+}
+
+PyObject *call_give(const array *result) {
+  if (result->library->adopt != NULL && Py_TYPE(result->object) == array_type)
+    return PyObject_CallFunctionObjArgs(result->library->adopt, result->object, NULL);
+  return Py_NewRef(result->object);
+}
+
+PyObject *call_end(call *made, rung_status status, array *result) {
+  if (!call_settle(made, status)) return NULL;
+  PyObject *object = call_give(result);
+  call_release(made);
+  return object;
+}

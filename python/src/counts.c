@@ -1,0 +1,239 @@
+/* Counts: histograms, and distances of pairs. rung/_counts.py and rung/_pairs.py say what bins and
+ * boxes are; here they are the structs of librung. */
+#include <string.h>
+
+#include "binding.h"
+
+static const int64_t outside_shape[1] = {3};
+
+/* A new array of 64-bit counts beside the first one. */
+static array *counts_of(call *made, int ndim, const int64_t *shape) {
+  return call_result(made, NULL, ndim, shape, rung_type(kDLInt, 64));
+}
+
+/* (counts, outside) or more, as the caller gets them; NULL entries are None. */
+static PyObject *give_all(call *made, array *const *results, int count) {
+  PyObject *tuple = PyTuple_New(count);
+  for (int i = 0; i < count && tuple != NULL; i++) {
+    PyObject *object = results[i] != NULL ? call_give(results[i]) : Py_NewRef(Py_None);
+    if (object == NULL || PyTuple_SetItem(tuple, i, object) != 0) Py_CLEAR(tuple);
+  }
+  call_release(made);
+  return tuple;
+}
+
+/* ---- histogram ------------------------------------------------------------------------------- */
+
+static const char *const histogram_names[] = {"x",     "kind", "count",   "low",   "high",
+                                              "edges", "rows", "outside", OPTIONS, NULL};
+enum { X, KIND, COUNT, LOW, HIGH, EDGES, ROWS, OUTSIDE, HISTOGRAM_VALUES };
+static const signature histogram_takes = {"rung._rung.histogram", OUTSIDE + 1, 3, histogram_names};
+
+static bool read_bins(PyObject **values, rung_bins *bins, Py_buffer *edges) {
+  int64_t kind, count;
+  if (!read_long("kind", values[KIND], 0, &kind) || !read_long("bins", values[COUNT], 0, &count) ||
+      !read_double("range", values[LOW], 0, &bins->low) ||
+      !read_double("range", values[HIGH], 0, &bins->high))
+    return false;
+  bins->kind = (rung_bins_kind)kind;
+  bins->count = count;
+  if (!is_given(values[EDGES])) return true;
+  if (!read_doubles("edges", values[EDGES], edges, &bins->edges, &count)) return false;
+  bins->count = count - 1;
+  return true;
+}
+
+static PyObject *histogram(call *made, PyObject **values, const rung_bins *bins) {
+  bool rows, outside;
+  rung_status status;
+  const array *x = call_array(made, "x", values[X], false);
+  if (x == NULL || !read_flag(values[ROWS], false, &rows) ||
+      !read_flag(values[OUTSIDE], false, &outside))
+    return call_fail(made);
+  if (rows && x->tensor.ndim != 2) {
+    PyErr_Format(PyExc_ValueError, "x has %d dimensions; expected: 2, for rows is True",
+                 x->tensor.ndim);
+    return call_fail(made);
+  }
+  if (bins->count < 1 || bins->count > RUNG_MAX_BINS) {
+    PyErr_Format(PyExc_ValueError, "bins is %lld; expected: 1 ... %d", (long long)bins->count,
+                 RUNG_MAX_BINS);
+    return call_fail(made);
+  }
+  const int64_t shape[2] = {rows ? x->shape[0] : bins->count, bins->count};
+  const int64_t apart[2] = {rows ? x->shape[0] : 3, 3};
+  array *results[2] = {counts_of(made, 1 + rows, shape), NULL};
+  if (results[0] == NULL || (outside && (results[1] = counts_of(made, 1 + rows, apart)) == NULL))
+    return call_fail(made);
+  CALL(made, status,
+       rung_histogram(made->lent.context, bins, &x->tensor, &results[0]->tensor,
+                      outside ? &results[1]->tensor : NULL, &made->how));
+  return call_settle(made, status) ? give_all(made, results, 2) : NULL;
+}
+
+FUNCTION(py_histogram) {
+  call made;
+  PyObject *values[HISTOGRAM_VALUES];
+  rung_bins bins = {0};
+  Py_buffer edges = {0};
+  (void)module;
+  if (!call_begin(&made, &histogram_takes, given, count, keywords, values) ||
+      !read_bins(values, &bins, &edges))
+    return NULL;
+  PyObject *result = histogram(&made, values, &bins);
+  PyBuffer_Release(&edges);
+  return result;
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+static const char *const pairs_names[] = {
+    "a",         "b",           "box",         "count",   "width", "edges", "weights_a",
+    "weights_b", "molecules_a", "molecules_b", "outside", OPTIONS, NULL};
+enum {
+  PAIRS_A,
+  PAIRS_B,
+  PAIRS_BOX,
+  PAIRS_COUNT,
+  PAIRS_WIDTH,
+  PAIRS_EDGES,
+  WEIGHTS_A,
+  WEIGHTS_B,
+  MOLECULES_A,
+  MOLECULES_B,
+  PAIRS_OUTSIDE,
+  PAIRS_VALUES
+};
+static const signature pairs_takes = {"rung._rung.pairs", PAIRS_OUTSIDE + 1, 1, pairs_names};
+
+/* Nine doubles: the vectors of the cell. *box is left alone, and *has false, without them. */
+static bool read_box(PyObject *value, rung_box *box, bool *has) {
+  Py_buffer held;
+  const double *values;
+  int64_t count;
+  *has = is_given(value);
+  if (!*has) return true;
+  if (!read_doubles("box", value, &held, &values, &count)) return false;
+  const bool good = count * (int64_t)sizeof *values == (int64_t)sizeof *box;
+  if (good) memcpy(box, values, sizeof *box);
+  PyBuffer_Release(&held);
+  if (!good) PyErr_SetString(PyExc_ValueError, "box is no cell; expected: three vectors");
+  return good;
+}
+
+static bool read_distances(PyObject **values, rung_distances *bins, Py_buffer *edges) {
+  int64_t count;
+  if (!read_long("bins", values[PAIRS_COUNT], 0, &bins->count) ||
+      !read_double("width", values[PAIRS_WIDTH], 0, &bins->width))
+    return false;
+  if (!is_given(values[PAIRS_EDGES])) return true;
+  if (!read_doubles("edges", values[PAIRS_EDGES], edges, &bins->edges, &count)) return false;
+  bins->count = count - 1;
+  return true;
+}
+
+/* One set: its points, weights and molecules. */
+static bool read_set(call *made, PyObject *const *values, bool second, rung_points *set) {
+  array *at, *weights, *molecules;
+  const int b = second ? 1 : 0;
+  if (!call_array_if(made, second ? "b" : "a", values[PAIRS_A + b], false, &at) ||
+      !call_array_if(made, "weights", values[WEIGHTS_A + b], false, &weights) ||
+      !call_array_if(made, "molecules", values[MOLECULES_A + b], false, &molecules))
+    return false;
+  *set = (rung_points){.at = at != NULL ? &at->tensor : NULL,
+                       .weights = weights != NULL ? &weights->tensor : NULL,
+                       .molecules = molecules != NULL ? &molecules->tensor : NULL};
+  return true;
+}
+
+static PyObject *pairs(call *made, PyObject **values, const rung_distances *bins) {
+  rung_points a, b;
+  rung_box box;
+  bool boxed, outside;
+  rung_status status;
+  if (!read_set(made, values, false, &a) || !read_set(made, values, true, &b) ||
+      !read_box(values[PAIRS_BOX], &box, &boxed) ||
+      !read_flag(values[PAIRS_OUTSIDE], false, &outside))
+    return call_fail(made);
+  if (bins->count < 1 || bins->count > RUNG_MAX_BINS) {
+    PyErr_Format(PyExc_ValueError, "bins is %lld; expected: 1 ... %d", (long long)bins->count,
+                 RUNG_MAX_BINS);
+    return call_fail(made);
+  }
+  array *results[3] = {counts_of(made, 1, &bins->count), NULL, NULL};
+  if (results[0] == NULL || (outside && !(results[1] = counts_of(made, 1, outside_shape))) ||
+      (a.weights != NULL &&
+       !(results[2] = call_result(made, NULL, 1, &bins->count, rung_type(kDLFloat, 64)))))
+    return call_fail(made);
+  CALL(made, status,
+       rung_pairs(made->lent.context, &a, b.at != NULL ? &b : NULL, boxed ? &box : NULL, bins,
+                  &results[0]->tensor, outside ? &results[1]->tensor : NULL,
+                  results[2] != NULL ? &results[2]->tensor : NULL, &made->how));
+  return call_settle(made, status) ? give_all(made, results, 3) : NULL;
+}
+
+FUNCTION(py_pairs) {
+  call made;
+  PyObject *values[PAIRS_VALUES];
+  rung_distances bins = {0};
+  Py_buffer edges = {0};
+  (void)module;
+  if (!call_begin(&made, &pairs_takes, given, count, keywords, values) ||
+      !read_distances(values, &bins, &edges))
+    return NULL;
+  PyObject *result = pairs(&made, values, &bins);
+  PyBuffer_Release(&edges);
+  return result;
+}
+
+/* ---- g(r) ------------------------------------------------------------------------------------ */
+
+/* pairs_rdf(counts, edges, density, per) -> (g, neighbours): counts int64, contiguous. */
+PyObject *py_pairs_rdf(PyObject *module, PyObject *arguments) {
+  PyObject *counts, *edges, *results = NULL;
+  double density, per;
+  Py_buffer held, held_edges;
+  rung_distances bins = {0};
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OOdd:pairs_rdf", &counts, &edges, &density, &per) ||
+      !read_doubles("edges", edges, &held_edges, &bins.edges, &bins.count))
+    return NULL;
+  bins.count--;
+  if (PyObject_GetBuffer(counts, &held, PyBUF_C_CONTIGUOUS) == 0) {
+    PyObject *g = object_new(1, &bins.count, rung_type(kDLFloat, 64));
+    PyObject *neighbours = object_new(1, &bins.count, rung_type(kDLFloat, 64));
+    array g_of, neighbours_of;
+    rung_status status = RUNG_BAD_SHAPE;
+    if (g != NULL && neighbours != NULL && held.itemsize == 8 && held.len == 8 * bins.count) {
+      object_view(g, &g_of);
+      object_view(neighbours, &neighbours_of);
+      status = rung_pairs_rdf(&bins, held.buf, density, per, g_of.tensor.data,
+                              neighbours_of.tensor.data);
+    }
+    if (status == RUNG_OK)
+      results = Py_BuildValue("(OO)", g, neighbours);
+    else if (!PyErr_Occurred())
+      PyErr_Format(PyExc_ValueError,
+                   "no g(r) of these counts, of %R pairs a volume; expected: as many counts as "
+                   "bins, and a finite number above 0",
+                   PyTuple_GetItem(arguments, 2));
+    Py_XDECREF(g);
+    Py_XDECREF(neighbours);
+    PyBuffer_Release(&held);
+  }
+  PyBuffer_Release(&held_edges);
+  return results;
+}
+
+/* box_reach(box) */
+PyObject *py_box_reach(PyObject *module, PyObject *value) {
+  rung_box box;
+  bool has;
+  double reach;
+  (void)module;
+  if (!read_box(value, &box, &has)) return NULL;
+  const rung_status status = has ? rung_box_reach(NULL, &box, &reach) : RUNG_BAD_ARGUMENT;
+  if (status == RUNG_OK) return PyFloat_FromDouble(reach);
+  return raise_status(RUNG_BAD_ARGUMENT,
+                      "box is no cell; expected: three finite vectors that lie in no plane");
+}

@@ -1,0 +1,134 @@
+"""Bad input: the right exception, the library's sentence, nothing written, no crash."""
+import array
+import threading
+
+import numpy as np
+import pytest
+
+import rung
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+@pytest.mark.parametrize("x", [
+    None, 3, 2.5, "text", [1, 2], (1,), {}, object(), X.astype(complex), X.astype(">f4"),
+    X.astype(object), X > 1, X.astype(np.longdouble), np.array(["a"]), np.zeros(2, "f4,i4"),
+    np.ma.array([1.0, 2], mask=[0, 1]), X.astype("timedelta64[s]"), type, memoryview(X > 1)],
+    ids=lambda x: type(x).__name__ + str(getattr(x, "dtype", "")))
+def test_no_array(x):
+    for call in (rung.sum, rung.cumsum, rung.Array, lambda x: rung.matmul(x, x),
+                 lambda x: rung.histogram(x, 3, (0, 1)), lambda x: rung.stencil(x, [1, 1, 1]),
+                 lambda x: rung.pair_histogram(x, bins=1, range=(0, 1))):
+        with pytest.raises((TypeError, ValueError)) as refused:
+            call(x)
+        assert str(refused.value)
+
+
+@pytest.mark.parametrize("kind, call", [
+    (ValueError, lambda: rung.sum(X, 2)), (ValueError, lambda: rung.sum(X, -3)),
+    (TypeError, lambda: rung.sum(X, 0.0)), (TypeError, lambda: rung.sum(X, (0, 1))),
+    (ValueError, lambda: rung.sum(X, 1 << 80)), (ValueError, lambda: rung.sum(X[0, 0], 0)),
+    (ValueError, lambda: rung.cumsum(np.float32(1))), (ValueError, lambda: rung.cumsum(X, 2)),
+    (TypeError, lambda: rung.sum()), (TypeError, lambda: rung.sum(X, y=1)),
+    (TypeError, lambda: rung.sum(X, x=X)), (TypeError, lambda: rung.sum(X, None, False, None, 1)),
+    (ValueError, lambda: rung.sum(X, device="gpu")), (ValueError, lambda: rung.sum(X, device="")),
+    (ValueError, lambda: rung.sum(X, device="cpu" * 20)),
+    (TypeError, lambda: rung.sum(X, device=1)),
+    (ValueError, lambda: rung.sum(X, threads=-1)), (ValueError, lambda: rung.sum(X, threads=5000)),
+    (TypeError, lambda: rung.sum(X, threads="2")), (ValueError, lambda: rung.sum(X, rung="fast")),
+    (TypeError, lambda: rung.sum(X, rung=1)), (TypeError, lambda: rung.sum(X, stream="s")),
+    (ValueError, lambda: rung.matmul(X, X)), (TypeError, lambda: rung.matmul(X, X.T.astype("f8"))),
+    (ValueError, lambda: rung.matmul(X, X[0, 0])),
+    (ValueError, lambda: rung.matmul(X, X.T, beta=1)),
+    (ValueError, lambda: rung.matmul(X, X.T, alpha=np.nan)),
+    (TypeError, lambda: rung.matmul(X, X.T, alpha="1")),
+    (ValueError, lambda: rung.matmul(X, X.T, np.zeros((2, 2, 2), np.float32))),
+    (TypeError, lambda: rung.stencil(X.astype("i4"), [1, 1, 1])),
+    (ValueError, lambda: rung.stencil(X, [1, 1])), (TypeError, lambda: rung.stencil(X, ["a"])),
+    (ValueError, lambda: rung.stencil(X, [1] * 19)), (ValueError, lambda: rung.stencil(X, [])),
+    (ValueError, lambda: rung.stencil(X, [1, 1, 1], edge="round")),
+    (ValueError, lambda: rung.stencil(X, [1, 1, 1], steps=-1)),
+    (ValueError, lambda: rung.stencil(X, [1, 1, 1], divide=0)),
+    (ValueError, lambda: rung.stencil(X, [1, 1, 1], fixed=4)),
+    (ValueError, lambda: rung.radiator(0, 8, 1)), (ValueError, lambda: rung.radiator(-1, 8, 1)),
+    (ValueError, lambda: rung.radiator(8, 8, -1)), (ValueError, lambda: rung.radiator(8, 3, 1)),
+    (ValueError, lambda: rung.radiator(8, 8, 1, preset="1999")),
+    (ValueError, lambda: rung.radiator(8, 8, 1, dtype="float8")),
+    (TypeError, lambda: rung.radiator(8, 8, 1, dtype="int32")),
+    (TypeError, lambda: rung.radiator(8, 8, 1, colour=3)),
+    (TypeError, lambda: rung.radiator(8, 8, 1, hot=1)),
+    (ValueError, lambda: rung.ladder("sort")), (ValueError, lambda: rung.ladder("scan", "gpu")),
+    (ValueError, lambda: rung.Context("abacus")), (ValueError, lambda: rung.Context(isa="mmx")),
+    (ValueError, lambda: rung.Context(threads=-3)), (TypeError, lambda: rung.Context(1)),
+    (ValueError, lambda: rung.Array(np.zeros((1,) * 9))),
+    (ValueError, lambda: rung.sum(np.zeros(3, "f4,i1")["f0"])),
+    ((MemoryError, ValueError), lambda: rung.radiator(1 << 40, 1 << 20, 1)),
+    ((MemoryError, ValueError), lambda: rung._rung.radiator(
+        1 << 40, 1 << 20, 1, rung._rung.radiator_preset("2019"), "float32", False, "rung")),
+], ids=lambda value: "" if callable(value) else None)
+def test_refusals(kind, call):
+    with pytest.raises(kind) as refused:
+        call()
+    assert str(refused.value)
+
+
+def test_nothing_is_written():
+    for out in (np.full((3, 3), 7, np.float32), np.full(3, 7, np.float64),
+                np.full(4, 7, np.float32)):
+        with pytest.raises((ValueError, TypeError)):
+            rung.sum(X, 0, out=out)
+        assert np.all(out == 7)
+    x = X.copy()
+    with pytest.raises(ValueError):
+        rung.sum(x, 0, out=x[0])
+    frozen = np.zeros(3, np.float32)
+    frozen.flags.writeable = False
+    with pytest.raises(ValueError, match="out is read-only"):
+        rung.sum(X, 0, out=frozen)
+    with pytest.raises(ValueError, match="keepdims"):
+        rung.sum(X, 0, True, out=np.zeros(3, np.float32))
+    with pytest.raises(ValueError, match="expected: 1"):
+        rung.sum(X, 0, True, out=np.zeros((2, 3), np.float32))
+    assert np.array_equal(x, X) and not frozen.any()
+
+
+def test_two_libraries():
+    with pytest.raises(TypeError, match="numpy.*rung|rung.*numpy"):
+        rung.matmul(X, rung.Array(X.T))
+    with pytest.raises(TypeError, match="one library"):
+        rung.sum(X, 0, out=array.array("f", [0, 0, 0]))
+
+
+def test_closed_context():
+    context = rung.Context("cpu", threads=1)
+    assert rung.sum(X, device=context) == 15
+    with pytest.raises(ValueError, match="threads"):
+        rung.sum(X, device=context, threads=2)
+    context.close()
+    context.close()
+    for call in (lambda: rung.sum(X, device=context), context.synchronize, context.__enter__):
+        with pytest.raises(ValueError, match="closed"):
+            call()
+
+
+def test_a_context_is_one_threads():
+    """A call beside another's on the same context is refused; calls without one always go on."""
+    x, wrong, refused, done = np.ones((1000, 1000)), [], [], threading.Event()
+
+    def work(device):
+        while not done.is_set():
+            try:
+                if rung.sum(x, device=device) != 1e6:
+                    wrong.append(device)
+            except ValueError as error:
+                refused.append(str(error))
+                done.set()
+    with rung.Context("cpu", threads=1) as context:
+        threads = [threading.Thread(target=work, args=(device,)) for device in (context, None) * 2]
+        for thread in threads:
+            thread.start()
+        done.wait(60)
+        done.set()
+        for thread in threads:
+            thread.join()
+    assert not wrong and refused and all("another thread" in sentence for sentence in refused)
