@@ -11,7 +11,7 @@ CMAKE_ARGS ?=
 # USES_FLOAT=1 or 0: `rung radiator` works in float (the default) or in double. `all` without it
 # goes back to float; the other targets keep what was built last.
 ifneq ($(filter-out 0 1,$(USES_FLOAT)),)
-$(error USES_FLOAT is "$(USES_FLOAT)": 1 (float) or 0 (double) would do)
+$(error USES_FLOAT is "$(USES_FLOAT)": expected: 1 (float) or 0 (double))
 endif
 uses_float = $(if $(1),-DRUNG_USES_FLOAT=$(1))
 
@@ -19,7 +19,7 @@ uses_float = $(if $(1),-DRUNG_USES_FLOAT=$(1))
 build = MAKEFLAGS=--no-print-directory cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(1) $(CMAKE_ARGS) && \
         MAKEFLAGS=--no-print-directory cmake --build $(BUILD) --parallel $(JOBS)
 
-.PHONY: all tour check fuzz bench python install format clean help
+.PHONY: all tour test check fuzz bench python install format clean help
 
 all:
 	@$(call build,$(call uses_float,$(or $(USES_FLOAT),1)))
@@ -28,6 +28,12 @@ tour:
 	@tools/needs tour
 	@$(call build,$(call uses_float,$(USES_FLOAT)))
 	@$(BUILD)/rung tour
+
+test:
+	@tools/needs test
+	@JOBS=$(JOBS) tools/check plain
+	@echo 'The logs are in build/check. Next: `make tour` verifies and times every rung on this machine,'
+	@echo '`make check` adds sanitizers, fuzzing and analyses, and docs/ADDING_A_RUNG.md adds a rung.'
 
 check:
 	@tools/needs check
@@ -63,6 +69,7 @@ help:
 	@echo '                 USES_FLOAT=0|1   default type of `rung radiator`: double, float'
 	@echo '                 CMAKE_ARGS=...   more options, such as -DRUNG_CUDA=OFF'
 	@echo 'make tour      build, then verify and time every rung on this machine'
+	@echo 'make test      build, and all tests that need no sanitizer'
 	@echo 'make check     all builds, all tests, sanitizers, format, static analysis'
 	@echo 'make fuzz      fuzz the readers and the calls: MINUTES=1 each (clang with libFuzzer)'
 	@echo 'make bench     time one operation: OP=stencil BENCH_OUT=build/bench-stencil.json'
@@ -71,5 +78,5 @@ help:
 	@echo 'make format    clang-format every source'
 	@echo 'make clean     remove build/'
 	@echo
-	@echo 'tour, check, bench and python install missing Debian packages where they may;'
+.PHONY: all tour test check fuzz bench python install format clean help
 	@echo 'RUNG_NO_INSTALL=1 turns that off. JOBS=N: how many compilers at once.'

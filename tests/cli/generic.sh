@@ -15,7 +15,9 @@ prints "cpu: "
 expect 0 - "$RUNG" devices --device cpu --json
 prints '"facts"'
 
-expect 0 - "$RUNG" verify reduce --device cpu --type f32
+part=1/1
+[ -z "${SANITIZED:-}" ] || part=1/8 # takes its time
+expect 0 - "$RUNG" verify reduce --device cpu --type f32 --part $part
 prints " 0 failed"
 grep -qE '^[1-9][0-9]* checks' stdout || fail "nothing was verified: $(cat stdout)"
 expect 0 - "$RUNG" verify stencil --device cpu --rung rowwise --json
