@@ -257,11 +257,11 @@ static bool read_interface(array *made, PyObject *interface, void *stream) {
                  made->name);
     return false;
   }
-  const int code = text[0] == '>'   ? -1
-                   : text[1] == 'f' ? kDLFloat
-                   : text[1] == 'i' ? kDLInt
-                   : text[1] == 'u' ? kDLUInt
-                                    : -1;
+  const int code = strlen(text) < 3 || text[0] == '>' ? -1
+                   : text[1] == 'f'                   ? kDLFloat
+                   : text[1] == 'i'                   ? kDLInt
+                   : text[1] == 'u'                   ? kDLUInt
+                                                      : -1;
   const int bytes = code >= 0 ? atoi(text + 2) : 0;
   const DLDataType dtype = rung_type(code, 8 * bytes);
   if (code < 0 || element_of(dtype) < 0) {

@@ -151,7 +151,7 @@ class Interface:
 
 @pytest.mark.parametrize("kind, changes", [
     (TypeError, {"typestr": ">f4"}), (TypeError, {"typestr": "<c8"}),
-    (TypeError, {"typestr": "<f3"}),
+    (TypeError, {"typestr": "<f3"}), (TypeError, {"typestr": ""}), (TypeError, {"typestr": "<"}),
     (ValueError, {"shape": 3}), (ValueError, {"shape": (1,) * 9}), (ValueError, {"data": None}),
     (ValueError, {"strides": (6,)}), (TypeError, {"shape": ("a",)}), (TypeError, {"stream": "no"})],
     ids=str)
