@@ -27,7 +27,7 @@ static void reaches_every_path(void **state) {
       "n=20 m=21 k=22 type=f32 batch=63 layout=nt",
       "n=170 m=160 k=160 type=f32 batch=2",
       "n=1003 m=1 k=85 type=f32",
-      "n=1003 m=3 k=70 type=f32 layout=nt",
+      "n=1003 m=2 k=70 type=f32 layout=nt",
       "n=77 m=1 k=90 type=f64 layout=nt beta=1",
       "n=530 m=7 k=41 type=f32 layout=tn beta=1",
       "n=100 m=46 k=100 type=f32 beta=2",

@@ -25,7 +25,6 @@ LANES_INLINE void NAME(run_tile)(const int R, const matmul_tile *t, int64_t a_ro
       __builtin_prefetch(to + (R + i) * t->to_row, 1);
       __builtin_prefetch(to + (R + i) * t->to_row + NAME(COLUMNS) - 1, 1);
     }
-#pragma GCC unroll 4
   for (int64_t l = 0; l < k; l++) {
     const LANES left = LOAD(b), right = LOAD(b + WIDTH);
 #pragma GCC unroll 12
@@ -53,14 +52,26 @@ LANES_OUTLINE void NAME(tile_packed)(const matmul_tile *t) {
 EACH_ROW(TILE_OF)
 #undef TILE_OF
 
+/* Fewer rows than a tile has: the largest kernels that they fill, one after the other. */
 static void NAME(tile)(const matmul_tile *t) {
-#define ENTRY_OF(R) NAME(tile_##R),
-  static void (*const of_rows[])(const matmul_tile *) = {EACH_ROW(ENTRY_OF)};
-#undef ENTRY_OF
-  if (t->rows == ROWS && t->a_row == 1 && t->a_step == ROWS)
+#define KERNEL_OF(R) {R, NAME(tile_##R)},
+  static const struct {
+    int64_t rows;
+    void (*run)(const matmul_tile *);
+  } kernels[] = {EACH_ROW(KERNEL_OF)};
+#undef KERNEL_OF
+  matmul_tile rest = *t;
+  if (t->rows == ROWS && t->a_row == 1 && t->a_step == ROWS) {
     NAME(tile_packed)(t);
-  else
-    of_rows[t->rows - 1](t);
+    return;
+  }
+  for (int of = 0; rest.rows > 0; of++)
+    for (const int64_t rows = kernels[of].rows; rest.rows >= rows; rest.rows -= rows) {
+      kernels[of].run(&rest);
+      rest.a = (const NUMBER *)rest.a + rows * rest.a_row;
+      if (rest.from != NULL) rest.from = (const NUMBER *)rest.from + rows * rest.from_row;
+      rest.to = (NUMBER *)rest.to + rows * rest.to_row;
+    }
 }
 
 /* ---- packing ----------------------------------------------------------------------------------
@@ -153,6 +164,16 @@ static void NAME(pack_b)(const matmul_packing *what) {
  */
 
 #ifdef TRANSPOSE
+/* Outlined, for vectors made of it would be larger than all else. */
+LANES_OUTLINE void NAME(strip_rest)(int R, int L, const NUMBER *a, int64_t a_row, int64_t a_step,
+                                    const NUMBER *b, int64_t b_row, int64_t n, NUMBER *t,
+                                    int64_t t_row) {
+  for (int i = 0; i < R; i++)
+    for (int l = 0; l < L; l++)
+      for (int64_t j = 0; j < n; j++)
+        t[i * t_row + j] = ONE(a[i * a_row + l * a_step], b[l * b_row + j], t[i * t_row + j]);
+}
+
 /* L rows of B, each a run of memory, on the chains of R rows, which stay in the first-level cache;
  * two vectors at a time, so that a line of B is done with before rows as far apart as the cache is
  * large drive it out. */
@@ -184,10 +205,7 @@ LANES_INLINE void NAME(strip_rows)(const int R, const int L, const NUMBER *a, in
 #pragma GCC unroll 2
       for (int v = 0; v < 2; v++) STORE(t + i * n + j + v * WIDTH, chain[i][v]);
   }
-  for (; j < n; j++)
-    for (int i = 0; i < R; i++)
-      for (int l = 0; l < L; l++)
-        t[i * n + j] = ONE(a[i * a_row + l * a_step], b[l * b_row + j], t[i * n + j]);
+  NAME(strip_rest)(R, L, a, a_row, a_step, b + j, b_row, n - j, t + j, n);
 }
 
 static void NAME(strip)(const matmul_at *at, int64_t j, int64_t n) {
@@ -206,73 +224,50 @@ static void NAME(strip)(const matmul_at *at, int64_t j, int64_t n) {
     else if (i < m)
       NAME(strip_rows)(1, 4, a + i * row, row, step, b, at->bs.row, n, t + i * n);
   }
-  for (; l < k; l++, a += step, b += at->bs.row)
-    for (int64_t i = 0; i < m; i++)
-      for (int64_t x = 0; x < n; x++) t[i * n + x] = ONE(a[i * row], b[x], t[i * n + x]);
-  for (int64_t i = 0; i < m; i++) matmul_finish_row(at, i, j, n, t + i * n);
+  NAME(strip_rest)((int)m, (int)(k - l), a, row, step, b, at->bs.row, n, t, n);
+  for (int64_t i = 0; i < m; i++) RUNG_ENTRY(matmul_finish)(at, i, j, n, t + i * n);
 }
 
-/* Chains of R rows and a vector of columns, on WIDTH of B's columns, which go on in memory: a
- * square that is transposed in registers. */
-LANES_INLINE void NAME(turn_square)(const int R, const NUMBER *a, int64_t a_row, int64_t a_step,
-                                    const NUMBER *b, int64_t line, LANES x[MATMUL_FEW][2], int v) {
+/* A chain for each of a vector of columns, on WIDTH of B's columns, which go on in memory: a square
+ * that is transposed in registers. */
+LANES_INLINE LANES NAME(turn_square)(const NUMBER *a, int64_t a_step, const NUMBER *b, int64_t line,
+                                     LANES x) {
   LANES square[WIDTH];
 #pragma GCC unroll 16
   for (int i = 0; i < WIDTH; i++) square[i] = LOAD(b + i * line);
   TRANSPOSE(square);
 #pragma GCC unroll 16
-  for (int i = 0; i < WIDTH; i++)
-#pragma GCC unroll 4
-    for (int r = 0; r < R; r++) x[r][v] = FMA(ALL(a[r * a_row + i * a_step]), square[i], x[r][v]);
+  for (int i = 0; i < WIDTH; i++) x = FMA(ALL(a[i * a_step]), square[i], x);
+  return x;
 }
 
 /* Two vectors of columns from j on. The squares of a line of memory follow one another. */
-LANES_INLINE void NAME(run_turned)(const int R, const matmul_at *at, int64_t j,
-                                   NUMBER t[MATMUL_FEW][NAME(COLUMNS)]) {
+LANES_OUTLINE void NAME(turned_columns)(const matmul_at *at, int64_t j, NUMBER *t) {
   enum { LINE = 64 / sizeof(NUMBER) };
-  const int64_t k = at->p->k, line = at->bs.column, row = at->as.row, step = at->as.column;
+  const int64_t k = at->p->k, line = at->bs.column, step = at->as.column;
   const NUMBER *a = (const NUMBER *)at->a, *b = (const NUMBER *)at->b + j * line;
-  LANES x[MATMUL_FEW][2];
+  LANES x[2] = {{0}, {0}};
   int64_t l = 0;
-#pragma GCC unroll 4
-  for (int r = 0; r < R; r++) x[r][0] = x[r][1] = (LANES){0};
   for (; l + LINE <= k; l += LINE)
 #pragma GCC unroll 2
     for (int v = 0; v < 2; v++)
 #pragma GCC unroll 4
-      for (int s = 0; s < LINE; s += WIDTH) NAME(turn_square)
-  (R, a + (l + s) * step, row, step, b + v * WIDTH * line + l + s, line, x, v);
-#pragma GCC unroll 4
-  for (int r = 0; r < R; r++) {
-    STORE(t[r], x[r][0]);
-    STORE(t[r] + WIDTH, x[r][1]);
-  }
+      for (int s = 0; s < LINE; s += WIDTH)
+        x[v] =
+            NAME(turn_square)(a + (l + s) * step, step, b + v * WIDTH * line + l + s, line, x[v]);
+  STORE(t, x[0]);
+  STORE(t + WIDTH, x[1]);
   for (; l < k; l++)
-    for (int r = 0; r < R; r++)
-      for (int i = 0; i < NAME(COLUMNS); i++)
-        t[r][i] = ONE(a[r * row + l * step], b[i * line + l], t[r][i]);
+    for (int i = 0; i < NAME(COLUMNS); i++) t[i] = ONE(a[l * step], b[i * line + l], t[i]);
 }
-
-#define TURNED_OF(R)                                                         \
-  LANES_OUTLINE void NAME(turned_##R)(const matmul_at *at, int64_t j,        \
-                                      NUMBER t[MATMUL_FEW][NAME(COLUMNS)]) { \
-    NAME(run_turned)(R, at, j, t);                                           \
-  }
-EACH_FEW(TURNED_OF)
-#undef TURNED_OF
 
 /* The last columns together with those before them, which are made twice. */
 static void NAME(turned)(const matmul_at *at, int64_t j, int64_t n) {
-#define ENTRY_OF(R) NAME(turned_##R),
-  static void (*const of_rows[])(const matmul_at *, int64_t,
-                                 NUMBER[][NAME(COLUMNS)]) = {EACH_FEW(ENTRY_OF)};
-#undef ENTRY_OF
-  NUMBER t[MATMUL_FEW][NAME(COLUMNS)];
+  NUMBER t[NAME(COLUMNS)];
   for (const int64_t end = j + n; j < end; j += NAME(COLUMNS)) {
     const int64_t first = matmul_least(j, at->p->n - NAME(COLUMNS));
-    of_rows[at->p->m - 1](at, first, t);
-    for (int64_t i = 0; i < at->p->m; i++)
-      matmul_finish_row(at, i, j, matmul_least(NAME(COLUMNS), end - j), t[i] + (j - first));
+    NAME(turned_columns)(at, first, t);
+    RUNG_ENTRY(matmul_finish)(at, 0, j, matmul_least(NAME(COLUMNS), end - j), t + (j - first));
   }
 }
 #endif

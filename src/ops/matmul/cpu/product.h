@@ -41,7 +41,7 @@ typedef struct matmul_kernels {
   void (*pack_b)(const matmul_packing *what);
   /* Columns [j, j + n) of few rows, without any packing; NULL: not for these. `strip`: of at most
    * MATMUL_THIN rows, whose chains have at most MATMUL_STRIP bytes; B's rows go on in memory.
-   * `turned`: of at most MATMUL_FEW rows and at least `columns` columns in all; B's columns do. */
+   * `turned`: of one row and at least `columns` columns in all; B's columns do. */
   void (*strip)(const matmul_at *at, int64_t j, int64_t n);
   void (*turned)(const matmul_at *at, int64_t j, int64_t n);
 } matmul_kernels;
@@ -59,6 +59,9 @@ static inline const matmul_kernels *matmul_kernels_of(const matmul_problem *p) {
       return &RUNG_ENTRY(matmul_kernels_i32);
   }
 }
+
+/* matmul_finish_row(), of which the kernels share one copy: it has loops for every type. */
+void RUNG_ENTRY(matmul_finish)(const matmul_at *at, int64_t i, int64_t j, int64_t n, const void *t);
 
 /* One matrix on at most so many threads, where it is better not packed; false: it has to be. */
 matmul_unpacked RUNG_ENTRY(matmul_unpacked);

@@ -11,9 +11,8 @@
  * tile. */
 enum { MATMUL_K = 256, MATMUL_M = 240, MATMUL_N = 4096 };
 
-/* Products of so few rows read B once, in strips of columns whose chains have so many bytes; or of
- * so few, where B's columns go on in memory. */
-enum { MATMUL_THIN = 8, MATMUL_STRIP = 1 << 14, MATMUL_FEW = 4 };
+/* Products of so few rows read B once, in strips of columns whose chains have so many bytes. */
+enum { MATMUL_THIN = 8, MATMUL_STRIP = 1 << 14 };
 
 /* So many multiply-adds are not worth waking threads for. */
 enum { MATMUL_ALONE = 1 << 20 };

@@ -5,14 +5,12 @@
 #include "backend/cpu/lanes.h"
 #include "ops/matmul/cpu/product.h"
 
-#define EACH_FEW(of) of(1) of(2) of(3) of(4)
-#define SIX(of) of(1) of(2) of(3) of(4) of(5) of(6)
 #if LANES_REGISTERS == 32
 enum { ROWS = 12 };
-#define EACH_ROW(of) SIX(of) of(7) of(8) of(9) of(10) of(11) of(12)
+#define EACH_ROW(of) of(12) of(4) of(2) of(1)
 #else
 enum { ROWS = 6 };
-#define EACH_ROW(of) SIX(of)
+#define EACH_ROW(of) of(6) of(4) of(2) of(1)
 #endif
 
 typedef uint32_t lanes_u32 __attribute__((vector_size(LANES_BYTES)));

@@ -19,6 +19,11 @@ typedef struct product {
   int64_t block, row_blocks, groups, group;
 } product;
 
+void RUNG_ENTRY(matmul_finish)(const matmul_at *at, int64_t i, int64_t j, int64_t n,
+                               const void *t) {
+  matmul_finish_row(at, i, j, n, t);
+}
+
 /* ---- a tile -----------------------------------------------------------------------------------
  */
 
@@ -55,7 +60,7 @@ static void run_tile(const product *job, int64_t i, int64_t j, int64_t columns, 
   for (int64_t r = 0; r < tile->rows && !whole; r++) {
     const char *row = &own.bytes[r * width * size];
     if (last)
-      matmul_finish_row(&job->at, i + r, j, columns, row);
+      RUNG_ENTRY(matmul_finish)(&job->at, i + r, j, columns, row);
     else
       memcpy(chains + r * job->chains_row * size, row, (size_t)(columns * size));
   }

@@ -45,9 +45,8 @@ static void run_tile(const product *job, const panel *of, int64_t i, int64_t row
                             .to = direct ? at->c + (i * at->c_row + of->first) * size : own.bytes,
                             .to_row = direct ? at->c_row : width};
   job->of->tile(&tile);
-  for (int64_t r = 0; r < rows && !direct; r++)
-    matmul_finish_row(at, i + r, of->j, of->count,
-                      &own.bytes[(r * width + of->j - of->first) * size]);
+  for (int64_t r = 0; r < rows && !direct; r++) RUNG_ENTRY(matmul_finish)
+  (at, i + r, of->j, of->count, &own.bytes[(r * width + of->j - of->first) * size]);
 }
 
 /* Columns from j on, as many as a tile has: the last together with those before them, which are
@@ -126,7 +125,7 @@ static void run_empty(const matmul_at *at) {
   const matmul_problem *p = at->p;
   for (int64_t i = 0; i < p->m; i++)
     for (int64_t j = 0; j < p->n; j += 64)
-      matmul_finish_row(at, i, j, matmul_least(64, p->n - j), zeros);
+      RUNG_ENTRY(matmul_finish)(at, i, j, matmul_least(64, p->n - j), zeros);
 }
 
 bool RUNG_ENTRY(matmul_unpacked)(const matmul_at *at, int threads) {
@@ -140,7 +139,7 @@ bool RUNG_ENTRY(matmul_unpacked)(const matmul_at *at, int threads) {
     return false;
   else if (runs && p->m <= MATMUL_THIN && p->n > job.of->columns)
     run_thin(&job, threads);
-  else if (!runs && turned && p->m <= MATMUL_FEW && p->n >= job.of->columns)
+  else if (!runs && turned && p->m == 1 && p->n >= job.of->columns)
     run_thin(&job, threads);
   else if (runs && is_small(&job))
     run_small(&job, threads);
