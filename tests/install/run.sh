@@ -60,7 +60,8 @@ at_most() {
   [ "$bytes" -le "$(($1 * 1000000))" ] || fail "$2 has $bytes bytes; expected: at most $1 MB"
 }
 at_most 4 "$library"
-at_most 12 "$libdir/librung-cuda.so"
+# GPU code that is not to be run is neither optimised nor compressed.
+grep -q '^RUNG_CUDA_OPTIMISED:BOOL=OFF' "$build/CMakeCache.txt" || at_most 12 "$libdir/librung-cuda.so"
 at_most 5 "$libdir/librung-sim.so"
 at_most 1 "$prefix/bin/rung"
 needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm|libpthread|libdl|ld-linux.*)\.so' || true)

@@ -184,7 +184,7 @@ static lab_finding bench_against_slow_peaks(double rate_now, int *probes) {
   return finding;
 }
 
-enum { A_MEASUREMENT = (2 * 3 + 2) * 8 };
+enum { A_MEASUREMENT = (2 * 3 + 3) * 8 };
 
 static void a_result_above_the_peak_has_it_measured_again(void **state) {
   (void)state;
