@@ -52,9 +52,9 @@
  *     blockIdx.x, asked anew: what is computed from it need not be kept in registers meanwhile.
  * rung_mma_f64(t, a, b)
  *     by all lanes of a warp, from capability 9.0 on: t += a b, of 16 rows, 8 columns and 16 steps
- * of k, each element one chain of fused multiply-adds over rising k. Lane 4 g + q has a[i], row g +
- * i % 2 * 8, step i / 2 * 4 + q; b[i], step i * 4 + q, column g; and t[i], row g + i / 2 * 8,
- *     column 2 q + i % 2.
+ *     of k, each element one chain of fused multiply-adds over rising k. Lane 4 g + q has
+ *     a[i]: row g + i % 2 * 8, step i / 2 * 4 + q; b[i]: step i * 4 + q, column g;
+ *     t[i]: row g + i / 2 * 8, column 2 q + i % 2.
  * rung_global_timer(), rung_processor()
  *     nanoseconds on the device's clock; the multiprocessor a thread runs on.
  * and the CUDA C names themselves: __global__, __device__, __shared__, threadIdx, __syncthreads,

@@ -3,6 +3,10 @@ that is installed, from two threads."""
 import ctypes
 import sys
 import threading
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "python"))
+from producers import Device, Tensor, Type  # noqa: E402
 
 try:
     import numpy
@@ -17,20 +21,6 @@ try:
     loaded += f", torch {torch.__version__}"
 except ImportError:
     pass
-
-
-class Device(ctypes.Structure):
-    _fields_ = [("type", ctypes.c_int32), ("id", ctypes.c_int32)]
-
-
-class Type(ctypes.Structure):
-    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
-
-
-class Tensor(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("device", Device), ("ndim", ctypes.c_int32),
-                ("dtype", Type), ("shape", ctypes.POINTER(ctypes.c_int64)),
-                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
 
 
 def tensor(array):

@@ -52,12 +52,13 @@ static bool shared_fits(const rung_task *task, int bytes, char why[RUNG_REASON])
 
 static bool quads_fit(const rung_task *task, char why[RUNG_REASON]) {
   const bool single = problem_of(task)->types.in == RUNG_F32;
-  const int single_bytes = 4 * 32 * (36 + 68) * 4, double_bytes = 3 * 16 * (66 + 130) * 8;
+  /* Of the tile that takes most: 32 by 32 of six stages; 64 by 128 of three. */
+  const int single_bytes = 6 * 32 * (36 + 36) * 4, double_bytes = 3 * 16 * (66 + 130) * 8;
   return shared_fits(task, single ? single_bytes : double_bytes, why);
 }
 
 static bool tensor_fits(const rung_task *task, char why[RUNG_REASON]) {
-  return shared_fits(task, 4 * 2 * 128 * 20 * 8, why);
+  return shared_fits(task, 6 * (32 + 64) * 20 * 8, why);
 }
 
 static bool is_batch(const rung_task *task, char why[RUNG_REASON]) {
@@ -73,7 +74,7 @@ static bool is_batch(const rung_task *task, char why[RUNG_REASON]) {
 
 static bool is_slender(const rung_task *task, char why[RUNG_REASON]) {
   const matmul_problem *p = problem_of(task);
-  if (p->m < 32 || p->n < 32) return shared_fits(task, 6 * (128 * 36 + 8 * 32) * 4, why);
+  if (p->m < 32 || p->n < 32) return shared_fits(task, 6 * (128 * 36 + 8 * 128) * 4, why);
   snprintf(why, RUNG_REASON,
            "it makes products of few rows or columns, and there are %" PRId64 " by %" PRId64
            "; expected: less than 32 of one",
