@@ -1,7 +1,7 @@
 # Finds CUDA by itself, on PATH or where NVIDIA's installer puts it. Sets RUNG_WITH_CUDA.
 set(RUNG_WITH_CUDA FALSE)
 if(NOT RUNG_CUDA MATCHES "^(AUTO|ON|OFF)$")
-  message(FATAL_ERROR "RUNG_CUDA is \"${RUNG_CUDA}\": AUTO, ON or OFF would do")
+  message(FATAL_ERROR "RUNG_CUDA is \"${RUNG_CUDA}\"; expected: AUTO, ON or OFF")
 endif()
 
 if(NOT RUNG_CUDA STREQUAL "OFF")

@@ -6,19 +6,33 @@ set(libraries rung_shared rung_static)
 foreach(part IN LISTS rung_parts)
   list(APPEND libraries ${part}_shared ${part}_static)
 endforeach()
-install(TARGETS ${libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES include/rung/rung.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rung)
-install(FILES man/librung.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+# install_library(TARGET COMPONENT): its shared form; what one links with is for development.
+function(install_library target component)
+  install(TARGETS ${target}_shared ${target}_static
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component}
+                  NAMELINK_COMPONENT development
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+endfunction()
+install_library(rung library)
+foreach(part IN LISTS rung_parts)
+  string(REGEX REPLACE "^rung_(.*)_part$" "\\1" component ${part})
+  install_library(${part} ${component})
+endforeach()
+install(FILES include/rung/rung.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rung COMPONENT development)
+install(FILES man/librung.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT development)
 if(TARGET rung_command)
   # The command finds the library from where it lies itself.
   file(RELATIVE_PATH to_library ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(rung_command PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
-  install(TARGETS rung_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(FILES man/rung.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(TARGETS rung_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
+  install(FILES man/rung.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
   install(FILES completions/rung.bash RENAME rung
-          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-  install(FILES completions/_rung DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+          COMPONENT command)
+  install(FILES completions/rung.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+          COMPONENT command)
+  install(FILES completions/_rung DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
+          COMPONENT command)
 endif()
 
 # What a static program links: the parts, which the linker is told to take in, then the library, then
@@ -55,7 +69,8 @@ set(pc_dir ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH RUNG_PC_PREFIX ${pc_dir} ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" RUNG_PC_PREFIX "${RUNG_PC_PREFIX}")
 configure_file(cmake/rung.pc.in rung.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/rung.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/rung.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+        COMPONENT development)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rung)
 configure_package_config_file(cmake/rungConfig.cmake.in rungConfig.cmake
@@ -63,4 +78,4 @@ configure_package_config_file(cmake/rungConfig.cmake.in rungConfig.cmake
   PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(rungConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/rungConfig.cmake ${PROJECT_BINARY_DIR}/rungConfigVersion.cmake
-        DESTINATION ${package_dir})
+        DESTINATION ${package_dir} COMPONENT development)

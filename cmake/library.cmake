@@ -25,6 +25,7 @@ endif()
 set(isas baseline)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   list(APPEND isas avx2 avx512)
+  set(flags_baseline -O2) # for CPUs of before 2013: -O3 makes it twice as large
   set(flags_avx2 -mavx2 -mfma)
   set(flags_avx512 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma -mprefer-vector-width=512)
 endif()

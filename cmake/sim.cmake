@@ -3,7 +3,7 @@
 set(RUNG_WITH_SIM FALSE)
 set(sim_why_not "")
 if(NOT RUNG_SIM MATCHES "^(AUTO|ON|OFF)$")
-  message(FATAL_ERROR "RUNG_SIM is \"${RUNG_SIM}\": AUTO, ON or OFF would do")
+  message(FATAL_ERROR "RUNG_SIM is \"${RUNG_SIM}\"; expected: AUTO, ON or OFF")
 endif()
 if(RUNG_SIM STREQUAL "OFF")
   set(sim_why_not "RUNG_SIM is OFF")
@@ -25,9 +25,11 @@ if(NOT RUNG_WITH_SIM)
 endif()
 
 # Accesses stay as the source has them: no vectors, no structs taken apart, no loop turned inside
-# out; code stays in the order of the source, which threaded jumps would leave. Exceptions, RTTI and
-# guarded statics are left out so that a C program can link the library.
-set(rung_sim_options -O1 -g1 -fno-tree-sra -fno-tree-vectorize -fno-reorder-blocks -fno-thread-jumps
+# out; code stays in the order of the source, which threaded jumps would leave, and the same code in
+# two places stays in two, for a barrier here is not the barrier there. Exceptions, RTTI and guarded
+# statics are left out so that a C program can link the library.
+set(rung_sim_options -Os -g1 -fno-crossjumping -fno-tree-tail-merge -fno-code-hoisting -fno-gcse
+    -fno-ipa-icf -fno-tree-sra -fno-tree-vectorize -fno-reorder-blocks -fno-thread-jumps
     -fno-guess-branch-probability -fno-exceptions -fno-rtti -fno-threadsafe-statics
     -fno-gnu-unique -fno-math-errno -fno-trapping-math -fvisibility=hidden -ffp-contract=off
     -Wall -Werror -Wno-unknown-pragmas -Wno-sign-compare)

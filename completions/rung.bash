@@ -1,27 +1,41 @@
-# bash completion for rung. Verbs and options are read from the command's own help.
+# bash completion for rung. Verbs, options, operations and rungs are the command's own.
 _rung() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
-  local command=${COMP_WORDS[0]} words=
+  local command=${COMP_WORDS[0]} words= operation= each
   COMPREPLY=()
-  if [ "$COMP_CWORD" -eq 1 ]; then
+  if [ "$verb" = help ] && [ "$COMP_CWORD" -eq 2 ]; then
     words=$("$command" --help 2>/dev/null |
       awk '/^Verbs:/ { on = 1; next } on && NF == 0 { exit } on { print $1 }')
-    words+=$'\n--help\n--version'
+  elif [ "$COMP_CWORD" -eq 1 ]; then
+    words=$("$command" --help 2>/dev/null |
+      awk '/^Verbs:/ { on = 1; next } on && NF == 0 { exit } on { print $1 }')
+    words+=$'\nhelp\n--help\n--version'
   else
     case $before in
       --device) words="auto cpu cuda sim" ;;
       --type) words="f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64" ;;
       --math) words="strict fast" ;;
       --edge) words="wrap nearest reflect mirror constant:0" ;;
+      --border) words="constant:0 edge mirror-edge mirror wrap scipy:reflect numpy:symmetric opencv:reflect101 torch:circular" ;;
+      --kernel) words="box3 box5 gauss3 gauss5 sobel-x sobel-y prewitt-x prewitt-y scharr-x scharr-y laplace sharpen identity" ;;
+      --scale) words="auto" ;;
+      --caches) words="cold hot cold,hot" ;;
       --op) words="sum min max mean" ;;
       --format) words="xyz gro pdb lammps csv npy" ;;
       --preset) words="2016 2019 2021 2023 2025" ;;
       --rung | --against)
-        words="auto $("$command" ladder 2>/dev/null |
+        # Of the operation that is named, or that the verb is.
+        for each in "${COMP_WORDS[@]:1:2}"; do
+          case $each in
+            radiator) operation=stencil ;;
+            [a-z]*) "$command" ladder "$each" >/dev/null 2>&1 && operation=$each ;;
+          esac
+        done
+        words="auto $("$command" ladder $operation 2>/dev/null |
           awk '{ sub(/^ *[*]? */, "") } $2 == "cpu" || $2 == "gpu" { print $1 }')"
         ;;
-      --block | --blocks | --size | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights | --axis | --modulo | --bins | --range | --width | --log | --max | --box | --frames | --select | --with | --volume | --sample | --alpha | --beta) return ;;
-      -o | --output | --means | --edges | --c) ;;
+      --block | --blocks | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights | --axis | --modulo | --bins | --range | --width | --log | --max | --box | --frames | --select | --with | --volume | --sample | --alpha | --beta | --part | --origin | --region | --strip | --launches) return ;;
+      -o | --output | --csv | --trace | --means | --edges | --c | --plots) ;;
       *)
         if [[ $word == -* ]]; then
           words=$("$command" "$verb" --help 2>/dev/null |

@@ -18,7 +18,7 @@ int main(void) {
   rung_context *context;
   rung_status status = rung_open(&context, NULL); /* a GPU that works, else the CPU */
   if (status == RUNG_OK) status = rung_reduce(context, RUNG_MAX, &in, RUNG_ALL, &top, NULL);
-  if (status == RUNG_OK) status = rung_scan(context, RUNG_SUM, &in, 0, &sums, NULL);
+  if (status == RUNG_OK) status = rung_scan(context, RUNG_SUM, &in, -1, 0, &sums, NULL);
   if (status == RUNG_OK) status = rung_histogram(context, &even, &in, &bars, NULL, NULL);
   if (status == RUNG_OK)
     printf("at most %.2f a day, %.2f in all; days by quarters: %d %d %d %d\n", (double)largest,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ops/correlate/correlate.h"
 #include "ops/histogram/histogram.h"
 #include "ops/pairs/pairs.h"
 #include "ops/reduce/reduce.h"
@@ -41,7 +42,22 @@
 /* ---- reduce -----------------------------------------------------------------------------------
  */
 
-/* The peers here reduce one array without gaps. */
+/* CUB's reduces lines without gaps between them, too. */
+static bool lines_without_gaps(const rung_task *task, char why[RUNG_REASON]) {
+  const reduce_problem *problem = (const reduce_problem *)task->problem;
+  const reduce_layout layout = reduce_layout_of(task);
+  const bool exact = problem->what == RUNG_SUM || problem->what == RUNG_MIN;
+  if (exact && problem->form != REDUCE_ACROSS && problem->columns > 0 &&
+      problem->columns <= UINT32_MAX &&
+      (problem->outer == 1 || (layout.in_outer == problem->columns && layout.out_outer == 1)))
+    return true;
+  snprintf(why, RUNG_REASON,
+           "as a peer it takes the sums or minima of lines without gaps, of 1 ... 2^32 - 1 "
+           "elements each");
+  return false;
+}
+
+/* The others reduce one array without gaps. */
 static bool one_array(const rung_task *task, char why[RUNG_REASON]) {
   const reduce_problem *problem = (const reduce_problem *)task->problem;
   const bool exact = problem->what == RUNG_SUM || problem->what == RUNG_MIN;
@@ -55,13 +71,13 @@ static bool one_array(const rung_task *task, char why[RUNG_REASON]) {
 }
 
 #define REDUCED                                                                                  \
-  .supports = one_array,                                                                         \
   .types = {RUNG_SINGLE_DOUBLE | RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U32) | RUNG_TYPE(RUNG_I64), \
             REDUCE_DTYPES, REDUCE_DTYPES}
 
 static rung_row reduce_peers[] = {
-    {CUB(peer_reduce_cub), REDUCED, .idea = "cub::DeviceReduce::Sum, Min"},
-    {TBB(peer_reduce_tbb), REDUCED, .idea = "std::reduce, par_unseq"},
+    {CUB(peer_reduce_cub), REDUCED, .supports = lines_without_gaps,
+     .idea = "cub::DeviceReduce::Sum, Min; of several lines cub::DeviceSegmentedReduce"},
+    {TBB(peer_reduce_tbb), REDUCED, .supports = one_array, .idea = "std::reduce, par_unseq"},
 };
 
 /* ---- scan ---------------------------------------------------------------------------------------
@@ -134,6 +150,28 @@ static rung_row histogram_peers[] = {
      .supports = opencv_counts, .types = COUNTED(RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_F32))},
 };
 
+/* ---- correlate --------------------------------------------------------------------------------
+ */
+
+static bool opencv_filters(const rung_task *task, char why[RUNG_REASON]) {
+  const correlate_problem *p = (const correlate_problem *)task->problem;
+  if (p->kernels == 1 && p->rows == p->height && p->columns == p->width &&
+      p->types.in == p->types.out && p->edge != RUNG_EDGE_WRAP &&
+      (p->edge != RUNG_EDGE_CONSTANT || p->edge_value == 0))
+    return true;
+  snprintf(why, RUNG_REASON,
+           "as a peer it takes one kernel and a whole image to one of the same type, of any edge "
+           "but wrap and constants other than 0");
+  return false;
+}
+
+#define FILTERED (CORRELATE_INTEGERS | RUNG_SINGLE_DOUBLE)
+
+static rung_row correlate_peers[] = {
+    {OPENCV(peer_correlate_opencv), .idea = "cv::filter2D; by Fourier transforms from 11 by 11 on",
+     .supports = opencv_filters, .types = {FILTERED, CORRELATE_SUM_DTYPES, FILTERED}},
+};
+
 /* ---- the table ----------------------------------------------------------------------------------
  */
 
@@ -144,6 +182,7 @@ static const rung_operation peers[] = {
     PEERS(reduce),
     PEERS(scan),
     PEERS(histogram),
+    PEERS(correlate),
     {.name = "matmul", .rows = peer_matmul_rows, .count = PEER_MATMUL},
     {.name = "pairs", .rows = peer_pairs_rows, .count = PEER_PAIRS}};
 

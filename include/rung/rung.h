@@ -102,7 +102,12 @@ typedef struct rung_options {
                          what it queues there later; cudaStreamLegacy says the same,
                          cudaStreamPerThread may be given too. RUNG_OWN_STREAM: a stream of the
                          context's own, which waits for no other and none for it. Ignored but by
-                         CUDA. */
+                         CUDA.
+                         Calls on a stream under capture go into the graph, also a context's first:
+                         of arrays in the device's memory, but for rung_pairs() and histograms of
+                         RUNG_BINS_EDGES, whose bins come from host memory (BAD_PLACE). Memory that
+                         a graph may use stays until rung_close(), before which the graph is done.
+                         Graphs of one context share it: one runs at a time. */
 } rung_options;
 
 #define RUNG_OWN_STREAM ((void *)-1)
@@ -406,7 +411,7 @@ RUNG_API rung_status rung_reduce(rung_context *context, rung_reduction what, con
 
 /* ---- scan: sums, minima or maxima of all beginnings --------------------------------------------
  *
- * Along the last axis, inclusive: out[i] is the sum, minimum or maximum of in[0 ... i]. Exclusive:
+ * Along an axis, inclusive: out[i] is the sum, minimum or maximum of in[0 ... i]. Exclusive:
  * of in[0 ... i - 1], and out[0] that of nothing: 0 (+0), the largest number of the type for a
  * minimum (+inf of floats), the least for a maximum (-inf).
  *
@@ -418,11 +423,12 @@ RUNG_API rung_status rung_reduce(rung_context *context, rung_reduction what, con
  * what:      RUNG_SUM, RUNG_MIN or RUNG_MAX.
  * in:        u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32 or f64; 1 to 8 dimensions, at
  *            most 2^40 elements in a line.
+ * axis:      0 ... ndim - 1, or -1 ... -ndim counted from the last.
  * exclusive: 0 or 1.
  * out:       in's shape and dtype. Zero strides refused. The very view of `in`, or no memory
  *            shared with it. */
 RUNG_API rung_status rung_scan(rung_context *context, rung_reduction what, const DLTensor *in,
-                               int exclusive, DLTensor *out, rung_call *call);
+                               int axis, int exclusive, DLTensor *out, rung_call *call);
 
 /* ---- matmul: products of matrices ---------------------------------------------------------------
  *
@@ -448,6 +454,65 @@ RUNG_API rung_status rung_scan(rung_context *context, rung_reduction what, const
  * names), BAD_DTYPE, BAD_ARGUMENT (alpha, beta), OVERLAP, TOO_LARGE. */
 RUNG_API rung_status rung_matmul(rung_context *context, double alpha, const DLTensor *a,
                                  const DLTensor *b, double beta, DLTensor *c, rung_call *call);
+
+/* ---- correlate and convolve: filters of images --------------------------------------------------
+ *
+ *     out[y, x] = sum over (i, j) of kernel[i, j] * in[y + i - cy, x + j - cx]
+ *
+ * of a kernel of (rows, columns), where (cy, cx) = (rows / 2 + origin[0], columns / 2 + origin[1]),
+ * halves rounded down: as scipy.ndimage.correlate() and convolve() have it. rung_convolve() is
+ * rung_correlate() with the kernel's rows and columns reversed, and the origin with them. The
+ * channels of an image are filtered each for itself.
+ *
+ * Every element is one chain of fused multiply-adds over the kernel in row-major order,
+ *     t = +0;  for i, for j: t = fma(kernel[i, j], in[...], t)
+ * in which no tap is left out, zeros neither (0 * inf is a NaN). The sum is made
+ *   of integers, exactly, where in is u8 or u16 and the kernel is of integers, else
+ *   in f64 where in or out is f64, else
+ *   in f32.
+ * A kernel is rounded to the type of a sum of floats first. The sum is rounded to out's type once,
+ * half to even; to u8 and u16 it saturates, of a NaN to 0. */
+
+/* What stands beyond the image; rung_edge says which. */
+typedef struct rung_filter_model {
+  size_t size;
+  rung_edge edge;
+  double edge_value; /* for RUNG_EDGE_CONSTANT; rounded to in's type, saturating */
+  int64_t origin[2]; /* rows, columns: -(extent / 2) ... (extent - 1) / 2 of the kernel; positive
+                        ones reach further up and to the left */
+  int64_t region[2]; /* the element of `in` that out[0, 0] stands for: out may be a part of the
+                        image, whose surroundings it then sees */
+} rung_filter_model;
+
+#define RUNG_KERNEL_MOST 63 /* rows and columns of a kernel, at most */
+
+/* model:  NULL: zeros beyond the image, origin and region (0, 0).
+ * in:     (height, width) or (height, width, channels): u8, u16, f16, f32 or f64; 1 ... 4 channels.
+ * kernel: (rows, columns), or (count, rows, columns), so many kernels for the same image; 1 ... 63
+ *         rows and columns: i8, u8, i16, u16, i32, f32 or f64. In host memory, wherever the images
+ *         are; it has been read when the call returns. Its elements are finite.
+ * out:    in's shape, its first two extents perhaps smaller (see region); of several kernels with
+ *         `count` in front. u8, u16, f16, f32 or f64. Zero strides refused. Shares no memory with
+ *         `in`.
+ *
+ * Status besides those of every call: BAD_SHAPE (extents that do not fit, an empty kernel),
+ * BAD_DTYPE, BAD_PLACE (a kernel on a device), BAD_ARGUMENT (the model; a kernel's element that is
+ * not finite in the sum's type), OVERLAP, TOO_LARGE. */
+RUNG_API rung_status rung_correlate(rung_context *context, const rung_filter_model *model,
+                                    const DLTensor *in, const DLTensor *kernel, DLTensor *out,
+                                    rung_call *call);
+RUNG_API rung_status rung_convolve(rung_context *context, const rung_filter_model *model,
+                                   const DLTensor *in, const DLTensor *kernel, DLTensor *out,
+                                   rung_call *call);
+
+/* The edge of a name: "wrap", "constant", "edge" (the nearest element), "mirror-edge" (with the
+ * edge twice: d c b a | a b c d), "mirror" (d c b | a b c d); or a library's own, for the same word
+ * means different things: "scipy:reflect", "numpy:reflect", "opencv:reflect101", "torch:circular".
+ * UNKNOWN_NAME, *edge untouched: no such name. */
+RUNG_API rung_status rung_edge_named(const char *name, rung_edge *edge);
+
+/* All these names, ended by NULL. Static. */
+RUNG_API const char *const *rung_edge_names(void);
 
 /* ---- histogram: how many elements fall into each bin -------------------------------------------
  *
@@ -495,7 +560,7 @@ RUNG_API rung_status rung_histogram(rung_context *context, const rung_bins *bins
                                     const DLTensor *in, DLTensor *counts, DLTensor *outside,
                                     rung_call *call);
 
-/* ---- pairs: how many pairs of points are how far apart -----------------------------------------
+/* ---- pairs: histograms of the distances of points ----------------------------------------------
  *
  * Counts pairs by distance: all pairs i < j of one set, or every point of a with every point of b.
  *

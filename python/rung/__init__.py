@@ -29,10 +29,12 @@ except ImportError as error:
     raise ImportError(f"{error}; expected: librung of the version of this package, beside it, "
                       "installed, or in a folder of LD_LIBRARY_PATH") from error
 from ._counts import bincount, histogram
+from ._filters import convolve, correlate
 from ._grids import radiator, stencil
 from ._pairs import RDF, pair_histogram, rdf
 from ._records import Ladder, Record, bench, devices, explain, ladder
 
-__all__ = ["Array", "Context", "Error", "Ladder", "RDF", "Record", "bench", "bincount", "cummax",
-           "cummin", "cumsum", "devices", "explain", "histogram", "ladder", "matmul", "max",
-           "mean", "min", "operations", "pair_histogram", "radiator", "rdf", "stencil", "sum"]
+__all__ = ["Array", "Context", "Error", "Ladder", "RDF", "Record", "bench", "bincount", "convolve",
+           "correlate", "cummax", "cummin", "cumsum", "devices", "explain", "histogram", "ladder",
+           "matmul", "max", "mean", "min", "operations", "pair_histogram", "radiator", "rdf",
+           "stencil", "sum"]

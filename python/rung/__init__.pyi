@@ -8,6 +8,9 @@ _Array = Any
 _Device = Union[str, "Context", None]
 _Bins = Union[int, Sequence[float], _Array]
 _Range = Optional[tuple[float, float]]
+_Kernel = Union[Sequence[Sequence[float]], Sequence[Sequence[Sequence[float]]], _Array]
+_Origin = Union[int, tuple[int, int]]
+_Region = Union[slice, tuple[slice, slice], None]
 _Box = Union[Sequence[float], Sequence[Sequence[float]], _Array, None]
 
 __version__: str
@@ -83,6 +86,14 @@ def histogram(x: _Array, bins: Union[_Bins, Literal["bytes"]] = 10, range: _Rang
               stream: Any = None) -> tuple[Any, ...]: ...
 def bincount(x: _A, minlength: int = 0, *, device: _Device = None, rung: Optional[str] = None,
              threads: int = 0, stream: Any = None) -> _A: ...
+def correlate(x: _A, kernel: _Kernel, mode: str = "reflect", origin: _Origin = 0,
+              cval: float = 0.0, out: Optional[_A] = None, *, region: _Region = None,
+              device: _Device = None, rung: Optional[str] = None, threads: int = 0,
+              stream: Any = None) -> _A: ...
+def convolve(x: _A, kernel: _Kernel, mode: str = "reflect", origin: _Origin = 0,
+             cval: float = 0.0, out: Optional[_A] = None, *, region: _Region = None,
+             device: _Device = None, rung: Optional[str] = None, threads: int = 0,
+             stream: Any = None) -> _A: ...
 def stencil(x: _A, weights: Sequence[float], *, divide: float = 1.0, steps: int = 1,
             fixed: int = 0,
             edge: Literal["wrap", "constant", "nearest", "reflect", "mirror"] = "wrap",

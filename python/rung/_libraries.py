@@ -14,6 +14,7 @@ class Library(NamedTuple):
     empty: Optional[Callable] = None
     like: bool = False
     stream: Optional[Callable[[Any], int]] = None
+    capsule: Optional[Callable] = None  # DLPack's, on the current stream; None: ask __dlpack__()
     load: Optional[Callable] = None
     adopt: Optional[Callable] = None
     immutable: bool = False
@@ -66,12 +67,25 @@ def _cupy() -> Library:
 
 def _torch() -> Library:
     import torch
+    import torch.utils.dlpack
     # Unsigned results are torch.int64, as those of torch.sum() are: the same 64 bits.
     types = tuple(torch.int64 if name == "uint64" else getattr(torch, name, None) for name in TYPES)
+    raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+
+    def stream(like):
+        if raw_stream is not None:
+            return raw_stream(like.get_device())
+        return torch.cuda.current_stream(like.device).cuda_stream
+
+    def capsule(x):
+        # __dlpack__() makes stream objects; and it refuses what needs a gradient.
+        if not isinstance(x, torch.Tensor) or x.requires_grad or x.is_neg():
+            return None
+        return torch.utils.dlpack.to_dlpack(x)
     return Library(types=types, like=True,
                    empty=lambda shape, kind, like: torch.empty(shape, dtype=kind,
                                                                device=like.device),
-                   stream=lambda like: torch.cuda.current_stream(like.device).cuda_stream,
+                   stream=stream, capsule=capsule,
                    copy=lambda values, kind, like: torch.tensor(values, device=like.device,
                                                                 dtype=getattr(torch, kind)))
 
@@ -79,7 +93,9 @@ def _torch() -> Library:
 def _jax() -> Library:
     import jax
     # Results of 64 bits stay so where JAX's own would be narrowed.
-    wide = getattr(jax, "enable_x64", None) or jax.experimental.enable_x64
+    wide = getattr(jax, "enable_x64", None)  # which may refuse to be a bool
+    if wide is None:
+        wide = jax.experimental.enable_x64
 
     def empty(shape, kind, like):
         with wide(True):  # nobody else has this memory yet: it may be written once

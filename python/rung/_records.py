@@ -78,15 +78,14 @@ def ladder(operation, device=None):
     taken by default), why_not. ValueError: no such operation or device.
 
     >>> import rung
-    >>> [one["rung"] for one in rung.ladder("scan", "cpu") if one["first"]]
+    >>> [one["rung"] for one in rung.ladder("reduce", "cpu") if one["first"]]
     ['threads']
     """
     return Ladder(operation, _rung.ladder(operation, device))
 
 
 def _run(verb, operation, options):
-    """What `rung VERB OPERATION --json` says."""
-    import json
+    """What `rung VERB OPERATION --json` says, as text."""
     import shutil
     import subprocess
     command = shutil.which("rung")
@@ -103,7 +102,21 @@ def _run(verb, operation, options):
     if done.returncode not in (0, 1) or not done.stdout.strip():
         kind = {2: ValueError, 5: MemoryError}.get(done.returncode, _rung.Error)
         raise kind(done.stderr.strip() or f"rung {verb} ended with {done.returncode}")
-    return Record(json.loads(done.stdout))
+    return done.stdout
+
+
+def _record_of(text):
+    """The lines of a record (docs/RECORDS.md) as one dictionary: its jobs, each with its rungs."""
+    import json
+    record = Record()
+    for line in map(json.loads, text.splitlines()):
+        if "rung" in line:
+            record["jobs"][-1]["rungs"].append(line)
+        elif "operation" in line:
+            record.setdefault("jobs", []).append({**line, "rungs": []})
+        else:
+            record.update(line)
+    return record
 
 
 def bench(operation, sizes=None, *, rung=None, blocks=None, device=None, threads=None, math=None,
@@ -116,15 +129,16 @@ def bench(operation, sizes=None, *, rung=None, blocks=None, device=None, threads
     blocks, device, threads, math, hot, peers, samples, seconds (of each candidate), seed: what
                `rung bench --help` says of them
 
-    Returns the record, a dictionary. ValueError: what the command does not take; rung.Error: no
+    Returns the record, a dictionary: `jobs`, each with its `rungs` and their `samples_ms`, and what
+    holds for all of them (docs/RECORDS.md). ValueError: what the command does not take; rung.Error: no
     command, or it failed.
 
     >>> record = rung.bench("reduce", "n=2^24 op=sum", device="cpu")  # doctest: +SKIP
     """
-    return _run("bench", operation,
-                {"sizes": sizes, "rung": rung, "blocks": blocks, "device": device,
-                 "threads": threads, "math": math, "hot": hot, "peers": peers, "samples": samples,
-                 "time-out": seconds, "seed": seed})
+    return _record_of(_run("bench", operation,
+                           {"sizes": sizes, "rung": rung, "blocks": blocks, "device": device,
+                            "threads": threads, "math": math, "hot": hot, "peers": peers,
+                            "samples": samples, "time-out": seconds, "seed": seed}))
 
 
 def explain(operation, *, rung=None, against=None, size=None, device=None, block=None, type=None,
@@ -137,6 +151,7 @@ def explain(operation, *, rung=None, against=None, size=None, device=None, block
 
     >>> counts = rung.explain("reduce", rung="strided", against="sequential")  # doctest: +SKIP
     """
-    return _run("explain", operation,
-                {"rung": rung, "against": against, "size": size, "device": device, "block": block,
-                 "type": type, "seed": seed})
+    import json
+    return Record(json.loads(_run("explain", operation,
+                                  {"rung": rung, "against": against, "size": size,
+                                   "device": device, "block": block, "type": type, "seed": seed})))

@@ -203,6 +203,13 @@ static PyObject *stream_for(array *made, void *stream) {
   return PyLong_FromVoidPtr(made->stream);
 }
 
+/* The capsule's tensor; the reference to it is taken. */
+static bool fill_from_capsule(array *made, PyObject *capsule) {
+  const DLTensor *theirs = take(made, capsule);
+  Py_DECREF(capsule);
+  return theirs != NULL && fill_from_dlpack(made, theirs);
+}
+
 static bool read_dlpack(array *made, void *stream) {
   int kind;
   PyObject *number = NULL;
@@ -210,14 +217,21 @@ static bool read_dlpack(array *made, void *stream) {
   if (kind == kDLCUDA && (number = stream_for(made, stream)) == NULL) return false;
   PyObject *capsule = capsule_of(made->object, number);
   Py_XDECREF(number);
-  if (capsule == NULL) return false;
-  const DLTensor *theirs = take(made, capsule);
-  Py_DECREF(capsule);
-  if (theirs == NULL || !fill_from_dlpack(made, theirs)) return false;
-  if ((int)theirs->device.device_type == kind) return true;
+  if (capsule == NULL || !fill_from_capsule(made, capsule)) return false;
+  if ((int)made->tensor.device.device_type == kind) return true;
   PyErr_Format(PyExc_BufferError, "%s says that it is on device type %d and is on %d", made->name,
-               kind, (int)theirs->device.device_type);
+               kind, (int)made->tensor.device.device_type);
   return false;
+}
+
+/* By the library's quicker way, where it has one: nobody need be told of the stream, for it is the
+ * current one. */
+static bool read_capsule(array *made, PyObject *capsule) {
+  if (!fill_from_capsule(made, capsule)) return false;
+  if (made->tensor.device.device_type != kDLCUDA) return true;
+  PyObject *number = stream_for(made, NULL);
+  Py_XDECREF(number);
+  return number != NULL;
 }
 
 /* ---- CUDA array interface -------------------------------------------------------------------- */
@@ -285,6 +299,12 @@ static bool read_interface(array *made, PyObject *interface, void *stream) {
 /* ---- any of them ----------------------------------------------------------------------------- */
 
 static bool read_device_array(array *made, void *stream) {
+  if (stream == NULL && made->library->capsule != NULL) {
+    PyObject *capsule = PyObject_CallFunctionObjArgs(made->library->capsule, made->object, NULL);
+    if (capsule == NULL) return false;
+    if (capsule != Py_None) return read_capsule(made, capsule);
+    Py_DECREF(capsule);
+  }
   if (PyObject_HasAttrString(made->object, "__dlpack__")) return read_dlpack(made, stream);
   PyObject *interface = PyObject_GetAttrString(made->object, "__cuda_array_interface__");
   if (interface != NULL && PyDict_Check(interface)) {
@@ -304,6 +324,24 @@ static bool read_device_array(array *made, void *stream) {
   return false;
 }
 
+/* Whether what an array says of its buffer means that its memory is not the host's: JAX's say
+ * BufferError, CuPy's TypeError. The exception is gone then, else it stays. */
+static bool is_elsewhere(PyObject *object) {
+  PyObject *type, *value, *trace;
+  if (!PyErr_ExceptionMatches(PyExc_BufferError) && !PyErr_ExceptionMatches(PyExc_TypeError))
+    return false;
+  PyErr_Fetch(&type, &value, &trace); /* nothing may be called while one is set */
+  if (!PyObject_HasAttrString(object, "__dlpack__") &&
+      !PyObject_HasAttrString(object, "__cuda_array_interface__")) {
+    PyErr_Restore(type, value, trace);
+    return false;
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  return true;
+}
+
 static bool read_any(array *made, void *stream) {
   if (Py_TYPE(made->object) == array_type) {
     object_view(made->object, made);
@@ -314,11 +352,7 @@ static bool read_any(array *made, void *stream) {
       made->held = HELD_BUFFER;
       return fill_from_buffer(made);
     }
-    /* JAX's arrays have one only where their memory is the host's. */
-    if (!PyErr_ExceptionMatches(PyExc_BufferError) ||
-        !PyObject_HasAttrString(made->object, "__dlpack__"))
-      return false;
-    PyErr_Clear();
+    if (!is_elsewhere(made->object)) return false;
   }
   return read_device_array(made, stream);
 }

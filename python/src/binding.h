@@ -5,7 +5,7 @@
  * object.c     rung.Array: host memory of our own, or somebody's array, for everybody
  * context.c    contexts: rung.Context, and those that calls borrow
  * call.c       what every call does: arguments, arrays, context, errors
- * reduce.c, matmul.c, counts.c, grids.c, answers.c   the functions, by subject */
+ * reduce.c, matmul.c, counts.c, filters.c, grids.c, answers.c   the functions, by subject */
 #ifndef RUNG_PYTHON_BINDING_H
 #define RUNG_PYTHON_BINDING_H
 
@@ -38,8 +38,10 @@ typedef struct library {
   PyObject *types[TYPES];   /* what empty() takes */
   PyObject *scalars[TYPES]; /* types of single numbers */
   PyObject *stream;         /* stream(like): the current CUDA stream, an integer */
-  PyObject *load;           /* load(object): the array that stands for it */
-  PyObject *adopt;          /* adopt(rung.Array): one of its own, not copied */
+  PyObject *capsule; /* capsule(array): DLPack's, ready on the current stream, by a quicker way
+                        than __dlpack__(); None: not of this array */
+  PyObject *load;    /* load(object): the array that stands for it */
+  PyObject *adopt;   /* adopt(rung.Array): one of its own, not copied */
   bool like, immutable;
 } library;
 
@@ -139,7 +141,9 @@ bool call_begin(call *made, const signature *takes, PyObject *const *given, Py_s
                 PyObject *keywords, PyObject **values);
 /* An array of the caller's: of the library and in the memory of the first one. */
 array *call_array(call *made, const char *name, PyObject *object, bool written);
-/* The same where the object may be NULL or None: then *found is NULL. */
+/* One that is read, of any library: librung says where it may be. */
+array *call_other(call *made, const char *name, PyObject *object);
+/* call_array() where the object may be NULL or None: then *found is NULL. */
 bool call_array_if(call *made, const char *name, PyObject *object, bool written, array **found);
 /* A new array of the first one's library and place; `out` itself where that is not NULL or None. */
 array *call_result(call *made, PyObject *out, int ndim, const int64_t *shape, DLDataType type);
@@ -195,10 +199,13 @@ FUNCTION(py_cummax);
 FUNCTION(py_matmul);
 FUNCTION(py_histogram);
 FUNCTION(py_pairs);
+FUNCTION(py_correlate);
+FUNCTION(py_convolve);
 FUNCTION(py_stencil);
 FUNCTION(py_radiator);
 PyObject *py_pairs_rdf(PyObject *module, PyObject *arguments);
 PyObject *py_box_reach(PyObject *module, PyObject *value);
+PyObject *py_edge_named(PyObject *module, PyObject *value); /* None: there is no such edge */
 PyObject *py_radiator_preset(PyObject *module, PyObject *value);
 PyObject *py_devices(PyObject *module, PyObject *nothing);
 PyObject *py_operations(PyObject *module, PyObject *nothing);

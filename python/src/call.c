@@ -183,6 +183,10 @@ array *call_array(call *made, const char *name, PyObject *object, bool written) 
   return NULL;
 }
 
+array *call_other(call *made, const char *name, PyObject *object) {
+  return add(made, name, object, false);
+}
+
 bool call_array_if(call *made, const char *name, PyObject *object, bool written, array **found) {
   *found = is_given(object) ? call_array(made, name, object, written) : NULL;
   return !is_given(object) || *found != NULL;

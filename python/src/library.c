@@ -48,6 +48,7 @@ static void forget(library *made) {
   Py_CLEAR(made->name);
   Py_CLEAR(made->empty);
   Py_CLEAR(made->stream);
+  Py_CLEAR(made->capsule);
   Py_CLEAR(made->load);
   Py_CLEAR(made->adopt);
   for (int i = 0; i < TYPES; i++) {
@@ -69,10 +70,10 @@ static const library *remember(PyObject *name, PyObject *half) {
   PyObject *said = PyObject_CallMethod(half, "library", "O", name), *like = NULL, *immutable = NULL;
   const bool good =
       said != NULL && attribute(said, "empty", &made->empty) &&
-      attribute(said, "stream", &made->stream) && attribute(said, "load", &made->load) &&
-      attribute(said, "adopt", &made->adopt) && types_of(said, "types", made->types) &&
-      types_of(said, "scalars", made->scalars) && attribute(said, "like", &like) &&
-      attribute(said, "immutable", &immutable);
+      attribute(said, "stream", &made->stream) && attribute(said, "capsule", &made->capsule) &&
+      attribute(said, "load", &made->load) && attribute(said, "adopt", &made->adopt) &&
+      types_of(said, "types", made->types) && types_of(said, "scalars", made->scalars) &&
+      attribute(said, "like", &like) && attribute(said, "immutable", &immutable);
   made->like = like == Py_True;
   made->immutable = immutable == Py_True;
   Py_XDECREF(like);

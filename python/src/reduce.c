@@ -60,7 +60,7 @@ static PyObject *scalar(call *made, rung_reduction what, int axis, DLDataType ty
   union {
     double f64;
     uint64_t u64;
-  } value;
+  } value = {0};
   rung_status status;
   DLTensor one = rung_array(&value, type, 0, NULL);
   CALL(made, status, rung_reduce(made->lent.context, what, &x->tensor, axis, &one, &made->how));
@@ -145,16 +145,6 @@ REDUCTION(mean, RUNG_MEAN)
 static const char *const scan_names[] = {"x", "axis", "exclusive", "out", OPTIONS, NULL};
 enum { SCAN_X, SCAN_AXIS, SCAN_EXCLUSIVE, SCAN_OUT, SCAN_VALUES };
 
-/* The axis becomes the last one, which librung scans: a matter of strides. */
-static void to_last(array *view, int axis) {
-  const int last = view->tensor.ndim - 1;
-  const int64_t extent = view->shape[axis], stride = view->strides[axis];
-  view_drop(view, axis);
-  view_add(view, last);
-  view->shape[last] = extent;
-  view->strides[last] = stride;
-}
-
 static PyObject *scan(const signature *takes, rung_reduction what, PyObject *const *given,
                       Py_ssize_t count, PyObject *keywords) {
   call made;
@@ -169,12 +159,8 @@ static PyObject *scan(const signature *takes, rung_reduction what, PyObject *con
     return call_fail(&made);
   array *result = call_result(&made, values[SCAN_OUT], x->tensor.ndim, x->shape, x->tensor.dtype);
   if (result == NULL) return call_fail(&made);
-  if (x->tensor.ndim > 0) {
-    to_last(x, axis);
-    if (result->tensor.ndim == x->tensor.ndim) to_last(result, axis);
-  }
   CALL(&made, status,
-       rung_scan(made.lent.context, what, &x->tensor, exclusive, &result->tensor, &made.how));
+       rung_scan(made.lent.context, what, &x->tensor, axis, exclusive, &result->tensor, &made.how));
   return call_end(&made, status, result);
 }
 

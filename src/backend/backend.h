@@ -100,6 +100,9 @@ typedef struct rung_backend {
    * no streams. */
   rung_status (*enter)(rung_state *state, void *stream, rung_error *error);
   rung_status (*leave)(rung_state *state, rung_error *error);
+  /* Whether what is queued now goes into a graph instead: nothing may wait then, and memory may be
+   * allocated but not freed. NULL: never. */
+  bool (*capturing)(rung_state *state);
 
   /* -- memory of the device (on the CPU: the host's) -- aligned to 256 bytes at least; may fail
    * with RUNG_OUT_OF_MEMORY, leaving *memory NULL. bytes 0 gives a pointer that may be freed. */

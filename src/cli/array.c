@@ -12,8 +12,20 @@ rung_status array_place(const cli_common *common, bool text, rung_error *error) 
   return array_possible("-o", common->output, error);
 }
 
+rung_status array_fits(const cli_common *common, const DLTensor *out, rung_error *error) {
+  array_about about;
+  rung_dtype dtype;
+  if (!common->output || common->json) return RUNG_OK;
+  if (!rung_dtype_of_code(out->dtype.code, out->dtype.bits, &dtype)) return RUNG_OK;
+  const rung_status status = array_describe(&about, dtype, out->ndim, out->shape, error);
+  return status ? status : array_holds(common->output, &about, error);
+}
+
 rung_status array_take(array_job *job, const char *path, unsigned taken, rung_error *error) {
+  cli_progress_begin(&job->progress, job->common);
+  cli_progress_read(&job->progress, path);
   rung_status status = array_read(path, &job->in, error);
+  cli_progress_end(&job->progress);
   if (status) return status;
   if (job->common->typed && job->common->type != job->in.dtype)
     return grid_convert(&job->in, job->common->type, error);
@@ -45,7 +57,12 @@ rung_status array_run(array_job *job, rung_status (*call)(rung_context *, void *
       .size = sizeof how, .rung = common->rung, .block = common->block, .math = common->math};
   rung_device_info device = {.size = sizeof device};
   rung_status status = cli_open(common, common->device, &context, error);
-  if (!status) status = cli_carry(context, call(context, of, &how), error);
+  cli_progress_begin(&job->progress, common);
+  if (!status) {
+    cli_progress_call(&job->progress, 0, 1, job->verb, "", context);
+    status = cli_carry(context, call(context, of, &how), error);
+  }
+  cli_progress_end(&job->progress);
   if (!status) status = cli_carry(context, rung_opened(context, &device), error);
   rung_close(context);
   if (status) return status;

@@ -9,6 +9,7 @@ typedef struct array_job {
   const char *verb;
   const cli_common *common;
   file_array in;
+  cli_progress progress;
   /* Of the call, once it is done. */
   const char *rung;
   char device[96];
@@ -17,6 +18,9 @@ typedef struct array_job {
 /* Refuses a place for the result before anything is read: a name that says another format, a file
  * that cannot be written, and, where results are no text, a terminal. */
 rung_status array_place(const cli_common *common, bool text, rung_error *error);
+
+/* Refuses, before any work is done, a file of -o whose format does not hold the result. */
+rung_status array_fits(const cli_common *common, const DLTensor *out, rung_error *error);
 
 /* Reads job->in, to --type where that is given. An element type not among `taken` is refused. */
 rung_status array_take(array_job *job, const char *path, unsigned taken, rung_error *error);

@@ -31,6 +31,10 @@ typedef struct cli_verb {
 } cli_verb;
 
 int verb_bench(int argc, char **argv);
+int verb_clocks(int argc, char **argv);
+int verb_compare(int argc, char **argv);
+int verb_convolve(int argc, char **argv);
+int verb_correlate(int argc, char **argv);
 int verb_devices(int argc, char **argv);
 int verb_explain(int argc, char **argv);
 int verb_histogram(int argc, char **argv);
@@ -39,6 +43,7 @@ int verb_matmul(int argc, char **argv);
 int verb_pairs(int argc, char **argv);
 int verb_radiator(int argc, char **argv);
 int verb_reduce(int argc, char **argv);
+int verb_report(int argc, char **argv);
 int verb_scan(int argc, char **argv);
 int verb_stencil(int argc, char **argv);
 int verb_timeline(int argc, char **argv);
@@ -77,7 +82,7 @@ enum {
 typedef struct cli_option {
   const char *name;     /* long name; NULL: only the letter */
   int letter;           /* 0: only the long name */
-  const char *argument; /* what the help calls it; NULL: takes none */
+  const char *argument; /* what the help calls it; NULL: takes none; "[=X]": may be left out */
   const char *help;
 } cli_option;
 
@@ -118,6 +123,32 @@ typedef struct cli_joined {
 } cli_joined;
 int cli_join(int argc, char **argv, cli_joined *joined, char **words);
 
+/* ---- terminals: terminal.c ---------------------------------------------------------------- */
+
+/* Standard output, where it is a terminal, wraps lines at its width from now on. */
+void cli_terminal(void);
+/* Lines stay as they are, however wide. */
+void cli_wide(void);
+/* The columns that lines are wrapped at; 0 where `descriptor` is no terminal, or lines stay whole.
+ */
+int cli_columns(int descriptor);
+/* The columns that help is written for: a terminal's, at most 80. */
+int cli_help_columns(void);
+/* Prints text without line ends, of whose first line `used` columns are taken; further lines begin
+ * after `indent` blanks. */
+void cli_wrap(FILE *to, const char *text, size_t length, int columns, int used, int indent);
+
+/* A word that is not known, and which of the candidates tried was probably meant. */
+typedef struct cli_guess {
+  const char *word, *best; /* best NULL: none is near */
+  int distance;
+  const char *dashes; /* what stands before it; NULL: nothing */
+} cli_guess;
+enum { CLI_GUESS = 64 };
+void cli_guess_try(cli_guess *guess, const char *candidate);
+/* "; did you mean 'scan'?", or "". */
+const char *cli_guess_text(const cli_guess *guess, char text[CLI_GUESS]);
+
 /* ---- failures: fail.c --------------------------------------------------------------------- */
 
 int cli_code_of(rung_status status);
@@ -142,14 +173,19 @@ rung_status cli_carry(rung_context *context, rung_status status, rung_error *err
 rung_status cli_opened(const cli_common *common, const char *device, rung_device_info *info,
                        rung_error *error);
 
-/* ---- sweeps: sweep.c --------------------------------------------------------------------------
- */
+/* ---- lists and ranges: sweep.c ------------------------------------------------------------ */
 
-/* Calls `each` with the line; or, where a value of it is FIRST..LAST ("n=2^10..2^20 type=f32"),
- * once for FIRST, twice that ... as long as LAST is not passed. Stops at the first failure. */
-rung_status cli_sweep(const char *line,
-                      rung_status (*each)(void *to, const char *line, rung_error *error), void *to,
-                      rung_error *error);
+/* What is to be done with each value, or line; a failure ends it. */
+typedef rung_status cli_each(void *to, const char *text, rung_error *error);
+
+/* Calls `each` with every value of "8,100..1000+100,2^10..2^20": values with commas between them,
+ * of which FIRST..LAST stands for FIRST, twice that ... as long as LAST is not passed,
+ * FIRST..LAST*FACTOR and FIRST..LAST+STEP for other steps. Refuses a place with nothing in it, a
+ * range that is none, and more than 4096 values of one. */
+rung_status cli_each_value(const char *list, cli_each *each, void *to, rung_error *error);
+/* Calls `each` with every line that a line of key=value pairs stands for, whose values may be such
+ * lists: each with each, the last key's values going round fastest. Refuses more than 4096. */
+rung_status cli_sweep(const char *line, cli_each *each, void *to, rung_error *error);
 
 /* ---- results: results.c ------------------------------------------------------------------- */
 
@@ -157,6 +193,20 @@ rung_status cli_sweep(const char *line,
 rung_status cli_results_begin(file_replace *file, const cli_common *common, rung_error *error);
 /* Takes json; NULL: memory ran out for it. Writes all of it or nothing. */
 rung_status cli_results_json(file_replace *file, json_t *json, rung_error *error);
+
+/* ---- programs: child.c -------------------------------------------------------------------- */
+
+typedef struct cli_child_end {
+  int code;   /* 128 and the signal's number where one ended it */
+  char *said; /* on its standard output, with a 0 at its end; to be freed */
+  size_t length;
+} cli_child_end;
+
+/* Runs a program of PATH with that standard input until it ends. `silent`: its standard error goes
+ * nowhere. Status: RUNG_FILE_FAILED where it cannot be run; RUNG_OUT_OF_MEMORY, also where it says
+ * more than about `most` bytes. */
+rung_status cli_child(char *const *argv, const char *input, bool silent, size_t most,
+                      cli_child_end *end, rung_error *error);
 
 /* ---- JSON: json.c ------------------------------------------------------------------------- */
 
@@ -185,18 +235,34 @@ const char *cli_colour(FILE *stream, const char *sequence);
 
 /* ---- progress: progress.c ----------------------------------------------------------------- */
 
-/* A bar on standard error, where that is a terminal and --quiet was not given. */
+/* A bar on standard error, where that is a terminal and --quiet was not given. It may not move
+ * before cli_progress_end(). */
 typedef struct cli_progress {
   bool shown;
   double base, share; /* this step's part of the whole */
   double last;        /* seconds, when it was drawn last */
   char label[96];
+  /* Of a long call or read, that a thread looks into. */
+  int inside; /* CLI_INSIDE_ ... */
+  char what[64];
+  const rung_context *context;
+  int64_t loop; /* the one it saw last */
+  int passes;   /* that ended, of those it saw */
+  bool seen;    /* it saw this loop get on */
 } cli_progress;
+enum { CLI_INSIDE_NOTHING, CLI_INSIDE_CALL, CLI_INSIDE_READ };
+
 void cli_progress_begin(cli_progress *progress, const cli_common *common);
 /* The steps to come are share of the whole, from base on. */
 void cli_progress_part(cli_progress *progress, double base, double share, const char *label);
-/* As lab_sample() calls it; `to` is a cli_progress. */
+/* What comes is one call of the library, on that context: its device tells how far it is. */
+void cli_progress_call(cli_progress *progress, double base, double share, const char *label,
+                       const char *what, const rung_context *context);
+/* What comes reads a file: how much of it has been read is shown. */
+void cli_progress_read(cli_progress *progress, const char *what);
+/* So far of the step, 0 ... 1. As lab_sample() calls it; `to` is a cli_progress. */
 void cli_progress_show(void *to, double done, const char *what);
+/* The line is gone. */
 void cli_progress_end(cli_progress *progress);
 
 #endif

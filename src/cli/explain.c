@@ -1,5 +1,6 @@
 /* rung explain: what a device saw kernels do, and where in their source. */
 #include "cli/explain.h"
+#include "lab/line.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ typedef struct request {
 enum { AGAINST, SIZE };
 static const cli_option options[] = {
     {"against", 0, "NAME", "set a second rung beside --rung"},
-    {"size", 0, "LINE", "the job: \"n=64 m=4096\"; default: a small one of the operation's own"},
+    {"sizes", 0, "LINE", "the job: \"n=64 m=4096\"; default: a small one of the operation's own"},
     {0}};
 
 static rung_status take(void *to, int index, const char *value, rung_error *error) {
@@ -71,10 +72,11 @@ static rung_status add_rung(explanation *e, const char *name, rung_error *error)
     e->rungs[e->count++] = (explained){.row = row, .block = e->common->block};
     return RUNG_OK;
   }
-  return rung_fail(error, RUNG_UNSUPPORTED,
-                   "rung '%.40s' runs on the CPU, and explain looks at GPU rungs: those that "
-                   "`rung ladder %s` marks gpu would do",
-                   name, e->operation->name);
+  return rung_fail(
+      error, RUNG_UNSUPPORTED,
+      "rung '%.40s' runs on the CPU, and explain looks at GPU rungs; expected: those that "
+      "`rung ladder %s` marks gpu",
+      name, e->operation->name);
 }
 
 static rung_status choose_rungs(explanation *e, rung_error *error) {
@@ -82,7 +84,7 @@ static rung_status choose_rungs(explanation *e, rung_error *error) {
   if (!e->rungs) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the rungs");
   if (e->request->against && !asked(e->common->rung))
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "--against '%.40s' has nothing to stand against: with --rung NAME it would do",
+                     "--against '%.40s' is given without --rung; expected: --rung NAME too",
                      e->request->against);
   if (asked(e->common->rung)) {
     rung_status status = add_rung(e, e->common->rung, error);
@@ -101,10 +103,10 @@ static rung_status choose_device(explanation *e, rung_error *error) {
   rung_status status = rung_find_device(e->device, &device, error);
   if (status) return status;
   if (device.kind == RUNG_CPU)
-    return rung_fail(error, RUNG_UNSUPPORTED,
-                     "--device '%.40s' runs no GPU rungs, and explain looks at those: sim or cuda "
-                     "would do",
-                     e->device);
+    return rung_fail(
+        error, RUNG_UNSUPPORTED,
+        "--device '%.40s' runs no GPU rungs, and explain looks at those; expected: sim or cuda",
+        e->device);
   return cli_open(e->common, e->device, &e->context, error);
 }
 
@@ -129,15 +131,14 @@ static rung_status make_case(const explanation *e, const char *line, rung_case *
            adds ? rung_dtype_name(common->type) : "");
   if (strlen(line) >= RUNG_SENTENCE)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "--size is a line of %zu characters: fewer than %d "
-                     "would do",
-                     strlen(line), RUNG_SENTENCE);
+                     "--sizes is a line of %zu characters; expected: fewer than %d", strlen(line),
+                     RUNG_SENTENCE);
   rung_status status = cases->make(typed, common->seed, test_case, error);
   if (status || !common->typed || test_case->types.in == common->type) return status;
   const rung_dtype found = test_case->types.in;
   cases->drop(test_case);
   return rung_fail(error, RUNG_BAD_ARGUMENT,
-                   "--type is %s where the job '%.60s' is of %s: one of them would do",
+                   "--type is %s where the job '%.60s' is of %s; expected: one of them",
                    rung_dtype_name(common->type), line, rung_dtype_name(found));
 }
 
@@ -190,8 +191,10 @@ static void shrink(const char *line, const char *label, double factor, char *tex
     snprintf(text, size, "%s", "one of the operation's own");
     return;
   }
-  char *end;
-  long long n = (long long)((double)strtoll(value, &end, 10) * factor), unit = 1;
+  const char *end = value;
+  int64_t whole = 0;
+  rung_whole_number(value, &end, &whole);
+  long long n = (long long)((double)whole * factor), unit = 1;
   while (n / unit >= 100) unit *= 10;
   n = n > unit ? n / unit * unit : 1;
   snprintf(text, size, "\"%.*s%lld%s\"", (int)(value - line), line, n, end);
@@ -212,8 +215,8 @@ static rung_status check_patience(const explanation *e, rung_error *error) {
   shrink(e->request->size, e->test_case.label, .8 * PATIENCE / wanted, smaller, sizeof smaller);
   return rung_fail(
       error, RUNG_BAD_ARGUMENT,
-      "--size '%.80s' would take about %s to count, and at most %d s are taken for it: "
-      "%.160s would do",
+      "--sizes '%.80s' would take about %s to count, and at most %d s are taken for it; expected: "
+      "%.160s",
       e->request->size, cli_time(1000 * wanted, time), PATIENCE, smaller);
 }
 

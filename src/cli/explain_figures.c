@@ -139,8 +139,8 @@ static void say_requests(saying *all, const char *what, const char *does, double
   const double each = over(sectors, requests);
   const double ideal = fmax(1, over(bytes / SECTOR_BYTES, requests));
   if (!(each >= 1.2 * ideal)) return;
-  snprintf(text, sizeof text, "Each %s request moves %.1f sectors where %.1f would do: %s %s.",
-           what, each, ideal, each >= WIDE_SECTORS ? "neighbouring threads" : "what a warp",
+  snprintf(text, sizeof text, "Each %s request moves %.1f sectors where %.1f suffice: %s %s.", what,
+           each, ideal, each >= WIDE_SECTORS ? "neighbouring threads" : "what a warp",
            each >= WIDE_SECTORS        ? does
            : strcmp(what, "load") == 0 ? "reads is not whole sectors"
                                        : "writes is not whole sectors");
@@ -154,7 +154,7 @@ static void say_inside(saying *all, const explain_figures *figures) {
   if (passes >= 1.2) {
     snprintf(
         text, sizeof text,
-        "An access to shared memory takes %.1f passes where 1 would do: threads of a warp want "
+        "An access to shared memory takes %.1f passes where 1 suffices: threads of a warp want "
         "different words of one bank.",
         passes);
     say(all, passes, text);

@@ -30,7 +30,7 @@ rung_status explain_on_gpu(rung_context *context, const rung_case *test_case, co
                            test_case->operation->name,
                            "--rung",
                            the->row->name,
-                           "--size",
+                           "--sizes",
                            test_case->label,
                            "--device",
                            device,

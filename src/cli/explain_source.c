@@ -29,7 +29,7 @@ static const struct {
     {RUNG_EXCHANGES, "shuffles"},
     {RUNG_STEPS, "steps"},
     {RUNG_PARTIAL_STEPS, "partial"},
-    {RUNG_DIVERGENT_BRANCHES, "parted"},
+    {RUNG_DIVERGENT_BRANCHES, "divergent"},
     {RUNG_FLOPS, "flops"},
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };

@@ -154,7 +154,7 @@ static const struct {
     {"global stores, a warp's", FIGURE_STORES},
     {"sectors of 32 bytes", FIGURE_SECTORS},
     {"sectors a request", FIGURE_SECTORS_PER_REQUEST},
-    {"of these would do", FIGURE_IDEAL_SECTORS},
+    {"of these needed", FIGURE_IDEAL_SECTORS},
     {"bytes asked for / moved", FIGURE_EFFICIENCY},
     {"global accesses, a thread's", FIGURE_ACCESSES},
     {"shared accesses, a warp's", FIGURE_SHARED},

@@ -1,4 +1,6 @@
 #include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -34,11 +36,22 @@ void cli_print(FILE *to, const char *text) {
   }
 }
 
+/* "rung VERB: text" on standard error, at its width where it is a terminal. */
+static void say(const char *verb, const char *text) {
+  char *whole = NULL;
+  size_t length = 0;
+  const int columns = cli_columns(STDERR_FILENO);
+  FILE *to = columns > 0 ? open_memstream(&whole, &length) : NULL;
+  fprintf(to ? to : stderr, "rung %s: ", verb);
+  cli_print(to ? to : stderr, text);
+  if (to && fclose(to) == 0) cli_wrap(stderr, whole, length, columns, 0, 4);
+  free(whole);
+  fputc('\n', stderr);
+}
+
 int cli_end(const char *verb, const rung_error *error) {
   if (error->status == RUNG_OK) return CLI_DONE;
-  fprintf(stderr, "rung %s: ", verb);
-  cli_print(stderr, error->sentence[0] ? error->sentence : rung_status_text(error->status));
-  fputc('\n', stderr);
+  say(verb, error->sentence[0] ? error->sentence : rung_status_text(error->status));
   return cli_code_of(error->status);
 }
 
@@ -49,7 +62,5 @@ void cli_note(const cli_common *common, const char *verb, const char *format, ..
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  fprintf(stderr, "rung %s: ", verb);
-  cli_print(stderr, text);
-  fputc('\n', stderr);
+  say(verb, text);
 }

@@ -41,7 +41,7 @@ static rung_status take_range(request *r, const char *value, rung_error *error) 
   const size_t first = strcspn(value, " :"), gap = strspn(value + first, " :");
   if (strlen(value) >= sizeof text || value[first] == '\0')
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "--range '%.60s' is not two numbers: \"0 1\" would do", value);
+                     "--range '%.60s' is not two numbers; expected: \"0 1\"", value);
   memcpy(text, value, first);
   text[first] = '\0';
   rung_status status = cli_double("--range", text, &r->bins.low, error);
@@ -100,15 +100,14 @@ static const cli_usage usage = {
 static rung_status check(const cli_common *common, const request *r, rung_error *error) {
   if (r->kinds != 1)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "%s of --modulo, --bins, --edges and --bytes: one of them would do",
+                     "%s of --modulo, --bins, --edges and --bytes; expected: one of them",
                      r->kinds == 0 ? "none" : "more than one");
   if (r->bins.kind == RUNG_BINS_EVEN && !r->has_range)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "--bins is given and --range is not: --range LO HI "
-                     "would do");
+                     "--bins is given and --range is not; expected: --range LO HI");
   if (r->bins.kind != RUNG_BINS_EVEN && r->has_range)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "--range is given without --bins: --bins K would do");
+                     "--range is given without --bins; expected: --bins K");
   return array_place(common, true, error);
 }
 
@@ -229,6 +228,7 @@ static rung_status count(request *r, const char *path, rung_error *error) {
   if (!status) status = take_edges(r, error);
   if (!status) status = array_take(&r->job, path, TAKEN, error);
   if (!status) status = make_result(r, error);
+  if (!status) status = array_fits(common, &r->counts.tensor, error);
   if (!status) status = array_run(&r->job, call, r, error);
   if (status) return status;
   if (common->output && !common->json) note_outside(r);

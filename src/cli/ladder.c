@@ -1,7 +1,7 @@
 /* rung ladder: the rungs of each operation, their ideas, what each needs. */
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/rows.h"
 
 static const char verb[] = "ladder";
 
@@ -68,22 +68,26 @@ static json_t *types_json(const char *types) {
   return list;
 }
 
-static json_t *rung_json(const rung_ladder_info *rung) {
+static json_t *rung_json(const char *operation, const rung_ladder_info *rung) {
   json_t *blocks = json_array();
   for (int i = 0; rung->blocks[i]; i++) cli_append(&blocks, json_integer(rung->blocks[i]));
-  return lab_object("{s:s, s:s, s:s, s:s, s:o, s:o, s:i, s:s?, s:b, s:b, s:s?}", "rung", rung->name,
-                    "idea", rung->idea, "family", rung->on, "order", rung->order, "dtypes",
-                    types_json(rung->types), "blocks", blocks, "capability", rung->capability,
-                    "hardware", rung->hardware, "auto", rung->first, "runs_here", rung->available,
-                    "why_not", rung->available ? NULL : rung->why_not);
+  return lab_object("{s:s, s:s, s:s, s:s, s:o, s:o, s:i, s:s?, s:b, s:b, s:s?, s:s?}", "rung",
+                    rung->name, "idea", rung->idea, "family", rung->on, "order", rung->order,
+                    "dtypes", types_json(rung->types), "blocks", blocks, "capability",
+                    rung->capability, "hardware", rung->hardware, "auto", rung->first, "runs_here",
+                    rung->available, "why_not", rung->available ? NULL : rung->why_not, "slower",
+                    cli_slower(operation, rung->name, rung->on));
 }
 
-static void print_rung(FILE *to, const sides *of, const rung_ladder_info *rung) {
+static void print_rung(FILE *to, const sides *of, const char *operation,
+                       const rung_ladder_info *rung) {
   char needs[160];
+  const char *slower = cli_slower(operation, rung->name, rung->on);
   needs_text(rung, needs, sizeof needs);
-  fprintf(to, "  %c %-17s %-10s %-9s %-30s %s\n", rung->first ? '*' : ' ', rung->name, rung->on,
-          rung->order, needs, rung->available ? "yes" : "no");
+  fprintf(to, "  %c %-17s %-7s %-9s %-9s  %s\n", rung->first ? '*' : ' ', rung->name, rung->on,
+          rung->order, rung->available ? "yes" : "no", needs);
   fprintf(to, "      %s\n", rung->idea);
+  if (slower) fprintf(to, "      on an H200 %s\n", slower);
   if (!rung->available && of->devices[side_of(rung->on)].usable)
     fprintf(to, "      %s\n", rung->why_not);
 }
@@ -102,33 +106,19 @@ static void show(FILE *to, const sides *of, const rung_operation_info *operation
   if (!all) {
     fprintf(to, "%s%s%s: %s\n", cli_colour(to, CLI_BOLD), operation->name,
             cli_colour(to, CLI_PLAIN), operation->summary);
-    fprintf(to, "    %-17s %-10s %-9s %-30s %s\n", "rung", "family", "order", "takes, needs",
-            "runs here");
+    fprintf(to, "    %-17s %-7s %-9s %-9s  %s\n", "rung", "family", "order", "runs here",
+            "takes, needs");
   }
   for (int i = 0; i < operation->rungs; i++) {
     const rung_ladder_info rung = rung_at(of, operation, i);
     if (all)
-      cli_append(&rungs, rung_json(&rung));
+      cli_append(&rungs, rung_json(operation->name, &rung));
     else
-      print_rung(to, of, &rung);
+      print_rung(to, of, operation->name, &rung);
   }
   if (all)
     cli_append(all, lab_object("{s:s, s:s, s:o}", "operation", operation->name, "summary",
                                operation->summary, "rungs", rungs));
-}
-
-/* Refuses a name that no operation has; NULL is allowed. */
-static rung_status check_name(const char *name, rung_error *error) {
-  char list[200] = "";
-  size_t used = 0;
-  rung_operation_info at = {.size = sizeof at};
-  for (int i = 0; rung_operation_at(i, &at) == RUNG_OK; i++) {
-    if (!name || strcmp(at.name, name) == 0) return RUNG_OK;
-    if (used < sizeof list)
-      used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", at.name);
-  }
-  return rung_fail(error, RUNG_UNKNOWN_NAME, "there is no operation '%.40s'; there are: %s", name,
-                   list);
 }
 
 int verb_ladder(int argc, char **argv) {
@@ -140,7 +130,8 @@ int verb_ladder(int argc, char **argv) {
   sides of = {0};
   file_replace out = {0};
   json_t *all = json_array();
-  rung_status status = check_name(argv[first], &error);
+  const rung_operation *one[2], *const *operations;
+  rung_status status = cli_operations_of(argv[first], one, &operations, &error);
   if (!status) status = find_sides(&common, &of, &error);
   if (!status) status = cli_results_begin(&out, &common, &error);
   for (int i = 0; !status && rung_operation_at(i, &at) == RUNG_OK; i++)

@@ -11,28 +11,33 @@ static const cli_verb verbs[] = {
     {"radiator", "heat in a cylindrical radiator, on CPU and GPU, timed and compared",
      verb_radiator},
     {"stencil", "a weighted row stencil applied to an array in a file", verb_stencil},
+    {"correlate", "a filter on an image in a file", verb_correlate},
+    {"convolve", "the same with the filter's kernel turned round", verb_convolve},
     {"reduce", "sum, minimum, maximum or mean of an array in a file", verb_reduce},
     {"scan", "prefix sums, minima or maxima of an array in a file", verb_scan},
     {"matmul", "the product of two matrices, or of batches of them, in files", verb_matmul},
     {"histogram", "how many elements of an array in a file fall into each bin", verb_histogram},
-    {"pairs", "how many pairs of points, in a file or random, are how far apart", verb_pairs},
+    {"pairs", "pair distances of points, in a file or random: counts and g(r)", verb_pairs},
     {"tour", "every ladder verified and timed on this machine", verb_tour},
     {"ladder", "the rungs of each operation, their ideas, what each needs", verb_ladder},
     {"verify", "every rung against the reference", verb_verify},
     {"bench", "how long each rung takes, and what it gained", verb_bench},
+    {"compare", "two records, or two commands in turn: same, faster, slower?", verb_compare},
+    {"report", "records as one page: tables, charts, provenance", verb_report},
     {"explain", "what the GPU rungs' kernels do, counted line by line", verb_explain},
     {"timeline", "when each block ran, and on which multiprocessor", verb_timeline},
+    {"clocks", "what each clock measures, how finely, and when it lies", verb_clocks},
     {"devices", "what is here, and what it can do", verb_devices}};
 
 static void print_help(FILE *to) {
   fprintf(to,
           "Usage: rung VERB [OPTION]... [ARGUMENT]...\n"
-          "       rung --help | --version\n\n"
+          "       rung help [VERB] | --help | --version\n\n"
           "Fast data-parallel kernels with the same bits on every device.\n\nVerbs:\n");
   for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
     fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].line);
   fprintf(to,
-          "\n`rung VERB --help` explains a verb, with an example.\n"
+          "\n`rung help VERB` explains a verb, with an example.\n"
           "Exit status: 0 done, 1 a check failed, 2 bad usage, 3 bad input or output, 4 no such\n"
           "device, 5 out of memory.\n\nExample:\n  rung tour\n");
 }
@@ -40,17 +45,32 @@ static void print_help(FILE *to) {
 static int run_verb(int argc, char **argv) {
   for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
     if (strcmp(verbs[i].name, argv[1]) == 0) return verbs[i].run(argc - 1, argv + 1);
+  cli_guess guess = {.word = argv[1]};
+  char meant[CLI_GUESS];
+  for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) cli_guess_try(&guess, verbs[i].name);
   fputs("rung: there is no verb '", stderr);
   cli_print(stderr, argv[1]);
-  fputs("'; `rung --help` lists them\n", stderr);
+  fprintf(stderr, "'%s `rung --help` lists them\n",
+          guess.best ? cli_guess_text(&guess, meant) : ";");
   return CLI_BAD_USAGE;
+}
+
+/* `rung help VERB` is `rung VERB --help`; an operation after it has its keys explained. */
+static int run_help(int argc, char **argv) {
+  if (argc < 3) {
+    print_help(stdout);
+    return CLI_DONE;
+  }
+  char option[] = "--help",
+       *words[] = {argv[0], argv[2], argc > 3 ? argv[3] : option, option, NULL};
+  return run_verb(4, words);
 }
 
 /* What was printed must have arrived. */
 static int close_output(int code) {
   errno = 0;
   bool written = fflush(stdout) == 0 && !ferror(stdout);
-  if (written || code > CLI_CHECK_FAILED) return code;
+  if (written || (code > CLI_CHECK_FAILED && code <= CLI_OUT_OF_MEMORY)) return code;
   fprintf(stderr, "rung: standard output cannot be written: %s\n", strerror(errno ? errno : EIO));
   return CLI_BAD_INPUT;
 }
@@ -75,13 +95,16 @@ int main(int argc, char **argv) {
   int code = CLI_DONE;
   hold_streams();
   if (!has_stack()) return CLI_OUT_OF_MEMORY;
+  cli_terminal();
   if (argc < 2) {
     print_help(stderr);
     return CLI_BAD_USAGE;
   }
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
     print_help(stdout);
-  } else if (strcmp(argv[1], "--version") == 0) {
+  } else if (strcmp(argv[1], "help") == 0) {
+    code = run_help(argc, argv);
+  } else if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
     printf("rung %s\n", rung_version());
   } else {
     code = run_verb(argc, argv);

@@ -129,6 +129,7 @@ int verb_matmul(int argc, char **argv) {
   if (!status) status = read_matrix(&r.a, argv[first], r.turn_a, &error);
   if (!status) status = read_matrix(&r.b, argv[first + 1], r.turn_b, &error);
   if (!status) status = make_result(&r, &error);
+  if (!status) status = array_fits(&common, r.to, &error);
   if (!status) status = array_run(&r.a, call, &r, &error);
   if (!status) array_say(&r.a, r.to, NULL, NULL, NULL, &error);
   grid_free(&r.out);

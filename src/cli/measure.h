@@ -9,10 +9,18 @@
 rung_status measure_open(lab_bench_set_up *set_up, const cli_common *common, const char *device,
                          cli_progress *progress, bool with_peers, rung_error *error);
 
-/* The table: rung, block, median, [min, q3], gain over the rung below, part of the peak, clock,
- * samples, why it stopped, verdict. */
+/* The table: rung, block, median, [min, q3], gain over the rung below, GB/s and GFLOP/s of the
+ * job's least work, part of the peak, clock, samples, why it stopped, verdict; and what disturbed
+ * it. */
 void measure_print(FILE *to, const lab_bench *result);
+/* The same as a table of Markdown. */
+void measure_markdown(FILE *to, const lab_bench *result);
+/* What disturbed it, in words; "" where nothing did. */
+const char *measure_disturbed(const lab_bench *result, char *text, size_t room);
 /* The ladder as bars: one line a rung. */
 void measure_bars(FILE *to, const lab_bench *result);
+
+/* The lines of records on standard output. */
+rung_status measure_records(const json_t *lines, rung_error *error);
 
 #endif

@@ -6,13 +6,20 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "lab/line.h"
 
 enum {
   OPTIONS = 40,
   LETTERS = 2 * OPTIONS + 2,
   BLOCK_MOST = 1024,
   THREADS_MOST = 4096,
-  TYPES_SHOWN = 96
+  TYPES_SHOWN = 96,
+  PROSE = 1024,
+  PLAIN = 32,
+  HELP_COLUMN =
+      27, /* where an option's help begins; on a terminal below NARROW columns further left */
+  HELP_NARROW = 6,
+  NARROW = 60
 };
 
 /* The options of cli_common, in the order of the CLI_ bits; then those every verb takes. */
@@ -28,6 +35,7 @@ enum {
   OUTPUT,
   MASKED,
   QUIET = MASKED,
+  WIDE,
   HELP,
   COMMONS
 };
@@ -42,26 +50,26 @@ static const cli_option commons[COMMONS] = {
     {"json", 0, NULL, "print one JSON object"},
     {"output", 'o', "FILE", "write results there, whole or not at all; default: standard output"},
     {"quiet", 0, NULL, "no remarks and no progress on standard error"},
+    {"wide", 0, NULL, "do not wrap lines at the width of the terminal"},
     {"help", 'h', NULL, "print this and exit"}};
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
 rung_status cli_int(const char *option, const char *text, int64_t least, int64_t most,
                     int64_t *value, rung_error *error) {
-  char *end = NULL;
-  errno = 0;
-  long long number = strtoll(text, &end, 10);
-  bool whole = end != text && *end == '\0' && !isspace((unsigned char)text[0]);
-  if (whole && errno == 0 && number >= least && number <= most) {
+  const char *end = NULL;
+  int64_t number = 0;
+  const bool whole = rung_whole_number(text, &end, &number) && *end == '\0';
+  if (whole && number >= least && number <= most) {
     *value = number;
     return RUNG_OK;
   }
-  const char *fault = whole ? "is out of range" : "is no integer";
   if (most == INT64_MAX)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "%s '%.40s' %s: %lld or more would do", option, text,
-                     fault, (long long)least);
-  return rung_fail(error, RUNG_BAD_ARGUMENT, "%s '%.40s' %s: %lld ... %lld would do", option, text,
-                   fault, (long long)least, (long long)most);
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "%s '%.40s'; expected: a whole number, %lld or more",
+                     option, text, (long long)least);
+  return rung_fail(error, RUNG_BAD_ARGUMENT,
+                   "%s '%.40s'; expected: a whole number from %lld to %lld", option, text,
+                   (long long)least, (long long)most);
 }
 
 rung_status cli_double(const char *option, const char *text, double *value, rung_error *error) {
@@ -72,7 +80,7 @@ rung_status cli_double(const char *option, const char *text, double *value, rung
   /* ERANGE is also set of a subnormal, which is a number like any other. */
   if (!whole || !isfinite(number))
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "%s '%.40s' is no number: a finite decimal number would do", option, text);
+                     "%s '%.40s' is no number; expected: a finite decimal number", option, text);
   *value = number;
   return RUNG_OK;
 }
@@ -104,7 +112,7 @@ static rung_status take_type(const cli_usage *usage, const char *text, cli_commo
   char taken[TYPES_SHOWN];
   if (!rung_dtype_named(text, &type) || !(types_of(usage) & RUNG_TYPE(type))) {
     rung_dtypes_text(types_of(usage), taken, sizeof taken);
-    return rung_fail(error, RUNG_UNKNOWN_NAME, "--type '%.40s' is not taken: %s would do", text,
+    return rung_fail(error, RUNG_UNKNOWN_NAME, "--type '%.40s' is not taken; expected: %s", text,
                      taken);
   }
   common->type = type;
@@ -116,7 +124,7 @@ static rung_status take_math(const char *text, cli_common *common, rung_error *e
   bool fast = strcmp(text, "fast") == 0;
   if (!fast && strcmp(text, "strict") != 0)
     return rung_fail(error, RUNG_UNKNOWN_NAME,
-                     "--math '%.40s' is not known: strict or fast would do", text);
+                     "--math '%.40s' is not known; expected: strict or fast", text);
   common->math = fast ? RUNG_MATH_FAST : RUNG_MATH_STRICT;
   common->mathed = true;
   return RUNG_OK;
@@ -151,6 +159,10 @@ static rung_status take_common(const cli_usage *usage, cli_common *common, int i
       break;
     case JSON:
       common->json = true;
+      cli_wide();
+      break;
+    case WIDE:
+      cli_wide();
       break;
     case OUTPUT:
       common->output = value;
@@ -166,22 +178,57 @@ static rung_status take_common(const cli_usage *usage, cli_common *common, int i
 
 /* ---- help --------------------------------------------------------------------------------- */
 
-static void print_option(const cli_option *option, const char *help) {
+/* "[=LIST]" may be left out. */
+static int takes(const cli_option *option) {
+  if (!option->argument) return no_argument;
+  return option->argument[0] == '[' ? optional_argument : required_argument;
+}
+
+static void print_option(const cli_option *option, const char *help, int columns) {
   char left[64];
+  const bool narrow = columns < NARROW;
+  const int indent = narrow ? HELP_NARROW : HELP_COLUMN;
   int used = snprintf(left, sizeof left, option->letter ? "-%c" : "  ", option->letter);
   if (option->name)
     used += snprintf(left + used, sizeof left - (size_t)used, "%s--%s",
                      option->letter ? ", " : "  ", option->name);
-  if (option->argument) snprintf(left + used, sizeof left - (size_t)used, " %s", option->argument);
-  printf("  %-24s %s\n", left, help ? help : option->help);
+  if (option->argument)
+    snprintf(left + used, sizeof left - (size_t)used,
+             takes(option) == optional_argument ? "%s" : " %s", option->argument);
+  if (!help) help = option->help;
+  printf(narrow ? "  %s" : "  %-24s ", narrow ? left + strspn(left, " ") : left);
+  if (narrow || strlen(left) > HELP_COLUMN - 3) printf("\n%*s", indent, "");
+  cli_wrap(stdout, help, strlen(help), columns, indent, indent);
+  putchar('\n');
+}
+
+/* A line that ends a sentence ends where it does; others are filled. */
+static void print_prose(const char *text, int columns) {
+  char line[PROSE];
+  size_t used = 0;
+  for (const char *at = text;; at++) {
+    const bool ends = *at == '\0' || (*at == '\n' && at > text && at[-1] == '.');
+    if (!ends && used < sizeof line) line[used++] = *at == '\n' ? ' ' : *at;
+    if (ends) {
+      cli_wrap(stdout, line, used, columns, 0, 0);
+      putchar('\n');
+      used = 0;
+    }
+    if (*at == '\0') return;
+  }
 }
 
 static void print_help(const cli_usage *usage) {
   char types[TYPES_SHOWN];
   rung_dtypes_text(types_of(usage), types, sizeof types);
-  printf("Usage: rung %s %s\n\n%s\n\nOptions:\n", usage->verb, usage->synopsis, usage->about);
+  const int columns = cli_help_columns();
+  const int indent = printf("Usage: rung %s ", usage->verb);
+  cli_wrap(stdout, usage->synopsis, strlen(usage->synopsis), columns, indent, indent);
+  printf("\n\n");
+  print_prose(usage->about, columns);
+  printf("\nOptions:\n");
   for (const cli_option *option = usage->options; option && option->help; option++)
-    print_option(option, NULL);
+    print_option(option, NULL, columns);
   for (int i = 0; i < COMMONS; i++) {
     if (i < MASKED && !(usage->common >> i & 1)) continue;
     const char *help = i == DEVICE   ? usage->device_help
@@ -189,7 +236,7 @@ static void print_help(const cli_usage *usage) {
                        : i == OUTPUT ? usage->output_help
                        : i == TYPE   ? types
                                      : NULL;
-    print_option(&commons[i], help);
+    print_option(&commons[i], help, columns);
   }
   printf("\nExample:\n  %s\n", usage->example);
 }
@@ -198,7 +245,8 @@ static void print_help(const cli_usage *usage) {
 
 /* getopt's tables; an option's `val` is its index + 1000, own options before the common ones. */
 typedef struct tables {
-  struct option longs[OPTIONS + 1];
+  struct option longs[2 * OPTIONS + 1];
+  char plain[OPTIONS][PLAIN]; /* names without the hyphens in them, which may be left out */
   char letters[LETTERS];
   const cli_option *options[OPTIONS];
   int own, count, longs_count, letters_count;
@@ -206,10 +254,18 @@ typedef struct tables {
 
 enum { VALUE = 1000 };
 
+static void add_name(tables *t, const cli_option *option, const char *name) {
+  t->longs[t->longs_count++] = (struct option){name, takes(option), NULL, VALUE + t->count};
+}
+
 static void add_option(tables *t, const cli_option *option) {
-  if (option->name)
-    t->longs[t->longs_count++] = (struct option){
-        option->name, option->argument ? required_argument : no_argument, NULL, VALUE + t->count};
+  if (option->name) add_name(t, option, option->name);
+  if (option->name && strchr(option->name, '-')) {
+    char *to = t->plain[t->count];
+    for (const char *at = option->name; *at && to < t->plain[t->count] + PLAIN - 1; at++)
+      if (*at != '-') *to++ = *at;
+    add_name(t, option, t->plain[t->count]);
+  }
   if (option->letter) {
     t->letters[t->letters_count++] = (char)option->letter;
     if (option->argument) t->letters[t->letters_count++] = ':';
@@ -240,13 +296,18 @@ static rung_status refuse_option(const cli_usage *usage, const tables *t, int fo
   char letter[3] = {'-', (char)optopt, '\0'};
   if (optopt > 0 && optopt < VALUE) word = letter;
   const char *fault = "is not an option of this verb";
+  cli_guess guess = {.word = strncmp(word, "--", 2) == 0 ? word + 2 : ""};
+  char meant[CLI_GUESS];
   if (found == ':') {
     fault = "needs a value";
   } else if (optopt >= VALUE && t->options[optopt - VALUE]->argument == NULL) {
     fault = "takes no value";
   }
-  return rung_fail(error, RUNG_BAD_ARGUMENT, "'%.60s' %s; `rung %s --help` lists them", word, fault,
-                   usage->verb);
+  for (int i = 0; found == '?' && i < t->count; i++)
+    if (t->options[i]->name) cli_guess_try(&guess, t->options[i]->name);
+  guess.dashes = "--";
+  return rung_fail(error, RUNG_BAD_ARGUMENT, "'%.60s' %s%s `rung help %s` lists them", word, fault,
+                   guess.best ? cli_guess_text(&guess, meant) : ";", usage->verb);
 }
 
 static rung_status take_options(const cli_usage *usage, int argc, char **argv, cli_common *common,

@@ -1,4 +1,4 @@
-/* rung pairs: how many pairs of points are how far apart. */
+/* rung pairs: histograms of pair distances, and g(r). */
 #include "cli/pairs.h"
 
 #include <ctype.h>
@@ -38,7 +38,7 @@ static const cli_option options[] = {
     {"box", 0, "BOX", "\"Lx Ly Lz [yx zx zy]\": this box, not the file's"},
     {"open", 0, NULL, "no box: open space, whatever the file says"},
     {"frames", 0, "RANGE", "FIRST:LAST:STEP, counted from 1; default: all"},
-    {"select", 0, "LIST", "only points of these names or elements, parted by commas"},
+    {"select", 0, "LIST", "only points of these names or elements, comma-separated"},
     {"with", 0, "LIST", "each of them with those of this list, not among each other"},
     {"exclude-molecules", 0, NULL, "leave out pairs within a molecule"},
     {"weights", 0, "NAME", "sum the products of weights too: a column, or W.npy"},
@@ -67,7 +67,7 @@ static rung_status take_log(pairs_request *r, const char *value, rung_error *err
       of[2] == (double)(int64_t)of[2])
     return RUNG_OK;
   return rung_fail(error, RUNG_BAD_ARGUMENT,
-                   "--log '%.60s': LO above 0, HI above LO and 1 ... %d bins would do", value,
+                   "--log '%.60s'; expected: LO above 0, HI above LO and 1 ... %d bins", value,
                    RUNG_MAX_BINS);
 }
 
@@ -77,10 +77,10 @@ static rung_status take_box(pairs_request *r, const char *value, rung_error *err
   rung_status status = cli_numbers("--box", value, 6, n, &count, error);
   if (status) return status;
   if ((count != 3 && count != 6) || !(n[0] > 0 && n[1] > 0 && n[2] > 0))
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "--box '%.80s': three lengths above 0, and three tilts (yx, zx, zy) or none, "
-                     "would do",
-                     value);
+    return rung_fail(
+        error, RUNG_BAD_ARGUMENT,
+        "--box '%.80s'; expected: three lengths above 0, and three tilts (yx, zx, zy) or none",
+        value);
   r->box = (rung_box){.a = {n[0], 0, 0}, .b = {n[3], n[1], 0}, .c = {n[4], n[5], n[2]}};
   r->has_box = true;
   return RUNG_OK;
@@ -92,14 +92,15 @@ static rung_status take_frames(pairs_request *r, const char *value, rung_error *
   int64_t *to[3] = {&r->first, &r->last, &r->step};
   int parts = 0;
   if (strlen(value) >= sizeof text)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "--frames '%.60s': FIRST:LAST:STEP would do", value);
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "--frames '%.60s'; expected: FIRST:LAST:STEP",
+                     value);
   strcpy(text, value);
   for (bool more = true; more; parts++) {
     char *colon = strchr(part, ':');
     more = colon != NULL;
     if (colon) *colon = '\0';
     if (parts == 3)
-      return rung_fail(error, RUNG_BAD_ARGUMENT, "--frames '%.60s': FIRST:LAST:STEP would do",
+      return rung_fail(error, RUNG_BAD_ARGUMENT, "--frames '%.60s'; expected: FIRST:LAST:STEP",
                        value);
     if (*part != '\0' || (parts == 0 && !more)) {
       rung_status status = cli_int("--frames", part, 1, INT64_MAX, to[parts], error);
@@ -118,7 +119,8 @@ static rung_status take_positive(const char *option, const char *text, double *v
                                  rung_error *error) {
   rung_status status = cli_double(option, text, value, error);
   if (status || *value > 0) return status;
-  return rung_fail(error, RUNG_BAD_ARGUMENT, "%s '%.40s': a number above 0 would do", option, text);
+  return rung_fail(error, RUNG_BAD_ARGUMENT, "%s '%.40s'; expected: a number above 0", option,
+                   text);
 }
 
 /* A column's name, or a file's. */
@@ -211,14 +213,14 @@ static const cli_usage usage = {
 static rung_status check_file(const cli_common *common, const pairs_request *r, rung_error *error) {
   const char *fault = NULL;
   if (r->kinds != 1) {
-    fault = r->kinds == 0 ? "none of --width, --bins, --edges and --log: one of them would do"
-                          : "more than one of --width, --bins, --edges and --log: one would do";
+    fault = r->kinds == 0 ? "none of --width, --bins, --edges and --log; expected: one of them"
+                          : "more than one of --width, --bins, --edges and --log; expected: one";
   } else if (r->max > 0 && r->width == 0 && r->count == 0) {
-    fault = "--max is given and the edges say where bins end: --width or --bins would do";
+    fault = "--max is given and the edges say where bins end; expected: --width or --bins";
   } else if (r->open && r->has_box) {
-    fault = "--open and --box exclude each other: one of them would do";
+    fault = "--open and --box exclude each other; expected: one of them";
   } else if (r->with && !r->select) {
-    fault = "--with is given and --select is not: --select LIST would do";
+    fault = "--with is given and --select is not; expected: --select LIST";
   } else if (r->volume > 0 && !r->rdf) {
     fault = "--volume is given without --rdf";
   } else if (r->sample > 0 && !r->check) {
@@ -240,9 +242,10 @@ static rung_status take_report(cli_common *common, pairs_request *r, int count, 
   if (!status && count == 3) common->block = (int)block;
   if (!status && (r->kinds > 0 || r->max > 0 || r->how.format || r->has_box || r->open ||
                   r->select || r->with || r->exclude || r->weighted || r->rdf || r->check))
-    status = rung_fail(error, RUNG_BAD_ARGUMENT,
-                       "options of FILE are given with N WIDTH: only --all, --device, --rung, "
-                       "--block, --type, --threads, --json and -o would do");
+    status =
+        rung_fail(error, RUNG_BAD_ARGUMENT,
+                  "options of FILE are given with N WIDTH; expected: only --all, --device, --rung, "
+                  "--block, --type, --threads, --json and -o");
   return status;
 }
 

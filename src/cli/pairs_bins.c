@@ -41,7 +41,7 @@ rung_status pairs_fit(const pairs_result *result, const rung_box *box, int64_t f
   if (pairs_last(result) <= reach) return RUNG_OK;
   return rung_fail(error, RUNG_BAD_ARGUMENT,
                    "the bins end at %.9g, and in the box of frame %lld no two points can be told "
-                   "beyond %s apart (half the shortest way between images): --max %s would do",
+                   "beyond %s apart (half the shortest way between images); expected: --max %s",
                    pairs_last(result), (long long)frame, not_above(reach, text), text);
 }
 
@@ -71,9 +71,9 @@ static rung_status find_end(const pairs_request *r, const rung_box *box, const p
   if (isfinite(*end)) return RUNG_OK;
   *end = diagonal(frame) * (1 + 1e-12); /* bins are open above: the longest pair is to be below */
   if (*end > 0 && isfinite(*end)) return RUNG_OK;
-  return rung_fail(error, RUNG_BAD_ARGUMENT,
-                   "the points of the first frame do not say how far bins should reach: --max R "
-                   "would do");
+  return rung_fail(
+      error, RUNG_BAD_ARGUMENT,
+      "the points of the first frame do not say how far bins should reach; expected: --max R");
 }
 
 /* How many bins of a width there are: as many as end within --max or the box, or as cover all. */
@@ -89,12 +89,12 @@ static rung_status make_even(const pairs_request *r, double end, double limit, r
   const double count = r->width > 0 ? count_bins(r, end, limit) : (double)r->count;
   if (!(count <= RUNG_MAX_BINS))
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "--width %g makes %.0f bins up to %g: at most %d would do", r->width, count,
+                     "--width %g makes %.0f bins up to %g; expected: at most %d", r->width, count,
                      end, RUNG_MAX_BINS);
   if (count < 1)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "--width %g is more than where bins end, %g: a smaller one would do", r->width,
-                     end);
+                     "--width %g is more than where bins end, %g; expected: a smaller one",
+                     r->width, end);
   bins->count = (int64_t)count;
   bins->width = r->width > 0 ? r->width : end / count;
   /* What is beyond the limit by a rounding alone is not meant to be. */

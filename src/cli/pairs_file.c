@@ -125,16 +125,16 @@ static rung_status begin(work *w, const points_frame *frame, const rung_box *box
                          rung_error *error) {
   const bool boxed = box != NULL;
   if (w->result->frames > 0 && boxed != w->result->boxed)
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "%s: frame %lld is in %s, and those before it in %s: --open or --box would do",
-                     w->r->path, (long long)frame->number, boxed ? "a box" : "no box",
-                     boxed ? "none" : "one");
+    return rung_fail(
+        error, RUNG_BAD_ARGUMENT,
+        "%s: frame %lld is in %s, and those before it in %s; expected: --open or --box", w->r->path,
+        (long long)frame->number, boxed ? "a box" : "no box", boxed ? "none" : "one");
   w->result->boxed = boxed;
   if (w->r->rdf && !box && w->r->volume == 0)
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "%s: frame %lld is in no box, whose volume --rdf needs: --volume V or --box "
-                     "would do",
-                     w->r->path, (long long)frame->number);
+    return rung_fail(
+        error, RUNG_BAD_ARGUMENT,
+        "%s: frame %lld is in no box, whose volume --rdf needs; expected: --volume V or --box",
+        w->r->path, (long long)frame->number);
   if (w->result->bins.count > 0) return RUNG_OK;
   rung_status status = pairs_settle(w->r, box, frame, w->result, error);
   if (!status) status = make_tally(w->result, w->r->weighted, &w->now, error);
@@ -186,16 +186,20 @@ static rung_status take_frames(work *w, points *file, rung_error *error) {
   cli_progress progress;
   points_frame frame;
   bool more = true;
+  double counted = 0; /* the part of the file whose frames are */
   rung_status status = RUNG_OK;
   cli_progress_begin(&progress, w->common);
   cli_progress_part(&progress, 0, 1, verb);
   while (!status) {
-    char what[40];
+    char what[64];
+    if (counted == 0) cli_progress_read(&progress, w->r->path);
     status = points_next(file, &frame, &more, error);
     if (status || !more || (w->r->last > 0 && frame.number > w->r->last)) break;
-    snprintf(what, sizeof what, "frame %lld", (long long)frame.number);
-    cli_progress_show(&progress, points_done(file), what);
+    snprintf(what, sizeof what, "frame %lld, %lld points", (long long)frame.number,
+             (long long)frame.count);
+    cli_progress_call(&progress, counted, points_done(file) - counted, verb, what, w->context);
     if (wanted(w->r, frame.number)) status = take_frame(w, &frame, error);
+    counted = points_done(file);
     if (frame.number == w->r->last) break;
   }
   cli_progress_end(&progress);
@@ -214,8 +218,8 @@ static rung_status finish(pairs_result *result, rung_error *error) {
                      result->neighbours) == RUNG_OK)
     return RUNG_OK;
   return rung_fail(error, RUNG_BAD_ARGUMENT,
-                   "--rdf: there is no density to compare with: two "
-                   "points or more would do");
+                   "--rdf: there is no density to compare with; expected: two "
+                   "points or more");
 }
 
 rung_status pairs_compute(const cli_common *common, const pairs_request *r, pairs_result *result,

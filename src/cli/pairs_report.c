@@ -50,7 +50,7 @@ static double now_ms(void) {
 static rung_status make_bins(report *to, rung_error *error) {
   const double bins = SIDE * 1.732 / to->r->width;
   if (!(bins < RUNG_MAX_BINS))
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "WIDTH %g makes %.0f bins: at most %d would do",
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "WIDTH %g makes %.0f bins; expected: at most %d",
                      to->r->width, bins + 1, RUNG_MAX_BINS);
   to->bins = (rung_distances){.count = (int64_t)bins + 1, .width = to->r->width};
   return RUNG_OK;
@@ -117,9 +117,13 @@ static rung_status run_on(report *of, const char *device, run *to, rung_error *e
     status =
         rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for %lld bins", (long long)of->bins.count);
   if (!status) status = count(of, context, of->r->n <= MANY ? of->r->n : FEW, &call, to, error);
+  cli_progress progress;
+  cli_progress_begin(&progress, of->common);
+  if (!status) cli_progress_call(&progress, 0, 1, verb, to->device, context);
   const double begin = now_ms();
   if (!status) status = count(of, context, of->r->n, &call, to, error);
   to->whole = now_ms() - begin;
+  cli_progress_end(&progress);
   to->rung = call.used;
   if (!status && kind == RUNG_CUDA)
     status = lab_stages_of(context, &of->test_case, cli_row_of(verb, family, call.used),

@@ -62,7 +62,7 @@ rung_status pairs_possible(const cli_common *common, rung_error *error) {
   if (!path) return RUNG_OK;
   if (!common->json && !to_array(common) && !ends(path, ".csv"))
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "-o '%.80s': a name that ends in .csv or .npy would do, or --json", path);
+                     "-o '%.80s'; expected: a name that ends in .csv or .npy, or --json", path);
   return file_replace_possible(path, error);
 }
 

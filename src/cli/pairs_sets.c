@@ -119,11 +119,10 @@ static rung_status fill(const pairs_request *r, const points_frame *frame, const
       char *to = (char *)set->memory + (3 * count + axis) * (int64_t)traits->bytes;
       traits->store(to, at);
       if (!isfinite(traits->load(to)))
-        return rung_fail(error, RUNG_BAD_FILE,
-                         "%s: frame %lld: point %lld: %c is %g, which %s cannot hold: --type f64 "
-                         "would do",
-                         r->path, (long long)frame->number, (long long)i + 1, "xyz"[axis], at,
-                         traits -> name);
+        return rung_fail(
+            error, RUNG_BAD_FILE,
+            "%s: frame %lld: point %lld: %c is %g, which %s cannot hold; expected: --type f64",
+            r->path, (long long)frame->number, (long long)i + 1, "xyz"[axis], at, traits -> name);
     }
     if (r->weighted) set->weight[count] = weights[i];
     if (r->exclude) set->molecule[count] = frame->molecules[i];
@@ -167,10 +166,11 @@ static rung_status refuse_common(const pairs_request *r, const points_frame *fra
                                  rung_error *error) {
   for (int64_t i = 0; i < frame->count; i++)
     if (chosen(r->select, frame, i) && chosen(r->with, frame, i))
-      return rung_fail(error, RUNG_BAD_ARGUMENT,
-                       "--select '%.60s' and --with '%.60s' both choose point %lld, '%s': the same "
-                       "list twice, or lists without a point in common, would do",
-                       r->select, r->with, (long long)i + 1, frame->labels[i].name);
+      return rung_fail(
+          error, RUNG_BAD_ARGUMENT,
+          "--select '%.60s' and --with '%.60s' both choose point %lld, '%s'; expected: the same "
+          "list twice, or lists without a point in common",
+          r->select, r->with, (long long)i + 1, frame->labels[i].name);
   return RUNG_OK;
 }
 

@@ -79,7 +79,7 @@ static rung_status check_preset(radiator_request *r, rung_error *error) {
   const char *const *names = rung_radiator_presets();
   for (int i = 0; names[i] && used < sizeof list; i++)
     used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
-  return rung_fail(error, RUNG_UNKNOWN_NAME, "--preset '%.40s' is not known: %s would do",
+  return rung_fail(error, RUNG_UNKNOWN_NAME, "--preset '%.40s' is not known; expected: %s",
                    r->preset, list);
 }
 
@@ -119,7 +119,7 @@ static rung_status check_rung(const cli_common *common, const radiator_request *
     if (strcmp(row->name, common->rung) == 0 && !skipped[0]) return RUNG_OK;
   }
   return rung_fail(error, RUNG_UNSUPPORTED,
-                   "--rung '%s' is of a side that does not run here (%s): auto would do",
+                   "--rung '%s' is of a side that does not run here (%s); expected: auto",
                    common->rung, r->gpu_skipped[0] ? r->gpu_skipped : r->cpu_skipped);
 }
 
@@ -131,10 +131,10 @@ static rung_status check_memory(const cli_common *common, const radiator_request
   int64_t a_cell = (r->cpu_skipped[0] ? 0 : element) + (r->gpu_skipped[0] ? 0 : 3 * element) +
                    (r->cpu_skipped[0] || r->dtype == RUNG_F64 ? 0 : (int64_t)sizeof(double));
   if (!rung_multiply(r->n, r->m, &cells) || !rung_multiply(cells, a_cell, &bytes))
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "-n %lld times -m %lld is more cells than 64 bits can count: smaller ones "
-                     "would do",
-                     (long long)r->n, (long long)r->m);
+    return rung_fail(
+        error, RUNG_BAD_ARGUMENT,
+        "-n %lld times -m %lld is more cells than 64 bits can count; expected: smaller ones",
+        (long long)r->n, (long long)r->m);
   rung_device_info cpu;
   rung_status status = cli_opened(common, "cpu", &cpu, error);
   if (status || bytes <= cpu.available_bytes) return status;
@@ -146,12 +146,21 @@ static rung_status check_memory(const cli_common *common, const radiator_request
                    cli_bytes((double)cpu.available_bytes, have));
 }
 
+static rung_status check_output(const cli_common *common, const radiator_request *r,
+                                rung_error *error) {
+  array_about about;
+  const int64_t shape[] = {r->n, r->m};
+  const rung_status status = array_describe(&about, r->dtype, 2, shape, error);
+  return status ? status : array_holds(common->output, &about, error);
+}
+
 static rung_status prepare(const cli_common *common, radiator_request *r, rung_error *error) {
   rung_status status = check_preset(r, error);
   if (!status) status = choose_sides(common, r, error);
   if (!status) status = check_rung(common, r, error);
   if (!status) status = check_memory(common, r, error);
   if (!status && common->output) status = array_possible("-o", common->output, error);
+  if (!status && common->output) status = check_output(common, r, error);
   return status;
 }
 

@@ -57,6 +57,9 @@ static rung_status run_cpu(const cli_common *common, const radiator_request *r,
   if (!status) status = warm_up(context, common, r, error);
   double begin = now_ms();
   if (!status) status = make_arrays(r, &result->cpu_grid, &result->cpu_means, error);
+  cli_progress progress;
+  cli_progress_begin(&progress, common);
+  cli_progress_call(&progress, 0, 1, "radiator", "CPU", context);
   double made = now_ms();
   rung_call call = {.rung = rung_for(common, RUNG_ON_CPU), .math = common->math};
   if (!status)
@@ -64,6 +67,7 @@ static rung_status run_cpu(const cli_common *common, const radiator_request *r,
         context, rung_radiator(context, &r->model, r->p, &result->cpu_grid.tensor, NULL, &call),
         error);
   double done = now_ms();
+  cli_progress_end(&progress);
   if (!status) {
     run->row = cli_row_of("stencil", RUNG_ON_CPU, call.used);
     run->stages = (lab_stage_times){.allocate = made - begin, .kernel = done - made};
@@ -94,9 +98,13 @@ static rung_status run_reference(const cli_common *common, const radiator_reques
   if (status) return status;
   status = grid_make(&wide, RUNG_F64, 2, shape, error);
   rung_call call = {0};
+  cli_progress progress;
+  cli_progress_begin(&progress, common);
+  cli_progress_call(&progress, 0, 1, "radiator", "double", context);
   if (!status)
     status = cli_carry(context, rung_radiator(context, &r->model, r->p, &wide.tensor, NULL, &call),
                        error);
+  cli_progress_end(&progress);
   if (!status) result->distance = grid_distance(&result->cpu_grid, &wide);
   grid_free(&wide);
   rung_close(context);

@@ -42,7 +42,7 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
     return RUNG_OK;
   }
   return rung_fail(error, RUNG_UNKNOWN_NAME,
-                   "--op '%.40s' is not known: sum, min, max or mean would do", value);
+                   "--op '%.40s' is not known; expected: sum, min, max or mean", value);
 }
 
 static const cli_usage usage = {
@@ -86,7 +86,8 @@ static rung_status make_result(request *r, rung_error *error) {
   int ndim = 0;
   for (int d = 0; d < in->tensor.ndim && r->axis != RUNG_ALL; d++)
     if (d != axis) shape[ndim++] = in->shape[d];
-  return grid_make(&r->out, type_of(r->op, in->dtype), ndim, shape, error);
+  const rung_status status = grid_make(&r->out, type_of(r->op, in->dtype), ndim, shape, error);
+  return status ? status : array_fits(r->job.common, &r->out.tensor, error);
 }
 
 static rung_status call(rung_context *context, void *of, rung_call *how) {

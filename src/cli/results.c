@@ -39,6 +39,7 @@ const char *cli_bytes(double bytes, char text[32]) {
 
 const char *cli_colour(FILE *stream, const char *sequence) {
   const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
-  if ((no_colour && no_colour[0]) || !isatty(fileno(stream))) return "";
+  if ((no_colour && no_colour[0]) || !isatty(stream == stdout ? STDOUT_FILENO : fileno(stream)))
+    return "";
   return term && strcmp(term, "dumb") != 0 ? sequence : "";
 }

@@ -51,18 +51,46 @@ rung_status cli_operations_of(const char *name, const rung_operation *one[2],
   one[1] = NULL;
   *operations = one;
   if (one[0]) return RUNG_OK;
-  char list[200];
+  char list[200], meant[CLI_GUESS];
+  cli_guess guess = {.word = name};
+  for (int i = 0; rung_operations[i]; i++) cli_guess_try(&guess, rung_operations[i]->name);
   list_operations(list, sizeof list);
-  return rung_fail(error, RUNG_UNKNOWN_NAME, "there is no operation '%.40s'; there are: %s", name,
-                   list);
+  return rung_fail(error, RUNG_UNKNOWN_NAME, "there is no operation '%.40s'%s there are: %s", name,
+                   guess.best ? cli_guess_text(&guess, meant) : ";", list);
+}
+
+bool cli_in_list(const char *list, const char *name) {
+  const size_t length = strlen(name);
+  for (const char *at = list; *at; at += strcspn(at, ",")) {
+    at += *at == ',';
+    if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
+  }
+  return false;
 }
 
 rung_status cli_check_rung(const char *rung, const rung_operation *const *operations,
                            rung_error *error) {
+  char meant[CLI_GUESS];
+  cli_guess guess = {.word = rung};
   if (!rung) return RUNG_OK;
   for (int k = 0; operations[k]; k++)
-    for (int i = 0; i < operations[k]->count; i++)
+    for (int i = 0; i < operations[k]->count; i++) {
       if (strcmp(operations[k]->rows[i].name, rung) == 0) return RUNG_OK;
-  return rung_fail(error, RUNG_UNKNOWN_NAME,
-                   "there is no rung '%.40s'; `rung ladder` lists those there are", rung);
+      cli_guess_try(&guess, operations[k]->rows[i].name);
+    }
+  return rung_fail(error, RUNG_UNKNOWN_NAME, "there is no rung '%.40s'%s `rung ladder` lists them",
+                   rung, guess.best ? cli_guess_text(&guess, meant) : ";");
+}
+
+rung_status cli_check_rungs(const char *list, const rung_operation *const *operations,
+                            rung_error *error) {
+  rung_status status = RUNG_OK;
+  for (const char *at = list; at && !status;) {
+    char name[CLI_GUESS];
+    const size_t length = strcspn(at, ",");
+    snprintf(name, sizeof name, "%.*s", (int)length, at);
+    status = cli_check_rung(name, operations, error);
+    at = at[length] == ',' ? at + length + 1 : NULL;
+  }
+  return status;
 }

@@ -21,14 +21,24 @@ void cli_help_keys(int argc, char **argv);
 /* An operation's rung of that name; NULL: there is none. */
 const rung_row *cli_row_of(const char *operation, rung_family family, const char *name);
 
+/* Why a rung of that family ("cpu", "gpu") is slower than one below it, where records on an H200
+ * say so; else NULL. remarks.c. */
+const char *cli_slower(const char *operation, const char *rung, const char *on);
+
 bool cli_on_device(const rung_row *row, const rung_device *device);
 
 /* The operations to work on: the one named, or all. `one` is room for a list of one. */
 rung_status cli_operations_of(const char *name, const rung_operation *one[2],
                               const rung_operation *const **operations, rung_error *error);
 
+/* Whether the comma-separated list has that name. */
+bool cli_in_list(const char *list, const char *name);
+
 /* Refuses a --rung that no operation of the list has; NULL is allowed. */
 rung_status cli_check_rung(const char *rung, const rung_operation *const *operations,
                            rung_error *error);
+/* The same for several, comma-separated. */
+rung_status cli_check_rungs(const char *list, const rung_operation *const *operations,
+                            rung_error *error);
 
 #endif

@@ -8,6 +8,7 @@ static const char verb[] = "scan";
 typedef struct request {
   rung_reduction op;
   bool exclusive;
+  int axis;
   array_job job;
   grid out;
 } request;
@@ -18,9 +19,10 @@ typedef struct request {
    RUNG_TYPE(RUNG_U16) | RUNG_TYPE(RUNG_I16) | RUNG_TYPE(RUNG_I32) | RUNG_TYPE(RUNG_U32) | \
    RUNG_TYPE(RUNG_I64) | RUNG_TYPE(RUNG_U64))
 
-enum { OP, EXCLUSIVE };
+enum { OP, AXIS, EXCLUSIVE };
 static const cli_option options[] = {
     {"op", 0, "NAME", "sum, min or max; default sum"},
+    {"axis", 0, "K", "along this axis, from 0, or from -1 backwards; default -1, the last"},
     {"exclusive", 0, NULL, "of what lies before an element, without it"},
     {0}};
 
@@ -31,12 +33,19 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
     r->exclusive = true;
     return RUNG_OK;
   }
+  if (index == AXIS) {
+    int64_t axis = 0;
+    const rung_status status =
+        cli_int("--axis", value, -RUNG_MAX_DIMS, RUNG_MAX_DIMS - 1, &axis, error);
+    if (!status) r->axis = (int)axis;
+    return status;
+  }
   for (int op = RUNG_SUM; op <= RUNG_MAX; op++) {
     if (strcmp(ops[op], value) != 0) continue;
     r->op = (rung_reduction)op;
     return RUNG_OK;
   }
-  return rung_fail(error, RUNG_UNKNOWN_NAME, "--op '%.40s' is not known: sum, min or max would do",
+  return rung_fail(error, RUNG_UNKNOWN_NAME, "--op '%.40s' is not known; expected: sum, min or max",
                    value);
 }
 
@@ -45,7 +54,7 @@ static const cli_usage usage = {
     .synopsis = "IN.npy [OPTION]... -o OUT.npy",
     .about =
         "Replaces every element by the sum, least or largest of its line up to and with it,\n"
-        "along the last axis. Sums keep the array's type. IN.npy '-' is standard input.",
+        "along one axis. Sums keep the array's type. IN.npy '-' is standard input.",
     .example = "rung scan rain.npy -o so_far.npy",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT,
     .types = TAKEN,
@@ -57,12 +66,12 @@ static const cli_usage usage = {
 
 static rung_status call(rung_context *context, void *of, rung_call *how) {
   request *r = of;
-  return rung_scan(context, r->op, &r->job.in.tensor, r->exclusive, &r->out.tensor, how);
+  return rung_scan(context, r->op, &r->job.in.tensor, r->axis, r->exclusive, &r->out.tensor, how);
 }
 
 int verb_scan(int argc, char **argv) {
   cli_common common;
-  request r = {.op = RUNG_SUM, .job = {.verb = verb, .common = &common}};
+  request r = {.op = RUNG_SUM, .axis = -1, .job = {.verb = verb, .common = &common}};
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
@@ -70,6 +79,7 @@ int verb_scan(int argc, char **argv) {
   rung_status status = array_place(&common, false, &error);
   if (!status) status = array_take(&r.job, argv[first], TAKEN, &error);
   if (!status) status = grid_make(&r.out, in->dtype, in->tensor.ndim, in->shape, &error);
+  if (!status) status = array_fits(&common, &r.out.tensor, &error);
   if (!status) status = array_run(&r.job, call, &r, &error);
   if (!status) array_say(&r.job, &r.out.tensor, NULL, NULL, NULL, &error);
   grid_free(&r.out);

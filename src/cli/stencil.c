@@ -32,8 +32,8 @@ static rung_status take_weights(request *to, const char *value, rung_error *erro
   rung_status status = cli_numbers("--weights", value, TAPS_MOST, to->weights, &to->taps, error);
   if (!status && (to->taps < TAPS_LEAST || to->taps > TAPS_MOST || to->taps % 2 == 0))
     status = rung_fail(error, RUNG_BAD_ARGUMENT,
-                       "--weights '%.80s' has %d values: an odd count of %d ... %d would do", value,
-                       to->taps, TAPS_LEAST, TAPS_MOST);
+                       "--weights '%.80s' has %d values; expected: an odd count of %d ... %d",
+                       value, to->taps, TAPS_LEAST, TAPS_MOST);
   return status;
 }
 
@@ -56,7 +56,7 @@ static rung_status take_edge(request *to, const char *value, rung_error *error) 
   }
   return rung_fail(
       error, RUNG_UNKNOWN_NAME,
-      "--edge '%.40s' is not known: wrap, nearest, reflect, mirror or constant:VALUE would do",
+      "--edge '%.40s' is not known; expected: wrap, nearest, reflect, mirror or constant:VALUE",
       value);
 }
 
@@ -69,7 +69,7 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
       rung_status status = cli_double("--divide", value, &r->model.divide, error);
       if (!status && r->model.divide == 0)
         status = rung_fail(error, RUNG_BAD_ARGUMENT,
-                           "--divide '%.40s' is zero: any other number would do", value);
+                           "--divide '%.40s' is zero; expected: any other number", value);
       return status;
     }
     case STEPS:
@@ -90,9 +90,7 @@ static const cli_usage usage = {
     .about =
         "Replaces every value by a weighted sum of its neighbours in the row, P times.\n"
         "IN.npy is an array of rows, or one row; '-' is standard input.",
-    .example =
-        "rung stencil plate.npy --weights \"1.9 1.5 1 .5 .1\" --divide 5 --steps 100 "
-        "--fixed 2 -o later.npy",
+    .example = "rung stencil in.npy --weights \"1 2 1\" --divide 4 --steps 10 -o out.npy",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT,
     .output_help = "the result, as .npy; default: standard output, if that is no terminal",
     .options = options,
@@ -133,6 +131,7 @@ static rung_status make_rows(request *r, const char *path, int64_t shape[2], int
   r->rows.shape = shape;
   r->rows.strides = strides;
   rung_status status = grid_make(&r->out, in->dtype, 2, shape, error);
+  if (!status) status = array_fits(r->job.common, &r->out.tensor, error);
   return status || !r->means_path ? status : grid_make(&r->means, in->dtype, 1, shape, error);
 }
 

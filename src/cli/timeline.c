@@ -6,23 +6,28 @@
 
 #include "cli/cli.h"
 #include "cli/rows.h"
+#include "cli/trace.h"
 
 static const char verb[] = "timeline";
 
 enum { COLUMNS = 60, LINES = 160 }; /* of the chart */
 
 typedef struct request {
-  const char *sizes;
+  const char *sizes, *trace;
 } request;
+
+enum { SIZES, TRACE };
 
 static const cli_option options[] = {
     {"sizes", 0, "LINE", "the job: \"n=128 op=min outer=64\"; default: one of the operation's own"},
+    {"trace", 0, "FILE",
+     "write the blocks there as trace events, for Perfetto or chrome://tracing"},
     {0}};
 
 static rung_status take(void *to, int index, const char *value, rung_error *error) {
-  (void)index;
+  request *r = to;
   (void)error;
-  ((request *)to)->sizes = value;
+  *(index == SIZES ? &r->sizes : &r->trace) = value;
   return RUNG_OK;
 }
 
@@ -86,10 +91,10 @@ static rung_status choose_row(look *the, rung_error *error) {
   if (status) return status;
   if (!first)
     return rung_fail(error, RUNG_UNSUPPORTED,
-                     "no rung of %s writes down when its blocks ran; one of %s would do",
+                     "no rung of %s writes down when its blocks ran; expected: one of %s",
                      operation->name, operation_with_times());
   return rung_fail(error, RUNG_UNSUPPORTED,
-                   "the blocks of rung '%.40s' do not write down when they ran; '%s' would do",
+                   "the blocks of rung '%.40s' do not write down when they ran; expected: '%s'",
                    name, first->name);
 }
 
@@ -105,7 +110,7 @@ static rung_status choose_device(look *the, rung_error *error) {
   if (status) return status;
   if (device.kind == RUNG_CPU)
     return rung_fail(error, RUNG_UNSUPPORTED,
-                     "--device '%.40s' runs no blocks to look at: cuda or sim would do",
+                     "--device '%.40s' runs no blocks to look at; expected: cuda or sim",
                      the->device);
   the->unit = device.kind == RUNG_SIM ? "steps" : "ns";
   return cli_open(the->common, the->device, &the->context, error);
@@ -157,8 +162,10 @@ static void print_summary(FILE *to, const look *the) {
   if (strcmp(the->unit, "ns") == 0)
     fprintf(to, "the device's clock moves by %" PRIu64 " ns at a time\n\n", f->tick);
   else
-    fprintf(to,
-            "times are steps of the simulator, no GPU's: each multiprocessor counts its own\n\n");
+    fprintf(
+        to,
+        "times are steps of the simulator, no GPU's; blocks are placed by a rule: in order, each "
+        "where a place is free first\n\n");
 }
 
 static int by_processor(const void *a, const void *b) {
@@ -239,6 +246,14 @@ static json_t *timeline_json(const look *the) {
       blocks);
 }
 
+/* A step of the simulator is shown as a nanosecond. */
+static rung_status write_trace(const look *the, const char *path, rung_error *error) {
+  char title[RUNG_LABEL + 128];
+  snprintf(title, sizeof title, "%.30s, rung %.30s, %s; times in %s", the->operation->name,
+           the->row->name, the->test_case.label, the->unit);
+  return trace_write(path, &the->timeline, the->figures.first, 1000, title, error);
+}
+
 /* The summary goes to standard output; the blocks go to the file, where one is asked for. */
 static rung_status deliver(look *the, rung_error *error) {
   const bool json = the->common->json;
@@ -271,9 +286,11 @@ int verb_timeline(int argc, char **argv) {
     status = choose_row(&the, &error);
   }
   if (!status && common.output) status = file_replace_possible(common.output, &error);
+  if (!status && r.trace) status = file_replace_possible(r.trace, &error);
   if (!status) status = choose_device(&the, &error);
   if (!status) status = make_case(&the, r.sizes, &error);
   if (!status) status = run(&the, &error);
+  if (!status && r.trace) status = write_trace(&the, r.trace, &error);
   if (!status) deliver(&the, &error);
   file_replace_abandon(&the.out);
   lab_timeline_free(&the.timeline);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/measure.h"
+#include "cli/report.h"
 
 static const char verb[] = "tour";
 
@@ -18,10 +19,11 @@ static const cli_usage usage = {
     .example = "rung tour --device cpu -o results",
     .common = CLI_DEVICE | CLI_MATH | CLI_THREADS | CLI_SEED | CLI_JSON | CLI_OUTPUT,
     .device_help = "auto, cpu, cuda or cuda:<index>; default auto: every device that is here",
-    .output_help = "the folder for rung-tour.json, the record; default: the current one"};
+    .output_help =
+        "the folder for rung-tour.html, the report, and rung-tour.json; default: this one"};
 
 /* Seconds the whole tour may take in sampling, and for one candidate at most. */
-static const double tour_seconds = 75, candidate_seconds = 2;
+static const double tour_seconds = 45, candidate_seconds = 2;
 
 /* The closing summary: what was fastest at each job. */
 typedef struct closing {
@@ -33,7 +35,7 @@ typedef struct tour {
   const cli_common *common;
   lab_bench_set_up set_up; /* its context: the device's whose turn it is */
   cli_devices devices;
-  char record[PATH];
+  char record[PATH], page[PATH];
   json_t *records;
   closing *closings;
   int closed, candidates, failures, unsupported;
@@ -48,7 +50,10 @@ static rung_status record_path(tour *t, rung_error *error) {
   if (length >= (int)sizeof t->record)
     return rung_fail(error, RUNG_FILE_FAILED, "-o '%.60s...' is too long for a folder's name",
                      folder);
-  return file_replace_possible(t->record, error);
+  snprintf(t->page, sizeof t->page, "%.*s.html", (int)(strlen(t->record) - strlen(".json")),
+           t->record);
+  const rung_status status = file_replace_possible(t->record, error);
+  return status ? status : file_replace_possible(t->page, error);
 }
 
 /* How many jobs and candidates lie ahead, so that each gets its share of the time. */
@@ -108,10 +113,7 @@ static rung_status tour_line(tour *t, const rung_operation *operation, const cha
       fflush(stdout);
     }
     remember(t, &m);
-    json_t *record =
-        lab_record(m.context, &m.test_case, m.candidates, m.count, &m.rules, &m.peaks, "rung tour");
-    if (!record || json_array_append_new(t->records, record) != 0)
-      status = rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the record");
+    status = lab_record_add(t->records, &m, "rung tour", error);
   }
   lab_bench_free(&m);
   return status;
@@ -137,18 +139,16 @@ static void print_closing(const tour *t) {
     if (!isnan(c->part)) printf(", %.0f %% of the peak", 100 * c->part);
     putchar('\n');
   }
-  printf("%d rungs verified, %d failed, %d not supported. Record: %s\n",
-         t->candidates - t->unsupported, t->failures, t->unsupported, t->record);
+  printf("%d rungs verified, %d failed, %d not supported.\nReport: %s\nRecord: %s\n",
+         t->candidates - t->unsupported, t->failures, t->unsupported, t->page, t->record);
 }
 
 static rung_status finish(tour *t, rung_error *error) {
   rung_status status = lab_record_write(t->record, t->records, error);
+  if (!status) status = report_write_lines(t->records, t->page, error);
   if (status) return status;
   if (t->common->json) {
-    file_replace to = {.stream = stdout};
-    status = cli_results_json(
-        &to, lab_object("{s:i, s:O}", "rung-records", LAB_RECORD_VERSION, "records", t->records),
-        error);
+    status = measure_records(t->records, error);
   } else {
     print_closing(t);
   }

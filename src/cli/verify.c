@@ -27,7 +27,8 @@ static rung_status take_part(request *r, const char *value, rung_error *error) {
   snprintf(text, sizeof text, "%s", value);
   char *parts = strchr(text, '/');
   if (!parts)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "--part '%.40s' has no '/': 1/4 would do", value);
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "--part '%.40s' is not a part; expected: I/N, such as 1/4", value);
   *parts++ = '\0';
   rung_status status = cli_int("--part", parts, 1, 1000, &r->parts, error);
   return status ? status : cli_int("--part", text, 1, r->parts, &r->part, error);
@@ -49,6 +50,7 @@ static const cli_usage usage = {
     .types = RUNG_TYPE(RUNG_DTYPES) - 1,
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_SEED |
               CLI_JSON | CLI_OUTPUT,
+    .rung_help = "only these rungs, comma-separated: global,onchip",
     .device_help = "auto, cpu, cuda, cuda:<index> or sim; default auto: every device that is here",
     .options = options,
     .take = take,
@@ -65,6 +67,8 @@ typedef struct tally {
 
 typedef struct verification {
   const cli_common *common;
+  cli_progress progress;
+  int64_t done, all; /* checks of the operation under way */
   const request *request;
   file_replace out;
   json_t *json; /* an array of rungs */
@@ -74,7 +78,7 @@ typedef struct verification {
 static bool chosen(const cli_common *common, const rung_row *row, const rung_device *device) {
   if (!cli_on_device(row, device)) return false;
   if (common->mathed && common->math == RUNG_MATH_STRICT && row->order == RUNG_LOOSE) return false;
-  return !common->rung || strcmp(common->rung, "auto") == 0 || strcmp(common->rung, row->name) == 0;
+  return !common->rung || strcmp(common->rung, "auto") == 0 || cli_in_list(common->rung, row->name);
 }
 
 static void check(lab_fixture *fixture, const rung_case *test_case, int block, tally *t) {
@@ -91,18 +95,37 @@ static void check(lab_fixture *fixture, const rung_case *test_case, int block, t
   }
 }
 
-/* One row on one case: its block sizes. */
-static void check_blocks(const verification *v, lab_fixture *fixture, const rung_case *test_case,
-                         int line, tally *t) {
+static void show_check(verification *v, const char *what) {
+  cli_progress_show(&v->progress, v->all > 0 ? (double)v->done / (double)v->all : 0, what);
+}
+
+/* One row on one case: its block sizes. Returns how many; without a fixture, only that. */
+static int check_blocks(verification *v, lab_fixture *fixture, const rung_case *test_case, int line,
+                        tally *t) {
   const int *own = t->row->blocks;
+  int blocks[LAB_BLOCKS + sizeof odd_blocks / sizeof *odd_blocks], count = 0;
   if (v->common->block > 0 || !own) {
-    check(fixture, test_case, own ? v->common->block : 0, t);
-    return;
+    blocks[count++] = own ? v->common->block : 0;
+  } else {
+    for (int i = 0; own[i] != 0 && (i == 0 || v->request->exhaustive); i++)
+      blocks[count++] = own[i];
+    for (int i = 0; odd_blocks[i] != 0 && (line < ODD_LINES || v->request->exhaustive); i++)
+      blocks[count++] = odd_blocks[i];
   }
-  for (int i = 0; own[i] != 0 && (i == 0 || v->request->exhaustive); i++)
-    check(fixture, test_case, own[i], t);
-  for (int i = 0; odd_blocks[i] != 0 && (line < ODD_LINES || v->request->exhaustive); i++)
-    check(fixture, test_case, odd_blocks[i], t);
+  for (int i = 0; i < count && fixture; i++) {
+    show_check(v, t->row->name);
+    check(fixture, test_case, blocks[i], t);
+    v->done++;
+  }
+  return count;
+}
+
+/* How many checks a line has. */
+static int checks_of(verification *v, const rung_operation *operation, int line, tally *tallies) {
+  int count = 0;
+  for (int i = 0; i < operation->count; i++)
+    if (tallies[i].row) count += check_blocks(v, NULL, NULL, line, &tallies[i]);
+  return count;
 }
 
 static rung_status check_line(verification *v, rung_context *context,
@@ -114,6 +137,7 @@ static rung_status check_line(verification *v, rung_context *context,
   if (status) return status;
   if (v->common->typed && test_case.types.in != v->common->type) {
     cases->drop(&test_case);
+    v->done += checks_of(v, operation, line, tallies);
     return RUNG_OK;
   }
   lab_fixture *fixture = NULL;
@@ -187,15 +211,17 @@ static rung_status verify_operation(verification *v, rung_context *context, cons
   }
   while (rung_cases_of(operation)->verify[lines]) lines++;
   rung_status status = RUNG_OK;
-  cli_progress progress;
-  cli_progress_begin(&progress, v->common);
-  cli_progress_part(&progress, 0, 1, operation->name);
+  cli_progress_begin(&v->progress, v->common);
+  cli_progress_part(&v->progress, 0, 1, operation->name);
   const int first = (int)v->request->part - 1, step = (int)v->request->parts;
+  v->done = v->all = 0;
+  for (int line = first; line < lines; line += step)
+    v->all += checks_of(v, operation, line, tallies);
   for (int line = first; line < lines && rows > 0 && !status; line += step) {
-    cli_progress_show(&progress, (double)line / lines, rung_cases_of(operation)->verify[line]);
+    show_check(v, rung_cases_of(operation)->verify[line]);
     status = check_line(v, context, operation, line, tallies, error);
   }
-  cli_progress_end(&progress);
+  cli_progress_end(&v->progress);
   if (!status && rows > 0) {
     if (!v->common->json)
       fprintf(v->out.stream, "%s on %s\n", operation->name, context->device.name);
@@ -251,7 +277,7 @@ int verb_verify(int argc, char **argv) {
   verification v = {.common = &common, .request = &r, .json = json_array()};
   rung_status status = cli_operations_of(argv[first], one, &operations, &error);
   if (!status && common.rung && strcmp(common.rung, "auto") != 0)
-    status = cli_check_rung(common.rung, operations, &error);
+    status = cli_check_rungs(common.rung, operations, &error);
   if (!status) status = cli_devices_of(common.device, &devices, &error);
   if (!status) status = cli_results_begin(&v.out, &common, &error);
   if (!status && devices.absent[0]) cli_note(&common, verb, "no GPU: %s", devices.absent);

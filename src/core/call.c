@@ -9,8 +9,13 @@ rung_status rung_call_read(rung_error *error, const rung_call *given, rung_call 
 
 rung_status rung_call_begin(rung_context *context, const rung_call *given, rung_call *known) {
   rung_status status = rung_call_read(&context->error, given, known);
-  if (status != RUNG_OK || known->stream == NULL || context->backend->enter == NULL) return status;
-  return context->backend->enter(context->state, known->stream, &context->error);
+  const rung_backend *backend = context->backend;
+  if (status == RUNG_OK && known->stream != NULL && backend->enter != NULL)
+    status = backend->enter(context->state, known->stream, &context->error);
+  context->capturing =
+      status == RUNG_OK && backend->capturing != NULL && backend->capturing(context->state);
+  context->captured = context->captured || context->capturing;
+  return status;
 }
 
 rung_status rung_call_end(rung_context *context, rung_status status, rung_call *given,

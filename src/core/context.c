@@ -61,8 +61,8 @@ static rung_status describe(rung_kind kind, int index, rung_device *device, rung
   if (status != RUNG_OK) return status;
   if (index >= devices)
     return rung_fail(error, RUNG_NO_DEVICE,
-                     "device is \"%s:%d\", but there %s %d such device%s; "
-                     "%s:0 ... %s:%d would do",
+                     "device is \"%s:%d\", but there %s %d such device%s; expected: "
+                     "%s:0 ... %s:%d",
                      backend->name, index, devices == 1 ? "is" : "are", devices,
                      devices == 1 ? "" : "s", backend->name, backend->name, devices - 1);
   status = backend->describe(index, device, error);
@@ -150,7 +150,7 @@ static rung_status read_demands(const rung_options *options, demands *demands, r
   demands->threads = options->threads;
   if (options->threads < 0 || options->threads > MOST_THREADS)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "threads is %d; 1 ... %d, or 0 for as many as the process may use, would do",
+                     "threads is %d; expected: 1 ... %d, or 0 for as many as the process may use",
                      options->threads, MOST_THREADS);
   return read_isa(options->isa, &demands->isa_asked, &demands->isa, error);
 }
@@ -271,40 +271,12 @@ rung_status rung_open(rung_context **context, const rung_options *options) {
   return status;
 }
 
-/* Host memory for copies: pinned where the backend has such. */
-static rung_status take_host(rung_context *context, size_t bytes, void **memory, size_t *held) {
-  const rung_backend *backend = context->backend;
-  rung_status status = RUNG_OK;
-  if (backend->allocate_pinned != NULL)
-    status = backend->allocate_pinned(context->state, bytes, memory, &context->error);
-  else if ((*memory = malloc(bytes)) == NULL)
-    status = rung_fail(&context->error, RUNG_OUT_OF_MEMORY,
-                       "%zu bytes of host memory cannot be had", bytes);
-  *held = status == RUNG_OK ? bytes : 0;
-  return status;
-}
-
-/* Copies on the stream may still be at it. */
-static void release_host(rung_context *context, void **memory) {
-  const rung_backend *backend = context->backend;
-  if (*memory == NULL) return;
-  backend->synchronize(context->state, NULL);
-  if (backend->release_pinned != NULL)
-    backend->release_pinned(context->state, *memory);
-  else
-    free(*memory);
-  *memory = NULL;
-}
-
 void rung_close(rung_context *context) {
   if (context == NULL) return;
   /* What a parent has opened hangs on its driver and its threads. */
   if (context->backend != NULL && context->forks == forks) {
     const rung_caller caller = arrive(context->backend);
-    if (context->scratch != NULL) context->backend->release(context->state, context->scratch);
-    if (context->zeros != NULL) context->backend->release(context->state, context->zeros);
-    release_host(context, &context->host_scratch);
-    release_host(context, &context->chunks);
+    rung_memory_release(context);
     context->backend->close(context->state);
     depart(context->backend, &caller);
   }
@@ -346,62 +318,6 @@ rung_status rung_synchronize(rung_context *context) {
 
 const char *rung_last_error(const rung_context *context) {
   return context == NULL ? rung_status_text(RUNG_OUT_OF_MEMORY) : context->error.sentence;
-}
-
-rung_status rung_scratch(rung_context *context, size_t bytes, void **memory) {
-  if (bytes > context->scratch_bytes) {
-    const rung_backend *backend = context->backend;
-    if (context->scratch != NULL) backend->release(context->state, context->scratch);
-    context->scratch = NULL;
-    context->scratch_bytes = 0;
-    *memory = NULL;
-    rung_status status =
-        backend->allocate(context->state, bytes, &context->scratch, &context->error);
-    if (status != RUNG_OK) return status;
-    context->scratch_bytes = bytes;
-  }
-  *memory = context->scratch;
-  return RUNG_OK;
-}
-
-rung_status rung_zeros(rung_context *context, size_t bytes, void **memory) {
-  const rung_backend *backend = context->backend;
-  *memory = NULL;
-  if (bytes > context->zeroed_bytes) {
-    if (context->zeros != NULL) backend->release(context->state, context->zeros);
-    context->zeros = NULL;
-    context->zeroed_bytes = 0;
-    rung_status status = backend->allocate(context->state, bytes, &context->zeros, &context->error);
-    if (status == RUNG_OK)
-      status = backend->fill(context->state, context->zeros, 0, bytes, &context->error);
-    if (status != RUNG_OK) return status;
-    context->zeroed_bytes = bytes;
-  }
-  *memory = context->zeros;
-  return RUNG_OK;
-}
-
-void rung_zeros_spoilt(rung_context *context) {
-  context->zeroed_bytes = 0;
-}
-
-static rung_status grow_host(rung_context *context, size_t bytes, void **memory, size_t *held) {
-  if (bytes <= *held) return RUNG_OK;
-  release_host(context, memory);
-  return take_host(context, bytes, memory, held);
-}
-
-rung_status rung_host_scratch(rung_context *context, size_t bytes, void **memory) {
-  const rung_status status =
-      grow_host(context, bytes, &context->host_scratch, &context->host_scratch_bytes);
-  *memory = context->host_scratch;
-  return status;
-}
-
-rung_status rung_chunk_buffers(rung_context *context, size_t bytes, char **memory) {
-  const rung_status status = grow_host(context, bytes, &context->chunks, &context->chunk_bytes);
-  *memory = context->chunks;
-  return status;
 }
 
 bool rung_is_local(const rung_context *context, const rung_view *view) {

@@ -11,15 +11,20 @@ typedef struct rung_caller {
   void *current; /* backend->arrive() */
 } rung_caller;
 
+typedef struct rung_kept rung_kept;
+
 struct rung_context {
   const rung_backend *backend; /* NULL where opening failed */
   unsigned forks;              /* that came before it was opened */
   rung_state *state;
   rung_device device;
-  void *scratch, *zeros, *host_scratch, *chunks;
-  size_t scratch_bytes, zeroed_bytes, host_scratch_bytes, chunk_bytes;
-  int64_t memory_limit; /* of the device's memory, for scratch and zeros; 0: none */
-  rung_caller caller;   /* from rung_begin() to rung_end() */
+  void *scratch, *zeros, *captured_zeros, *host_scratch, *chunks;
+  size_t scratch_bytes, zeros_bytes, zeroed_bytes, captured_zeros_bytes, host_scratch_bytes,
+      chunk_bytes;
+  bool capturing, captured; /* this call goes into a graph; one has, whose memory stays */
+  rung_kept *kept;          /* memory of graphs that has been outgrown */
+  int64_t memory_limit;     /* of the device's memory, for scratch and zeros; 0: none */
+  rung_caller caller;       /* from rung_begin() to rung_end() */
   rung_error error;
 };
 
@@ -38,7 +43,8 @@ rung_status rung_begin(rung_context *context);
 rung_status rung_end(rung_context *context, rung_status status);
 
 /* At least `bytes` of the device's memory, aligned to 256, valid until the next call of this
- * function on the context; contents undefined. Grows by freeing first: never holds both. */
+ * function on the context; contents undefined. Grows by freeing first and never holds both, unless
+ * a graph was captured: what it may use stays until the context is closed. */
 rung_status rung_scratch(rung_context *context, size_t bytes, void **memory);
 
 /* The same of memory that is zero, as long as every launch that was given it left it so. After one
@@ -51,6 +57,9 @@ rung_status rung_host_scratch(rung_context *context, size_t bytes, void **memory
 
 /* The same for chunks of arrays on their way to a device and back (core/transfer.h). */
 rung_status rung_chunk_buffers(rung_context *context, size_t bytes, char **memory);
+
+/* Releases all of it. */
+void rung_memory_release(rung_context *context);
 
 /* Resolves "auto", "cpu", "cuda", "cuda:1" and fills *device: no state is opened. */
 rung_status rung_find_device(const char *name, rung_device *device, rung_error *error);

@@ -96,12 +96,13 @@ static rung_status refuse(const rung_row *row, rung_error *error, const char *re
 static rung_status check_block(int block, rung_error *error) {
   if (block >= 0 && block <= MOST_BLOCK) return RUNG_OK;
   return rung_fail(error, RUNG_BAD_ARGUMENT,
-                   "block is %d; 1 ... %d, or 0 for the rung's own choice, would do", block,
+                   "block is %d; expected: 1 ... %d, or 0 for the rung's own choice", block,
                    MOST_BLOCK);
 }
 
 rung_status rung_row_available(const rung_row *row, const rung_device *device, rung_error *error) {
-  char why[RUNG_REASON] = "";
+  char why[RUNG_REASON];
+  why[0] = '\0'; /* not all of it: this is on the way of every call */
   if (row->family != family_of(device)) {
     bool on_cpu = row->family == RUNG_ON_CPU;
     return refuse(row, error,
@@ -141,7 +142,8 @@ static bool takes_types(const rung_row *row, rung_types types, char why[RUNG_REA
 
 rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_types types,
                               rung_error *error) {
-  char why[RUNG_REASON] = "";
+  char why[RUNG_REASON];
+  why[0] = '\0'; /* not all of it: this is on the way of every call */
   rung_status status = rung_row_available(row, task->device, error);
   if (status != RUNG_OK) return status;
   if (!takes_types(row, types, why)) return refuse(row, error, why);
@@ -215,7 +217,9 @@ static rung_status choose_best(const rung_operation *operation, const rung_task 
                                rung_types types, rung_math math, const rung_row **row,
                                rung_error *error) {
   rung_family family = family_of(task->device);
-  rung_error first = {0}; /* why not the best one: the reason worth reading */
+  rung_error first; /* why not the best one: the reason worth reading */
+  first.status = RUNG_OK;
+  first.sentence[0] = '\0';
   for (int i = operation->count - 1; i >= 0; i--) {
     const rung_row *at = &operation->rows[i];
     if (at->family != family || at->order == RUNG_TEXTBOOK) continue;
@@ -242,7 +246,7 @@ rung_status rung_choose(const rung_operation *operation, const rung_task *task, 
   if (call == NULL) call = &plain;
   if (call->math != RUNG_MATH_STRICT && call->math != RUNG_MATH_FAST)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "math is %d; RUNG_MATH_STRICT (0) or RUNG_MATH_FAST (1) would do",
+                     "math is %d; expected: RUNG_MATH_STRICT (0) or RUNG_MATH_FAST (1)",
                      (int)call->math);
   rung_status status = check_block(call->block, error);
   if (status != RUNG_OK) return status;

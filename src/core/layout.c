@@ -9,6 +9,7 @@ const rung_layout rung_device_layout = RUNG_LAYOUT(rung_device_info, why_not);
 const rung_layout rung_operation_layout = RUNG_LAYOUT(rung_operation_info, rungs);
 const rung_layout rung_ladder_layout = RUNG_LAYOUT(rung_ladder_info, why_not);
 const rung_layout rung_stencil_layout = RUNG_LAYOUT(rung_stencil_model, edge_value);
+const rung_layout rung_filter_layout = RUNG_LAYOUT(rung_filter_model, region);
 const rung_layout rung_bins_layout = RUNG_LAYOUT(rung_bins, edges);
 const rung_layout rung_points_layout = RUNG_LAYOUT(rung_points, molecules);
 const rung_layout rung_distances_layout = RUNG_LAYOUT(rung_distances, edges);

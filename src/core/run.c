@@ -297,10 +297,12 @@ static bool goes_beside(const run *run) {
   return run->plan->lanes == 2 || rung_goes_beside(run->context, most);
 }
 
-static bool is_staged(const run *run) {
+/* The first array that is copied from the host or to it; -1: none. */
+static int staged_one(const run *run) {
   for (int a = 0; a < run->job->arrays; a++)
-    if (run->layouts[0].ways[a] == RUNG_STAGED) return true;
-  return false;
+    if (run->layouts[0].ways[a] == RUNG_STAGED && run->layouts[0].task.arrays[a].count > 0)
+      return a;
+  return -1;
 }
 
 static rung_status run_job(rung_context *context, rung_job *job, const rung_call *call,
@@ -326,12 +328,18 @@ static rung_status run_job(rung_context *context, rung_job *job, const rung_call
   run.lane = plan.moved;
   run.scratch = plan.needs.scratch;
   run.beside = goes_beside(&run);
-  const bool staged = is_staged(&run);
+  const int staged = staged_one(&run);
+  if (context->capturing && (staged >= 0 || plan.cut))
+    return rung_fail(&context->error, RUNG_BAD_PLACE,
+                     "%s has to be %s, which waits, and the stream is under capture; expected: %s",
+                     job->names[staged < 0 ? 0 : staged],
+                     staged < 0 ? "cut to fit the memory" : "copied from or to host memory",
+                     staged < 0 ? "more device memory" : "an array in device memory");
   /* What was queued before may still be at the scratch. */
   status = order(&run, RUNG_COPIES, RUNG_WORK, RUNG_EVENT_WORK);
   if (status == RUNG_OK) status = plan.cut ? run_pieces(&run) : start(&run, 0);
   if (status == RUNG_OK && !plan.cut) status = complete(&run, 0);
-  if (status != RUNG_OK && staged) context->backend->synchronize(context->state, NULL);
+  if (status != RUNG_OK && staged >= 0) context->backend->synchronize(context->state, NULL);
 done:
   *used = plan.rows[plan.combined ? (job->cut->again ? RUNG_AGAIN : RUNG_PARTS) : RUNG_WHOLE]->name;
   return status;

@@ -23,7 +23,7 @@ static rung_status read_dtype(rung_error *error, const char *argument, DLDataTyp
   char wanted[96];
   rung_dtypes_text(dtypes, wanted, sizeof wanted);
   return rung_fail(error, RUNG_BAD_DTYPE,
-                   "%s has elements of type %s (DLPack code %d), %d bits, %d lanes; %s would do",
+                   "%s has elements of type %s (DLPack code %d), %d bits, %d lanes; expected: %s",
                    argument, type.code < sizeof codes / sizeof *codes ? codes[type.code] : "other",
                    type.code, type.bits, type.lanes, wanted);
 }
@@ -38,16 +38,17 @@ static rung_status read_place(rung_error *error, const char *argument, DLDevice 
   }
   if (type == kDLCUDA || type == kDLCUDAManaged) {
     if (device.device_id < 0)
-      return rung_fail(error, RUNG_BAD_PLACE, "%s lies on CUDA device %d; 0 or more would do",
+      return rung_fail(error, RUNG_BAD_PLACE, "%s lies on CUDA device %d; expected: 0 or more",
                        argument, device.device_id);
     view->place = RUNG_DEVICE;
     view->device = device.device_id;
     return RUNG_OK;
   }
-  return rung_fail(error, RUNG_BAD_PLACE,
-                   "%s lies in memory of DLPack device type %d; host memory (1 or 3) or CUDA "
-                   "memory (2 or 13) would do",
-                   argument, type);
+  return rung_fail(
+      error, RUNG_BAD_PLACE,
+      "%s lies in memory of DLPack device type %d; expected: host memory (1 or 3) or CUDA "
+      "memory (2 or 13)",
+      argument, type);
 }
 
 static rung_status read_shape(rung_error *error, const char *argument, const DLTensor *tensor,
@@ -60,7 +61,7 @@ static rung_status read_shape(rung_error *error, const char *argument, const DLT
     view->shape[d] = tensor->shape[d];
     if (view->shape[d] < 0)
       return rung_fail(error, RUNG_BAD_SHAPE,
-                       "%s has extent %lld in dimension %d; 0 or more would do", argument,
+                       "%s has extent %lld in dimension %d; expected: 0 or more", argument,
                        (long long)view->shape[d], d);
     empty |= view->shape[d] == 0;
   }
@@ -147,7 +148,7 @@ rung_status rung_view_of(rung_error *error, const char *argument, const DLTensor
   if (tensor == NULL)
     return rung_fail(error, RUNG_BAD_ARGUMENT, "%s is NULL; a DLTensor is needed", argument);
   if (tensor->ndim != ndim)
-    return rung_fail(error, RUNG_BAD_SHAPE, "%s has %d dimensions; %d would do", argument,
+    return rung_fail(error, RUNG_BAD_SHAPE, "%s has %d dimensions; expected: %d", argument,
                      tensor->ndim, ndim);
   rung_view made = {.ndim = ndim};
   rung_status status = read_dtype(error, argument, tensor->dtype, dtypes, &made.dtype);

@@ -73,7 +73,7 @@ rung_status rung_view_writable(rung_error *error, const char *argument, const ru
     if (stride <= span)
       return rung_fail(error, RUNG_BAD_SHAPE,
                        "%s has stride %lld in dimension %d of extent %lld, so that it would be "
-                       "written twice in one place; a stride beyond %llu would do",
+                       "written twice in one place; expected: a stride beyond %llu",
                        argument, (long long)view->stride[d], d, (long long)view->shape[d],
                        (unsigned long long)span);
     span += stride * (uint64_t)(view->shape[d] - 1);

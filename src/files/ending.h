@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-enum { ENDING_MOST = 4 };
+enum { ENDING_MOST = 6 };
 
 /* From now on `undo` is called, on any thread, when such a signal comes, which then takes its usual
  * effect. It does only what is safe in a handler, and what it would undo may be there or not. No

@@ -7,6 +7,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "files/seen.h"
+
 /* Numbers are as long as a double's decimals, and then some. */
 enum { BUFFER = 64 * 1024, NUMBER = 1200 };
 
@@ -23,6 +25,7 @@ rung_status lines_open(lines *in, const char *path, rung_error *error) {
   }
   struct stat about;
   if (fstat(fileno(in->stream), &about) == 0 && S_ISREG(about.st_mode)) in->bytes = about.st_size;
+  seen_begin(in->bytes > 0 ? in->bytes : -1);
   in->capacity = BUFFER;
   in->buffer = malloc(in->capacity);
   if (in->buffer) return RUNG_OK;
@@ -50,7 +53,9 @@ static rung_status fill(lines *in, rung_error *error) {
     in->capacity *= 2;
   }
   errno = 0;
-  in->end += fread(in->buffer + in->end, 1, in->capacity - in->end - 1, in->stream);
+  const size_t got = fread(in->buffer + in->end, 1, in->capacity - in->end - 1, in->stream);
+  seen_more((int64_t)got);
+  in->end += got;
   if (ferror(in->stream))
     return rung_fail(error, RUNG_FILE_FAILED, "%s: cannot be read: %s", in->name,
                      strerror(errno ? errno : EIO));

@@ -2,7 +2,7 @@
 #ifndef RUNG_FILES_NPY_H
 #define RUNG_FILES_NPY_H
 
-#include "files/array.h"
+#include "files/array_format.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,11 +16,9 @@ extern "C" {
  * not to be had. Status: RUNG_BAD_FILE, RUNG_FILE_FAILED, RUNG_OUT_OF_MEMORY. */
 rung_status npy_read(const char *path, file_array *array, rung_error *error);
 
-/* Writes a host tensor (any strides) in C order, version 1.0, little endian, beside `path`, so that
- * file_replace_commit() puts it there; "-": to standard output. On failure *file is zeroed, nothing
- * to free. */
-rung_status npy_begin(file_replace *file, const char *path, const DLTensor *tensor,
-                      rung_error *error);
+/* Version 1.0, little endian, C order: rows of the format's table. */
+rung_status npy_create(array_writer *writer);
+rung_status npy_put(array_writer *writer, int64_t count, const void *from);
 
 #ifdef __cplusplus
 }

@@ -40,12 +40,13 @@ static rung_status find_format(const char *path, const char *format, points_read
   }
   if (format)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "--format '%.40s' is not known: xyz, gro, pdb, lammps, csv or npy would do",
+                     "--format '%.40s' is not known; expected: xyz, gro, pdb, lammps, csv or npy",
                      format);
-  return rung_fail(error, RUNG_BAD_ARGUMENT,
-                   "%s: its name does not say its format: --format xyz, gro, pdb, lammps, csv or "
-                   "npy would do",
-                   path);
+  return rung_fail(
+      error, RUNG_BAD_ARGUMENT,
+      "%s: its name does not say its format; expected: --format xyz, gro, pdb, lammps, csv or "
+      "npy",
+      path);
 }
 
 rung_status points_open(points **file, const char *path, const points_how *how, rung_error *error) {
@@ -181,10 +182,11 @@ rung_status points_line(points *file, const char *what, rung_error *error) {
 rung_status points_number(points *file, const char *what, lines_word word, double *value,
                           rung_error *error) {
   if (lines_number(word, value)) return RUNG_OK;
-  return rung_fail(error, RUNG_BAD_FILE,
-                   "%s: frame %lld: point %lld (line %lld): %s is '%.*s'; a finite number would do",
-                   file->name, (long long)file->now.number, (long long)file->now.count + 1,
-                   (long long)file->in.number, what, LINES_SHOW(word));
+  return rung_fail(
+      error, RUNG_BAD_FILE,
+      "%s: frame %lld: point %lld (line %lld): %s is '%.*s'; expected: a finite number", file->name,
+      (long long)file->now.number, (long long)file->now.count + 1, (long long)file->in.number, what,
+      LINES_SHOW(word));
 }
 
 void points_call(char *to, size_t size, lines_word word) {
@@ -207,7 +209,7 @@ rung_status points_take(points *file, const points_columns *columns, const lines
   rung_status status = RUNG_OK;
   for (int i = 0; i < POINTS_COLUMNS; i++)
     if (at[i] >= count)
-      return points_refuse(file, error, "point %lld has %d columns; %d would do",
+      return points_refuse(file, error, "point %lld has %d columns; expected: %d",
                            (long long)file->now.count + 1, count, at[i] + 1);
   for (int axis = 0; !status && axis < 3; axis++)
     status = points_number(file, axes[axis], words[at[POINTS_X + axis]], &point->at[axis], error);
@@ -216,7 +218,7 @@ rung_status points_take(points *file, const points_columns *columns, const lines
         points_number(file, file->how.weights, words[at[POINTS_WEIGHT]], &point->weight, error);
   if (!status && at[POINTS_MOLECULE] >= 0 &&
       !lines_integer(words[at[POINTS_MOLECULE]], &point->molecule))
-    status = points_refuse(file, error, "point %lld: molecule is '%.*s'; an integer would do",
+    status = points_refuse(file, error, "point %lld: molecule is '%.*s'; expected: an integer",
                            (long long)file->now.count + 1, LINES_SHOW(words[at[POINTS_MOLECULE]]));
   if (at[POINTS_NAME] >= 0)
     points_call(point->label.name, sizeof point->label.name, words[at[POINTS_NAME]]);
@@ -261,11 +263,11 @@ rung_status points_box_of_angles(points *file, const double lengths[3], const do
   static const char *const names[] = {"a", "b", "c", "alpha", "beta", "gamma"};
   for (int i = 0; i < 3; i++)
     if (!(lengths[i] > 0))
-      return points_refuse(file, error, "the box's length %s is %g; one above 0 would do", names[i],
-                           lengths[i]);
+      return points_refuse(file, error, "the box's length %s is %g; expected: one above 0",
+                           names[i], lengths[i]);
   for (int i = 0; i < 3; i++)
     if (!(angles[i] > 0 && angles[i] < 180))
-      return points_refuse(file, error, "the box's angle %s is %g; one between 0 and 180 would do",
+      return points_refuse(file, error, "the box's angle %s is %g; expected: one between 0 and 180",
                            names[3 + i], angles[i]);
   const double alpha = cosine(angles[0]), beta = cosine(angles[1]), gamma = cosine(angles[2]);
   const double sine = sqrt(1 - gamma * gamma), y = (alpha - beta * gamma) / sine;

@@ -26,7 +26,7 @@ static rung_status take_head(points *file, int64_t *count, bool *more, rung_erro
   if (status || !*more) return status;
   const lines_word word = lines_columns(in, 0, in->length);
   if (!lines_integer(word, count) || *count < 0)
-    return points_refuse(file, error, "the count of points is '%.*s'; an integer from 0 would do",
+    return points_refuse(file, error, "the count of points is '%.*s'; expected: an integer from 0",
                          LINES_SHOW(word));
   return RUNG_OK;
 }
@@ -61,19 +61,19 @@ static rung_status take_box(points *file, rung_error *error) {
   int count = 0;
   while (count < 9 && lines_take(&at, &words[count])) count++;
   if ((count != 3 && count != 9) || lines_take(&at, &word))
-    return points_refuse(file, error, "the box is '%.*s'; 3 or 9 numbers would do",
+    return points_refuse(file, error, "the box is '%.*s'; expected: 3 or 9 numbers",
                          LINES_SHOW(lines_columns(&file->in, 0, file->in.length)));
   bool any = false, below = false;
   for (int i = 0; i < count; i++) {
     if (!lines_number(words[i], &n[i]))
-      return points_refuse(file, error, "the box's number %d is '%.*s'; a finite one would do",
+      return points_refuse(file, error, "the box's number %d is '%.*s'; expected: a finite one",
                            i + 1, LINES_SHOW(words[i]));
     any = any || n[i] != 0;
     below = below || (i < 3 && n[i] < 0);
   }
   if (below && !file->how.no_box)
-    return points_refuse(file, error, "the box's lengths are %g %g %g; none below 0 would do", n[0],
-                         n[1], n[2]);
+    return points_refuse(file, error, "the box's lengths are %g %g %g; expected: none below 0",
+                         n[0], n[1], n[2]);
   const rung_box box = {.a = {n[0], n[3], n[4]}, .b = {n[5], n[1], n[6]}, .c = {n[7], n[8], n[2]}};
   return any ? points_box(file, &box, error) : RUNG_OK;
 }

@@ -42,7 +42,7 @@ static rung_status take_rows(points *file, int numbers, double rows[3][4], rung_
       lines_word word;
       lines_take(&at, &word);
       if (!lines_number(word, &rows[i][k]))
-        return points_refuse(file, error, "the box's number %d is '%.*s'; %d finite ones would do",
+        return points_refuse(file, error, "the box's number %d is '%.*s'; expected: %d finite ones",
                              k + 1, LINES_SHOW(word), numbers);
     }
   }
@@ -65,7 +65,7 @@ static rung_status take_boundaries(points *file, const char *letters, cell *of, 
   if (axes == 0 || periodic == 0 || periodic == axes || file->how.no_box) return RUNG_OK;
   return points_refuse(file, error,
                        "the boundaries are '%.*s': a box that is periodic along some of its axes "
-                       "only; pp pp pp or ff ff ff would do, or --open",
+                       "only; expected: pp pp pp or ff ff ff, or --open",
                        LINES_SHOW(all));
 }
 
@@ -94,8 +94,7 @@ static rung_status take_box(points *file, const char *rest, cell *of, rung_error
       of->origin[i] = rows[i][0];
       if (!(rows[i][1] > rows[i][0]) && of->periodic && !file->how.no_box)
         return points_refuse(file, error,
-                             "the box reaches from %g to %g along %c; to a larger one "
-                             "would do",
+                             "the box reaches from %g to %g along %c; expected: a larger end",
                              rows[i][0], rows[i][1], 'x' + i);
     }
     of->box = (rung_box){.a = {rows[0][1] - rows[0][0], 0, 0},
@@ -129,9 +128,9 @@ static rung_status take_columns(points *file, const char *rest, table *of, rung_
     of->scaled = set >= 2;
   }
   if (at[POINTS_X] < 0)
-    return points_refuse(file, error,
-                         "has no columns of coordinates; x y z, xu yu zu, xs ys zs or xsu ysu zsu "
-                         "would do");
+    return points_refuse(
+        file, error,
+        "has no columns of coordinates; expected: x y z, xu yu zu, xs ys zs or xsu ysu zsu");
   at[POINTS_MOLECULE] = find(words, count, "mol");
   at[POINTS_ELEMENT] = find(words, count, "element");
   at[POINTS_NAME] = at[POINTS_ELEMENT] >= 0 ? at[POINTS_ELEMENT] : find(words, count, "type");
@@ -186,7 +185,7 @@ static rung_status take_count(points *file, int64_t *count, rung_error *error) {
   if (status) return status;
   const lines_word word = lines_columns(&file->in, 0, file->in.length);
   if (lines_integer(word, count) && *count >= 0) return RUNG_OK;
-  return points_refuse(file, error, "the count of points is '%.*s'; an integer from 0 would do",
+  return points_refuse(file, error, "the count of points is '%.*s'; expected: an integer from 0",
                        LINES_SHOW(word));
 }
 
@@ -210,10 +209,11 @@ rung_status points_read_lammps(points *file, bool *more, rung_error *error) {
     else if (section(in, "TIMESTEP") || section(in, "UNITS") || section(in, "TIME"))
       status = points_line(file, "ITEM: ATOMS", error);
     else
-      status = points_refuse(file, error,
-                             "'%.*s' is no section of a dump of atoms; ITEM: TIMESTEP, NUMBER OF "
-                             "ATOMS, BOX BOUNDS or ATOMS would do",
-                             LINES_SHOW(lines_columns(in, 0, in->length)));
+      status = points_refuse(
+          file, error,
+          "'%.*s' is no section of a dump of atoms; expected: ITEM: TIMESTEP, NUMBER OF "
+          "ATOMS, BOX BOUNDS or ATOMS",
+          LINES_SHOW(lines_columns(in, 0, in->length)));
     if (status) return status;
   }
 }

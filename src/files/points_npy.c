@@ -8,16 +8,16 @@ static rung_status check(points *file, rung_error *error) {
   const int n = tensor->ndim;
   if (file->how.weights) return points_refuse_weights(file, error);
   if (!(RUNG_TYPE(file->array.dtype) & RUNG_SINGLE_DOUBLE))
-    return rung_fail(error, RUNG_BAD_FILE, "%s: holds %s; f32 or f64 would do", file->name,
+    return rung_fail(error, RUNG_BAD_FILE, "%s: holds %s; expected: f32 or f64", file->name,
                      rung_dtype_name(file->array.dtype));
   if (n == 3 && tensor->shape[2] == 3 && tensor->shape[0] > 0 && tensor->shape[1] == 0)
     return rung_fail(error, RUNG_BAD_FILE, "%s: has %lld frames of no points; expected: points",
                      file->name, (long long)tensor->shape[0]);
   if ((n == 2 || n == 3) && tensor->shape[n - 1] == 3) return RUNG_OK;
-  return rung_fail(error, RUNG_BAD_FILE,
-                   "%s: is of %d dimensions, the last of %lld; a shape of (n, 3) or (frames, n, 3) "
-                   "would do",
-                   file->name, n, n > 0 ? (long long)tensor->shape[n - 1] : 0LL);
+  return rung_fail(
+      error, RUNG_BAD_FILE,
+      "%s: is of %d dimensions, the last of %lld; expected: a shape of (n, 3) or (frames, n, 3)",
+      file->name, n, n > 0 ? (long long)tensor->shape[n - 1] : 0LL);
 }
 
 rung_status points_read_npy(points *file, bool *more, rung_error *error) {
@@ -39,7 +39,7 @@ rung_status points_read_npy(points *file, bool *more, rung_error *error) {
           rung_number_at(array->dtype, array->memory, base + i * strides[0] + axis * strides[1]);
       if (!isfinite(point.at[axis]))
         return rung_fail(
-            error, RUNG_BAD_FILE, "%s: frame %lld: point %lld: %c is %g; a finite number would do",
+            error, RUNG_BAD_FILE, "%s: frame %lld: point %lld: %c is %g; expected: a finite number",
             file->name, (long long)frame + 1, (long long)i + 1, axes[axis], point.at[axis]);
     }
     status = points_push(file, &point, error);

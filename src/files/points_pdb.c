@@ -35,8 +35,8 @@ static rung_status take_cell(points *file, rung_error *error) {
   for (int i = 0; i < 6; i++) {
     const lines_word word = lines_columns(&file->in, columns[i], columns[i + 1]);
     if (!lines_number(word, &n[i]))
-      return points_refuse(file, error, "CRYST1's %s is '%.*s'; a finite number would do", names[i],
-                           LINES_SHOW(word));
+      return points_refuse(file, error, "CRYST1's %s is '%.*s'; expected: a finite number",
+                           names[i], LINES_SHOW(word));
   }
   file->has_cell = n[0] != 1 || n[1] != 1 || n[2] != 1;
   return file->has_cell ? points_box_of_angles(file, n, n + 3, &file->cell, error) : RUNG_OK;

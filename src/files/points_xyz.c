@@ -45,10 +45,11 @@ static rung_status take_periodic(points *file, lines_word text, bool *periodic, 
   }
   *periodic = no == 0;
   if (yes == 0 || no == 0 || file->how.no_box) return RUNG_OK;
-  return points_refuse(file, error,
-                       "pbc is '%.*s': a box that is periodic along some of its vectors only; T T "
-                       "T or F F F would do, or --open",
-                       LINES_SHOW(text));
+  return points_refuse(
+      file, error,
+      "pbc is '%.*s': a box that is periodic along some of its vectors only; expected: T T "
+      "T or F F F, or --open",
+      LINES_SHOW(text));
 }
 
 static rung_status take_lattice(points *file, const char *comment, rung_error *error) {
@@ -64,7 +65,7 @@ static rung_status take_lattice(points *file, const char *comment, rung_error *e
     if (word.length > 0 && word.text + word.length > end) word.length = (size_t)(end - word.text);
     if (!lines_number(word, &numbers[i]))
       return points_refuse(file, error,
-                           "Lattice's number %d is '%.*s'; nine finite numbers would do", i + 1,
+                           "Lattice's number %d is '%.*s'; expected: nine finite numbers", i + 1,
                            LINES_SHOW(word));
   }
   lines_word more = {"", 0};
@@ -140,7 +141,7 @@ static rung_status take_count(points *file, int64_t *count, bool *more, rung_err
     lines_take(&at, &rest);
   } while (word.length == 0);
   if (!lines_integer(word, count) || *count < 0 || rest.length > 0)
-    return points_refuse(file, error, "the count of points is '%.*s'; an integer from 0 would do",
+    return points_refuse(file, error, "the count of points is '%.*s'; expected: an integer from 0",
                          LINES_SHOW(lines_columns(&file->in, 0, file->in.length)));
   return RUNG_OK;
 }

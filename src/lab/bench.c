@@ -20,7 +20,8 @@ static bool is_listed(const char *list, const char *name) {
 static bool is_chosen(const lab_choice *choice, const rung_row *row, const rung_device *device) {
   if ((row->family == RUNG_ON_CPU) != (device->kind == RUNG_CPU)) return false;
   if (choice->strict && row->order == RUNG_LOOSE) return false;
-  return !choice->rungs || row->peer || is_listed(choice->rungs, row->name);
+  const char *list = row->peer ? choice->peers : choice->rungs;
+  return !list || is_listed(list, row->name);
 }
 
 /* The block sizes of a row under a choice, ended by 0. One that takes none gets its own. */
@@ -59,6 +60,11 @@ int lab_bench_count(const lab_bench_set_up *set_up, const rung_operation *operat
   return add_candidates(set_up, operation, device, NULL);
 }
 
+void lab_bench_candidates(const lab_bench_set_up *set_up, const rung_operation *operation,
+                          const rung_device *device, lab_candidate *list) {
+  add_candidates(set_up, operation, device, list);
+}
+
 /* ---- running ------------------------------------------------------------------------------ */
 
 static void tell(const lab_bench_set_up *set_up, const char *what) {
@@ -71,9 +77,12 @@ static rung_status sample(const lab_bench_set_up *set_up, lab_bench *bench, rung
   rung_status status = lab_fixture_open(bench->context, &bench->test_case, &fixture, error);
   if (status) return status;
   if (set_up->peers) status = set_up->peers->begin(&bench->test_case, device, error);
+  const lab_watch before = lab_watch_now();
   if (!status)
     status = lab_sample(fixture, bench->candidates, bench->count, &bench->rules, set_up->progress,
                         set_up->to, error);
+  const lab_watch after = lab_watch_now();
+  bench->disturbed = lab_watch_between(&before, &after);
   if (set_up->peers) set_up->peers->end();
   lab_fixture_close(fixture);
   return status;
@@ -117,7 +126,7 @@ static rung_status hold_to_peaks(lab_bench_set_up *set_up, lab_bench *bench, run
 rung_status lab_bench_run(lab_bench_set_up *set_up, const rung_operation *operation,
                           const rung_cases *cases, const char *line, lab_bench *bench,
                           rung_error *error) {
-  *bench = (lab_bench){.context = set_up->context, .rules = set_up->rules};
+  *bench = (lab_bench){.context = set_up->context, .rules = set_up->rules, .line = line};
   bench->count = lab_bench_count(set_up, operation, &bench->context->device);
   bench->candidates = calloc((size_t)bench->count + 1, sizeof *bench->candidates);
   if (!bench->candidates)

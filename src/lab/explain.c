@@ -56,7 +56,7 @@ rung_status lab_explain(rung_context *context, const rung_case *test_case, const
   if (!context->backend->profile_begin)
     return rung_fail(
         error, RUNG_UNSUPPORTED,
-        "device is \"%s\", which cannot be asked what its kernels do; \"sim\" would do",
+        "device is \"%s\", which cannot be asked what its kernels do; expected: \"sim\"",
         context->backend->name);
   rung_status status = run(context, test_case, row, block, profile, verdict, error);
   if (status != RUNG_OK || verdict->finding != LAB_GOOD) rung_profile_free(profile);

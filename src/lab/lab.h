@@ -9,6 +9,7 @@
 
 #include "core/context.h"
 #include "lab/case.h"
+#include "lab/watch.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,6 +48,7 @@ const char *lab_finding_name(lab_finding finding); /* "good", "launch-failed", .
 typedef struct lab_verdict {
   lab_finding finding;
   rung_comparison comparison;
+  uint64_t bits; /* where good: a hash of all bits of the outputs, of any NaN as one */
   char sentence[RUNG_SENTENCE]; /* where good: "", or what was let pass */
   rung_status cause;            /* LAB_LAUNCH_FAILED: RUNG_OUT_OF_MEMORY, say; else OK */
 } lab_verdict;
@@ -196,6 +198,7 @@ typedef struct lab_choice {
   int blocks[LAB_BLOCKS]; /* ended by 0; none: the rung's own choice */
   bool own_blocks;        /* those of the rung's row instead */
   bool strict;            /* leave loose rungs out */
+  const char *peers;      /* "a,b": only these of the peers; NULL: all */
 } lab_choice;
 
 /* Other libraries' entries, timed beside the rungs: the caller's, for the lab knows none. */
@@ -227,12 +230,17 @@ typedef struct lab_bench {
   lab_rules rules;
   lab_peaks peaks;
   lab_limit limit;
-  bool made; /* the case is to be dropped */
+  const char *line;          /* borrowed: the job as it was asked for */
+  lab_disturbance disturbed; /* while it was sampled */
+  bool made;                 /* the case is to be dropped */
 } lab_bench;
 
 /* How many candidates a set-up makes of an operation on a device. */
 int lab_bench_count(const lab_bench_set_up *set_up, const rung_operation *operation,
                     const rung_device *device);
+/* Writes row and block of each of them; the list has room for as many. */
+void lab_bench_candidates(const lab_bench_set_up *set_up, const rung_operation *operation,
+                          const rung_device *device, lab_candidate *list);
 /* Makes the case of `line`, its references and candidates, the rungs of `operation`, and samples
  * them. Where one is faster than the peaks allow, these are measured again (they may come from a
  * busier minute); what is faster still is LAB_TOO_FAST. On failure too *bench is to be freed. */
@@ -292,7 +300,9 @@ typedef struct lab_timeline {
   rung_block_time *blocks; /* in the order of their numbers; owned */
   int64_t count;
 } lab_timeline;
-/* Verifies the rung, which also warms it up, runs it once more, checks that run's result like any
+/* On the simulator times are those of lab_timeline_schedule(), with as many places as the threads
+ * of a multiprocessor allow, 32 at most.
+ * Verifies the rung, which also warms it up, runs it once more, checks that run's result like any
  * other, and fetches what its blocks wrote down. A rung that does not support the job, fails or
  * leaves times that cannot be is a finding, not an error, and leaves *timeline empty; else it is to
  * be freed by lab_timeline_free(). An error is: a row without block_times(), memory. The case's
@@ -312,23 +322,44 @@ typedef struct lab_timeline_figures {
   int64_t least, most;  /* blocks a processor, of those */
   lab_stats lasted;     /* end - start, over the blocks */
 } lab_timeline_figures;
+/* For every block of a timeline the place on its multiprocessor that it had: the first that was
+ * free when it began, so that of two blocks in one place one ends before the other begins. One a
+ * block, to be freed; NULL: memory ran out. */
+int64_t *lab_timeline_places(const lab_timeline *timeline);
+/* Where a simulated device's blocks would have run and when, all on one clock and the same every
+ * time, from how long each took: in the order of their numbers, each in the place that is free
+ * first, of several the first multiprocessor's. `resident`: places of each of the `processors`. */
+rung_status lab_timeline_schedule(lab_timeline *timeline, int processors, int resident,
+                                  rung_error *error);
 /* RUNG_OUT_OF_MEMORY is all that can go wrong. */
 rung_status lab_timeline_look(const lab_timeline *timeline, lab_timeline_figures *figures,
                               rung_error *error);
 
-/* ---- record.c: what was measured, as versioned JSON ---------------------------------------- */
-
-#define LAB_RECORD_VERSION 2
-/* A record of one device's bench of one case, laid out as docs/METHOD.md says: provenance
- * (commit, compiler, flags, version, date, host, command), device facts, peaks (may be NULL),
- * seeds, rules and, for every candidate, samples, clocks, stats, verdicts, stop. Caller owns the
- * result (json_decref); NULL: out of memory. */
-json_t *lab_record(rung_context *context, const rung_case *test_case,
-                   const lab_candidate *candidates, int count, const lab_rules *rules,
-                   const lab_peaks *peaks, const char *command);
-/* A file of records, {"rung-records": 2, "records": [...]}, written beside its place and renamed.
+/* ---- work.c: how far a call is -----------------------------------------------------------------
  */
-rung_status lab_record_write(const char *path, json_t *records, rung_error *error);
+
+/* The number of the loop or launch that a context's device is at, rising, and the part of its work
+ * that is done: to be asked by another thread than the one whose call is under way. False: nobody
+ * knows. */
+bool lab_work(const rung_context *context, int64_t *number, double *part);
+
+/* ---- record.c: what was measured, as versioned JSON Lines (docs/RECORDS.md) -------------------
+ */
+
+#define LAB_RECORD_VERSION 3
+/* Adds what a bench has found to the lines of a file, an array of objects, begun empty. What the
+ * lines before say of provenance, rules, device and peaks is not said again. RUNG_OUT_OF_MEMORY:
+ * the lines are no longer whole. */
+rung_status lab_record_add(json_t *lines, const lab_bench *bench, const char *command,
+                           rung_error *error);
+/* The line that begins a file, and what is known of a device, as a record has them. NULL: memory
+ * ran out. */
+json_t *lab_record_head(const lab_rules *rules, const char *command);
+json_t *lab_record_device(const rung_context *context);
+/* The lines as text, to be freed; NULL: memory ran out. */
+char *lab_record_text(const json_t *lines);
+/* A file of them, written beside its place and renamed. */
+rung_status lab_record_write(const char *path, const json_t *lines, rung_error *error);
 
 #ifdef __cplusplus
 }

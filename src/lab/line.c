@@ -1,5 +1,6 @@
 #include "lab/line.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -59,9 +60,8 @@ rung_status rung_line_parse(rung_error *error, const char *text, const char *con
   const size_t length = strlen(text);
   line->count = 0;
   if (length >= RUNG_LINE_TEXT)
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "the line has %zu characters: at most %d are accepted", length,
-                     RUNG_LINE_TEXT - 1);
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "the line has %zu characters; expected: at most %d",
+                     length, RUNG_LINE_TEXT - 1);
   memcpy(line->text, text, length + 1);
   char *next = line->text;
   for (;;) {
@@ -81,6 +81,44 @@ const char *rung_line_get(const rung_line *line, const char *key) {
   return NULL;
 }
 
+/* *value times `factor`, `times` over; false where that leaves 64 bits. */
+static bool multiply(int64_t *value, int64_t factor, int64_t times) {
+  if (times > 63) return *value == 0;
+  for (int64_t i = 0; i < times; ++i)
+    if (__builtin_mul_overflow(*value, factor, value)) return false;
+  return true;
+}
+
+/* The K, Mi ... at *at, which is moved behind it. */
+static bool multiply_unit(int64_t *value, const char **at) {
+  static const char units[] = "KMGT";
+  const char *unit = **at ? strchr(units, **at) : NULL;
+  if (!unit) return true;
+  const bool binary = (*at)[1] == 'i';
+  *at += binary ? 2 : 1;
+  return multiply(value, binary ? 1024 : 1000, unit - units + 1);
+}
+
+bool rung_whole_number(const char *text, const char **end, int64_t *value) {
+  char *rest;
+  errno = 0;
+  int64_t number = strtoll(text, &rest, 10);
+  if (rest == text || errno == ERANGE || isspace((unsigned char)*text)) return false;
+  const char mark = *rest;
+  if ((mark == '^' || mark == 'e') && isdigit((unsigned char)rest[1])) {
+    const int64_t base = mark == '^' ? number : 10, power = strtoll(rest + 1, &rest, 10);
+    if (mark == '^') number = 1;
+    if (errno == ERANGE || !multiply(&number, base, power)) return false;
+  } else {
+    const char *at = rest;
+    if (!multiply_unit(&number, &at)) return false;
+    rest = (char *)at;
+  }
+  *end = rest;
+  *value = number;
+  return true;
+}
+
 rung_status rung_line_int(rung_error *error, const rung_line *line, const char *key,
                           int64_t otherwise, int64_t least, int64_t most, int64_t *value) {
   const char *text = rung_line_get(line, key);
@@ -88,12 +126,11 @@ rung_status rung_line_int(rung_error *error, const rung_line *line, const char *
     *value = otherwise;
     return RUNG_OK;
   }
-  char *end;
-  errno = 0;
-  const long long number = strtoll(text, &end, 10);
-  if (end == text || *end != '\0' || errno == ERANGE || number < least || number > most)
+  const char *end;
+  int64_t number;
+  if (!rung_whole_number(text, &end, &number) || *end != '\0' || number < least || number > most)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "%s=%.60s: a whole number from %lld to %lld is accepted", key, text,
+                     "%s=%.60s; expected: a whole number from %lld to %lld", key, text,
                      (long long)least, (long long)most);
   *value = number;
   return RUNG_OK;
@@ -109,8 +146,8 @@ rung_status rung_line_double(rung_error *error, const rung_line *line, const cha
   char *end;
   const double number = strtod(text, &end);
   if (end == text || *end != '\0' || !isfinite(number) || !(number >= least && number <= most))
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "%s=%.60s: a finite number from %g to %g is accepted", key, text, least, most);
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "%s=%.60s; expected: a finite number from %g to %g",
+                     key, text, least, most);
   *value = number;
   return RUNG_OK;
 }
@@ -121,7 +158,7 @@ rung_status rung_line_choice(rung_error *error, const rung_line *line, const cha
   const int found = text == NULL ? otherwise : index_of(names, text);
   char list[RUNG_SENTENCE / 2];
   if (text != NULL && found < 0)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "%s=%.60s: accepted are %s", key, text,
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "%s=%.60s; expected: one of %s", key, text,
                      list_of(names, list));
   *index = found;
   return RUNG_OK;

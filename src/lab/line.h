@@ -5,6 +5,8 @@
 #ifndef RUNG_LAB_LINE_H
 #define RUNG_LAB_LINE_H
 
+#include <stdbool.h>
+
 #include "core/error.h"
 
 enum { RUNG_LINE_TEXT = 512, RUNG_LINE_PAIRS = 32 };
@@ -31,9 +33,14 @@ rung_status rung_line_parse(rung_error *error, const char *text, const char *con
 /* The value of `key`, or NULL where the line does not have it. Lives as long as *line. */
 const char *rung_line_get(const rung_line *line, const char *key);
 
-/* *value = the decimal integer of `key`, or `otherwise` (not checked) where the line does not have
- * it. Refuses what is no integer, and what is not in least ... most. On failure *value is not
- * touched; so with all the getters. */
+/* A whole number at the beginning of `text`, as people write them: "1048576", "2^20", "1e6", "64Ki"
+ * (K, M, G, T: of 1000; Ki, Mi, Gi, Ti: of 1024). *end is set to what follows it. False, and
+ * nothing set: there is none, or it does not fit in 64 bits. */
+bool rung_whole_number(const char *text, const char **end, int64_t *value);
+
+/* *value = the integer of `key`, as rung_whole_number() takes it, or `otherwise` (not checked)
+ * where the line does not have it. Refuses what is no integer, and what is not in least ... most.
+ * On failure *value is not touched; so with all the getters. */
 rung_status rung_line_int(rung_error *error, const rung_line *line, const char *key,
                           int64_t otherwise, int64_t least, int64_t most, int64_t *value);
 

@@ -1,5 +1,7 @@
 /* What was measured, with all that is needed to check it or to measure it again. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -46,13 +48,8 @@ static json_t *end(writer *to) {
 
 static json_t *provenance(const char *command) {
   writer to = begin();
-  char date[32];
-  const lab_conditions now = lab_conditions_now();
-  lab_date_text(now.date, date);
   struct utsname host;
   if (uname(&host) != 0) memset(&host, 0, sizeof host);
-  put_text(&to, "date", date);
-  put(&to, "load", lab_number(now.load));
   put_text(&to, "command", command);
   put_text(&to, "version", RUNG_VERSION);
   put_text(&to, "commit", RUNG_BUILD_COMMIT);
@@ -71,7 +68,7 @@ static void emit_fact(void *to, const char *key, const char *value) {
   put_text(to, key, value);
 }
 
-static json_t *device_json(const rung_context *context) {
+json_t *lab_record_device(const rung_context *context) {
   const rung_device *device = &context->device;
   writer facts = begin(), to = begin();
   /* A fact that cannot be had is one line less, no failure. */
@@ -99,6 +96,11 @@ static json_t *rules_json(const lab_rules *rules) {
   put(&to, "hot", json_boolean(rules->hot));
   put_wide(&to, "seed", rules->seed);
   return end(&to);
+}
+
+json_t *lab_record_head(const lab_rules *rules, const char *command) {
+  return lab_object("{s:i, s:o, s:o}", "rung-records", LAB_RECORD_VERSION, "provenance",
+                    provenance(command), "rules", rules_json(rules));
 }
 
 static json_t *level_json(const rung_device *device, const lab_peaks *peaks, int level) {
@@ -131,20 +133,65 @@ static json_t *peaks_json(const rung_device *device, const lab_peaks *peaks) {
   return end(&to);
 }
 
-static void put_limit(writer *to, const lab_limit *limit) {
-  put(to, "peak_ms", lab_number(limit->ms));
-  put_text(to, "peak_bound", limit->bound);
-  put_text(to, "peak_level", limit->level);
-  put_text(to, "caches", limit->caches);
+/* ---- jobs ---------------------------------------------------------------------------------- */
+
+/* A number where it can be written as one and read back as the same text, else text. */
+static json_t *value_json(const char *text) {
+  char again[32], *rest;
+  const long long whole = strtoll(text, &rest, 10);
+  snprintf(again, sizeof again, "%lld", whole);
+  if (strcmp(again, text) == 0) return json_integer(whole);
+  const double real = strtod(text, &rest);
+  snprintf(again, sizeof again, "%.15g", real);
+  snprintf(again, sizeof again, "%.17g", strtod(again, NULL));
+  if (isfinite(real) && strcmp(again, text) == 0) return json_real(real);
+  return lab_text(text);
 }
 
-static json_t *trial_json(const rung_case *test_case) {
+/* "n=3 type=f32" as an object. */
+static json_t *job_json(const char *label) {
   writer to = begin();
-  put_text(&to, "label", test_case->label);
+  char line[RUNG_LABEL], *rest = line;
+  snprintf(line, sizeof line, "%s", label);
+  for (char *word; (word = strsep(&rest, " "));) {
+    char *value = strchr(word, '=');
+    if (!value) continue;
+    *value = '\0';
+    put(&to, word, value_json(value + 1));
+  }
+  return end(&to);
+}
+
+static void put_disturbance(writer *to, const lab_disturbance *found) {
+  if (isfinite(found->others)) put(to, "others", lab_number(found->others));
+  if (isfinite(found->stolen)) put(to, "stolen", lab_number(found->stolen));
+  if (found->throttled > 0) put(to, "throttled", json_integer(found->throttled));
+}
+
+static json_t *case_json(const lab_bench *bench, const lab_limit *limit, json_t *facts) {
+  const rung_case *test_case = &bench->test_case;
+  writer to = begin();
+  char date[32];
+  const lab_conditions now = lab_conditions_now();
+  lab_date_text(now.date, date);
+  put_text(&to, "operation", test_case->operation->name);
+  put(&to, "job", job_json(test_case->label));
+  if (bench->line) put_text(&to, "line", bench->line);
   put_text(&to, "type", rung_dtype_name(test_case->types.in));
   put_wide(&to, "seed", test_case->seed);
   put(&to, "bytes", lab_number(test_case->bytes));
   put(&to, "flops", lab_number(test_case->flops));
+  put_text(&to, "date", date);
+  put(&to, "load", lab_number(now.load));
+  put_disturbance(&to, &bench->disturbed);
+  if (limit) {
+    put(&to, "peak_ms", lab_number(limit->ms));
+    put_text(&to, "peak_bound", limit->bound);
+    put_text(&to, "peak_level", limit->level);
+    put_text(&to, "caches", limit->caches);
+  }
+  if (json_object_size(facts) > 0) put(&to, "facts", json_incref(facts));
+  put(&to, "candidates", json_integer(bench->count));
   return end(&to);
 }
 
@@ -160,26 +207,16 @@ static json_t *numbers(const double *values, int count) {
   return array;
 }
 
-static json_t *stats_json(const lab_stats *stats) {
-  writer to = begin();
-  put(&to, "count", json_integer(stats->count));
-  put(&to, "min", lab_number(stats->min));
-  put(&to, "q1", lab_number(stats->q1));
-  put(&to, "median", lab_number(stats->median));
-  put(&to, "q3", lab_number(stats->q3));
-  put(&to, "max", lab_number(stats->max));
-  put(&to, "relative_iqr", lab_number(lab_relative_iqr(stats)));
-  return end(&to);
-}
-
+/* Without what is as it is in a verdict that nothing can be said against. */
 static json_t *verdict_json(const lab_verdict *verdict) {
+  const rung_comparison *found = &verdict->comparison;
   writer to = begin();
   put_text(&to, "finding", lab_finding_name(verdict->finding));
-  put_text(&to, "sentence", verdict->sentence);
-  put(&to, "worst_error", lab_number(verdict->comparison.worst));
-  put(&to, "error_bound", lab_number(verdict->comparison.bound));
-  put(&to, "wrong", json_integer(verdict->comparison.wrong));
-  put(&to, "different", json_integer(verdict->comparison.different));
+  if (verdict->sentence[0]) put_text(&to, "sentence", verdict->sentence);
+  put(&to, "worst_error", lab_number(found->worst));
+  put(&to, "error_bound", lab_number(found->bound));
+  if (found->wrong) put(&to, "wrong", json_integer(found->wrong));
+  if (found->different) put(&to, "different", json_integer(found->different));
   return end(&to);
 }
 
@@ -194,41 +231,120 @@ static json_t *candidate_json(const lab_candidate *candidate) {
   put(&to, "block", json_integer(candidate->block));
   put(&to, "before", verdict_json(&candidate->before));
   put(&to, "after", verdict_json(&candidate->after));
+  if (json_equal(json_object_get(to.object, "before"), json_object_get(to.object, "after")))
+    json_object_del(to.object, "after");
+  if (lab_candidate_good(candidate) && candidate->before.bits == candidate->after.bits) {
+    char bits[24];
+    snprintf(bits, sizeof bits, "%016llx", (unsigned long long)candidate->after.bits);
+    put_text(&to, "bits", bits);
+  }
   put(&to, "samples_ms", numbers(candidate->samples, candidate->count));
   put(&to, "clocks_mhz", numbers(candidate->clocks, candidate->count));
-  put(&to, "time_ms", stats_json(&candidate->time));
-  put(&to, "clock_mhz", stats_json(&candidate->clock));
   put_text(&to, "stop", lab_stop_text(candidate->stop));
   return end(&to);
 }
 
-json_t *lab_record(rung_context *context, const rung_case *test_case,
-                   const lab_candidate *candidates, int count, const lab_rules *rules,
-                   const lab_peaks *peaks, const char *command) {
-  writer to = begin();
-  put(&to, "rung-record", json_integer(LAB_RECORD_VERSION));
-  put_text(&to, "operation", test_case->operation->name);
-  put(&to, "trial", trial_json(test_case));
-  put(&to, "provenance", provenance(command));
-  put(&to, "device", device_json(context));
-  put(&to, "rules", rules_json(rules));
-  if (peaks) {
-    const rung_device *device = &context->device;
-    const lab_limit limit = lab_limit_of(peaks, test_case, device, rules->hot);
-    put(&to, "peaks", peaks_json(device, peaks));
-    put_limit(&to, &limit);
+/* ---- lines -------------------------------------------------------------------------------- */
+
+/* The latest of the lines that has the key, since the run began; NULL: none. */
+static json_t *latest(const json_t *lines, const char *key) {
+  for (size_t i = json_array_size(lines); i-- > 0;) {
+    json_t *line = json_array_get(lines, i);
+    if (json_object_get(line, key)) return line;
+    if (json_object_get(line, "rung-records")) break;
   }
-  json_t *array = json_array();
-  for (int i = 0; i < count; ++i)
-    if (json_array_append_new(array, candidate_json(&candidates[i])) != 0) to.failed = true;
-  put(&to, "candidates", array);
-  return end(&to);
+  return NULL;
 }
 
-rung_status lab_record_write(const char *path, json_t *records, rung_error *error) {
-  json_t *root = lab_object("{s:i, s:O}", "rung-records", LAB_RECORD_VERSION, "records", records);
-  if (!root) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for the records");
-  rung_status status = lab_store(path, root, error);
-  json_decref(root);
+/* Takes the line. */
+static bool add(json_t *lines, json_t *line) {
+  return json_array_append_new(lines, line) == 0;
+}
+
+/* Takes the line, which is added where the latest of its kind is another. */
+static bool add_new(json_t *lines, const char *key, json_t *line) {
+  if (!line || !json_equal(latest(lines, key), line)) return add(lines, line);
+  json_decref(line);
+  return true;
+}
+
+/* Some facts change by the minute. Removes from `facts` what the line of the device says alike;
+ * false: it says other things, too. */
+static bool only_changes(json_t *facts, const json_t *said) {
+  const char *key;
+  json_t *value;
+  void *next;
+  if (json_object_size(facts) != json_object_size(said)) return false;
+  json_object_foreach(facts, key, value) if (!json_object_get(said, key)) return false;
+  json_object_foreach_safe(facts, next, key,
+                           value) if (json_equal(value, json_object_get(said, key)))
+      json_object_del(facts, key);
+  return true;
+}
+
+/* The line of the device where it is not the one that was used last; *facts, to be dropped, are
+ * those that differ from its. */
+static bool add_device(json_t *lines, const rung_context *context, json_t **facts) {
+  json_t *device = lab_record_device(context),
+         *said = json_object_get(latest(lines, "device"), "device");
+  *facts = json_incref(json_object_get(device, "facts"));
+  if (!device) return false;
+  if (said && only_changes(*facts, json_object_get(said, "facts"))) {
+    json_object_set(device, "facts", json_object_get(said, "facts"));
+    if (json_equal(device, said)) {
+      json_decref(device);
+      return true;
+    }
+    json_decref(device);
+    device = lab_record_device(context);
+  }
+  json_decref(*facts);
+  *facts = NULL;
+  return add(lines, lab_object("{s:o}", "device", device));
+}
+
+rung_status lab_record_add(json_t *lines, const lab_bench *bench, const char *command,
+                           rung_error *error) {
+  const rung_device *device = &bench->context->device;
+  const bool peaks = bench->peaks.levels > 0;
+  json_t *facts = NULL, *head = lab_record_head(&bench->rules, command);
+  bool whole = add_new(lines, "rung-records", head) && add_device(lines, bench->context, &facts);
+  if (peaks && whole)
+    whole =
+        add_new(lines, "peaks", lab_object("{s:o}", "peaks", peaks_json(device, &bench->peaks)));
+  whole = whole && add(lines, case_json(bench, peaks ? &bench->limit : NULL, facts));
+  for (int i = 0; i < bench->count && whole; ++i)
+    whole = add(lines, candidate_json(&bench->candidates[i]));
+  json_decref(facts);
+  if (whole) return RUNG_OK;
+  return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for the record");
+}
+
+char *lab_record_text(const json_t *lines) {
+  const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(15);
+  size_t length = 0;
+  char *text = calloc(1, 1);
+  for (size_t i = 0; i < json_array_size(lines) && text; ++i) {
+    char *line = lab_json_text(json_array_get(lines, i), flags);
+    const size_t more = line ? strlen(line) : 0;
+    char *longer = line ? realloc(text, length + more + 2) : NULL;
+    if (longer) {
+      memcpy(longer + length, line, more);
+      memcpy(longer + length + more, "\n", 2);
+      length += more + 1;
+    } else {
+      free(text);
+    }
+    text = longer;
+    free(line);
+  }
+  return text;
+}
+
+rung_status lab_record_write(const char *path, const json_t *lines, rung_error *error) {
+  char *text = lab_record_text(lines);
+  if (!text) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for the records");
+  const rung_status status = lab_store_text(path, text, error);
+  free(text);
   return status;
 }

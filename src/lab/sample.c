@@ -248,10 +248,10 @@ static rung_status run_all(sampling *all, rung_error *error) {
 static rung_status check_rules(const lab_rules *rules, rung_error *error) {
   if (rules->least < 1 || rules->most < rules->least || rules->most > MOST_ALLOWED)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "rules ask for %d to %d samples: 1 <= least <= most <= %d would do",
+                     "rules ask for %d to %d samples; expected: 1 <= least <= most <= %d",
                      rules->least, rules->most, MOST_ALLOWED);
   if (!(rules->seconds > 0))
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "a time-out of %g s: more than 0 would do",
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "a time-out of %g s; expected: more than 0",
                      rules->seconds);
   return RUNG_OK;
 }

@@ -34,8 +34,7 @@ static bool write_out(int descriptor, const char *text) {
     return false;
   }
   errno = 0;
-  bool done = fputs(text, stream) >= 0 && fputc('\n', stream) != EOF && fflush(stream) == 0 &&
-              fsync(descriptor) == 0;
+  bool done = fputs(text, stream) >= 0 && fflush(stream) == 0 && fsync(descriptor) == 0;
   const int cause = errno;
   if (fclose(stream) != 0) return false;
   errno = cause;
@@ -50,28 +49,32 @@ static int open_beside(const char *path, char *beside, size_t room) {
   return open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-rung_status lab_store(const char *path, const json_t *json, rung_error *error) {
+rung_status lab_store_text(const char *path, const char *text, rung_error *error) {
   const size_t length = strlen(path) + sizeof ".0123456789abcdef";
-  char *text = lab_json_text(json, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-  char *beside = text ? malloc(length) : NULL;
-  if (!beside) {
-    free(text);
-    return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory to write %s", path);
-  }
+  char *beside = malloc(length);
+  if (!beside) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory to write %s", path);
   const int descriptor = open_beside(path, beside, length);
-  if (descriptor < 0) {
-    rung_fail(error, RUNG_FILE_FAILED, "%s cannot be written: %s", path, strerror(errno));
-    free(beside);
-    free(text);
-    return RUNG_FILE_FAILED;
-  }
   rung_status status = RUNG_OK;
-  if (!write_out(descriptor, text) || rename(beside, path) != 0) {
-    status = rung_fail(error, RUNG_FILE_FAILED, "%s cannot be written: %s", path,
-                       errno ? strerror(errno) : "not to be put as JSON");
+  if (descriptor < 0) {
+    status = rung_fail(error, RUNG_FILE_FAILED, "%s cannot be written: %s", path, strerror(errno));
+  } else if (!write_out(descriptor, text) || rename(beside, path) != 0) {
+    status = rung_fail(error, RUNG_FILE_FAILED, "%s cannot be written: %s", path, strerror(errno));
     unlink(beside);
   }
   free(beside);
-  free(text);
+  return status;
+}
+
+rung_status lab_store(const char *path, const json_t *json, rung_error *error) {
+  char *text = lab_json_text(json, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+  const size_t length = text ? strlen(text) : 0;
+  char *line = text ? realloc(text, length + 2) : NULL; /* and the line's end */
+  if (!line) {
+    free(text);
+    return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory to write %s", path);
+  }
+  memcpy(line + length, "\n", 2);
+  const rung_status status = lab_store_text(path, line, error);
+  free(line);
   return status;
 }

@@ -12,6 +12,8 @@
  * readers see the old file or the new one, and of several writers the last one's is whole.
  * Borrows `json`. RUNG_FILE_FAILED with a sentence, the old file untouched. */
 rung_status lab_store(const char *path, const json_t *json, rung_error *error);
+/* The same of text. */
+rung_status lab_store_text(const char *path, const char *text, rung_error *error);
 
 /* Opens a regular file of at most `most` bytes for reading: its descriptor, -1 with errno where it
  * is none. A FIFO or a device is neither waited for nor read. */

@@ -55,6 +55,42 @@ static rung_status run(lab_fixture *fixture, const rung_row *row, int block, lab
   return status;
 }
 
+/* ---- a schedule ----------------------------------------------------------------------------- */
+
+rung_status lab_timeline_schedule(lab_timeline *timeline, int processors, int resident,
+                                  rung_error *error) {
+  const int64_t all = (int64_t)processors * resident;
+  const int64_t places = all < timeline->count ? all : timeline->count;
+  uint64_t *free_at = calloc((size_t)places + 1, sizeof *free_at); /* multiprocessors in turn */
+  if (!free_at)
+    return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory to place %" PRId64 " blocks",
+                     timeline->count);
+  for (int64_t i = 0; i < timeline->count; ++i) {
+    rung_block_time *block = &timeline->blocks[i];
+    int64_t place = 0;
+    for (int64_t p = 1; p < places; ++p)
+      if (free_at[p] < free_at[place]) place = p;
+    const uint64_t lasted = block->end - block->start;
+    block->start = free_at[place];
+    block->end = free_at[place] += lasted;
+    block->processor = (uint64_t)(place % processors);
+  }
+  free(free_at);
+  return RUNG_OK;
+}
+
+static rung_status schedule(const rung_device *device, const rung_row *row, int block,
+                            lab_timeline *timeline, rung_error *error) {
+  enum { WARP = 32, MOST = 32, USUAL = 256 };
+  const int threads = block > 0 ? block : row->blocks ? row->blocks[0] : USUAL;
+  const int resident = device->threads / ((threads + WARP - 1) / WARP * WARP);
+  return lab_timeline_schedule(timeline, device->processors,
+                               resident > MOST ? MOST
+                               : resident < 1  ? 1
+                                               : resident,
+                               error);
+}
+
 rung_status lab_timeline_of(rung_context *context, const rung_case *test_case, const rung_row *row,
                             int block, lab_timeline *timeline, lab_verdict *verdict,
                             rung_error *error) {
@@ -68,6 +104,8 @@ rung_status lab_timeline_of(rung_context *context, const rung_case *test_case, c
   if (status == RUNG_OK) lab_verify(fixture, row, block, verdict);
   if (status == RUNG_OK && verdict->finding == LAB_GOOD)
     status = run(fixture, row, block, timeline, verdict, error);
+  if (status == RUNG_OK && verdict->finding == LAB_GOOD && context->device.kind == RUNG_SIM)
+    status = schedule(&context->device, row, block, timeline, error);
   lab_fixture_close(fixture);
   /* That says nothing of the rung. */
   if (status == RUNG_OK && verdict->cause == RUNG_OUT_OF_MEMORY)
@@ -79,6 +117,53 @@ rung_status lab_timeline_of(rung_context *context, const rung_case *test_case, c
 void lab_timeline_free(lab_timeline *timeline) {
   free(timeline->blocks);
   *timeline = (lab_timeline){0};
+}
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+typedef struct entry {
+  const rung_block_time *block;
+  int64_t number;
+} entry;
+
+static int compare(uint64_t a, uint64_t b) {
+  return (a > b) - (a < b);
+}
+
+static int in_order(const void *left, const void *right) {
+  const entry *a = left, *b = right;
+  int order = compare(a->block->processor, b->block->processor);
+  if (order == 0) order = compare(a->block->start, b->block->start);
+  if (order == 0) order = compare(a->block->end, b->block->end);
+  return order ? order : compare((uint64_t)a->number, (uint64_t)b->number);
+}
+
+int64_t *lab_timeline_places(const lab_timeline *timeline) {
+  const size_t count = (size_t)timeline->count;
+  int64_t *slots = malloc((count + 1) * sizeof *slots), used = 0;
+  entry *entries = malloc((count + 1) * sizeof *entries);
+  uint64_t *ends =
+      malloc((count + 1) * sizeof *ends); /* of the processor under way, a place each */
+  for (size_t i = 0; slots && entries && i < count; i++)
+    entries[i] = (entry){&timeline->blocks[i], (int64_t)i};
+  if (slots && entries && ends) {
+    qsort(entries, count, sizeof *entries, in_order);
+    for (size_t i = 0; i < count; i++) {
+      const rung_block_time *block = entries[i].block;
+      if (i > 0 && block->processor != entries[i - 1].block->processor) used = 0;
+      int64_t slot = 0;
+      while (slot < used && ends[slot] > block->start) slot++;
+      if (slot == used) used++;
+      ends[slot] = block->end;
+      slots[entries[i].number] = slot;
+    }
+  } else {
+    free(slots);
+    slots = NULL;
+  }
+  free(entries);
+  free(ends);
+  return slots;
 }
 
 /* ---- figures -------------------------------------------------------------------------------- */

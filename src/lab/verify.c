@@ -1,4 +1,5 @@
 /* Looking at what a rung did: canaries, inputs, outputs, and streams it had no business on. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -185,6 +186,25 @@ static int64_t first_poison(const rung_view *output) {
   return -1;
 }
 
+/* All bits of the outputs, any NaN as one, by elements: h = (h xor element) * 0x9e3779b97f4a7c15,
+ * and then h xor h >> 32. */
+static uint64_t bits_of(const rung_view *outputs, int count) {
+  uint64_t hash = 0;
+  for (int k = 0; k < count; ++k) {
+    const rung_dtype dtype = outputs[k].dtype;
+    const size_t size = rung_dtype_bytes(dtype);
+    const bool floats = rung_dtype_is_float(dtype);
+    for (int64_t i = 0; i < outputs[k].count; ++i) {
+      uint64_t element = 0;
+      memcpy(&element, outputs[k].data + (size_t)i * size, size);
+      if (floats && isnan(rung_number_at(dtype, outputs[k].data, i))) element = UINT64_MAX;
+      hash = (hash ^ element) * UINT64_C(0x9e3779b97f4a7c15);
+      hash ^= hash >> 32;
+    }
+  }
+  return hash;
+}
+
 static void check(lab_fixture *fixture, const rung_row *row, const rung_view *outputs,
                   lab_verdict *verdict) {
   const rung_case *test_case = fixture->test_case;
@@ -207,6 +227,7 @@ static void check(lab_fixture *fixture, const rung_row *row, const rung_view *ou
     lab_find(verdict, LAB_WRONG, "%s", found->sentence);
   else
     lab_find(verdict, LAB_GOOD, "%s", found->sentence);
+  if (verdict->finding == LAB_GOOD) verdict->bits = bits_of(outputs, test_case->outputs);
 }
 
 void lab_fixture_check(lab_fixture *fixture, const rung_row *row, lab_verdict *verdict) {

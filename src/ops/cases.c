@@ -2,6 +2,7 @@
  * not by the library. */
 #include <string.h>
 
+#include "ops/correlate/lab/cases.h"
 #include "ops/histogram/lab/cases.h"
 #include "ops/matmul/lab/cases.h"
 #include "ops/operations.h"

@@ -2,6 +2,7 @@
 #include "ops/operations.h"
 
 #include "core/ladder.h"
+#include "ops/correlate/correlate.h"
 #include "ops/histogram/histogram.h"
 #include "ops/matmul/matmul.h"
 #include "ops/pairs/pairs.h"

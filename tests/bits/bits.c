@@ -153,9 +153,10 @@ static void scan(rung_context *context, int bits, char *line) {
     for (int what = RUNG_SUM; what <= RUNG_MAX; what++)
       for (int exclusive = 0; exclusive <= 1; exclusive++) {
         in.tensor.dtype.code = out.tensor.dtype.code = (uint8_t)code;
-        check(context,
-              rung_scan(context, (rung_reduction)what, &in.tensor, exclusive, &out.tensor, NULL),
-              "scan");
+        check(
+            context,
+            rung_scan(context, (rung_reduction)what, &in.tensor, -1, exclusive, &out.tensor, NULL),
+            "scan");
         h = hash(h, &out);
       }
   say(line, "scan", bits, h);
@@ -193,6 +194,37 @@ static void matmul(rung_context *context, int bits, char *line) {
       free(c.tensor.data);
     }
   say(line, "matmul", bits, h);
+}
+
+/* Filters of several shapes, every edge among them, of floats and of bytes. */
+static void correlate(rung_context *context, int bits, char *line) {
+  static const int64_t kernels[][2] = {{1, 1}, {3, 3}, {5, 4}, {7, 7}, {2, 9}, {15, 15}, {31, 3}};
+  matrix in, kernel, out;
+  uint64_t h = 14695981039346656037u;
+  make(&in, 2, 41, 131, bits);
+  make(&out, 2, 41, 131, bits);
+  for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+    const rung_filter_model model = {.edge = (rung_edge)(k % 5), .edge_value = 0.25};
+    const int64_t taps = kernels[k][0] * kernels[k][1];
+    make(&kernel, 2, kernels[k][0], kernels[k][1], bits);
+    fill(&in);
+    fill(&kernel);
+    check(context, rung_correlate(context, &model, &in.tensor, &kernel.tensor, &out.tensor, NULL),
+          "correlate");
+    h = hash(h, &out);
+    DLTensor bytes = in.tensor, results = out.tensor;
+    bytes.dtype = results.dtype = (DLDataType){kDLUInt, 8, 1};
+    kernel.tensor.dtype = (DLDataType){kDLInt, 32, 1};
+    for (int64_t i = 0; i < taps; i++)
+      ((int32_t *)kernel.tensor.data)[i] = (int32_t)(i * 7 % 23) - 9;
+    check(context, rung_convolve(context, &model, &bytes, &kernel.tensor, &results, NULL),
+          "convolve");
+    h = hash(h, &out);
+    free(kernel.tensor.data);
+  }
+  say(line, "correlate", bits, h);
+  free(in.tensor.data);
+  free(out.tensor.data);
 }
 
 /* Bins of every kind, of floats and of their bits as integers, of everything and of every row. */
@@ -350,7 +382,8 @@ static void narrow_jobs(rung_context *context, const narrow *of, char *line) {
   in.tensor.dtype = out.tensor.dtype = of->type;
   fill_narrow(of, false, &in);
   for (int job = 2; job < 6; job++) {
-    check(context, rung_scan(context, job / 2, &in.tensor, job % 2, &out.tensor, NULL), of->name);
+    check(context, rung_scan(context, job / 2, &in.tensor, -1, job % 2, &out.tensor, NULL),
+          of->name);
     h = hash_numbers(h, of, &out);
   }
   for (int b = 0; b < 3 - real; b++) {
@@ -363,7 +396,7 @@ static void narrow_jobs(rung_context *context, const narrow *of, char *line) {
   }
   fill_narrow(of, true, &in);
   for (int exclusive = 0; exclusive <= 1; exclusive++) {
-    check(context, rung_scan(context, RUNG_SUM, &in.tensor, exclusive, &out.tensor, NULL),
+    check(context, rung_scan(context, RUNG_SUM, &in.tensor, -1, exclusive, &out.tensor, NULL),
           of->name);
     h = hash_numbers(h, of, &out);
   }
@@ -400,6 +433,7 @@ static int reduce_lines(rung_context *context, int bits, line_list lines, int co
 }
 ONE_LINE(scan)
 ONE_LINE(matmul)
+ONE_LINE(correlate)
 ONE_LINE(histogram)
 ONE_LINE(pairs)
 

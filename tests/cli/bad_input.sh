@@ -5,13 +5,14 @@
 radiator=("$RUNG" radiator -o out.npy)
 expect 2 "-n '0'" "${radiator[@]}" -n 0
 expect 2 "-n '-3'" "${radiator[@]}" -n -3
-expect 2 "-n 'many' is no integer" "${radiator[@]}" -n many
+expect 2 "-n 'many'; expected: a whole number" "${radiator[@]}" -n many
 expect 2 "-n '12x'" "${radiator[@]}" -n 12x
 expect 2 "-n ''" "${radiator[@]}" -n ''
-expect 2 "-n '99999999999999999999' is out of range" "${radiator[@]}" -n 99999999999999999999
+expect 2 "-n '99999999999999999999'; expected: a whole number" "${radiator[@]}" -n 99999999999999999999
 expect 2 "-m '3'" "${radiator[@]}" -m 3
 expect 2 "-m '0'" "${radiator[@]}" -m 0
-expect 2 "-m '1e3'" "${radiator[@]}" -m 1e3
+expect 2 "-m '1e3x'" "${radiator[@]}" -m 1e3x
+expect 2 "-m '2^64'" "${radiator[@]}" -m 2^64
 expect 2 "-p '-1'" "${radiator[@]}" -p -1
 expect 2 "-b '0'" "${radiator[@]}" -b 0
 expect 2 "-b '1025'" "${radiator[@]}" -b 1025
@@ -47,7 +48,7 @@ expect 2 "--samples '0'" "$RUNG" bench --samples 0
 expect 2 "--time-out '-1'" "$RUNG" bench --time-out -1
 expect 2 "has no range" "$RUNG" bench reduce --device cpu --sizes "n=9..3"
 expect 2 "has no range" "$RUNG" bench reduce --device cpu --sizes "n=2^63..2^64"
-expect 2 "has no range" "$RUNG" bench reduce --device cpu --sizes "n=1..2 outer=1..2"
+
 expect 2 "has no range" "$RUNG" bench reduce --device cpu --sizes "n=..2 outer=1"
 expect 2 "nonsense" "$RUNG" bench stencil --device cpu --sizes "nonsense=1"
 expect 3 "No such file" "$RUNG" tour -o /nowhere/at/all

@@ -6,10 +6,10 @@ expect 2 "an argument is missing" "$RUNG" explain
 expect 2 "there is no operation 'nope'" "$RUNG" explain nope
 expect 2 "there is no rung 'nope'" "$RUNG" explain reduce --rung nope
 expect 2 "looks at GPU rungs" "$RUNG" explain reduce --rung serial
-expect 2 "looks at those: sim or cuda" "$RUNG" explain reduce --device cpu
-expect 2 "with --rung NAME" "$RUNG" explain reduce --against warp-per-row
+expect 2 "looks at those; expected: sim or cuda" "$RUNG" explain reduce --device cpu
+expect 2 "expected: --rung NAME too" "$RUNG" explain reduce --against warp-per-row
 
-"$RUNG" explain reduce --size "n=1" >found 2>why
+"$RUNG" explain reduce --sizes "n=1" >found 2>why
 case $? in
   0) ;;
   2) grep -qE "cannot count|cannot be asked" why && [ "$failures" -eq 0 ] && exit 77 ;;
@@ -17,7 +17,7 @@ case $? in
 esac
 rm -f found why
 
-means=(--size "n=4096 op=mean outer=64")
+means=(--sizes "n=4096 op=mean outer=64")
 # 2 warps, 1024 loads each, every thread of a load in a sector of its own.
 expect 0 - "$RUNG" explain reduce "${means[@]}"
 for word in "a request (ideal)" row-per-thread warp-per-row block-per-row "n=4096 op=mean type=f32 outer=64"; do
@@ -27,7 +27,7 @@ grep -qE '^row-per-thread +1 +2048 +2 +65544 +31\.97 \(15\.99\) +50\.0 %' stdout
   fail "row-per-thread's figures are others: $(cat stdout)"
 
 expect 0 - "$RUNG" explain reduce "${means[@]}" --rung row-per-thread
-prints "Each load request moves 32.0 sectors where 16.0 would do"
+prints "Each load request moves 32.0 sectors where 16.0 suffice"
 if ! grep -qF "cannot tell lines" stdout; then
   prints "src/ops/reduce/cuda/row-per-thread.cu"
   grep -qE '^S +[0-9]+ +2048 +65536 .*reduce_chunk' stdout || fail "the worst line is not marked"
@@ -51,10 +51,10 @@ grep -qE '^histogram_table_kernel +64 +0 +2080 \(13\) +[0-9.]+ % +64 +768' stdou
   fail "shared's figures are others: $(grep histogram_table_kernel stdout)"
 
 # What a rung cannot do is said, and is no failure; what would take long is refused before it starts.
-expect 0 - "$RUNG" explain stencil --size "n=2 m=40000 p=1"
+expect 0 - "$RUNG" explain stencil --sizes "n=2 m=40000 p=1"
 prints "not supported: rung \"onchip\" cannot do this"
-expect 2 "would do" "$RUNG" explain stencil --rung window --size "n=1000 m=9000 p=1000" -o no
-expect 2 "is no key here" "$RUNG" explain stencil --size "rows=3 k=4"
-expect 2 "one of them would do" "$RUNG" explain reduce --type f64 --size "n=3 type=f32"
+expect 2 "expected: " "$RUNG" explain stencil --rung window --sizes "n=1000 m=9000 p=1000" -o no
+expect 2 "is no key here" "$RUNG" explain stencil --sizes "rows=3 k=4"
+expect 2 "expected: one of them" "$RUNG" explain reduce --type f64 --sizes "n=3 type=f32"
 only explained.json
 finish

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.bash"
 
 for command in "--help" "--version" "radiator --help" "radiator -g --quiet" \
-  "radiator -g --json --quiet" "ladder" "ladder --json" "devices --quiet" "stencil --help" "reduce --help" "scan --help" "matmul --help" "histogram --help" \
+  "radiator -g --json --quiet" "ladder" "ladder --json" "devices --quiet" "stencil --help" "correlate --help" "reduce --help" "scan --help" "matmul --help" "histogram --help" \
   "pairs --help" "pairs 10 500 --quiet"; do
   # shellcheck disable=SC2086
   "$RUNG" $command >/dev/full 2>stderr

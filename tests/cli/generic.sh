@@ -36,5 +36,7 @@ prints '"rung-records"'
 expect 0 - "$RUNG" bench reduce --device cpu --rung serial --sizes "n=2..8 outer=3;n=2^4..2^4 outer=2" --samples 3
 [ "$(grep -c '^reduce on' stdout)" -eq 4 ] || fail "a sweep of four jobs: $(cat stdout)"
 prints "n=8 op=sum type=f32 outer=3"
+expect 0 - env PATH=/nowhere "$RUNG" report record.json
+prints "stencil on "
 only record.json
 finish

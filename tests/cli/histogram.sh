@@ -89,7 +89,7 @@ expect 2 "magic" "${histogram[@]}" in.npy --bins 2 --range 0 1 --rung magic -o o
 expect 2 "GPUs only" "${histogram[@]}" in.npy --bins 2 --range 0 1 --rung vector -o out.npy
 expect 2 "argument is missing" "${histogram[@]}" --bytes
 expect 3 "in holds f32" "${histogram[@]}" in.npy --modulo 3 -o out.npy
-expect 3 "u8 would do" "${histogram[@]}" short.npy --bytes -o out.npy
+expect 3 "expected: u8" "${histogram[@]}" short.npy --bytes -o out.npy
 expect 3 "--type f64" "${histogram[@]}" large.npy --modulo 3 -o out.npy
 expect 3 "--rows of an array of 1" "${histogram[@]}" short.npy --modulo 3 --rows -o out.npy
 expect 3 "holds no edges" "${histogram[@]}" in.npy --edges in.npy -o out.npy

@@ -38,7 +38,7 @@ for rung in naive loop-order blocked packed threads auto; do
   same "18 6 72 24"
 done
 expect 0 - "${matmul[@]}" a.npy wide.npy --type f32 -o out.npy
-expect 3 "b has elements of type float (DLPack code 2), 64 bits, 1 lanes; f32 would do" "${matmul[@]}" a.npy wide.npy -o lost.npy
+expect 3 "b has elements of type float (DLPack code 2), 64 bits, 1 lanes; expected: f32" "${matmul[@]}" a.npy wide.npy -o lost.npy
 expect 0 - "${matmul[@]}" bytes.npy bytes.npy --transpose-b -o out.npy
 [ "$(od -An -t d4 -j 128 out.npy | tr -d ' ')" = 32768 ] || fail "bytes: $(od -An -t d4 -j 128 out.npy)"
 expect 0 "rung naive on" "$RUNG" matmul a.npy b.npy --device cpu --rung naive -o out.npy

@@ -38,6 +38,11 @@ usual() {
     --math) pick strict fast ;;
     --weights) pick '1 2 1' '1,1,1,1,1' ;;
     --edge) pick wrap mirror constant:2 ;;
+    --kernel) pick box3 gauss5:2 sobel-x '1 2;3 4' in.npy in.xyz ;;
+    --border) pick wrap edge scipy:reflect constant:2 ;;
+    --origin) pick 0,0 '1 -1' ;;
+    --region) pick 0,0,1,1 '0 1 2 1' ;;
+    --scale) pick 0,4 auto ;;
     --range) pick 0:4 '-1 1' ;;
     --preset) pick 2016 2025 ;;
     --box) pick '9 9 9' '9 8 7 1 0 2' ;;
@@ -59,7 +64,7 @@ declare -A options
 for verb in "${verbs[@]}"; do
   options[$verb]=$("$RUNG" "$verb" --help | sed -nE '/^Options:/,/^$/{
     s/^  (-[a-z]), (--[a-z-]+) [A-Z].*/\2=/p; s/^  (-[a-z]) [A-Z].*/\1=/p
-    s/^ +(--[a-z-]+) [A-Z"].*/\1=/p; s/^ +(--[a-z-]+) .*/\1/p; s/^  (-[a-z]) .*/\1/p }' |
+    s/^ +(--[a-z-]+) [A-Z"].*/\1=/p; s/^ +(--[a-z-]+)( |\[=).*/\1/p; s/^  (-[a-z]) .*/\1/p }' |
     grep -v -e --help -e --quiet)
   [ -n "${options[$verb]}" ] || fail "$verb has no options"
 done
@@ -74,6 +79,9 @@ make_line() {
     stencil)
       pick in.npy in.npy bytes.npy absent.npy
       line+=("$picked" --weights '1 2 1' -o out.npy) ;;
+    correlate | convolve)
+      pick in.npy in.npy bytes.npy absent.png
+      line+=("$picked" --kernel '1 2' -o out.npy) ;;
     reduce | scan)
       pick in.npy bytes.npy absent.npy in.xyz
       line+=("$picked" --op sum -o out.npy) ;;
@@ -97,7 +105,7 @@ make_line() {
     fi
   done
   case $verb in
-    tour | verify | bench | explain | timeline | devices) # takes seconds where nothing is wrong
+    tour | verify | bench | explain | timeline | clocks | devices) # takes seconds where nothing is wrong
       pick --device=tpu --threads=0 --no-such=1 -o/nowhere/at.all
       line+=("$picked") ;;
   esac

@@ -213,7 +213,7 @@ rm names.csv
 
 expect 2 "none of --width" "${pairs[@]}" two.xyz -o out.csv
 expect 2 "more than one of --width" "${pairs[@]}" two.xyz --width 1 --bins 3 -o out.csv
-expect 2 "'out.txt': a name that ends in .csv or .npy" "${pairs[@]}" two.xyz --width 1 -o out.txt
+expect 2 "'out.txt'; expected: a name that ends in .csv or .npy" "${pairs[@]}" two.xyz --width 1 -o out.txt
 expect 2 "--width '0'" "${pairs[@]}" two.xyz --width 0
 expect 2 "--width '-1'" "${pairs[@]}" two.xyz --width -1
 expect 2 "--width 1e-09 makes" "${pairs[@]}" two.xyz --width 1e-9
@@ -223,7 +223,7 @@ expect 2 "--log '1 1 3'" "${pairs[@]}" two.xyz --log 1 1 3
 expect 2 "--log '0 1 3'" "${pairs[@]}" two.xyz "--log=0 1 3"
 expect 2 "--log '1 2'" "${pairs[@]}" two.xyz "--log=1 2"
 expect 2 "edges say where bins end" "${pairs[@]}" two.xyz --edges edges.npy --max 3
-expect 2 "--max 5 would do" "${pairs[@]}" two.xyz --width 1 --max 6 -o out.csv
+expect 2 "expected: --max 5" "${pairs[@]}" two.xyz --width 1 --max 6 -o out.csv
 expect 2 "--box '1 2'" "${pairs[@]}" two.xyz --width 1 --box "1 2"
 expect 2 "--box '0 1 1'" "${pairs[@]}" two.xyz --width 1 --box "0 1 1"
 expect 2 "--open and --box" "${pairs[@]}" two.xyz --width 1 --box "1 1 1" --open
@@ -247,7 +247,7 @@ expect 2 "--format 'xtc'" "${pairs[@]}" gas.csv --width 1 --format xtc
 expect 2 "does not say its format" "${pairs[@]}" - --width 1
 expect 2 "magic" "${pairs[@]}" two.xyz --width 1 --rung magic -o out.csv
 printf '%s\n' 1 "" "O 1 2 nan" >bad.xyz
-expect 3 "bad.xyz: frame 1: point 1 (line 3): z is 'nan'; a finite number would do" \
+expect 3 "bad.xyz: frame 1: point 1 (line 3): z is 'nan'; expected: a finite number" \
   "${pairs[@]}" bad.xyz --width 1 --max 1 -o out.csv
 printf '%s\n' 1 "" "O 1 2 1e300" >bad.xyz
 expect 3 "which f32 cannot hold" "${pairs[@]}" bad.xyz --width 1 --max 1 --type f32 -o out.csv
@@ -261,11 +261,11 @@ expect 0 - "${pairs[@]}" bad.xyz --width 1 --max 1 --open
 (cat two.xyz && printf '%s\n' 1 "" "O 1 2 3") >bad2.xyz
 expect 2 "frame 3 is in no box, and those before it in one" "${pairs[@]}" bad2.xyz --width 1 -o out.csv
 expect 2 "there is no density" "${pairs[@]}" bad2.xyz --frames 3 --rdf --width 1 --max 2 --volume 5
-expect 2 "--max R would do" "${pairs[@]}" bad.xyz --width 1 --open
+expect 2 "expected: --max R" "${pairs[@]}" bad.xyz --width 1 --open
 expect 3 "No such file" "${pairs[@]}" absent.xyz --width 1 -o out.csv
 expect 3 "/nowhere" "${pairs[@]}" absent.xyz --width 1 -o /nowhere/out.csv
 expect 4 cuda "${pairs[@]}" two.xyz --width 1 --device cuda:99 -o out.csv
-expect 2 "N 'many' is no integer" "${pairs[@]}" many 500
+expect 2 "N 'many'; expected: a whole number" "${pairs[@]}" many 500
 expect 2 "WIDTH '0'" "${pairs[@]}" 10 0
 expect 2 "WIDTH 0.001 makes" "${pairs[@]}" 10 0.001
 expect 2 "BLOCK '2000'" "${pairs[@]}" 10 500 2000

@@ -59,8 +59,8 @@ rows 3 mdanalysis 'unsupported: .*no python3 in PATH has MDAnalysis'
 prints 'rung-pairs against gmx (GROMACS 0.0-fake, mixed precision, none)'
 grep -q 'cells against' stdout && fail "a rung is held against a program"
 grep -A9 'n=8000' stdout | grep -qE '^gmx .* good$' || fail "parts of bins do not tell the counts"
-[ "$(grep -c '"program": true' record.json)" = 12 ] || fail "three programs are not in the record"
-grep -q '"peer": "MDAnalysis, not found"' record.json || fail "the record does not say what is not there"
+[ "$(grep -c '"program":true' record.json)" = 12 ] || fail "three programs are not in the record"
+grep -q '"peer":"MDAnalysis, not found"' record.json || fail "the record does not say what is not there"
 
 bench 1 'failed their check' wrong
 rows 1 gmx 'wrong: 10 of 51 edges have more .* below edge 41, at 0.405,'

@@ -28,7 +28,7 @@ else
   [ "$(grep -cE '^openblas .* good(: [0-9]+ of [0-9]+ elements have other bits.*)?$' stdout)" = 9 ] ||
     fail "openblas is not good: $(cat stdout)"
   grep -qE "^openblas .*unsupported: .*expected: beta=0$" stdout || fail "openblas adds something"
-  grep -q '"peer": "OpenBLAS [0-9.]*, ' record.json || fail "the record does not say which OpenBLAS"
+  grep -q '"peer":"OpenBLAS [0-9.]*, ' record.json || fail "the record does not say which OpenBLAS"
 fi
 [ $found -gt 0 ] || [ $failures -gt 0 ] || exit 77
 only record.json

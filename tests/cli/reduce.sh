@@ -1,5 +1,6 @@
 #!/bin/bash
 # rung reduce on arrays whose result is known by hand.
+data=$(cd "$(dirname "$0")/../data/images" && pwd)
 . "$(dirname "$0")/common.bash"
 
 # 1 2 4 8 / 16 32 64 128, f4
@@ -94,7 +95,7 @@ expect 2 "--op 'median' is not known" "${reduce[@]}" in.npy --op median -o out.n
 expect 2 "axis is 2" "${reduce[@]}" in.npy --op sum --axis 2 -o out.npy
 expect 2 "axis is -3" "${reduce[@]}" in.npy --op sum --axis -3 -o out.npy
 expect 2 "--axis '8'" "${reduce[@]}" in.npy --op sum --axis 8 -o out.npy
-expect 2 "--axis 'x' is no integer" "${reduce[@]}" in.npy --op sum --axis x -o out.npy
+expect 2 "--axis 'x'; expected: a whole number" "${reduce[@]}" in.npy --op sum --axis x -o out.npy
 expect 2 "magic" "${reduce[@]}" in.npy --op sum --rung magic -o out.npy
 expect 2 "GPUs only" "${reduce[@]}" in.npy --op sum --rung vector -o out.npy
 expect 2 "argument is missing" "${reduce[@]}" --op sum
@@ -106,4 +107,36 @@ head -c 140 in.npy >bad.npy
 expect 3 "bad.npy: truncated" "${reduce[@]}" bad.npy --op sum -o out.npy
 expect 4 cuda "${reduce[@]}" in.npy --op sum --device cuda:99 -o out.npy
 only in.npy bytes.npy small.npy large.npy empty.npy short.npy signed.npy half.npy bad.npy
+# Images, by what they begin with, whatever their name; out as another format, or not at all.
+rm -f ./*
+"$RUNG" reduce "$data/palette.png" --op sum --device cpu >/dev/null 2>said
+if ! grep -q 'was made without\|cannot be loaded' said; then
+  cp "$data/interlaced.png" named.npy
+  # lightest OUT [IN]: every pixel's lightest channel.
+  lightest() { "$RUNG" reduce "${2:--}" --op max --axis 2 -o "$1" --device cpu --quiet <"$data/tiles.tiff"; }
+  lightest wanted.npy "$data/palette.png"
+  lightest a.pgm named.npy
+  lightest - >b.npy
+  lightest png:- >c
+  lightest tiff:- >d.npy
+  # shellcheck disable=SC2002
+  for file in palette.png tiles.tiff; do # a pipe, which cannot seek
+    cat "$data/$file" | "$RUNG" reduce - --op max --axis 2 -o piped.npy --device cpu --quiet
+    cmp -s piped.npy wanted.npy || fail "$file through a pipe is another image"
+  done
+  lightest png:- a.pgm 2>/dev/null && fail "a grey image has no axis 2"
+  for file in a.pgm b.npy c d.npy; do
+    "$RUNG" scan $file -o sums.npy --type u16 --device cpu --quiet
+    "$RUNG" scan wanted.npy -o wanted_sums.npy --type u16 --device cpu --quiet
+    cmp -s sums.npy wanted_sums.npy || fail "$file: another image"
+  done
+  cp c picture.png
+  rm -f a.pgm b.npy c d.npy piped.npy named.npy said ./*sums.npy wanted.npy
+  expect 3 "cannot hold f32; expected: u8 or u16" "$RUNG" reduce "$data/palette.png" --op mean \
+    --axis 2 --type f32 -o out.png --device cpu
+  expect 3 "holds images" "$RUNG" reduce picture.png --op max --axis 1 -o out.png --device cpu
+  head -c 60 picture.png >cut.png
+  expect 3 "cut.png: truncated" "$RUNG" reduce cut.png --op sum
+  only cut.png picture.png
+fi
 finish

@@ -26,6 +26,12 @@ grep -qaF "'shape': (2, 4)" out.npy || fail "the shape changed"
 [ -s stderr ] && fail "--quiet was not quiet"
 expect 0 - "${scan[@]}" in.npy --exclusive -o out.npy
 same out.npy "0 1 3 7 0 16 48 112"
+for axis in 0 -2; do
+  expect 0 - "${scan[@]}" in.npy --axis $axis -o out.npy
+  same out.npy "1 2 4 8 17 34 68 136"
+done
+expect 0 - "${scan[@]}" in.npy --axis=1 --exclusive -o out.npy
+same out.npy "0 1 3 7 0 16 48 112"
 expect 0 - "${scan[@]}" in.npy --op min -o out.npy
 same out.npy "1 1 1 1 16 16 16 16"
 expect 0 - "${scan[@]}" in.npy --op max --exclusive -o out.npy
@@ -60,12 +66,14 @@ rm out.npy piped.npy self.npy
 # What is refused, and leaves no file.
 expect 2 "-o 'out.csv'" "${scan[@]}" in.npy -o out.csv
 expect 2 "--op 'mean' is not known" "${scan[@]}" in.npy --op mean -o out.npy
+expect 2 "--axis" "${scan[@]}" in.npy --axis 9 -o out.npy
+expect 2 "axis is 2, and in has 2 dimensions" "${scan[@]}" in.npy --axis 2 -o out.npy
 expect 2 "'--exclusive=1' takes no value" "${scan[@]}" in.npy --exclusive=1 -o out.npy
 expect 2 "magic" "${scan[@]}" in.npy --rung magic -o out.npy
 expect 2 "GPUs only" "${scan[@]}" in.npy --rung single-pass -o out.npy
 expect 2 "argument is missing" "${scan[@]}" -o out.npy
 expect 3 "in has 0 dimensions" "${scan[@]}" point.npy -o out.npy
-expect 2 "u8, i8, u16, i16, i32, u32, i64, u64, f16, f32 or f64 would do" "${scan[@]}" in.npy --type bf16 -o out.npy
+expect 2 "expected: u8, i8, u16, i16, i32, u32, i64, u64, f16, f32 or f64" "${scan[@]}" in.npy --type bf16 -o out.npy
 expect 3 "No such file" "${scan[@]}" absent.npy -o out.npy
 expect 3 "/nowhere" "${scan[@]}" absent.npy -o /nowhere/out.npy # before anything is read
 head -c 140 in.npy >bad.npy

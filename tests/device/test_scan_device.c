@@ -53,7 +53,7 @@ static rung_status scan(rung_context *context, const form *f, int what, int excl
   to.data = out + BYTES / 2;
   to.strides = copy.out;
   rung_call call = {.rung = rung};
-  return rung_scan(context, (rung_reduction)what, &from, exclusive, &to, &call);
+  return rung_scan(context, (rung_reduction)what, &from, -1, exclusive, &to, &call);
 }
 
 static void copy(void *to, const void *from, size_t bytes, rung_copy way) {
@@ -103,14 +103,14 @@ static void long_lines_are_the_same_every_time(void **unused) {
         .data = numbers, .device = {kDLCPU, 0}, .ndim = 1, .dtype = types[type], .shape = shape};
     DLTensor out = in;
     out.data = wanted;
-    assert_int_equal(rung_scan(on_cpu, RUNG_SUM, &in, 0, &out, NULL), RUNG_OK);
+    assert_int_equal(rung_scan(on_cpu, RUNG_SUM, &in, -1, 0, &out, NULL), RUNG_OK);
     in.device = out.device = (DLDevice){kDLCUDA, 0};
     in.data = read_there;
     out.data = found_there;
     for (int time = 0; time < 20; time++)
       for (int r = 0; r < RUNGS; r++) {
         rung_call call = {.rung = rungs[r]};
-        if (rung_scan(on_gpu, RUNG_SUM, &in, 0, &out, &call) != RUNG_OK)
+        if (rung_scan(on_gpu, RUNG_SUM, &in, -1, 0, &out, &call) != RUNG_OK)
           fail_msg("%s", rung_last_error(on_gpu));
         copy(found, found_there, bytes, RUNG_TO_HOST);
         if (memcmp(found, wanted, bytes) != 0) fail_msg("%s, time %d: other bits", rungs[r], time);
@@ -137,7 +137,7 @@ static void works_in_place(void **unused) {
       uint32_t *ones = (uint32_t *)found;
       for (int i = 0; i < N; i++) ones[i] = 1;
       copy(found_there, ones, N * sizeof *ones, RUNG_TO_DEVICE);
-      if (rung_scan(on_gpu, RUNG_SUM, &both, exclusive, &again, &call) != RUNG_OK)
+      if (rung_scan(on_gpu, RUNG_SUM, &both, -1, exclusive, &again, &call) != RUNG_OK)
         fail_msg("%s", rung_last_error(on_gpu));
       copy(ones, found_there, N * sizeof *ones, RUNG_TO_HOST);
       for (int i = 0; i < N; i++)

@@ -17,6 +17,9 @@ static const verb verbs[] = {
     {"stencil",
      verb_stencil,
      {"--weights=", "--divide=", "--steps=", "--fixed=", "--edge=", COMMON}},
+    {"correlate",
+     verb_correlate,
+     {"--kernel=", "--border=", "--origin=", "--region=", "--scale=", "--strip=", COMMON}},
     {"reduce", verb_reduce, {"--op=", "--axis=", "--block=", COMMON}},
     {"scan", verb_scan, {"--op=", "--math=", "--block=", COMMON}},
     {"histogram", verb_histogram, {"--modulo=", "--bins=", "--range=", COMMON}},
@@ -71,7 +74,7 @@ static void sweep(fuzz_input *input) {
   char *line = next_word(input, "");
   rung_error error = {0};
   int lines = 0;
-  if (cli_sweep(line, count_line, &lines, &error) == RUNG_OK ? lines < 1 || lines > 63
+  if (cli_sweep(line, count_line, &lines, &error) == RUNG_OK ? lines < 1 || lines > 4096
                                                              : error.sentence[0] == '\0')
     fuzz_wrong("%d lines of \"%s\", \"%s\"", lines, line, error.sentence);
   free(line);

@@ -207,6 +207,6 @@ static int check(void) {
 int main(int count, char **words) {
   if (count == 2 && strcmp(words[1], "--table") == 0) return print_tables();
   if (count == 1) return check();
-  fprintf(stderr, "errors: the argument is \"%s\"; --table or nothing would do\n", words[1]);
+  fprintf(stderr, "errors: the argument is \"%s\"; expected: --table or nothing\n", words[1]);
   return 2;
 }

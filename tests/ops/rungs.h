@@ -88,7 +88,7 @@ static inline const rung_row *row_named(const rung_operation *operation, const c
 }
 
 /* What `rung` makes of a line is right, and no longer so when a bit of element `wrong` is turned.
- * For rungs without scratch; array number `out` is the only output. */
+ * Array number `out` is the only output. */
 static inline void see_turned(const rung_cases *cases, const char *rung, int out, int64_t wrong,
                               const turned *t) {
   rung_context *context = open_with(isas[widest_isa()], 1);
@@ -101,6 +101,8 @@ static inline void see_turned(const rung_cases *cases, const char *rung, int out
   rung_view *result = &task.arrays[out];
   result->data = (char *)malloc(rung_view_bytes(result));
   const rung_row *row = row_named(test_case.operation, rung);
+  void *const scratch = malloc(rung_row_needs(row, &task).scratch + 1);
+  task.scratch = scratch;
   assert_int_equal(rung_row_launch(row, &context->device)(&task), RUNG_OK);
   cases->check(&test_case, RUNG_CANONICAL, result, &comparison);
   assert_true(comparison.pass && comparison.worst <= comparison.bound);
@@ -108,6 +110,7 @@ static inline void see_turned(const rung_cases *cases, const char *rung, int out
   cases->check(&test_case, t->order, result, &comparison);
   if (comparison.pass != t->pass || (!comparison.pass && comparison.first != wrong))
     fail_msg("%s, order %d: %s", t->line, (int)t->order, comparison.sentence);
+  free(scratch);
   free(result->data);
   cases->drop(&test_case);
   rung_close(context);

@@ -87,12 +87,14 @@ def under(made, stream):
 
 @check
 def same_bits_as_the_cpu(made):
+    import numpy as np
     host = values()
     x = made.put(host)
     calls = {
         "sum": rung.sum, "mean": lambda x: rung.mean(x, 1), "max": lambda x: rung.max(x, 0, True),
         "cumsum": rung.cumsum, "cumsum of columns": lambda x: rung.cumsum(x, 0),
         "matmul": lambda x: rung.matmul(x, x.T), "views": lambda x: rung.sum(x[::2, 3:-1], 0),
+        "correlate": lambda x: rung.correlate(x, np.ones((3, 5))),
         "histogram": lambda x: rung.histogram(x, 9, (-2, 2))[0],
         "edges": lambda x: rung.histogram(x, 9)[1],
         "stencil": lambda x: rung.stencil(x, [1, 2, 1], divide=4, steps=5),

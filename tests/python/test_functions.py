@@ -133,6 +133,51 @@ def test_matmul(draw, dtype):
     assert np.allclose(c, want)
 
 
+# Of scipy.ndimage 1.10.1: correlate and convolve of IMAGE by KERNEL.
+IMAGE = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
+KERNEL = [[1, -2, 0, 3], [0, 4, 1, -1]]
+FILTERED = [
+    ("reflect", [[47, 14, 36, 36], [11, 48, 19, 14], [26, 24, 28, 32]],
+     [[16, 9, 15, 12], [31, 28, -3, 39], [25, 18, 32, 25]]),
+    ("constant", [[32, 20, 40, 36], [38, 50, 21, 14], [36, 30, 40, 51]],
+     [[30, 36, 33, 24], [31, 29, 24, 45], [25, 17, 40, 46]]),
+    ("nearest", [[26, 16, 36, 36], [30, 44, 19, 14], [30, 26, 28, 32]],
+     [[16, 9, 12, 6], [31, 28, 1, 16], [25, 18, 35, 40]]),
+    ("mirror", [[14, 37, 34, 36], [35, 25, 23, 14], [25, 40, 35, 55]],
+     [[14, 22, 17, 36], [31, 24, 24, 12], [25, 15, 20, 55]]),
+    ("wrap", [[11, 25, 34, 36], [43, 51, 20, 14], [22, 4, 22, 30]],
+     [[20, 38, 30, 14], [31, 27, 14, 8], [25, 15, 32, 58]]),
+    ("mirror-edge", [[47, 14, 36, 36], [11, 48, 19, 14], [26, 24, 28, 32]],
+     [[16, 9, 15, 12], [31, 28, -3, 39], [25, 18, 32, 25]]),
+    ("opencv:reflect101", [[14, 37, 34, 36], [35, 25, 23, 14], [25, 40, 35, 55]],
+     [[14, 22, 17, 36], [31, 24, 24, 12], [25, 15, 20, 55]]),
+]
+
+@pytest.mark.parametrize("mode, correlated, convolved", FILTERED)
+def test_filters(mode, correlated, convolved):
+    for dtype in ("uint8", "uint16", "float16", "float32", "float64"):
+        for kernel in (KERNEL, np.array(KERNEL, np.float32), np.array(KERNEL, np.int8)[:, ::1]):
+            for function, want in (rung.correlate, correlated), (rung.convolve, convolved):
+                x = IMAGE.astype(dtype)
+                found = function(x, kernel, mode, (-1, 1), cval=7)
+                if dtype[0] == "u":
+                    want = np.clip(want, 0, None)
+                assert found.dtype == dtype and np.array_equal(found, want)
+    out = np.zeros((2, 3, 4, 2), np.float32)
+    x = np.stack([IMAGE, 2 * IMAGE], 2).astype(np.uint8)
+    assert rung.correlate(x, [KERNEL, KERNEL], mode, [-1, 1], 7, out) is out
+    assert np.array_equal(out[0], out[1]) and np.array_equal(out[0, :, :, 0], correlated)
+    for rows, columns in (slice(1, 3), slice(2, 4)), (slice(-1, None), slice(None)), \
+            (slice(0, 99), slice(3, 1)):
+        for several in False, True:
+            region = rung.correlate(x, [KERNEL, KERNEL] if several else KERNEL, mode, [-1, 1], 7,
+                                    region=(rows, columns))
+            assert np.array_equal(region, out[:, rows, columns] if several
+                                  else out[0, rows, columns])
+    rows = rung.convolve(IMAGE.astype("f4"), KERNEL, mode, (-1, 1), 7, region=slice(1, 2))
+    assert np.array_equal(rows, convolved[1:2])
+
+
 def test_stencil(draw):
     x = draw.values((3, 9), "float64")
     found, means = rung.stencil(x, [1, 2, 1], divide=4, steps=2, edge="mirror", means=True)
@@ -166,6 +211,7 @@ def test_devices(draw, rung_device):
     for call in (lambda **on: rung.sum(x, **on), lambda **on: rung.mean(x, 1, **on),
                  lambda **on: rung.cumsum(x, 0, **on), lambda **on: rung.matmul(x, x.T, **on),
                  lambda **on: rung.histogram(x, 5, (-1, 1), **on)[0],
+                 lambda **on: rung.correlate(x, x[:3, :5], **on),
                  lambda **on: rung.stencil(x, [1, 2, 1], divide=4, steps=3, **on),
                  lambda **on: rung.radiator(5, 8, 3, **on),
                  lambda **on: rung.pair_histogram(x[:, :3], bins=4, range=(0, 4), **on)[0]):

@@ -83,6 +83,15 @@ def test_records(tmp_path, monkeypatch):
     said = "bench reduce --json --quiet --sizes=n=10 --threads=1 --hot --time-out=2"
     assert record["said"] == said
     assert "&lt;a&gt;" in record._repr_html_()
+    command.write_text("#!/bin/sh\necho '{\"device\": {\"name\": \"it\"}}'\n"
+                       "echo '{\"operation\": \"scan\", \"candidates\": 1}'\n"
+                       "echo '{\"rung\": \"warp\", \"samples_ms\": [1.5]}'\n")
+    record = rung.bench("scan")
+    assert record["device"]["name"] == "it"
+    assert record["jobs"][0]["rungs"][0]["samples_ms"] == [1.5]
+    command.write_text("#!/bin/sh\n"
+                       "case \"$*\" in *bad*) echo 'no such thing' >&2; exit 2;; esac\n"
+                       "echo '{\"said\": \"'\"$*\"'\"}'\n")
     assert rung.explain("scan", rung="warp")["said"] == "explain scan --json --quiet --rung=warp"
     with pytest.raises(ValueError, match="no such thing"):
         rung.bench("bad")

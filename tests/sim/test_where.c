@@ -121,7 +121,7 @@ static void launches_are_refused_as_on_a_gpu(void **unused) {
   const size_t most = (size_t)here.device.shared_bytes;
   const char *last =
       "kernel nothing could not be launched: invalid configuration argument: a "
-      "block of 1025 threads (1025, 1, 1); at most 1024 (1024, 1024, 64) would do";
+      "block of 1025 threads (1025, 1, 1); expected: at most 1024 (1024, 1024, 64)";
   refuses((shape_trial){.grid = {0}, .block = {32}}, "a grid of (0, 1, 1) blocks");
   refuses((shape_trial){.grid = {1}, .block = {0}}, "blocks of (0, 1, 1) threads");
   refuses((shape_trial){.grid = {1}, .block = {1025}}, last);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The manual and the command's help name the same verbs and options; completion offers them.
+# The manual and the command's help name the same verbs and options; completion offers them, in bash,
+# and in zsh and fish where they are installed. mandoc finds nothing to say of the manuals.
 set -euo pipefail
 [ -x "${RUNG:-}" ] || exit 77
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -65,7 +66,42 @@ completes 2019 radiator --preset ""
 completes cuda radiator --device c
 completes stencil bench st
 completes panel verify --rung pa
+completes explain help exp
+completes cpu bench reduce --device ""
 for operation in $operations; do
   for verb in ladder verify bench explain timeline; do completes "$operation" $verb ""; done
 done
+rungs=$(COMP_WORDS=("$RUNG" verify scan --rung "") COMP_CWORD=4 && _rung && echo "${COMPREPLY[*]}")
+[[ " $rungs " == *" tiles "* && " $rungs " != *" panel "* ]] ||
+  complain "completing 'rung verify scan --rung' offers $rungs"
+
+# offers LINE WHOLE: Tab makes WHOLE of LINE, in the shells that are here.
+PATH=$(dirname "$RUNG"):$PATH
+offers() {
+  local found
+  if command -v zsh >/dev/null; then
+    found=$(timeout 60 zsh -f "$root/tests/tools/completion.zsh" "$root/completions" "$1") || true
+    [ "${found% }" = "$2" ] || complain "zsh makes '$found' of '$1'"
+  fi
+  if command -v fish >/dev/null; then
+    found=$(fish --no-config -c "source $root/completions/rung.fish; complete -C '$1'" | cut -f1)
+    [ "${1% *} $found" = "$2" ] || complain "fish offers '$found' for '$1'"
+  fi
+}
+offers "rung rad" "rung radiator"
+offers "rung help exp" "rung help explain"
+offers "rung bench st" "rung bench stencil"
+offers "rung verify stencil --rung pane" "rung verify stencil --rung panel"
+offers "rung radiator --rung onc" "rung radiator --rung onchip"
+offers "rung pairs --exc" "rung pairs --exclude-molecules"
+
+# librung.3 tells of every function of the header.
+for name in $(sed -n 's/^RUNG_API .*[ *]\(rung_[a-z_]*\)(.*/\1/p' "$root/include/rung/rung.h"); do
+  grep -qE "^\.BR .*\b$name\b" "$root/man/librung.3" || complain "librung.3 does not tell of $name"
+done
+
+if command -v mandoc >/dev/null; then
+  found=$(mandoc -Tlint "$root"/man/*) || true
+  [ -z "$found" ] || complain "mandoc says: $found"
+fi
 exit $wrong

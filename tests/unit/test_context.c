@@ -100,7 +100,7 @@ static void devices_that_are_not_there(void **state) {
 
 static void threads(void **state) {
   (void)state;
-  refused(&(rung_options){.threads = -1}, RUNG_BAD_ARGUMENT, "threads is -1; 1 ... 4096");
+  refused(&(rung_options){.threads = -1}, RUNG_BAD_ARGUMENT, "threads is -1; expected: 1 ... 4096");
   refused(&(rung_options){.threads = 4097}, RUNG_BAD_ARGUMENT, "threads is 4097");
   static const int good[] = {1, 3, 4096};
   for (int i = 0; i < 3; i++) {

@@ -329,7 +329,7 @@ static void *use_all(void *to) {
   for (int r = 0; r < 2; r++) {
     rung_call call = {.rung = rungs[r]};
     status = status ? status : rung_reduce(context, RUNG_SUM, &in, RUNG_ALL, &one, &call);
-    status = status ? status : rung_scan(context, RUNG_SUM, &in, 0, &all, &call);
+    status = status ? status : rung_scan(context, RUNG_SUM, &in, -1, 0, &all, &call);
     status = status ? status : rung_histogram(context, &even, &in, &bars, NULL, &call);
     status =
         status ? status : rung_pairs(context, &set, NULL, NULL, &near, &bars, NULL, NULL, &call);

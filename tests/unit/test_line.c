@@ -49,7 +49,7 @@ static void refuses_lines(void **state) {
   char text[RUNG_LINE_TEXT + 1];
   memset(text, ' ', sizeof text);
   text[RUNG_LINE_TEXT] = '\0';
-  refused(text, "512 characters: at most 511");
+  refused(text, "512 characters; expected: at most 511");
   rung_line line;
   text[RUNG_LINE_TEXT - 1] = '\0';
   assert_int_equal(rung_line_parse(NULL, text, keys, &line), RUNG_OK);
@@ -91,13 +91,51 @@ static void reads_whole_numbers(void **state) {
   assert_int_equal(value, -3);
   assert_int_equal(whole("type=f32", &value, &error), RUNG_OK);
   assert_int_equal(value, 7);
+  assert_int_equal(whole("n=2^9", &value, &error), RUNG_OK);
+  assert_int_equal(value, 512);
+  assert_int_equal(whole("n=1e3", &value, &error), RUNG_OK);
+  assert_int_equal(value, 1000);
+  value = 7;
   static const char *const bad[] = {
-      "n=1001", "n=-4", "n=", "n=1.5", "n=seven", "n=99999999999999999999", "n=12x", NULL};
+      "n=1001", "n=-4",  "n=",    "n=1.5", "n=seven", "n=99999999999999999999", "n=12x",
+      "n=1e4",  "n=1K5", "n=1Ki", "n=2^",  "n=e3",    "n=2^99999999999",        NULL};
   for (int i = 0; bad[i] != NULL; ++i) {
     assert_int_equal(whole(bad[i], &value, &error), RUNG_BAD_ARGUMENT);
     assert_int_equal(value, 7);
     assert_non_null(strstr(error.sentence, bad[i]));
     assert_non_null(strstr(error.sentence, "from -3 to 1000"));
+  }
+}
+
+static void numbers_have_units(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int64_t value;
+    const char *rest;
+  } good[] = {{"64Ki", 65536, ""},
+              {"3K", 3000, ""},
+              {"2^62", INT64_C(1) << 62, ""},
+              {"-2^3", -8, ""},
+              {"0e9", 0, ""},
+              {"0e33111111111", 0, ""},
+              {"1e18", INT64_C(1000000000000000000), ""},
+              {"10^2 m", 100, " m"},
+              {"7KB", 7000, "B"}};
+  for (size_t i = 0; i < sizeof good / sizeof *good; ++i) {
+    const char *rest = NULL;
+    int64_t value = -1;
+    assert_true(rung_whole_number(good[i].text, &rest, &value));
+    assert_int_equal(value, good[i].value);
+    assert_string_equal(rest, good[i].rest);
+  }
+  static const char *const beyond[] = {"2^63", "1e19", "8796093022208Gi", "9223372036854775808",
+                                       "-1^9999999999"};
+  for (size_t i = 0; i < sizeof beyond / sizeof *beyond; ++i) {
+    const char *rest = NULL;
+    int64_t value = -1;
+    assert_false(rung_whole_number(beyond[i], &rest, &value));
+    assert_int_equal(value, -1);
   }
 }
 
@@ -138,7 +176,7 @@ static void reads_choices(void **state) {
   assert_int_equal(index, 0);
   assert_int_equal(rung_line_choice(&error, &line, "edge", types, 1, &index), RUNG_BAD_ARGUMENT);
   assert_int_equal(index, 0);
-  assert_string_equal(error.sentence, "edge=f16: accepted are f32, f64");
+  assert_string_equal(error.sentence, "edge=f16; expected: one of f32, f64");
 }
 
 int main(void) {
@@ -147,6 +185,7 @@ int main(void) {
       cmocka_unit_test(refuses_lines),
       cmocka_unit_test(refuses_too_many_pairs),
       cmocka_unit_test(reads_whole_numbers),
+      cmocka_unit_test(numbers_have_units),
       cmocka_unit_test(reads_numbers),
       cmocka_unit_test(reads_choices),
   };

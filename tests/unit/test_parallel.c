@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "backend/cpu/parallel.h"
+#include "core/work.h"
 
 enum { MOST = 5000, THREADS = 6 };
 
@@ -270,6 +271,49 @@ static void a_range_is_cut_evenly_and_whole(void **state) {
   }
 }
 
+/* What a body of a loop of one thread sees: as many chunks are done as came before its own. */
+typedef struct seen {
+  int64_t chunks, number;
+  bool triangle, inner, right;
+} seen;
+
+static void look_inner(void *arg, int64_t chunk, int thread) {
+  (void)arg;
+  (void)chunk;
+  (void)thread;
+}
+
+static void look(void *arg, int64_t chunk, int thread) {
+  seen *of = arg;
+  int64_t number;
+  double part;
+  (void)thread;
+  if (of->inner) rung_parallel(1, 3, look_inner, NULL);
+  rung_parallel_work(&number, &part);
+  const double left = 1 - (double)chunk / (double)of->chunks;
+  const double wanted = 1 - (of->triangle ? left * left : left);
+  if (chunk == 0) of->number = number;
+  if (number != of->number || !(part >= wanted - 1e-12 && part <= wanted + 1e-12))
+    of->right = false;
+}
+
+static void a_loop_tells_how_far_it_is(void **state) {
+  (void)state;
+  int64_t before, after;
+  double part;
+  rung_parallel_work(&before, &part);
+  assert_true(part == 0);
+  for (int kind = 0; kind < 4; kind++) {
+    seen of = {.chunks = 10, .triangle = kind & 1, .inner = kind & 2, .right = true};
+    (of.triangle ? rung_parallel_triangle : rung_parallel)(1, of.chunks, look, &of);
+    assert_true(of.right);
+    rung_parallel_work(&after, &part);
+    assert_true(part == 0);
+    assert_int_equal(after, before + 1 + kind);
+    assert_int_equal(after, of.number);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_chunk_once),
@@ -281,6 +325,7 @@ int main(void) {
       cmocka_unit_test(a_fork_during_a_loop),
       cmocka_unit_test(signals_go_elsewhere),
       cmocka_unit_test(a_range_is_cut_evenly_and_whole),
+      cmocka_unit_test(a_loop_tells_how_far_it_is),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

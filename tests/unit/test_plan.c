@@ -232,7 +232,7 @@ static void ends_well_whatever_fails(void **unused) {
   }
 }
 
-/* RUNG_MEMORY_LIMIT: as if there were no more memory than that; and what would do where it will
+/* RUNG_MEMORY_LIMIT: as if there were no more memory than that; and what is expected where it will
  * not. */
 static void keeps_to_the_limit(void **unused) {
   (void)unused;

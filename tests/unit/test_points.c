@@ -514,7 +514,7 @@ static void refuses_columns(void **state) {
   refused_as("pdb", pdb, &how, "no column 'q'");
   refused_as("csv", "1 2 3\n", &how, "no column 'q'");
   refused_as("dump", "ITEM: NUMBER OF ATOMS\n0\nITEM: ATOMS x y z\n", &how, "no column 'q'");
-  refused("xyz", "1\n\nO 1 2\n", "point 1 has 3 columns; 4 would do");
+  refused("xyz", "1\n\nO 1 2\n", "point 1 has 3 columns; expected: 4");
   refused("xyz", "1\nProperties=pos:R\n\n", "name:type:count");
   refused("xyz", "1\nProperties=pos:R:300000000000\nO\n", "name:type:count");
   refused("xyz", "1\nProperties=pos:R:2\n1 2\n", "no pos:R:3");
@@ -523,7 +523,7 @@ static void refuses_columns(void **state) {
   refused("dump", "ITEM: NUMBER OF ATOMS\n0\nITEM: ATOMS xs ys zs\n", "before scaled coordinates");
   refused("dump", "ITEM: NONSENSE\n", "'ITEM: NONSENSE' is no section");
   refused("csv", "a,b,c\n1,2,3\n", "the first line is 'a,b,c'");
-  refused("csv", "1,2\n", "point 1 has 2 columns; 3 would do");
+  refused("csv", "1,2\n", "point 1 has 2 columns; expected: 3");
   refused("csv", "1,2,3,O,x\n", "molecule is 'x'");
   refused("csv", "", "holds no points");
   refused("xyz", "\n\n", "holds no points");

@@ -7,6 +7,8 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "core/random.h"
+#include "lab/interval.h"
 #include "lab/lab.h"
 
 static void assert_stats(const double *samples, int count, double min, double q1, double median,
@@ -68,6 +70,193 @@ static void relative_iqr(void **state) {
   assert_true(fabs(lab_relative_iqr(&stats) - 19.5 / 37.5) < 1e-15);
 }
 
+/* ---- intervals, by simulation: numbers drawn from a seed, no clock -------------------------- */
+
+static double normal(rung_random *random) {
+  const double radius = sqrt(-2 * log(1 - rung_random_double(random)));
+  return radius * cos(2 * 3.14159265358979323846 * rung_random_double(random));
+}
+
+/* Nearly always quiet, now and then ten times as loud. */
+static double loud(rung_random *random) {
+  return normal(random) * (rung_random_double(random) < 0.1 ? 10 : 1);
+}
+
+static double index_of(int n, bool paired) {
+  double a[32], b[32];
+  lab_interval interval;
+  for (int i = 0; i < n; ++i) a[i] = b[i] = i;
+  if (paired)
+    assert_true(lab_interval_paired(a, n, &interval));
+  else
+    assert_true(lab_interval_unpaired(a, n, b, n, &interval));
+  return interval.high;
+}
+
+/* Critical values as tables have them: signed rank 0, 3, 8, 52 of 6, 8, 10, 20 pairs; rank sum 2
+ * and 23 of 5 and 10. So many of the averages, or differences, are left out at each end. */
+static void exact_intervals(void **state) {
+  (void)state;
+  static const struct {
+    int n, critical;
+    bool paired;
+  } known[] = {{6, 0, true},   {8, 3, true},  {10, 8, true},
+               {20, 52, true}, {5, 2, false}, {10, 23, false}};
+  for (size_t t = 0; t < sizeof known / sizeof *known; ++t) {
+    double all[512];
+    int count = 0;
+    const int n = known[t].n;
+    for (int i = 0; i < n; ++i)
+      for (int j = known[t].paired ? i : 0; j < n; ++j)
+        all[count++] = known[t].paired ? (i + j) / 2. : j - i;
+    const lab_stats stats = lab_stats_of(all, count);
+    for (int i = 0; i < count; ++i) /* sorted by counting */
+      for (int j = i + 1; j < count; ++j)
+        if (all[j] < all[i]) {
+          const double kept = all[i];
+          all[i] = all[j];
+          all[j] = kept;
+        }
+    assert_true(stats.max == all[count - 1]);
+    assert_true(index_of(n, known[t].paired) == all[count - 1 - known[t].critical]);
+  }
+  lab_interval few;
+  assert_true(lab_interval_paired((const double[]){1, 2, 3, 4, 5}, 5, &few));
+  assert_true(few.estimate == 3 && isinf(few.low) && isinf(few.high));
+}
+
+static void intervals_hold_the_truth(void **state) {
+  (void)state;
+  enum { TRIALS = 2000 };
+  rung_random random = {7};
+  int paired = 0, unpaired = 0, many = 0;
+  for (int t = 0; t < TRIALS; ++t) {
+    double d[8], a[11], b[11], c[40];
+    lab_interval interval;
+    for (int i = 0; i < 8; ++i) d[i] = 0.02 + 0.01 * loud(&random);
+    assert_true(lab_interval_paired(d, 8, &interval));
+    paired += !(interval.low <= 0.02 && 0.02 <= interval.high);
+    for (int i = 0; i < 11; ++i) a[i] = loud(&random);
+    for (int i = 0; i < 11; ++i) b[i] = 3 + loud(&random);
+    assert_true(lab_interval_unpaired(a, 11, b, 11, &interval));
+    unpaired += !(interval.low <= 3 && 3 <= interval.high);
+    for (int i = 0; i < 40; ++i) c[i] = 3 + loud(&random);
+    assert_true(lab_interval_unpaired(a, 11, c, 40, &interval));
+    many += !(interval.low <= 3 && 3 <= interval.high);
+  }
+  /* 100 are allowed, and three times their spread of 10. */
+  assert_in_range(paired, 30, 130);
+  assert_in_range(unpaired, 60, 130);
+  assert_in_range(many, 60, 130);
+}
+
+/* A machine: what it adds to the logarithm of a time by the launch's number and place. */
+typedef struct machine {
+  double noise, drift, slots[4];
+  bool calm; /* never ten times as loud */
+} machine;
+
+static lab_outcome compared(const machine *on, double ratio, double clock, uint64_t seed,
+                            int blocks, lab_judged *found) {
+  double a[128], b[128];
+  bool b_first[64];
+  rung_random random = {seed * 1000003};
+  lab_interleave(seed, blocks, b_first);
+  for (int i = 0; i < blocks; ++i)
+    for (int slot = 0, as = 0, bs = 0; slot < 4; ++slot) {
+      const bool is_b = (slot == 1 || slot == 2) != b_first[i];
+      const double time = on->noise * (on->calm ? normal(&random) : loud(&random)) +
+                          on->slots[slot] + on->drift * (4 * i + slot) / (4 * blocks) +
+                          (is_b ? ratio : 0);
+      if (is_b)
+        b[2 * i + bs++] = time;
+      else
+        a[2 * i + as++] = time;
+    }
+  assert_true(lab_compare_launches(&(lab_launches){a, b, blocks}, clock, found));
+  return found->outcome;
+}
+
+/* Of 1000 comparisons, how many come out so. */
+static int times_of(lab_outcome outcome, const machine *on, double ratio) {
+  lab_judged found;
+  int count = 0;
+  for (uint64_t seed = 1; seed <= 1000; ++seed)
+    count += compared(on, ratio, 0, seed, 8, &found) == outcome;
+  return count;
+}
+
+static const machine quiet = {.noise = 0.002, .calm = true}, noisy = {.noise = 0.03},
+                     drifting = {.noise = 0.005, .drift = 0.2},
+                     placed = {.noise = 0.005, .slots = {0.04, 0, 0.01, 0.05}},
+                     both = {.noise = 0.01, .drift = -0.1, .slots = {-0.03, 0.02, 0, 0}};
+
+static void a_against_a_is_seldom_another(void **state) {
+  (void)state;
+  const machine *const machines[] = {&quiet, &noisy, &drifting, &placed, &both};
+  for (size_t m = 0; m < sizeof machines / sizeof *machines; ++m) {
+    const int alarms = times_of(LAB_FASTER, machines[m], 0) + times_of(LAB_SLOWER, machines[m], 0);
+    if (alarms > 50) fail_msg("machine %zu: %d false alarms of 1000", m, alarms);
+  }
+  assert_true(times_of(LAB_SAME, &quiet, 0) >= 950);
+}
+
+static void three_percent_are_found(void **state) {
+  (void)state;
+  assert_true(times_of(LAB_SLOWER, &quiet, log(1.03)) >= 990);
+  assert_true(times_of(LAB_FASTER, &quiet, log(0.97)) >= 990);
+  assert_int_equal(times_of(LAB_SAME, &quiet, log(1.03)), 0);
+}
+
+static void more_launches_settle_it(void **state) {
+  (void)state;
+  lab_judged found;
+  int unsure = 0, settled = 0;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    if (compared(&noisy, 0.04, 0, seed, 8, &found) != LAB_UNSURE) continue;
+    assert_true(found.more >= 4);
+    const double blocks = 8 + found.more / 4;
+    if (blocks > 64) continue;
+    unsure++;
+    settled += compared(&noisy, 0.04, 0, seed, (int)blocks, &found) != LAB_UNSURE;
+  }
+  assert_true(unsure > 20 && settled > unsure / 4);
+}
+
+static void a_against_a_makes_the_margin(void **state) {
+  (void)state;
+  static const machine apart = {.noise = 0.0001, .slots = {0.07, 0.07, 0, 0}, .calm = true};
+  lab_judged found;
+  compared(&quiet, 0, 0, 1, 8, &found);
+  assert_true(found.margin == LAB_MARGIN);
+  compared(&apart, 0, 0, 1, 8, &found);
+  assert_true(fabs(found.margin - 0.07 / sqrt(2)) < 0.001);
+}
+
+static void a_slower_clock_is_told(void **state) {
+  (void)state;
+  lab_judged found;
+  assert_int_equal(compared(&quiet, 0.05, -0.05, 3, 8, &found), LAB_CLOCK);
+  assert_int_equal(compared(&quiet, -0.05, 0.05, 3, 8, &found), LAB_CLOCK);
+  assert_int_equal(compared(&quiet, 0.05, -0.001, 3, 8, &found), LAB_SLOWER);
+  assert_int_equal(compared(&quiet, 0.05, 0.05, 3, 8, &found), LAB_SLOWER);
+  assert_int_equal(compared(&quiet, 0, 0.05, 3, 8, &found), LAB_SAME);
+}
+
+static void as_many_begin_with_a_as_with_b(void **state) {
+  (void)state;
+  bool first[LAB_BLOCKS_MOST], other[LAB_BLOCKS_MOST];
+  int bs = 0, differ = 0;
+  lab_interleave(1, 100, first);
+  lab_interleave(2, 100, other);
+  for (int i = 0; i < 100; ++i) {
+    bs += first[i];
+    differ += first[i] != other[i];
+  }
+  assert_int_equal(bs, 50);
+  assert_true(differ > 20);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(known_quartiles),
@@ -76,6 +265,14 @@ int main(void) {
       cmocka_unit_test(nothing_is_not_a_number),
       cmocka_unit_test(one_nan_spoils_all),
       cmocka_unit_test(relative_iqr),
+      cmocka_unit_test(exact_intervals),
+      cmocka_unit_test(intervals_hold_the_truth),
+      cmocka_unit_test(a_against_a_is_seldom_another),
+      cmocka_unit_test(three_percent_are_found),
+      cmocka_unit_test(more_launches_settle_it),
+      cmocka_unit_test(a_against_a_makes_the_margin),
+      cmocka_unit_test(a_slower_clock_is_told),
+      cmocka_unit_test(as_many_begin_with_a_as_with_b),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

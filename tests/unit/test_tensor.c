@@ -100,7 +100,7 @@ static void every_type_is_told_from_the_others(void **state) {
   }
   DLTensor half = tensor_of(cells, 1, shape, NULL);
   half.dtype = (DLDataType){kDLFloat, 16, 1};
-  refused(&half, 1, RUNG_BAD_DTYPE, "f32 or f64 would do");
+  refused(&half, 1, RUNG_BAD_DTYPE, "expected: f32 or f64");
   half.dtype = (DLDataType){kDLFloat, 32, 2};
   refused(&half, 1, RUNG_BAD_DTYPE, "2 lanes");
   half.dtype = (DLDataType){200, 32, 1};
@@ -134,7 +134,7 @@ static void bad_shapes(void **state) {
   int64_t shape[] = {3, -1};
   DLTensor tensor = tensor_of(cells, 2, shape, NULL);
   refused(&tensor, 2, RUNG_BAD_SHAPE, "extent -1 in dimension 1");
-  refused(&tensor, 1, RUNG_BAD_SHAPE, "2 dimensions; 1 would do");
+  refused(&tensor, 1, RUNG_BAD_SHAPE, "2 dimensions; expected: 1");
   shape[1] = 4;
   tensor.data = NULL;
   refused(&tensor, 2, RUNG_BAD_ARGUMENT, "NULL data");

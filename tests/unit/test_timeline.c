@@ -58,6 +58,38 @@ static void all_at_the_same_moment(void **state) {
   assert_int_equal(f.processors, 2);
 }
 
+/* ---- places, and a schedule ----------------------------------------------------------------- */
+
+static void places_do_not_overlap(void **state) {
+  (void)state;
+  rung_block_time blocks[] = {{10, 30, 1}, {0, 20, 1}, {20, 40, 1}, {5, 50, 2},
+                              {30, 35, 1}, {0, 60, 1}, {40, 40, 1}};
+  const lab_timeline timeline = {blocks, 7};
+  int64_t *places = lab_timeline_places(&timeline);
+  const int64_t wanted[] = {2, 0, 0, 0, 2, 1, 0};
+  assert_non_null(places);
+  for (int i = 0; i < 7; ++i) assert_int_equal(places[i], wanted[i]);
+  free(places);
+}
+
+static void a_schedule_is_decided(void **state) {
+  (void)state;
+  /* Two multiprocessors of two places: 0 1 0 1, then where it is free first. */
+  rung_block_time blocks[] = {{7, 17, 5}, {0, 4, 5}, {9, 15, 6}, {1, 9, 6}, {2, 5, 6}, {3, 6, 6}};
+  lab_timeline timeline = {blocks, 6};
+  rung_error error = {0};
+  assert_int_equal(lab_timeline_schedule(&timeline, 2, 2, &error), RUNG_OK);
+  const rung_block_time wanted[] = {{0, 10, 0}, {0, 4, 1}, {0, 6, 0},
+                                    {0, 8, 1},  {4, 7, 1}, {6, 9, 0}};
+  for (int i = 0; i < 6; ++i) {
+    assert_int_equal(blocks[i].start, wanted[i].start);
+    assert_int_equal(blocks[i].end, wanted[i].end);
+    assert_int_equal(blocks[i].processor, wanted[i].processor);
+  }
+  assert_int_equal(lab_timeline_schedule(&timeline, 1000, 32, &error), RUNG_OK);
+  for (int i = 0; i < 6; ++i) assert_int_equal(blocks[i].processor, i);
+}
+
 /* ---- on the simulated GPU, and on a real one --------------------------------------------------
  */
 
@@ -188,6 +220,8 @@ int main(void) {
       cmocka_unit_test(one_block),
       cmocka_unit_test(blocks_in_turn_and_at_once),
       cmocka_unit_test(all_at_the_same_moment),
+      cmocka_unit_test(places_do_not_overlap),
+      cmocka_unit_test(a_schedule_is_decided),
       cmocka_unit_test(every_block_is_there_on_sim),
       cmocka_unit_test(every_block_is_there_on_cuda),
       cmocka_unit_test(what_was_not_written_is_seen),

@@ -215,7 +215,8 @@ static int64_t memory_total(void) {
 }
 
 rung_status rung_cpu_describe(int index, rung_device *device, rung_error *error) {
-  if (index != 0) return rung_fail(error, RUNG_NO_DEVICE, "CPU %d is not there; 0 would do", index);
+  if (index != 0)
+    return rung_fail(error, RUNG_NO_DEVICE, "CPU %d is not there; expected: 0", index);
   char cpuinfo[CPUINFO], stepping[72];
   processors all;
   find_processors(&all);

@@ -16,7 +16,7 @@ static double milliseconds_between(struct timespec from, struct timespec to) {
 
 rung_status rung_cpu_mark(rung_state *state, int slot, rung_error *error) {
   if (slot != 0 && slot != 1)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "slot is %d; 0 or 1 would do", slot);
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "slot is %d; expected: 0 or 1", slot);
   state->marked[slot] = true;
   state->marks[slot] = now();
   return RUNG_OK;

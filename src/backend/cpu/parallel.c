@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/float_mode.h"
+#include "core/work.h"
 #include "rung/rung.h"
 
 /* How long a thread looks out for what is to come before it sleeps, which costs a wake: for so many
@@ -24,6 +25,8 @@ enum { PAUSES = 1000, PATIENCE_NS = 1000000, STACK_BYTES = 4 * RUNG_STACK, LINE 
 
 typedef struct loop {
   int64_t chunks;
+  int64_t threads;
+  bool triangle;
   void (*body)(void *arg, int64_t chunk, int thread);
   void *arg;
   _Alignas(LINE) _Atomic int64_t next;
@@ -40,6 +43,9 @@ typedef struct worker {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static worker *waiting; /* for an offer; those that worked last come first */
+static atomic_bool watched;
+static loop *outermost; /* of those that began since it is watched */
+static int64_t loops;   /* that were outermost */
 
 /* ---- waiting ----------------------------------------------------------------------------------
  */
@@ -151,6 +157,7 @@ static void in_parent(void) {
 /* fork() takes none of the workers with it. */
 static void in_child(void) {
   waiting = NULL;
+  outermost = NULL;
   pthread_mutex_unlock(&lock);
 }
 
@@ -205,16 +212,63 @@ static void dismiss(worker *first, worker *last) {
 /* ---- loops ------------------------------------------------------------------------------------
  */
 
+/* Whether it can be seen from now on. */
+static bool show(loop *begun) {
+  if (!atomic_load_explicit(&watched, memory_order_relaxed)) return false;
+  pthread_mutex_lock(&lock);
+  const bool first = outermost == NULL;
+  if (first) {
+    outermost = begun;
+    loops++;
+  }
+  pthread_mutex_unlock(&lock);
+  return first;
+}
+
+static void hide(void) {
+  pthread_mutex_lock(&lock);
+  outermost = NULL;
+  pthread_mutex_unlock(&lock);
+}
+
+void rung_parallel_work(int64_t *number, double *part) {
+  *part = 0;
+  pthread_mutex_lock(&lock);
+  atomic_store(&watched, true);
+  *number = loops;
+  if (outermost != NULL) {
+    /* Those that were taken and are under way are not done. */
+    const loop *of = outermost;
+    const int64_t done = atomic_load(&outermost->next) - of->threads;
+    const double left = done > 0 ? 1 - (double)done / (double)of->chunks : 1;
+    *part = 1 - (of->triangle ? left * left : left);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+static void run(int threads, loop *loop) {
+  const int64_t helpers = (threads < loop->chunks ? threads : loop->chunks) - 1;
+  worker *first = helpers > 0 ? hire(helpers) : NULL, *last = NULL;
+  int number = 0;
+  loop->threads = helpers + 1;
+  const bool shown = show(loop);
+  for (worker *each = first; each != NULL; each = each->next) offer(each, loop, ++number);
+  take_part(loop, 0);
+  for (worker *each = first; each != NULL; last = each, each = each->next) await_end(each);
+  if (shown) hide();
+  if (last != NULL) dismiss(first, last);
+}
+
 void rung_parallel(int threads, int64_t chunks, void (*body)(void *arg, int64_t chunk, int thread),
                    void *arg) {
-  const int64_t helpers = (threads < chunks ? threads : chunks) - 1;
-  worker *first = helpers > 0 ? hire(helpers) : NULL, *last = NULL;
   loop loop = {.chunks = chunks, .body = body, .arg = arg};
-  int number = 0;
-  for (worker *each = first; each != NULL; each = each->next) offer(each, &loop, ++number);
-  take_part(&loop, 0);
-  for (worker *each = first; each != NULL; last = each, each = each->next) await_end(each);
-  if (last != NULL) dismiss(first, last);
+  run(threads, &loop);
+}
+
+void rung_parallel_triangle(int threads, int64_t chunks,
+                            void (*body)(void *arg, int64_t chunk, int thread), void *arg) {
+  loop loop = {.chunks = chunks, .triangle = true, .body = body, .arg = arg};
+  run(threads, &loop);
 }
 
 typedef struct range {

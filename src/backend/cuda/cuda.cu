@@ -85,6 +85,15 @@ static rung_status leave_stream(rung_state *state, rung_error *error) {
   return order(state, state->home, visited, error);
 }
 
+static bool is_capturing(rung_state *state) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  if (rung_cuda_enter(state, NULL) == RUNG_OK &&
+      cudaStreamIsCapturing(state->stream, &capture) == cudaSuccess)
+    return capture != cudaStreamCaptureStatusNone;
+  (void)cudaGetLastError(); /* the legacy stream, while another one is under capture */
+  return false;
+}
+
 static void close_state(rung_state *state) {
   if (!state) return;
   (void)rung_cuda_enter(state, NULL);
@@ -159,12 +168,25 @@ static rung_status no_memory(rung_state *state, size_t bytes, rung_error *error)
                    rung_cuda_size_of((double)total).text, state->device);
 }
 
+/* Allocating is no work on a stream: as long as this lives, a capture of this thread lets it pass.
+ */
+struct beside_capture {
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  beside_capture() {
+    (void)cudaThreadExchangeStreamCaptureMode(&mode);
+  }
+  ~beside_capture() {
+    (void)cudaThreadExchangeStreamCaptureMode(&mode);
+  }
+};
+
 rung_status rung_cuda_allocate(rung_state *state, size_t bytes, void **memory, rung_error *error) {
   *memory = NULL;
   RUNG_CHECK(rung_cuda_enter(state, error));
   /* More than there is at all: not left to the runtime, which rounds sizes up. */
   if (bytes > (size_t)state->memory_bytes) return no_memory(state, bytes, error);
   void *made = NULL;
+  const beside_capture passes;
   cudaError_t code = cudaMalloc(&made, bytes ? bytes : 1);
   if (code == cudaErrorMemoryAllocation) return no_memory(state, bytes, error);
   RUNG_CUDA_CHECK(error, code, "allocating %zu bytes of GPU memory", bytes);
@@ -218,6 +240,7 @@ static rung_status allocate_pinned(rung_state *state, size_t bytes, void **memor
   *memory = NULL;
   RUNG_CHECK(rung_cuda_enter(state, error));
   void *made = NULL;
+  const beside_capture passes;
   cudaError_t code = cudaMallocHost(&made, bytes ? bytes : 1);
   if (code == cudaErrorMemoryAllocation || code == cudaErrorInvalidValue) {
     (void)cudaGetLastError();
@@ -309,6 +332,7 @@ const rung_backend rung_cuda_backend = {
     synchronize,
     enter_stream,
     leave_stream,
+    is_capturing,
     rung_cuda_allocate,
     rung_cuda_release,
     rung_cuda_available,

@@ -340,7 +340,7 @@ rung_status sim_count_end(rung_state *state, const sim_run *run) {
     return rung_fail(
         run->error, RUNG_TOO_LARGE,
         "a thread of kernel %s does more than %d things between two barriers, too many "
-        "to count: a smaller size would do",
+        "to count; expected: a smaller size",
         run->kernel, MOST_EVENTS);
   return RUNG_OK;
 }
@@ -349,7 +349,7 @@ rung_status sim_profile_begin(rung_state *state, rung_error *error) {
   if (!sim_sees_accesses())
     return rung_fail(error, RUNG_UNSUPPORTED,
                      "this build's simulator cannot count: its kernels are compiled for another "
-                     "sanitizer; a build with RUNG_SANITIZE empty would do");
+                     "sanitizer; expected: a build with RUNG_SANITIZE empty");
   sim_profile_drop(state);
   state->profile = calloc(1, sizeof *state->profile);
   if (state->profile == NULL)

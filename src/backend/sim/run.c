@@ -241,6 +241,7 @@ static void end_block(sim_block *block) {
   worker->free_blocks = block;
   run->resident--;
   run->done++;
+  atomic_fetch_add_explicit(&run->state->work.done, 1, memory_order_relaxed);
   run->moves++;
 }
 
@@ -464,8 +465,8 @@ static rung_status check(const rung_task *task, const rung_sim_launch *launch) {
   }
   if (g->x > INT32_MAX || g->y > 65535 || g->z > 65535) {
     snprintf(why, sizeof why,
-             "invalid argument: a grid of (%u, %u, %u) blocks; at most (%d, "
-             "65535, 65535) would do",
+             "invalid argument: a grid of (%u, %u, %u) blocks; expected: at most (%d, "
+             "65535, 65535)",
              g->x, g->y, g->z, INT32_MAX);
     return refuse(task, launch, why);
   }
@@ -474,7 +475,7 @@ static rung_status check(const rung_task *task, const rung_sim_launch *launch) {
     snprintf(why, sizeof why,
              "invalid configuration argument: a block of %" PRIu64
              " threads (%u, "
-             "%u, %u); at most 1024 (1024, 1024, 64) would do",
+             "%u, %u); expected: at most 1024 (1024, 1024, 64)",
              threads, b->x, b->y, b->z);
     return refuse(task, launch, why);
   }
@@ -536,6 +537,9 @@ rung_status rung_sim_run(const rung_task *task, const rung_sim_launch *launch) {
   /* As many as there may be threads, of which fewer may be had. */
   if (run.most_resident < run.workers) run.most_resident = run.workers;
   run.first_stamp = state->stamps + 1;
+  atomic_store(&state->work.done, 0);
+  atomic_store(&state->work.blocks, run.blocks);
+  atomic_fetch_add(&state->work.launches, 1);
   align_clocks(state);
   draw_order(&run, state);
   status = sim_count_begin(state, &run);

@@ -162,7 +162,7 @@ static rung_status sim_flush(rung_state *state, rung_error *error) {
 
 static rung_status sim_mark(rung_state *state, int slot, rung_error *error) {
   if (slot != 0 && slot != 1)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "slot is %d; 0 or 1 would do", slot);
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "slot is %d; expected: 0 or 1", slot);
   state->marked[slot] = true;
   clock_gettime(CLOCK_MONOTONIC, &state->marks[slot]);
   return RUNG_OK;
@@ -186,7 +186,7 @@ static rung_status sim_clock_mark(rung_state *state, rung_error *error) {
 static rung_status no_times(rung_error *error) {
   return rung_fail(error, RUNG_UNSUPPORTED,
                    "device is \"sim\": the simulated GPU counts what kernels do and has no speed "
-                   "to measure; \"cpu\" or \"cuda\" would do");
+                   "to measure; expected: \"cpu\" or \"cuda\"");
 }
 
 static rung_status sim_clock_mhz(rung_state *state, double *mhz, rung_error *error) {

@@ -17,6 +17,7 @@
 #include "backend/sim/fibre.h"
 #include "backend/sim/machine.h"
 #include "core/random.h"
+#include "core/work.h"
 
 enum {
   SIM_WARP = 32,
@@ -238,6 +239,7 @@ typedef struct sim_permit {
 } sim_permit;
 
 struct rung_state {
+  rung_work work; /* first: core/work.h */
   rung_device device;
   int host_threads;
   sim_worker workers[SIM_MOST_WORKERS];

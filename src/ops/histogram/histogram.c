@@ -16,7 +16,7 @@ static const char *const array_names[] = {"in", "edges", "counts", "outside"};
 
 static rung_status view_in(rung_error *error, const DLTensor *in, rung_view *view) {
   if (in != NULL && (in->ndim < 0 || in->ndim > RUNG_MAX_DIMS))
-    return rung_fail(error, RUNG_BAD_SHAPE, "in has %d dimensions; 0 ... %d would do", in->ndim,
+    return rung_fail(error, RUNG_BAD_SHAPE, "in has %d dimensions; expected: 0 ... %d", in->ndim,
                      RUNG_MAX_DIMS);
   return rung_view_of(error, "in", in, HISTOGRAM_DTYPES, in != NULL ? in->ndim : 0, view);
 }
@@ -27,12 +27,12 @@ static rung_status view_out(rung_error *error, const char *name, const DLTensor 
   rung_status status = rung_view_of(error, name, tensor, HISTOGRAM_COUNT_DTYPES, ndim, view);
   if (status == RUNG_OK && ndim == 2 && view->shape[0] != in->shape[0])
     status = rung_fail(error, RUNG_BAD_SHAPE,
-                       "%s has %" PRId64 " rows; %" PRId64 ", as many as in, would do", name,
+                       "%s has %" PRId64 " rows; expected: %" PRId64 ", as many as in", name,
                        view->shape[0], in->shape[0]);
   if (status == RUNG_OK && view->shape[ndim - 1] != last)
     status = rung_fail(error, RUNG_BAD_SHAPE,
-                       "%s has extent %" PRId64 " in its last dimension; %" PRId64 " would do",
-                       name, view->shape[ndim - 1], last);
+                       "%s has extent %" PRId64 " in its last dimension; expected: %" PRId64, name,
+                       view->shape[ndim - 1], last);
   return status == RUNG_OK ? rung_view_writable(error, name, view) : status;
 }
 
@@ -40,12 +40,12 @@ static rung_status check_rows(rung_error *error, const rung_view *in, const DLTe
   if (counts == NULL || counts->ndim == 1) return RUNG_OK;
   if (counts->ndim != 2)
     return rung_fail(error, RUNG_BAD_SHAPE,
-                     "counts has %d dimensions; 1, or 2 for a histogram of every row, would do",
+                     "counts has %d dimensions; expected: 1, or 2 for a histogram of every row",
                      counts->ndim);
   if (in->ndim == 2) return RUNG_OK;
   return rung_fail(
       error, RUNG_BAD_SHAPE,
-      "in has %d dimensions and counts 2; 2 dimensions of in, or 1 of counts, would do", in->ndim);
+      "in has %d dimensions and counts 2; expected: 2 dimensions of in, or 1 of counts", in->ndim);
 }
 
 static rung_status check_places(rung_error *error, const rung_view *in, const rung_view *counts,

@@ -67,6 +67,10 @@ typedef struct histogram_rule {
   double first, last;             /* the outermost edges, of given ones too */
   double scale, within;           /* the guess: see rule.h */
   float low_f, scale_f, within_f; /* the same in float */
+  /* Whether every even edge is fmaf(k, step_f, low_f), and elements compare with them as floats as
+   * they do as doubles; the outermost edges then */
+  bool plain;
+  float step_f, first_f, last_f;
   /* a search: cells of equal width, cell_scale of them in a unit from `low` on; of given edges low
    * and high are the outermost */
   int cells;

@@ -41,7 +41,7 @@ static bool tables_fit(const rung_task *task, int64_t tables, const char *each, 
   if (table * tables <= task->device->shared_bytes) return true;
   snprintf(why, RUNG_REASON,
            "it keeps a table of %" PRId64 " bytes a %s in shared memory, %" PRId64
-           " bytes in all, and a block has %" PRId64 "; rung \"%s\" would do",
+           " bytes in all, and a block has %" PRId64 "; expected: rung \"%s\"",
            table, each, table * tables, task->device->shared_bytes, other);
   return false;
 }

@@ -53,14 +53,15 @@ static rung_status check(rung_error *error, const rung_box *box) {
     const double *v = vectors[i];
     for (int k = 0; k < 3; ++k)
       if (!isfinite(v[k]))
-        return rung_fail(error, RUNG_BAD_ARGUMENT, "box->%c[%d] is %g; a finite number would do",
+        return rung_fail(error, RUNG_BAD_ARGUMENT, "box->%c[%d] is %g; expected: a finite number",
                          'a' + i, k, v[k]);
     const double long_is = length((vector){v[0], v[1], v[2]});
     if (!(long_is >= SHORTEST && long_is <= LONGEST))
-      return rung_fail(error, RUNG_BAD_ARGUMENT,
-                       "box->%c is (%.17g, %.17g, %.17g), a vector of length %.3g; a length of "
-                       "%g ... %g would do",
-                       'a' + i, v[0], v[1], v[2], long_is, SHORTEST, LONGEST);
+      return rung_fail(
+          error, RUNG_BAD_ARGUMENT,
+          "box->%c is (%.17g, %.17g, %.17g), a vector of length %.3g; expected: a length of "
+          "%g ... %g",
+          'a' + i, v[0], v[1], v[2], long_is, SHORTEST, LONGEST);
   }
   return RUNG_OK;
 }
@@ -68,10 +69,11 @@ static rung_status check(rung_error *error, const rung_box *box) {
 static rung_status check_volume(rung_error *error, vector a, vector b, vector c) {
   const double volume = fabs(dot(cross(a, b), c)), most = length(a) * length(b) * length(c);
   if (volume > FLAT * most) return RUNG_OK;
-  return rung_fail(error, RUNG_BAD_ARGUMENT,
-                   "box->a, b and c span a volume of %.3g, and their lengths would allow %.3g; "
-                   "vectors that lie in no plane would do",
-                   volume, most);
+  return rung_fail(
+      error, RUNG_BAD_ARGUMENT,
+      "box->a, b and c span a volume of %.3g, and their lengths would allow %.3g; expected: "
+      "vectors that lie in no plane",
+      volume, most);
 }
 
 /* ---- reducing --------------------------------------------------------------------------------
@@ -195,10 +197,11 @@ rung_status pairs_box_of(rung_error *error, const rung_box *box, double last, pa
   const double lengths = length(v[0]) + length(v[1]) + length(v[2]);
   for (int i = 0; i < 3; ++i)
     if (!(stray(reduced, lengths, i) <= PAIRS_OUT))
-      return rung_fail(error, RUNG_BAD_ARGUMENT,
-                       "box is %.3g thick where its shortest vectors' lengths add up to %.3g; a "
-                       "cell less than 10^12 times as long as it is thick would do",
-                       reduced->height[i], lengths);
+      return rung_fail(
+          error, RUNG_BAD_ARGUMENT,
+          "box is %.3g thick where its shortest vectors' lengths add up to %.3g; expected: a "
+          "cell less than 10^12 times as long as it is thick",
+          reduced->height[i], lengths);
   set_near(last, lengths, reduced);
   return RUNG_OK;
 }

@@ -57,7 +57,7 @@ static size_t gpu_cells_scratch(const rung_task *task) {
 static bool counts_only(const rung_task *task, char why[RUNG_REASON]) {
   const pairs_problem *p = problem_of(task);
   if (!p->weighted && !p->excluding) return true;
-  snprintf(why, RUNG_REASON, "it knows no %s; rung \"tiled\" would do",
+  snprintf(why, RUNG_REASON, "it knows no %s; expected: rung \"tiled\"",
            p->weighted ? "weights" : "molecules");
   return false;
 }
@@ -67,7 +67,7 @@ static bool fits(const rung_task *task, pairs_keeps keeps, char why[RUNG_REASON]
   if (bytes <= task->device->shared_bytes) return true;
   snprintf(why, RUNG_REASON,
            "%d bins and %d threads take %" PRId64
-           " bytes of shared memory, and a block has %" PRId64 "; rung \"tiled\" would do",
+           " bytes of shared memory, and a block has %" PRId64 "; expected: rung \"tiled\"",
            problem_of(task)->bins, pairs_block(task), bytes, task->device->shared_bytes);
   return false;
 }
@@ -98,17 +98,17 @@ static bool exact32_can(const rung_task *task, char why[RUNG_REASON]) {
   const int64_t bytes = (int64_t)pairs_exact_way_of(p).shared + PAIRS_EXACT_STATIC;
   if (!((p->even ? p->width : p->last) >= 1e-140 && p->last <= 1e140))
     snprintf(why, RUNG_REASON,
-             "squares of %.6g might under- or overflow in double; rung \"%s\" would do", p->last,
+             "squares of %.6g might under- or overflow in double; expected: rung \"%s\"", p->last,
              other);
   else if (p->box.space != PAIRS_OPEN)
-    snprintf(why, RUNG_REASON, "it knows no boxes; rung \"%s\" would do", other);
+    snprintf(why, RUNG_REASON, "it knows no boxes; expected: rung \"%s\"", other);
   else if (p->bins > EXACT32_BINS)
-    snprintf(why, RUNG_REASON, "%d bins are too many; %d, or rung \"%s\", would do", p->bins,
+    snprintf(why, RUNG_REASON, "%d bins are too many; expected: %d, or rung \"%s\"", p->bins,
              EXACT32_BINS, other);
   else if (bytes > task->device->shared_bytes)
     snprintf(why, RUNG_REASON,
              "%d bins take %" PRId64 " bytes of shared memory, and a block has %" PRId64
-             "; rung \"%s\" would do",
+             "; expected: rung \"%s\"",
              p->bins, bytes, task->device->shared_bytes, other);
   else
     return true;
@@ -122,13 +122,13 @@ static bool no_cells(const pairs_problem *p, const char *other, char why[RUNG_RE
     snprintf(
         why, RUNG_REASON,
         "it must know how far points reach, and they are in a GPU's memory or reach beyond all "
-        "numbers; rung \"%s\" would do",
+        "numbers; expected: rung \"%s\"",
         other);
   else
     snprintf(
         why, RUNG_REASON,
         "it needs cells as wide as the last edge, %s; %.6g is too much for %s of %.6g x %.6g x "
-        "%.6g; rung \"%s\" would do",
+        "%.6g; expected: rung \"%s\"",
         box ? "3 along every vector of the box" : "27 in all", p->last,
         box ? "a box" : "points in a space", extent[0], extent[1], extent[2], other);
   return false;
@@ -198,7 +198,7 @@ static rung_row rows[] = {
 
 const rung_operation pairs_operation = {
     .name = "pairs",
-    .summary = "how many pairs of points are how far apart, in open space or a periodic box",
+    .summary = "histograms of the distances of points, in open space or a periodic box",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
 };

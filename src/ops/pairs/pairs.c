@@ -20,7 +20,7 @@ static const char *const array_names[PAIRS_ARRAYS] = {
 static rung_status view_at(rung_error *error, int array, const DLTensor *at, rung_view *view) {
   rung_status status = rung_view_of(error, array_names[array], at, RUNG_SINGLE_DOUBLE, 2, view);
   if (status == RUNG_OK && view->shape[1] != 3)
-    return rung_fail(error, RUNG_BAD_SHAPE, "%s has extent %" PRId64 " in dimension 1; 3 would do",
+    return rung_fail(error, RUNG_BAD_SHAPE, "%s has extent %" PRId64 " in dimension 1; expected: 3",
                      array_names[array], view->shape[1]);
   return status;
 }
@@ -30,7 +30,7 @@ static rung_status view_line(rung_error *error, int array, const DLTensor *tenso
                              int64_t length, rung_view *view) {
   rung_status status = rung_view_of(error, array_names[array], tensor, dtypes, 1, view);
   if (status == RUNG_OK && view->shape[0] != length)
-    return rung_fail(error, RUNG_BAD_SHAPE, "%s has extent %" PRId64 "; %" PRId64 " would do",
+    return rung_fail(error, RUNG_BAD_SHAPE, "%s has extent %" PRId64 "; expected: %" PRId64,
                      array_names[array], view->shape[0], length);
   return status;
 }
@@ -51,7 +51,7 @@ static rung_status view_set(rung_error *error, const rung_points *set, int which
   if (status != RUNG_OK) return status;
   if (weighted && set->weights == NULL)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "%s is NULL, and sums are asked for; %" PRId64 " weights would do",
+                     "%s is NULL, and sums are asked for; expected: %" PRId64 " weights",
                      array_names[PAIRS_A_WEIGHTS + which], at->shape[0]);
   if (set->weights != NULL &&
       (status = view_line(error, PAIRS_A_WEIGHTS + which, set->weights, RUNG_TYPE(RUNG_F64),
@@ -83,11 +83,11 @@ static rung_status view_sets(rung_error *error, const rung_points *a, const rung
   if (status != RUNG_OK || b == NULL) return status;
   if ((status = view_set(error, b, 1, weighted, views)) != RUNG_OK) return status;
   if (views[PAIRS_B].dtype != views[PAIRS_A].dtype)
-    return rung_fail(error, RUNG_BAD_DTYPE, "b->at holds %s and a->at %s; the same would do",
+    return rung_fail(error, RUNG_BAD_DTYPE, "b->at holds %s and a->at %s; expected: the same",
                      rung_dtype_name(views[PAIRS_B].dtype), rung_dtype_name(views[PAIRS_A].dtype));
   if ((a->molecules == NULL) != (b->molecules == NULL))
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "%s is NULL and %s is not; both, or neither, would do",
+                     "%s is NULL and %s is not; expected: both, or neither",
                      array_names[a->molecules == NULL ? PAIRS_A_MOLECULES : PAIRS_B_MOLECULES],
                      array_names[a->molecules == NULL ? PAIRS_B_MOLECULES : PAIRS_A_MOLECULES]);
   return RUNG_OK;
@@ -187,9 +187,9 @@ rung_status rung_pairs(rung_context *context, const rung_points *a, const rung_p
 
 static rung_status box_reach(rung_error *error, const rung_box *box, double *reach) {
   pairs_box reduced;
-  if (box == NULL) return rung_fail(error, RUNG_BAD_ARGUMENT, "box is NULL; a rung_box would do");
+  if (box == NULL) return rung_fail(error, RUNG_BAD_ARGUMENT, "box is NULL; expected: a rung_box");
   if (reach == NULL)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "reach is NULL; the address of a double would do");
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "reach is NULL; expected: the address of a double");
   const rung_status status = pairs_box_of(error, box, 0, &reduced);
   if (status == RUNG_OK) *reach = reduced.reach;
   return status;

@@ -16,16 +16,16 @@ static rung_status check_edges(rung_error *error, const rung_distances *bins) {
   for (int64_t k = 0; k <= bins->count; ++k) {
     if (!isfinite(bins->edges[k]))
       return rung_fail(error, RUNG_BAD_ARGUMENT,
-                       "bins->edges[%" PRId64 "] is %g; a finite number would do", k,
+                       "bins->edges[%" PRId64 "] is %g; expected: a finite number", k,
                        bins->edges[k]);
     if (!(bins->edges[k] >= 0))
       return rung_fail(error, RUNG_BAD_ARGUMENT,
-                       "bins->edges[%" PRId64 "] is %.17g; a distance, 0 or above, would do", k,
+                       "bins->edges[%" PRId64 "] is %.17g; expected: a distance, 0 or above", k,
                        bins->edges[k]);
     if (k > 0 && !(bins->edges[k - 1] < bins->edges[k]))
       return rung_fail(error, RUNG_BAD_ARGUMENT,
                        "bins->edges[%" PRId64
-                       "] is %.17g, and the edge before it %.17g; one above it would do",
+                       "] is %.17g, and the edge before it %.17g; expected: one above it",
                        k, bins->edges[k], bins->edges[k - 1]);
   }
   return RUNG_OK;
@@ -33,24 +33,24 @@ static rung_status check_edges(rung_error *error, const rung_distances *bins) {
 
 static rung_status check_bins(rung_error *error, const rung_distances *bins) {
   if (bins->count < 1 || bins->count > RUNG_MAX_BINS)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "bins->count is %" PRId64 "; 1 ... %d would do",
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "bins->count is %" PRId64 "; expected: 1 ... %d",
                      bins->count, RUNG_MAX_BINS);
   if (bins->edges != NULL) return check_edges(error, bins);
   if (!(bins->width > 0) || !isfinite(bins->width))
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "bins->width is %.17g; a finite number above 0 would do", bins->width);
+                     "bins->width is %.17g; expected: a finite number above 0", bins->width);
   if (!isfinite((double)bins->count * bins->width))
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "bins->width is %.17g, and %" PRId64
-                     " bins of it reach beyond 2^1024; less would do",
+                     " bins of it reach beyond 2^1024; expected: less",
                      bins->width, bins->count);
   return RUNG_OK;
 }
 
 static rung_status check_size(rung_error *error, const char *name, int64_t n) {
   if (n <= PAIRS_MOST) return RUNG_OK;
-  return rung_fail(error, RUNG_TOO_LARGE,
-                   "%s has %" PRId64 " points: at most 2^31 - 1 are accepted", name, n);
+  return rung_fail(error, RUNG_TOO_LARGE, "%s has %" PRId64 " points; expected: at most 2^31 - 1",
+                   name, n);
 }
 
 /* ---- thresholds -------------------------------------------------------------------------------
@@ -124,10 +124,11 @@ rung_status pairs_problem_of(rung_error *error, const rung_distances *bins, cons
   status = pairs_box_of(error, box, problem->last, &problem->box);
   if (status != RUNG_OK) return status;
   if (box != NULL && problem->last > problem->box.reach)
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "bins end at %.17g, where it is not clear which images are meant; at most "
-                     "%.17g (half the shortest vector between images) would do",
-                     problem->last, problem->box.reach);
+    return rung_fail(
+        error, RUNG_BAD_ARGUMENT,
+        "bins end at %.17g, where it is not clear which images are meant; expected: at most "
+        "%.17g (half the shortest vector between images)",
+        problem->last, problem->box.reach);
   problem->least = threshold(bins, 0);
   problem->largest = threshold(bins, bins->count);
   for (int64_t k = 0; k <= bins->count && thresholds != NULL; ++k)

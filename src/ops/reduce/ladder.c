@@ -1,6 +1,7 @@
 /* The rungs of reduce, and their scratch. */
 #include <stdio.h>
 
+#include "ops/reduce/cpu/room.h"
 #include "ops/reduce/reduce.h"
 
 RUNG_CPU_DECLARE(reduce_serial);
@@ -20,9 +21,20 @@ static size_t partials(const reduce_problem *problem, int64_t parts) {
          rung_dtype_bytes(reduce_partial_of(reduce_operator_of(problem)));
 }
 
+/* A room for each of the threads that find something to do, then what the tiles leave. */
+static size_t rooms_scratch(const reduce_problem *problem, int64_t threads, int64_t busy) {
+  const reduce_units units = reduce_units_of(problem, threads);
+  const size_t rooms = (size_t)(busy * reduce_room(problem, &units));
+  return rooms + (units.tiles > 1 ? partials(problem, units.tiles) : 0);
+}
+
+static size_t lanes_scratch(const rung_task *task) {
+  return rooms_scratch(problem_of(task), 1, 1);
+}
+
 static size_t threads_scratch(const rung_task *task) {
-  const int64_t tiles = reduce_tiles(problem_of(task)->columns);
-  return tiles > 1 ? partials(problem_of(task), tiles) : 0;
+  return rooms_scratch(problem_of(task), task->device->threads,
+                       reduce_threads(problem_of(task), task->device));
 }
 
 /* Partial results of every launch but the last, where each leaves one of `part` elements. */
@@ -56,6 +68,23 @@ static size_t single_pass_scratch(const rung_task *task) {
 
 static size_t single_pass_zeros(const rung_task *task) {
   return reduce_tiles(problem_of(task)->columns) > 1 ? reduce_counter_bytes(problem_of(task)) : 0;
+}
+
+/* Whether elements may be loaded several at once is not known before the launch: enough for both.
+ */
+static size_t walk_scratch(const rung_task *task) {
+  const reduce_problem *problem = problem_of(task);
+  const reduce_walk one = reduce_walk_of(task, 1),
+                    wide = reduce_walk_of(task, reduce_walk_wide(task));
+  const int64_t a = reduce_walk_partials(&one), b = reduce_walk_partials(&wide);
+  return (size_t)(a > b ? a : b) * rung_dtype_bytes(reduce_partial_of(reduce_operator_of(problem)));
+}
+
+static size_t walk_zeros(const rung_task *task) {
+  const reduce_walk one = reduce_walk_of(task, 1),
+                    wide = reduce_walk_of(task, reduce_walk_wide(task));
+  const int64_t a = reduce_walk_counters(&one), b = reduce_walk_counters(&wide);
+  return (size_t)(a > b ? a : b) * sizeof(unsigned);
 }
 
 /* Partial results of the first launch, where a block leaves one of two elements a thread; 0 where a
@@ -157,6 +186,40 @@ static bool adds_lines(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
+static bool walks_across(const rung_task *task, char why[RUNG_REASON]) {
+  const reduce_problem *problem = problem_of(task);
+  const int64_t most = (int64_t)RUNG_SUM_TILE * RUNG_SUM_TILE;
+  if (problem->form == REDUCE_ACROSS && problem->columns <= most) return true;
+  if (problem->form == REDUCE_ACROSS)
+    snprintf(
+        why, RUNG_REASON,
+        "it folds the tiles of a line at once, and here a line has %lld elements; expected: at "
+        "most 2^30, or rung \"single-pass\"",
+        (long long)problem->columns);
+  else
+    snprintf(why, RUNG_REASON,
+             "it takes lines side by side, and here a line's elements are neighbours in memory; "
+             "expected: another axis than the last, or rung \"single-pass\"");
+  return false;
+}
+
+static bool takes_many_short_lines(const rung_task *task, char why[RUNG_REASON]) {
+  const reduce_problem *problem = problem_of(task);
+  if (problem->form == REDUCE_ACROSS) return takes_lines(task, why);
+  if (problem->columns > REDUCE_SUBWARP_LINE)
+    snprintf(why, RUNG_REASON,
+             "a warp takes a whole line, and here a line has %lld elements; expected: at most %d",
+             (long long)problem->columns, REDUCE_SUBWARP_LINE);
+  else if (!reduce_is_many(task))
+    snprintf(why, RUNG_REASON,
+             "%lld lines of %lld elements are too few to share out to warps; expected: rung "
+             "\"single-pass\"",
+             (long long)problem->outer, (long long)problem->columns);
+  else
+    return true;
+  return false;
+}
+
 /* ---- the table ----------------------------------------------------------------------------------
  */
 
@@ -164,6 +227,7 @@ static const int fold_blocks[] = {256, 32, 64, 128, 512, 1024, 0};
 static const int timed_blocks_swept[] = {REDUCE_TIMED_BLOCK, 32, 128, 256, 512, 1024, 0};
 static const int thread_blocks[] = {REDUCE_THREAD_BLOCK, 32, 128, 256, 512, 1024, 0};
 static const int warp_blocks[] = {128, 32, 64, 256, 0};
+static const int subwarp_blocks[] = {REDUCE_SUBWARP_BLOCK, 64, 128, 0};
 static const int tile_blocks[] = {512, 64, 128, 256, 0};
 
 #define ON_CPU .family = RUNG_ON_CPU, .types = RUNG_ALIKE(REDUCE_DTYPES)
@@ -179,7 +243,7 @@ static rung_row rows[] = {
      .idea = "the textbook: one running result a line", .launch = RUNG_CPU_ENTRIES(reduce_serial)},
     {ON_CPU, .name = "lanes", .order = RUNG_CANONICAL,
      .idea = "2048 running sums, kept in vector registers strip by strip",
-     .launch = RUNG_CPU_ENTRIES(reduce_lanes)},
+     .scratch_bytes = lanes_scratch, .launch = RUNG_CPU_ENTRIES(reduce_lanes)},
     {ON_CPU, .name = "threads", .order = RUNG_CANONICAL,
      .idea = "the tiles of all lines shared out to all cores", .scratch_bytes = threads_scratch,
      .launch = RUNG_CPU_ENTRIES(reduce_threads)},
@@ -191,7 +255,7 @@ static rung_row rows[] = {
     {RELAUNCHED, .name = "strided",
      .idea = "the first threads do the work, no remainder: warps stay whole, banks collide"},
     {RELAUNCHED, .name = "sequential",
-     .idea = "folds by halves: neighbours read neighbours, no bank is asked twice"},
+     .idea = "a tree reduction by halves: neighbours read neighbours, no bank is asked twice"},
     {RELAUNCHED, .name = "first-add",
      .idea = "a thread combines two elements as it loads them: half the blocks"},
     {RELAUNCHED, .name = "unrolled",
@@ -223,6 +287,12 @@ static rung_row rows[] = {
      .idea = "one launch, nothing cleared; few tiles are shared out to many blocks",
      .blocks = tile_blocks, .scratch_bytes = single_pass_scratch,
      .zeroed_bytes = single_pass_zeros},
+    {ON_GPU, .name = "subwarp", .order = RUNG_CANONICAL,
+     .idea = "a power of two of threads a short line, several lines a warp: only shuffles",
+     .blocks = subwarp_blocks, .supports = takes_many_short_lines},
+    {ON_GPU, .name = "tree-walk", .order = RUNG_CANONICAL,
+     .idea = "lines side by side: a thread walks a subtree of their lanes, eight loads at a time",
+     .supports = walks_across, .scratch_bytes = walk_scratch, .zeroed_bytes = walk_zeros},
 };
 
 const rung_operation reduce_operation = {

@@ -23,7 +23,7 @@ rung_status reduce_problem_of(rung_error *error, rung_reduction what, rung_dtype
                               reduce_problem *problem) {
   if (columns > REDUCE_MOST)
     return rung_fail(error, RUNG_TOO_LARGE,
-                     "in has %" PRId64 " elements to a result: at most 2^40 are accepted", columns);
+                     "in has %" PRId64 " elements to a result; expected: at most 2^40", columns);
   int64_t results = 0, count = 0, bytes = 0;
   if (!rung_multiply(outer, inner, &results) || !rung_multiply(results, columns, &count) ||
       !rung_multiply(count > results ? count : results, 16, &bytes))
@@ -33,7 +33,7 @@ rung_status reduce_problem_of(rung_error *error, rung_reduction what, rung_dtype
                      outer, columns, inner);
   if (!is_sum(what) && columns == 0 && results > 0)
     return rung_fail(error, RUNG_BAD_SHAPE,
-                     "in has 0 elements to a result: at least 1 is accepted, as nothing has no %s",
+                     "in has 0 elements to a result; expected: at least 1, as nothing has no %s",
                      what == RUNG_MIN ? "minimum" : "maximum");
   *problem = (reduce_problem){.what = what,
                               .dtype = dtype,
@@ -163,6 +163,13 @@ bool reduce_is_few(const rung_task *task) {
 
 bool reduce_is_short(const rung_task *task) {
   return has_few_tiles(task) && ((const reduce_problem *)task->problem)->columns <= REDUCE_SHORT;
+}
+
+bool reduce_is_many(const rung_task *task) {
+  const reduce_problem *problem = (const reduce_problem *)task->problem;
+  if (problem->columns <= RUNG_SUM_LANES)
+    return problem->outer > busy_blocks(task, REDUCE_FEW_TILES);
+  return problem->outer >= 16 * (int64_t)task->device->processors;
 }
 
 int reduce_slices_of(const rung_task *task) {

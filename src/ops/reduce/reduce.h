@@ -188,6 +188,10 @@ bool reduce_is_few(const rung_task *task);
 /* Whether a task is of few lines, each so short that a block takes it in one go. Likewise. */
 bool reduce_is_short(const rung_task *task);
 
+/* Whether short lines are so many that a warp may take them whole: not such as single-pass folds by
+ * a block each, and of more than RUNG_SUM_LANES elements enough to keep a device's warps busy. */
+bool reduce_is_many(const rung_task *task);
+
 /* Slices a tile; 1: a block takes it whole. */
 int reduce_slices_of(const rung_task *task);
 
@@ -198,6 +202,48 @@ static inline size_t reduce_counter_bytes(const reduce_problem *problem) {
   const int64_t counters = problem->outer * ((problem->inner + group - 1) / group);
   return (size_t)(counters + 3) / 4 * 16;
 }
+
+/* ---- tree-walk: lines side by side ------------------------------------------------------------
+ *
+ * A thread has `at_once` neighbouring lines and, of their lanes, every parties * split-th: folding
+ * by halves is a tree, and what it makes of these is a subtree, which the thread walks depth first.
+ * A block has `width` such threads side by side, in `parties` rows, whose results it folds; what
+ * `split` blocks leave of a tile, and the tiles, the last of the blocks folds. All are powers of
+ * two. */
+enum {
+  REDUCE_WALK_THREADS = 256, /* of a block, at most */
+  REDUCE_WALK_WIDTH = 16,    /* of them side by side, where there are enough lanes for the others */
+  REDUCE_WALK_LANES = 128,   /* of a thread, at most */
+  REDUCE_WALK_WANTED = 384   /* threads a multiprocessor, at least */
+};
+typedef struct reduce_walk {
+  int at_once, width, width_bits, parties, split;
+  int64_t across, columns; /* threads side by side: of one of outer, and of all */
+  int64_t strips, tiles;   /* groups of `width` of them; tiles of a line */
+} reduce_walk;
+
+/* How many neighbours a thread loads at once, where their places in memory allow it. */
+int reduce_walk_wide(const rung_task *task);
+reduce_walk reduce_walk_of(const rung_task *task, int at_once);
+
+/* Partial results, of blocks that share tiles and then of tiles; counters of these blocks. */
+int64_t reduce_walk_partials(const reduce_walk *walk);
+int64_t reduce_walk_counters(const reduce_walk *walk);
+
+/* ---- subwarp: short lines ----------------------------------------------------------------------
+ */
+enum {
+  REDUCE_SUBWARP_LINE = 8191,    /* elements at most: of so few rows that a warp is enough */
+  REDUCE_SUBWARP_LOADS = 8,      /* of a thread, under way at once */
+  REDUCE_SUBWARP_BLOCK = 256,    /* threads at most */
+  REDUCE_SUBWARP_BYTES = 12288,  /* of lines that a warp takes at once, through shared memory */
+  REDUCE_SUBWARP_LINES = 512,    /* and how many of them at most */
+  REDUCE_SUBWARP_SHARED = 49152, /* a block's shared memory, */
+  REDUCE_SUBWARP_ROOM = 49088,   /* so that a line is at most */
+  REDUCE_SUBWARP_BANKED =
+      256,                    /* elements of lines that are not brought where banks would collide */
+  REDUCE_SUBWARP_HALVES = 256 /* of longer lines of f16 and bf16 that is the better way */
+};
 
 #ifdef __cplusplus
 }

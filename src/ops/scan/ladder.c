@@ -1,11 +1,13 @@
 /* The rungs of scan, and their scratch. */
 #include <stdio.h>
+#include <string.h>
 
 #include "ops/scan/scan.h"
 
 RUNG_CPU_DECLARE(scan_serial);
 RUNG_CPU_DECLARE(scan_tiles);
 RUNG_CPU_DECLARE(scan_threads);
+RUNG_CPU_DECLARE(scan_across);
 
 /* ---- scratch ----------------------------------------------------------------------------------
  */
@@ -31,6 +33,11 @@ static size_t all_lines_scratch(const rung_task *task) {
 /* With a flag of a byte for each. */
 static size_t threads_scratch(const rung_task *task) {
   return all_lines_scratch(task) + (size_t)problem_of(task)->lines * aggregates_of(task);
+}
+
+/* A thread's strip of lines side by side. */
+static size_t across_scratch(const rung_task *task) {
+  return (size_t)task->device->threads * aggregates_of(task) * SCAN_STRIP_BYTES;
 }
 
 /* With half of every word for its flag, and two counters. */
@@ -67,8 +74,26 @@ static size_t blelloch_scratch(const rung_task *task) {
 /* ---- what rungs cannot do -----------------------------------------------------------------------
  */
 
+static bool takes_rows(const rung_task *task, char why[RUNG_REASON]) {
+  if (!problem_of(task)->across) return true;
+  snprintf(why, RUNG_REASON,
+           "it takes lines without gaps, and here an element's neighbours in memory belong to "
+           "other lines; expected: rung \"across\"");
+  return false;
+}
+
+static bool takes_across(const rung_task *task, char why[RUNG_REASON]) {
+  if (problem_of(task)->across) return true;
+  snprintf(why, RUNG_REASON,
+           "it takes lines that lie side by side, and here an element's neighbours in memory are "
+           "its line's, or nobody's; expected: rung \"%s\"",
+           task->device->kind == RUNG_CPU ? "threads" : "single-pass");
+  return false;
+}
+
 /* For rungs that do not know of ranges. */
 static bool takes_lines(const rung_task *task, char why[RUNG_REASON]) {
+  if (!takes_rows(task, why)) return false;
   if (!problem_of(task)->range) return true;
   snprintf(why, RUNG_REASON,
            "the line is cut for want of memory, and it takes whole lines only; expected: rung "
@@ -77,11 +102,22 @@ static bool takes_lines(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
+/* Longer ones are more than a warp. */
+static bool takes_short_lines(const rung_task *task, char why[RUNG_REASON]) {
+  if (!takes_lines(task, why)) return false;
+  if (problem_of(task)->columns <= SCAN_BAND) return true;
+  snprintf(why, RUNG_REASON,
+           "a warp takes whole lines, and here a line has %lld elements; expected: at most %d",
+           (long long)problem_of(task)->columns, SCAN_BAND);
+  return false;
+}
+
 /* A part of one element would never come to an end. */
 static bool takes_block(const rung_task *task, char why[RUNG_REASON]) {
   if (!takes_lines(task, why)) return false;
   if (task->block != 1) return true;
-  snprintf(why, RUNG_REASON, "it scans blocks of threads, and the block is 1; 2 ... 1024 would do");
+  snprintf(why, RUNG_REASON,
+           "it scans blocks of threads, and the block is 1; expected: 2 ... 1024");
   return false;
 }
 
@@ -90,7 +126,7 @@ static bool takes_halves(const rung_task *task, char why[RUNG_REASON]) {
   if (!takes_lines(task, why)) return false;
   if ((block & (block - 1)) == 0) return true;
   snprintf(why, RUNG_REASON,
-           "its tree is of a power of two, and the block is %d; 1, 2, 4 ... 1024 would do",
+           "its tree is of a power of two, and the block is %d; expected: 1, 2, 4 ... 1024",
            (int)block);
   return false;
 }
@@ -114,10 +150,15 @@ static rung_row rows[] = {
     {ON_CPU, .name = "tiles", .order = RUNG_CANONICAL,
      .idea =
          "prefixes of 32 groups at once in vector registers, a tile's totals before its results",
-     .scratch_bytes = one_line_scratch, .launch = RUNG_CPU_ENTRIES(scan_tiles)},
+     .supports = takes_rows, .scratch_bytes = one_line_scratch,
+     .launch = RUNG_CPU_ENTRIES(scan_tiles)},
     {ON_CPU, .name = "threads", .order = RUNG_CANONICAL,
-     .idea = "tiles shared out to all cores, one pass over memory",
+     .idea = "tiles shared out to all cores, one pass over memory", .supports = takes_rows,
      .scratch_bytes = threads_scratch, .launch = RUNG_CPU_ENTRIES(scan_threads)},
+    {ON_CPU, .name = "across", .order = RUNG_CANONICAL,
+     .idea = "lines side by side stay so: a lane of a vector a line, a block of columns in cache",
+     .supports = takes_across, .scratch_bytes = across_scratch,
+     .launch = RUNG_CPU_ENTRIES(scan_across)},
     {STEPS, .name = "double-buffered",
      .idea = "the textbook: Hillis and Steele's steps between two buffers, few and full of work",
      .supports = takes_block, .scratch_bytes = steps_scratch},
@@ -132,15 +173,29 @@ static rung_row rows[] = {
      .supports = takes_lines, .scratch_bytes = warp_scratch},
     {TILES, .name = "tiles",
      .idea = "a block a tile of 8192 elements, 32 a thread in registers; totals, prefixes, results",
-     .scratch_bytes = all_lines_scratch},
+     .supports = takes_rows, .scratch_bytes = all_lines_scratch},
     {TILES, .name = "single-pass",
      .idea = "one pass over memory: a tile waits in shared memory for the totals before it",
      .supports = takes_lines, .zeroed_bytes = queue_zeros},
+    {TILES, .name = "lines",
+     .idea = "short lines: as many a warp as its lanes hold, no lane idle; no flags, no barrier",
+     .supports = takes_short_lines},
+    {TILES, .name = "across",
+     .idea = "lines side by side stay so: tiles of them pass through shared memory, and a block "
+             "goes down its strip of lines",
+     .supports = takes_across, .scratch_bytes = all_lines_scratch},
 };
+
+bool scan_takes_across(const char *rung) {
+  if (rung == NULL || strcmp(rung, "auto") == 0) return true;
+  for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
+    if (strcmp(rows[k].name, rung) == 0) return rows[k].supports == takes_across;
+  return true;
+}
 
 const rung_operation scan_operation = {
     .name = "scan",
-    .summary = "prefix sums, minima or maxima along the last axis",
+    .summary = "prefix sums, minima or maxima along an axis",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
 };

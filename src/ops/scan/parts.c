@@ -104,12 +104,20 @@ static bool share_piece(const rung_piece *piece, const void *state, rung_share *
   const int64_t first = piece->first[p->axis], count = piece->count[p->axis];
   const bool aggregate = piece->stage == RUNG_PARTS;
   if (aggregate && first + count >= p->columns) return false; /* nothing comes after it */
+  const int columns = scan_dimension_of(p, p->axis);
   for (int a = SCAN_IN; a <= SCAN_OUT; a++) {
     rung_view *view = &share->arrays[a];
-    for (int d = 0; d < p->axis; d++) rung_view_narrow(view, d, piece->first[d], piece->count[d]);
-    if (piece->stage != RUNG_WHOLE) rung_view_narrow(view, p->axis, first, count + aggregate);
+    for (int k = 0; k < p->axis; k++)
+      rung_view_narrow(view, scan_dimension_of(p, k), piece->first[k], piece->count[k]);
+    if (piece->stage != RUNG_WHOLE) rung_view_narrow(view, columns, first, count + aggregate);
+    if (piece->stage != RUNG_WHOLE && p->across) /* the one line that is left of them */
+      rung_view_reshape(view, 2, (int64_t[]){1, view->shape[columns]},
+                        (int64_t[]){0, view->stride[columns]});
   }
-  p->lines = share->arrays[SCAN_IN].count / share->arrays[SCAN_IN].shape[p->axis];
+  const rung_view *in = &share->arrays[SCAN_IN];
+  p->across &= piece->stage == RUNG_WHOLE;
+  p->inner = p->across ? in->shape[2] : 1;
+  p->lines = in->count / in->shape[p->across ? columns : in->ndim - 1];
   if (piece->stage == RUNG_WHOLE) return true;
   p->columns = count + aggregate;
   if (aggregate) {

@@ -4,10 +4,11 @@
 #include "ops/scan/scan.h"
 
 rung_status scan_problem_of(rung_error *error, rung_reduction what, rung_dtype dtype,
-                            bool exclusive, int64_t lines, int64_t columns, scan_problem *problem) {
+                            bool exclusive, int64_t lines, int64_t columns, int64_t inner,
+                            scan_problem *problem) {
   if (columns > SCAN_MOST)
     return rung_fail(error, RUNG_TOO_LARGE,
-                     "in has %" PRId64 " elements in a line: at most 2^40 are accepted", columns);
+                     "in has %" PRId64 " elements in a line; expected: at most 2^40", columns);
   int64_t count = 0, bytes = 0;
   if (!rung_multiply(lines, columns, &count) || !rung_multiply(count, 16, &bytes))
     return rung_fail(error, RUNG_TOO_LARGE,
@@ -19,6 +20,8 @@ rung_status scan_problem_of(rung_error *error, rung_reduction what, rung_dtype d
                             .exclusive = exclusive,
                             .lines = lines,
                             .columns = columns,
+                            .across = inner > 1,
+                            .inner = inner,
                             .bytes = 2 * (double)count * (double)rung_dtype_bytes(dtype),
                             .flops = (double)count};
   return RUNG_OK;

@@ -15,18 +15,28 @@ static const char *const array_names[] = {"in", "out"};
 static rung_status check_what(rung_error *error, rung_reduction what, int exclusive) {
   if (what != RUNG_SUM && what != RUNG_MIN && what != RUNG_MAX)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "what is %d%s; RUNG_SUM (0), RUNG_MIN (1) or RUNG_MAX (2) would do", (int)what,
-                     what == RUNG_MEAN ? " (RUNG_MEAN)" : "");
+                     "what is %d%s; expected: RUNG_SUM (0), RUNG_MIN (1) or RUNG_MAX (2)",
+                     (int)what, what == RUNG_MEAN ? " (RUNG_MEAN)" : "");
   if (exclusive != 0 && exclusive != 1)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "exclusive is %d; 0 or 1 would do", exclusive);
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "exclusive is %d; expected: 0 or 1", exclusive);
   return RUNG_OK;
 }
 
 static rung_status view_in(rung_error *error, const DLTensor *in, rung_view *view) {
   if (in != NULL && (in->ndim < 1 || in->ndim > RUNG_MAX_DIMS))
-    return rung_fail(error, RUNG_BAD_SHAPE, "in has %d dimensions; 1 ... %d would do", in->ndim,
+    return rung_fail(error, RUNG_BAD_SHAPE, "in has %d dimensions; expected: 1 ... %d", in->ndim,
                      RUNG_MAX_DIMS);
   return rung_view_of(error, "in", in, SCAN_DTYPES, in != NULL ? in->ndim : 1, view);
+}
+
+/* *axis from 0 on. */
+static rung_status check_axis(rung_error *error, const rung_view *in, int *axis) {
+  if (*axis < -in->ndim || *axis >= in->ndim)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "axis is %d, and in has %d dimension%s; expected: %d ... %d", *axis, in->ndim,
+                     in->ndim == 1 ? "" : "s", -in->ndim, in->ndim - 1);
+  if (*axis < 0) *axis += in->ndim;
+  return RUNG_OK;
 }
 
 static rung_status view_out(rung_error *error, const rung_view *in, const DLTensor *out,
@@ -35,7 +45,7 @@ static rung_status view_out(rung_error *error, const rung_view *in, const DLTens
   for (int d = 0; d < in->ndim && status == RUNG_OK; d++)
     if (view->shape[d] != in->shape[d])
       status = rung_fail(error, RUNG_BAD_SHAPE,
-                         "out has extent %" PRId64 " in dimension %d; %" PRId64 ", in's, would do",
+                         "out has extent %" PRId64 " in dimension %d; expected: %" PRId64 ", in's",
                          view->shape[d], d, in->shape[d]);
   return status;
 }
@@ -45,16 +55,33 @@ static rung_status view_out(rung_error *error, const rung_view *in, const DLTens
 
 typedef struct plan {
   rung_view in, out;
-  int64_t lines, columns;
-  bool packed; /* without gaps, of any number of dimensions */
+  int64_t lines, columns, inner; /* inner > 1: lines side by side, (outer, columns, inner) */
+  bool packed;                   /* without gaps, of any number of dimensions */
 } plan;
 
+/* Whether what is left of the dimensions is (far, near), neighbours of `near` being neighbours in
+ * memory and those of a line not. */
+static bool lies_across(const rung_dimensions *kept, int64_t columns, int64_t step) {
+  if (kept->count < 1 || kept->count > 2 || columns <= 1 || step == 1) return false;
+  return kept->at[kept->count - 1].in == 1;
+}
+
+static void reshape_across(plan *plan, const rung_dimensions *kept, int64_t in_step,
+                           int64_t out_step) {
+  const rung_dimension near = kept->at[kept->count - 1];
+  const rung_dimension far = kept->count > 1 ? kept->at[0] : (rung_dimension){1, 0, 0};
+  const int64_t shape[3] = {far.extent, plan->columns, near.extent};
+  plan->inner = near.extent;
+  rung_view_reshape(&plan->in, 3, shape, (int64_t[]){far.in, in_step, near.in});
+  rung_view_reshape(&plan->out, 3, shape, (int64_t[]){far.out, out_step, near.out});
+}
+
 /* Lines are independent, so their order is free: where they follow one another in even steps, in
- * both arrays, they are the rows of a matrix. */
-static plan plan_of(const rung_view *in, const rung_view *out) {
-  const int axis = in->ndim - 1;
+ * both arrays, they are the rows of a matrix. Where they lie side by side in memory they stay so,
+ * if the rung can take them (`across`). */
+static plan plan_of(const rung_view *in, int axis, const rung_view *out, bool across) {
   const int64_t columns = in->shape[axis];
-  plan plan = {.in = *in, .out = *out, .columns = columns};
+  plan plan = {.in = *in, .out = *out, .columns = columns, .inner = 1};
   int64_t shape[RUNG_MAX_DIMS], from[RUNG_MAX_DIMS], to[RUNG_MAX_DIMS];
   rung_dimensions kept = {0};
   if (in->count > 0) {
@@ -62,6 +89,10 @@ static plan plan_of(const rung_view *in, const rung_view *out) {
     kept = rung_dimensions_of(in, axis, out);
     rung_dimensions_by_stride(&kept);
     rung_dimensions_merge(&kept);
+  }
+  if (across && lies_across(&kept, columns, in->stride[axis])) {
+    reshape_across(&plan, &kept, in->stride[axis], out->stride[axis]);
+    return plan;
   }
   plan.packed = kept.count > 1;
   if (kept.count == 0) kept.at[kept.count++] = (rung_dimension){plan.lines, 0, 0};
@@ -83,7 +114,7 @@ static rung_status run(rung_context *context, rung_reduction what, bool exclusiv
                        rung_call *call) {
   scan_problem problem;
   const rung_status status = scan_problem_of(&context->error, what, plan->in.dtype, exclusive,
-                                             plan->lines, plan->columns, &problem);
+                                             plan->lines, plan->columns, plan->inner, &problem);
   if (status != RUNG_OK) return status;
   rung_job job = {
       .operation = &scan_operation,
@@ -99,7 +130,8 @@ static rung_status run(rung_context *context, rung_reduction what, bool exclusiv
   };
   problem.axis = job.axes - 1;
   for (int d = 0; d < problem.axis; d++)
-    job.axis[d] = (rung_axis){.extent = plan->in.shape[d], .granule = 1};
+    job.axis[d] =
+        (rung_axis){.extent = plan->in.shape[scan_dimension_of(&problem, d)], .granule = 1};
   /* What comes before a range is a sum of f32 for which out's type has no room: such lines are not
    * cut. */
   const bool whole = job.types.accumulate != job.types.out && plan->columns > 0;
@@ -111,25 +143,26 @@ static rung_status run(rung_context *context, rung_reduction what, bool exclusiv
   return rung_run(context, &job, call);
 }
 
-static rung_status scan(rung_context *context, rung_reduction what, const DLTensor *in,
+static rung_status scan(rung_context *context, rung_reduction what, const DLTensor *in, int axis,
                         int exclusive, DLTensor *out, rung_call *call) {
   rung_status status;
   rung_error *error = &context->error;
   rung_view from, to;
   if ((status = check_what(error, what, exclusive)) != RUNG_OK ||
       (status = view_in(error, in, &from)) != RUNG_OK ||
+      (status = check_axis(error, &from, &axis)) != RUNG_OK ||
       (status = view_out(error, &from, out, &to)) != RUNG_OK ||
       (status = rung_view_writable(error, "out", &to)) != RUNG_OK ||
       (status = rung_refuse_sides(error, "out", &to, "in", &from)) != RUNG_OK ||
       (status = rung_refuse_overlap(error, "out", &to, "in", &from, true)) != RUNG_OK)
     return status;
-  const plan plan = plan_of(&from, &to);
+  const plan plan = plan_of(&from, axis, &to, scan_takes_across(call != NULL ? call->rung : NULL));
   return run(context, what, exclusive == 1, &plan, call);
 }
 
-rung_status rung_scan(rung_context *context, rung_reduction what, const DLTensor *in, int exclusive,
-                      DLTensor *out, rung_call *call) {
+rung_status rung_scan(rung_context *context, rung_reduction what, const DLTensor *in, int axis,
+                      int exclusive, DLTensor *out, rung_call *call) {
   const rung_status status = rung_begin(context);
   return status != RUNG_OK ? status
-                           : rung_end(context, scan(context, what, in, exclusive, out, call));
+                           : rung_end(context, scan(context, what, in, axis, exclusive, out, call));
 }

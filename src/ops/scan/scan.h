@@ -11,6 +11,10 @@
  * the very view of in. lines >= 1 and 1 <= columns <= SCAN_MOST where a rung is launched. Data are
  * aligned to their element, no more.
  *
+ * Where lines lie side by side (problem.across) both arrays are (outer, columns, inner), inner > 1
+ * neighbours in memory, any strides of the other two, and a line is in[o, 0 ... columns - 1, i].
+ * Its order of arithmetic is that of its own elements, as everywhere.
+ *
  * Order of arithmetic. Integers are summed modulo 2^bits; minimum and maximum are those of
  * IEEE 754-2019 (core/key.h): any order gives the same. For sums of floats it is this one. What is
  * missing, and nothing, is -0.0, which changes no sum and may as well be left out. f16 and bf16 are
@@ -80,7 +84,9 @@ typedef struct scan_problem {
   rung_dtype dtype;
   bool exclusive;
   int64_t lines, columns;
-  int axis; /* the columns' among the job's */
+  bool across;
+  int64_t inner; /* lines side by side; 1 where they are not */
+  int axis;      /* the columns' among the job's */
   /* Whether this is a range of the one line that is longer, SCAN_TILE * SCAN_FAMILY^k elements from
    * a multiple of as many, and then: whether the line begins with it, and the number (of the
    * source's type) that stands for E(top) ... E(k) of all its tiles. */
@@ -117,9 +123,15 @@ extern const rung_operation scan_operation;
  * the next range's first element: the range's aggregate. */
 extern const struct rung_cut scan_parts;
 
-/* Fills *problem; refuses sizes out of range. */
+/* Fills *problem; refuses sizes out of range. `inner` > 1: that many of the lines lie side by side.
+ */
 rung_status scan_problem_of(rung_error *error, rung_reduction what, rung_dtype dtype,
-                            bool exclusive, int64_t lines, int64_t columns, scan_problem *problem);
+                            bool exclusive, int64_t lines, int64_t columns, int64_t inner,
+                            scan_problem *problem);
+
+/* Whether a rung of this name, which may be NULL, takes lines side by side as they lie; others get
+ * them packed. */
+bool scan_takes_across(const char *rung);
 
 scan_operator scan_operator_of(const scan_problem *problem);
 
@@ -132,7 +144,13 @@ rung_key_code scan_key_of(const scan_problem *problem);
 /* Bytes of a number that is combined. */
 int64_t scan_number_bytes(const scan_problem *problem);
 
-/* Elements from a line to the next. */
+/* The dimension of the arrays that the job's axis k is: of lines side by side the columns are the
+ * middle one, and the job's last axis. */
+static inline int scan_dimension_of(const scan_problem *problem, int k) {
+  return problem->across && k > 0 ? 3 - k : k;
+}
+
+/* Elements from a line to the next, where they are not side by side. */
 int64_t scan_pitch_of(const scan_problem *problem, const rung_view *view);
 
 /* Levels above the tiles of the longest line. */
@@ -155,6 +173,10 @@ RUNG_ANYWHERE int64_t scan_aggregates(int64_t tiles) {
 static inline int64_t scan_block_of(const rung_task *task) {
   return task->block == 0 ? 256 : task->block;
 }
+
+/* Bytes of the numbers that a thread of the CPU rung "across" has of one element each of the lines
+ * side by side that it takes at once: vectors of at most 64 bytes. */
+enum { SCAN_STRIP_VECTORS = 4, SCAN_STRIP_BYTES = 64 * SCAN_STRIP_VECTORS };
 
 /* Words of 8 bytes before the aggregates of GPU rungs whose blocks wait for one another. */
 enum { SCAN_COUNTER_WORDS = 2 };

@@ -37,32 +37,6 @@ void stencil_grid_weights(const double *weights, int taps, double divide, int bi
   }
 }
 
-int64_t stencil_edge_column(rung_edge edge, int64_t c, int64_t m) {
-  if (c >= 0 && c < m) return c;
-  switch (edge) {
-    case RUNG_EDGE_NEAREST:
-      return c < 0 ? 0 : m - 1;
-    case RUNG_EDGE_REFLECT: {
-      int64_t t = c % (2 * m);
-      if (t < 0) t += 2 * m;
-      return t < m ? t : 2 * m - 1 - t;
-    }
-    case RUNG_EDGE_MIRROR: {
-      if (m == 1) return 0;
-      int64_t t = c % (2 * m - 2);
-      if (t < 0) t += 2 * m - 2;
-      return t < m ? t : 2 * m - 2 - t;
-    }
-    case RUNG_EDGE_WRAP: {
-      const int64_t t = c % m;
-      return t < 0 ? t + m : t;
-    }
-    case RUNG_EDGE_CONSTANT:
-      break;
-  }
-  return -1;
-}
-
 double stencil_start_value(const stencil_start *start, int64_t i, int64_t j, int64_t m) {
   if (j >= start->fixed && !start->falling) return start->value;
   const double height = (double)(start->first_row + i + 1) / (double)start->all_rows;

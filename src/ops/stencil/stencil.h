@@ -36,6 +36,7 @@
 #ifndef RUNG_STENCIL_H
 #define RUNG_STENCIL_H
 
+#include "core/edge.h"
 #include "core/ladder.h"
 
 enum { STENCIL_IN, STENCIL_OUT, STENCIL_MEANS };
@@ -83,10 +84,6 @@ extern const rung_operation stencil_operation;
  * within an ulp of itself for ever (the chain's roundings may move it once, then it stands), where
  * separately rounded ones drift on with every step. */
 void stencil_grid_weights(const double *weights, int taps, double divide, int bits, double *scaled);
-
-/* The column that stands at index c of a row of m columns (any c, however far outside), or -1:
- * the edge's constant. */
-int64_t stencil_edge_column(rung_edge edge, int64_t c, int64_t m);
 
 /* Row i, column j of the radiator's start, in double. */
 double stencil_start_value(const stencil_start *start, int64_t i, int64_t j, int64_t m);

@@ -2,7 +2,7 @@
 
 typedef struct scan {
   rung_reduction what;
-  int exclusive;
+  int axis, exclusive;
 } scan;
 
 static void make(fuzz_input *input, job *job) {
@@ -12,22 +12,23 @@ static void make(fuzz_input *input, job *job) {
   const int ndim = fuzz_shape(input, 1 + fuzz_pick(input, DIMS), shape);
   of->what = (rung_reduction)fuzz_pick(input, 3);
   of->exclusive = fuzz_pick(input, 2);
+  of->axis = fuzz_pick(input, 2 * ndim) - ndim;
   fuzz_array(input, job, 0, false, type, ndim, shape);
   fuzz_array(input, job, OUTPUT, false, type, ndim, shape);
 }
 
 static rung_status call(rung_context *context, job *job, rung_call *how) {
   const scan *of = job->of;
-  return rung_scan(context, of->what, &job->arrays[0].tensor, of->exclusive, &job->arrays[1].tensor,
-                   how);
+  return rung_scan(context, of->what, &job->arrays[0].tensor, of->axis, of->exclusive,
+                   &job->arrays[1].tensor, how);
 }
 
 static void spoil(fuzz_input *input, job *job) {
   scan *of = job->of;
-  if (fuzz_pick(input, 2))
-    of->what = (rung_reduction)(int32_t)fuzz_bits(input);
-  else
-    of->exclusive = (int32_t)fuzz_bits(input);
+  const int at = fuzz_pick(input, 3);
+  if (at == 0) of->axis = (int32_t)fuzz_bits(input);
+  if (at == 1) of->what = (rung_reduction)(int32_t)fuzz_bits(input);
+  if (at == 2) of->exclusive = (int32_t)fuzz_bits(input);
 }
 
 /* ---- integers, by a loop ----------------------------------------------------------------------
@@ -52,12 +53,16 @@ static uint64_t combine(rung_reduction what, DLDataType type, uint64_t a, uint64
 static void check(const job *job) {
   const scan *of = job->of;
   const array *in = &job->arrays[0], *out = &job->arrays[1];
-  const int64_t n = in->shape[in->ndim - 1], count = fuzz_count(in);
+  const int axis = of->axis < 0 ? of->axis + in->ndim : of->axis;
+  const int64_t n = in->shape[axis], count = fuzz_count(in);
+  int64_t inner = 1;
+  for (int d = axis + 1; d < in->ndim; d++) inner *= in->shape[d];
   if (fuzz_floats(in->type)) return;
   void *elements = fuzz_gather(in), *results = fuzz_gather(out);
   uint64_t so_far = 0;
-  for (int64_t k = 0; k < count; k++) {
-    if (k % n == 0) so_far = identity(of->what, in->type);
+  for (int64_t i = 0; i < count; i++) { /* line by line; k is the element's place in memory */
+    const int64_t line = i / n, k = (line / inner * n + i % n) * inner + line % inner;
+    if (i % n == 0) so_far = identity(of->what, in->type);
     const uint64_t next = combine(of->what, in->type, so_far, fuzz_integer(in->type, elements, k));
     if (fuzz_integer(out->type, results, k) != (of->exclusive ? so_far : next))
       fuzz_wrong("scan %d, result %lld is wrong", (int)of->what, (long long)k);

@@ -69,7 +69,7 @@ static rung_status sum_along_no_axis(rung_context *c, const numbers *n, char *to
   static rung_status name(rung_context *c, const numbers *n, char *to) {       \
     const DLTensor from = tensor(n->in, number, 1, (int64_t *)&n->many, NULL); \
     DLTensor out = tensor(to, number, 1, (int64_t *)&n->many, NULL);           \
-    return rung_scan(c, RUNG_SUM, &from, exclusive, &out, NULL);               \
+    return rung_scan(c, RUNG_SUM, &from, -1, exclusive, &out, NULL);           \
   }
 SCANNED(scan_of_subnormals, tiny, f32, 0)
 SCANNED(scan_of_f64, d, f64, 1)
@@ -93,7 +93,7 @@ static rung_status scan_with_gaps(rung_context *c, const numbers *n, char *to) {
   int64_t half = n->many / 2, apart = 2;
   const DLTensor in = tensor(n->f, f32, 1, &half, &apart);
   DLTensor out = tensor(to, f32, 1, &half, &apart);
-  return rung_scan(c, RUNG_SUM, &in, 0, &out, NULL);
+  return rung_scan(c, RUNG_SUM, &in, -1, 0, &out, NULL);
 }
 
 static rung_status count_f32(rung_context *c, const numbers *n, char *to) {
@@ -137,6 +137,31 @@ static rung_status fast_stencil(rung_context *c, const numbers *n, char *to) {
   DLTensor out = rung_array(to, f64, 2, shape);
   rung_call loose = {.math = RUNG_MATH_FAST};
   return rung_stencil(c, &smoothing, &in, &out, NULL, &loose);
+}
+
+static const rung_filter_model turned_back = {.edge = RUNG_EDGE_MIRROR, .origin = {-1, 1}};
+
+static rung_status filter_of_halves(rung_context *c, const numbers *n, char *to) {
+  int64_t shape[] = {ROWS / 4, n->many / ROWS}, taps[] = {4, 7};
+  const DLTensor in = tensor(n->h, f16, 2, shape, NULL), kernel = tensor(n->d, f64, 2, taps, NULL);
+  DLTensor out = tensor(to, u16, 2, shape, NULL);
+  return rung_correlate(c, &turned_back, &in, &kernel, &out, NULL);
+}
+
+static rung_status filters_of_subnormals(rung_context *c, const numbers *n, char *to) {
+  int64_t shape[] = {ROWS / 4, n->many / ROWS, 2}, taps[] = {2, 5, 3};
+  int64_t results[] = {2, shape[0], shape[1], shape[2]};
+  const DLTensor in = tensor(n->tiny, f32, 3, shape, NULL),
+                 kernels = tensor(n->f, f32, 3, taps, NULL);
+  DLTensor out = tensor(to, f32, 4, results, NULL);
+  return rung_convolve(c, NULL, &in, &kernels, &out, NULL);
+}
+
+static rung_status filter_without_kernel(rung_context *c, const numbers *n, char *to) {
+  int64_t shape[] = {ROWS, n->many / ROWS};
+  const DLTensor in = tensor(n->f, f32, 2, shape, NULL);
+  DLTensor out = tensor(to, f32, 2, shape, NULL);
+  return rung_correlate(c, NULL, &in, NULL, &out, NULL);
 }
 
 static rung_status heat(rung_context *c, const numbers *n, DLDataType type, double divide,
@@ -251,6 +276,9 @@ static const struct {
     JOB(product_of_f16, RUNG_OK),
     JOB(count_f32, RUNG_OK),
     JOB(count_f64_by_edges, RUNG_OK),
+    JOB(filter_of_halves, RUNG_OK),
+    JOB(filters_of_subnormals, RUNG_OK),
+    JOB(filter_without_kernel, RUNG_BAD_ARGUMENT),
     JOB(stencil_and_means, RUNG_OK),
     JOB(fast_stencil, RUNG_OK),
     JOB(radiator_of_f32, RUNG_OK),

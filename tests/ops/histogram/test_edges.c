@@ -129,9 +129,66 @@ static void places_every_integer(void **state) {
   }
 }
 
+/* Steps that are powers of two, from a multiple of them on: bins that are found by other means. */
+static void places_edges_of_a_grid(void **state) {
+  (void)state;
+  static const double steps[] = {0x1p-120, 0x1p-20, 0.25, 1, 16, 1024, 0x1p40, 0x1p110};
+  static const int64_t many[] = {1, 2, 7, 16, 100, 256, 1000, 4096};
+  for (int p = 0; p < PLACES; ++p) {
+    rung_context *context = open_place(p);
+    const bool few = strcmp(places[p].device, "cpu") != 0;
+    for (size_t s = 0; s < sizeof steps / sizeof *steps && context != NULL; s += few ? 3 : 1)
+      for (size_t c = 0; c < sizeof many / sizeof *many; c += few ? 3 : 1)
+        for (int from = 0; from < 4; ++from) {
+          const double at = from == 3 ? -(double)(many[c] / 2) : from == 2 ? 5 : -3.0 * from;
+          for (int narrow = 0; narrow < 2; ++narrow)
+            check(context, places[p].rung, many[c], at * steps[s],
+                  (at + (double)many[c]) * steps[s], narrow);
+        }
+    rung_close(context);
+  }
+}
+
+/* The same of integers of 32 bits: edges, their neighbours, and the ends of the type. */
+static void places_integers_of_a_grid(void **state) {
+  (void)state;
+  static uint32_t x[3 * 4097 + 6];
+  static const double lows[] = {0, -5, 7, -100000, -0x1p31, -0x1p31 - 1, 0x1p31 - 64, -0x1p32};
+  static const double steps[] = {1, 2, 64, 0x1p20, 0x1p24, 0x1p31, 0x1p32};
+  static const int64_t many[] = {1, 2, 7, 16, 64, 256, 4096};
+  for (int p = 0; p < PLACES; ++p) {
+    rung_context *context = open_place(p);
+    const bool few = strcmp(places[p].device, "cpu") != 0;
+    for (size_t l = 0; l < sizeof lows / sizeof *lows && context != NULL; l += few ? 3 : 1)
+      for (size_t s = 0; s < sizeof steps / sizeof *steps; s += few ? 2 : 1)
+        for (size_t c = 0; c < sizeof many / sizeof *many; c += few ? 3 : 1)
+          for (int sign = 0; sign < 2; ++sign) {
+            const rung_bins bins = {
+                0, RUNG_BINS_EVEN, many[c], lows[l], lows[l] + steps[s] * (double)many[c], NULL};
+            make_edges(&bins, false);
+            memset(wanted, 0, (size_t)(bins.count + 3) * sizeof *wanted);
+            int64_t n = 0;
+            for (int64_t k = 0; k <= bins.count; ++k)
+              for (int side = -1; side <= 1; ++side) x[n++] = (uint32_t)((int64_t)edges[k] + side);
+            for (int k = -3; k < 3; ++k)
+              x[n++] = UINT32_C(0x80000000) * (uint32_t)(k & 1) + (uint32_t)k;
+            for (int64_t i = 0; i < n; ++i)
+              wanted[slot_of(bins.count, sign ? (double)(int32_t)x[i] : (double)x[i])] += 1;
+            count_all(context, &bins, sign ? i32 : u32, x, n, found, places[p].rung);
+            for (int64_t k = 0; k < bins.count + 3; ++k)
+              if (found[k] != wanted[k])
+                fail_msg("%s, %s32, %ld bins from %g by %g: bin %ld has %ld, not %ld",
+                         places[p].rung, sign ? "i" : "u", (long)bins.count, lows[l], steps[s],
+                         (long)k, (long)found[k], (long)wanted[k]);
+          }
+    rung_close(context);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(places_every_edge),
-                                     cmocka_unit_test(places_a_million_edges),
-                                     cmocka_unit_test(places_every_integer)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(places_every_edge), cmocka_unit_test(places_edges_of_a_grid),
+      cmocka_unit_test(places_integers_of_a_grid), cmocka_unit_test(places_a_million_edges),
+      cmocka_unit_test(places_every_integer)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

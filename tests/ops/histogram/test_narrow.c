@@ -152,10 +152,10 @@ static void refuses(void **state) {
   const rung_bins far = {0, RUNG_BINS_EVEN, 5, 0, 70000, NULL}, modulo = {.count = 5};
   DLTensor in = tensor(halves, f16, 1, shape, NULL), to = tensor(counts, i64, 1, count, NULL);
   assert_int_equal(rung_histogram(context, &far, &in, &to, NULL, NULL), RUNG_BAD_ARGUMENT);
-  assert_non_null(
-      strstr(rung_last_error(context), "in holds f16; numbers within its range, -6.6e+04"));
+  assert_non_null(strstr(rung_last_error(context),
+                         "in holds f16; expected: numbers within its range, -6.6e+04"));
   assert_int_equal(rung_histogram(context, &modulo, &in, &to, NULL, NULL), RUNG_BAD_DTYPE);
-  assert_non_null(strstr(rung_last_error(context), "u8, i8, u16, i16, i32, u32 or i64 would do"));
+  assert_non_null(strstr(rung_last_error(context), "expected: u8, i8, u16, i16, i32, u32 or i64"));
   for (int i = 0; i < 5; ++i) assert_int_equal(counts[i], 7);
   rung_close(context);
 }

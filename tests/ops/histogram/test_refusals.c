@@ -1,4 +1,4 @@
-/* Every refusal of rung_histogram() names its argument and value and says what would do, and
+/* Every refusal of rung_histogram() names its argument and value and says what is expected, and
  * nothing has been written. */
 #include "ops/context.h"
 #include "ops/histogram/outside.h"
@@ -27,41 +27,41 @@ static void refuses_bins(void **state) {
   DLTensor in = tensor(x, f64, 1, four, NULL), counts = tensor(memory, i64, 1, four, NULL);
   refused(NULL, &in, &counts, NULL, NULL, RUNG_BAD_ARGUMENT, "bins is NULL");
   bins_refused((rung_bins){0, (rung_bins_kind)4, 4, 0, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
-               "bins->kind is 4; RUNG_BINS_MODULO");
+               "bins->kind is 4; expected: RUNG_BINS_MODULO");
   bins_refused((rung_bins){0, (rung_bins_kind)-1, 4, 0, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
                "bins->kind is -1");
   bins_refused((rung_bins){0, RUNG_BINS_EVEN, 0, 0, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
-               "bins->count is 0; 1 ... 1048576 would do");
+               "bins->count is 0; expected: 1 ... 1048576");
   bins_refused((rung_bins){0, RUNG_BINS_EVEN, 1048577, 0, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
                "bins->count is 1048577");
   bins_refused((rung_bins){0, RUNG_BINS_EVEN, 4, 1, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
-               "bins->low is 1 and bins->high 1; finite numbers, low below high");
+               "bins->low is 1 and bins->high 1; expected: finite numbers, low below high");
   bins_refused((rung_bins){0, RUNG_BINS_EVEN, 4, 2, 1, NULL}, f64, RUNG_BAD_ARGUMENT, "low below");
   bins_refused((rung_bins){0, RUNG_BINS_EVEN, 4, nan, 1, NULL}, f64, RUNG_BAD_ARGUMENT, "nan");
   bins_refused((rung_bins){0, RUNG_BINS_EVEN, 4, 0, inf, NULL}, f64, RUNG_BAD_ARGUMENT, "inf");
   bins_refused((rung_bins){0, RUNG_BINS_EVEN, 4, -1e308, 1e308, NULL}, f64, RUNG_BAD_ARGUMENT,
                "a distance below 2^1024");
   bins_refused((rung_bins){0, RUNG_BINS_EVEN, 4, 0, 1e39, NULL}, f32, RUNG_BAD_ARGUMENT,
-               "in holds f32; numbers within its range");
-  bins_refused(
-      (rung_bins){0, RUNG_BINS_MODULO, 4, 0, 1, NULL}, f32, RUNG_BAD_DTYPE,
-      "in holds f32, and bins->kind is RUNG_BINS_MODULO; u8, i8, u16, i16, i32, u32 or i64");
+               "in holds f32; expected: numbers within its range");
+  bins_refused((rung_bins){0, RUNG_BINS_MODULO, 4, 0, 1, NULL}, f32, RUNG_BAD_DTYPE,
+               "in holds f32, and bins->kind is RUNG_BINS_MODULO; expected: u8, i8, u16, i16, i32, "
+               "u32 or i64");
   bins_refused((rung_bins){0, RUNG_BINS_BYTES, 256, 0, 1, NULL}, u16, RUNG_BAD_DTYPE,
-               "in holds u16, and bins->kind is RUNG_BINS_BYTES; u8 would do");
+               "in holds u16, and bins->kind is RUNG_BINS_BYTES; expected: u8");
   bins_refused((rung_bins){0, RUNG_BINS_BYTES, 4, 0, 1, NULL}, u8, RUNG_BAD_ARGUMENT,
-               "bins->count is 4; of RUNG_BINS_BYTES 256, or 0");
+               "bins->count is 4 of RUNG_BINS_BYTES; expected: 256 or 0");
   double edges[5] = {0, 1, 2, 3, 4};
   bins_refused((rung_bins){0, RUNG_BINS_EDGES, 4, 0, 1, NULL}, f64, RUNG_BAD_ARGUMENT,
-               "bins->edges is NULL; 5 rising numbers");
+               "bins->edges is NULL; expected: 5 rising numbers");
   edges[2] = 1;
   bins_refused((rung_bins){0, RUNG_BINS_EDGES, 4, 0, 1, edges}, f64, RUNG_BAD_ARGUMENT,
-               "bins->edges[2] is 1, and the edge before it 1; one above it would do");
+               "bins->edges[2] is 1, and the edge before it 1; expected: one above it");
   edges[2] = nan;
   bins_refused((rung_bins){0, RUNG_BINS_EDGES, 4, 0, 1, edges}, f64, RUNG_BAD_ARGUMENT,
                "bins->edges[2] is nan");
   edges[2] = 2, edges[4] = inf;
   bins_refused((rung_bins){0, RUNG_BINS_EDGES, 4, 0, 1, edges}, f64, RUNG_BAD_ARGUMENT,
-               "bins->edges[4] is inf; a finite number");
+               "bins->edges[4] is inf; expected: a finite number");
   assert_int_equal(rung_histogram(NULL, &even, &in, &counts, NULL, NULL), RUNG_BAD_ARGUMENT);
 }
 
@@ -77,7 +77,8 @@ static void refuses_arrays(void **state) {
   bad = in, bad.data = NULL;
   refused(&even, &bad, &counts, NULL, NULL, RUNG_BAD_ARGUMENT, "in has 24 elements and NULL data");
   bad = tensor(x, f64, 9, many, NULL);
-  refused(&even, &bad, &counts, NULL, NULL, RUNG_BAD_SHAPE, "in has 9 dimensions; 0 ... 8");
+  refused(&even, &bad, &counts, NULL, NULL, RUNG_BAD_SHAPE,
+          "in has 9 dimensions; expected: 0 ... 8");
   bad = in, bad.dtype = u64;
   refused(&even, &bad, &counts, NULL, NULL, RUNG_BAD_DTYPE,
           "u8, i8, u16, i16, i32, u32, i64, f16, bf16, f32 or f64");
@@ -89,19 +90,22 @@ static void refuses_arrays(void **state) {
   refused(&even, &in, &bad, NULL, NULL, RUNG_BAD_DTYPE, "counts");
   bad = tensor(memory, i64, 1, three, NULL);
   refused(&even, &in, &bad, NULL, NULL, RUNG_BAD_SHAPE,
-          "counts has extent 3 in its last dimension; 4 would do");
+          "counts has extent 3 in its last dimension; expected: 4");
   bad = tensor(memory, i64, 0, NULL, NULL);
-  refused(&even, &in, &bad, NULL, NULL, RUNG_BAD_SHAPE, "counts has 0 dimensions; 1, or 2");
+  refused(&even, &in, &bad, NULL, NULL, RUNG_BAD_SHAPE,
+          "counts has 0 dimensions; expected: 1, or 2");
   bad = tensor(memory, i64, 2, wrong, NULL);
-  refused(&even, &in, &bad, NULL, NULL, RUNG_BAD_SHAPE, "counts has 2 rows; 3, as many as in");
+  refused(&even, &in, &bad, NULL, NULL, RUNG_BAD_SHAPE,
+          "counts has 2 rows; expected: 3, as many as in");
   bad = tensor(memory, i64, 2, wide, NULL);
   DLTensor flat = tensor(x, f64, 1, four, NULL);
   refused(&even, &flat, &bad, NULL, NULL, RUNG_BAD_SHAPE, "in has 1 dimensions and counts 2");
-  refused(&even, &in, &bad, &outside, NULL, RUNG_BAD_SHAPE, "outside has 1 dimensions; 2 would do");
+  refused(&even, &in, &bad, &outside, NULL, RUNG_BAD_SHAPE,
+          "outside has 1 dimensions; expected: 2");
   bad = tensor(memory + 8, i64, 1, one, NULL);
   refused(&even, &in, &counts, &bad, NULL, RUNG_BAD_SHAPE, "outside has extent 1");
   bad = tensor(memory + 8, i64, 2, turned, NULL);
-  refused(&even, &in, &counts, &bad, NULL, RUNG_BAD_SHAPE, "outside has 2 dimensions; 1 would do");
+  refused(&even, &in, &counts, &bad, NULL, RUNG_BAD_SHAPE, "outside has 2 dimensions; expected: 1");
   bad = tensor(memory, i64, 1, four, step);
   refused(&even, &in, &bad, NULL, NULL, RUNG_BAD_SHAPE, "counts");
   bad = tensor(memory, i64, 2, wide, fold);

@@ -26,7 +26,7 @@ static void refuses_shapes(void **state) {
   bad = tensor(y, f64, 9, many, NULL);
   refused(1, &a, &bad, 0, &c, NULL, RUNG_BAD_SHAPE, "b has 9 dimensions; expected: 2");
   bad = tensor(out, f64, 2, thick, NULL);
-  refused(1, &a, &b, 0, &bad, NULL, RUNG_BAD_SHAPE, "c has 2 dimensions; 3 would do");
+  refused(1, &a, &b, 0, &bad, NULL, RUNG_BAD_SHAPE, "c has 2 dimensions; expected: 3");
   bad = tensor(y, f64, 3, left, NULL);
   refused(1, &a, &bad, 0, &c, NULL, RUNG_BAD_SHAPE,
           "a has 2 columns and b has 4 rows; expected: as many");
@@ -51,10 +51,10 @@ static void refuses_types(void **state) {
   DLTensor a = tensor(x, f64, 2, shape, NULL), b = tensor(y, f32, 2, shape, NULL),
            c = tensor(out, f64, 2, shape, NULL), bytes = tensor(x, i8, 2, shape, NULL),
            halves = tensor(x, f16, 2, shape, NULL), wide = tensor(x, u64, 2, shape, NULL);
-  refused(1, &a, &b, 0, &c, NULL, RUNG_BAD_DTYPE, "f64 would do");
-  refused(1, &wide, &wide, 0, &c, NULL, RUNG_BAD_DTYPE, "i8, f16, bf16, f32 or f64 would do");
-  refused(1, &bytes, &bytes, 0, &c, NULL, RUNG_BAD_DTYPE, "i32 would do");
-  refused(1, &halves, &halves, 0, &c, NULL, RUNG_BAD_DTYPE, "f16 or f32 would do");
+  refused(1, &a, &b, 0, &c, NULL, RUNG_BAD_DTYPE, "expected: f64");
+  refused(1, &wide, &wide, 0, &c, NULL, RUNG_BAD_DTYPE, "expected: i8, f16, bf16, f32 or f64");
+  refused(1, &bytes, &bytes, 0, &c, NULL, RUNG_BAD_DTYPE, "expected: i32");
+  refused(1, &halves, &halves, 0, &c, NULL, RUNG_BAD_DTYPE, "expected: f16 or f32");
 }
 
 static void refuses_factors(void **state) {

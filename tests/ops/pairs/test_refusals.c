@@ -1,5 +1,5 @@
 /* Every refusal of rung_pairs() and rung_box_reach() names its argument and value and says what
- * would do, and nothing has been written. */
+ * is expected, and nothing has been written. */
 #include "ops/context.h"
 #include "ops/pairs/outside.h"
 
@@ -64,16 +64,16 @@ static void refuses_bins(void **state) {
   g.by = NULL;
   refused(&g, RUNG_BAD_ARGUMENT, "bins is NULL; expected: a rung_distances");
   g.bins.count = 0;
-  refused(&g, RUNG_BAD_ARGUMENT, "bins->count is 0; 1 ... 1048576 would do");
+  refused(&g, RUNG_BAD_ARGUMENT, "bins->count is 0; expected: 1 ... 1048576");
   g.bins.count = 1048577;
   refused(&g, RUNG_BAD_ARGUMENT, "bins->count is 1048577");
   static const double widths[] = {0, -1, 0, 0};
   for (int k = 0; k < 4; ++k) {
     g.bins.width = k == 2 ? inf : k == 3 ? nan : widths[k];
-    refused(&g, RUNG_BAD_ARGUMENT, "; a finite number above 0 would do");
+    refused(&g, RUNG_BAD_ARGUMENT, "; expected: a finite number above 0");
   }
   g.bins.width = 1e308;
-  refused(&g, RUNG_BAD_ARGUMENT, "and 4 bins of it reach beyond 2^1024; less would do");
+  refused(&g, RUNG_BAD_ARGUMENT, "and 4 bins of it reach beyond 2^1024; expected: less");
   double edges[5] = {0, 1, 2, 3, 3.5};
 #define WITH(k, value, part)              \
   {                                       \
@@ -83,14 +83,14 @@ static void refuses_bins(void **state) {
     refused(&g, RUNG_BAD_ARGUMENT, part); \
     edges[k] = was;                       \
   }
-  WITH(2, 1, "bins->edges[2] is 1, and the edge before it 1; one above it would do")
+  WITH(2, 1, "bins->edges[2] is 1, and the edge before it 1; expected: one above it")
   WITH(2, 0.5, "bins->edges[2] is 0.5, and the edge before it 1")
-  WITH(0, -0.25, "bins->edges[0] is -0.25; a distance, 0 or above, would do")
-  WITH(3, nan, "bins->edges[3] is nan; a finite number would do")
+  WITH(0, -0.25, "bins->edges[0] is -0.25; expected: a distance, 0 or above")
+  WITH(3, nan, "bins->edges[3] is nan; expected: a finite number")
   WITH(4, inf, "bins->edges[4] is inf")
   WITH(4, 4.5,
-       "bins end at 4.5, where it is not clear which images are meant; at most 4 (half the "
-       "shortest vector between images) would do")
+       "bins end at 4.5, where it is not clear which images are meant; expected: at most 4 "
+       "(half the shortest vector between images)")
 #undef WITH
   g.bins.width = 1.125;
   refused(&g, RUNG_BAD_ARGUMENT, "bins end at 4.5");
@@ -101,22 +101,22 @@ static void refuses_boxes(void **state) {
   arguments g;
   accepted(&g);
   g.box.b[1] = (double)NAN;
-  refused(&g, RUNG_BAD_ARGUMENT, "box->b[1] is nan; a finite number would do");
+  refused(&g, RUNG_BAD_ARGUMENT, "box->b[1] is nan; expected: a finite number");
   g.box.c[0] = (double)INFINITY;
   refused(&g, RUNG_BAD_ARGUMENT, "box->c[0] is inf");
   g.box.a[0] = 0;
   refused(&g, RUNG_BAD_ARGUMENT,
-          "box->a is (0, 0, 0), a vector of length 0; a length of 1e-70 ... 1e+70 would do");
+          "box->a is (0, 0, 0), a vector of length 0; expected: a length of 1e-70 ... 1e+70");
   g.box.a[0] = 1e-200;
   refused(&g, RUNG_BAD_ARGUMENT, "1e-70 ... 1e+70");
   g.box.b[2] = 1e200;
-  refused(&g, RUNG_BAD_ARGUMENT, ", a vector of length inf; a length of 1e-70");
+  refused(&g, RUNG_BAD_ARGUMENT, ", a vector of length inf; expected: a length of 1e-70");
   g.box.c[1] = 1e14;
   refused(&g, RUNG_BAD_ARGUMENT, "box->a, b and c span a volume of 720, ");
   g.box.c[2] = 0, g.box.c[1] = 3, g.box.c[0] = -2;
   refused(&g, RUNG_BAD_ARGUMENT, "span a volume of 0, ");
   g.box.a[0] = 1e14;
-  refused(&g, RUNG_BAD_ARGUMENT, "would do");
+  refused(&g, RUNG_BAD_ARGUMENT, "expected: ");
   g.bins.width = 1.0000000000000002;
   refused(&g, RUNG_BAD_ARGUMENT, "bins end at 4.00000000000000");
   double reach = 5;
@@ -146,35 +146,37 @@ static void refuses_sets(void **state) {
   g.a_at.data = NULL;
   refused(&g, RUNG_BAD_ARGUMENT, "a->at has 30 elements and NULL data");
   g.a_at.shape = wide;
-  refused(&g, RUNG_BAD_SHAPE, "a->at has extent 4 in dimension 1; 3 would do");
+  refused(&g, RUNG_BAD_SHAPE, "a->at has extent 4 in dimension 1; expected: 3");
   g.a_at.ndim = 1, g.a_at.shape = flat;
   refused(&g, RUNG_BAD_SHAPE, "a->at has 1 dimension");
   g.a_at.dtype = i64;
   refused(&g, RUNG_BAD_DTYPE, "f32 or f64");
   g.b_at.dtype = f32;
-  refused(&g, RUNG_BAD_DTYPE, "b->at holds f32 and a->at f64; the same would do");
+  refused(&g, RUNG_BAD_DTYPE, "b->at holds f32 and a->at f64; expected: the same");
   g.a_at.shape = huge, g.a_at.strides = still;
   g.a.weights = g.a.molecules = g.b.molecules = NULL, g.added = NULL;
-  refused(&g, RUNG_TOO_LARGE, "a has 2147483648 points: at most 2^31 - 1 are accepted");
+  refused(&g, RUNG_TOO_LARGE, "a has 2147483648 points; expected: at most 2^31 - 1");
   g.b_at.shape = huge, g.b_at.strides = still;
   g.b.weights = g.a.molecules = g.b.molecules = NULL, g.added = NULL;
   refused(&g, RUNG_TOO_LARGE, "b has 2147483648 points");
   g.a.weights = NULL;
-  refused(&g, RUNG_BAD_ARGUMENT, "a->weights is NULL, and sums are asked for; 10 weights would do");
+  refused(&g, RUNG_BAD_ARGUMENT,
+          "a->weights is NULL, and sums are asked for; expected: 10 weights");
   g.b.weights = NULL;
-  refused(&g, RUNG_BAD_ARGUMENT, "b->weights is NULL, and sums are asked for; 5 weights would do");
+  refused(&g, RUNG_BAD_ARGUMENT, "b->weights is NULL, and sums are asked for; expected: 5 weights");
   g.a_weights.shape = nine;
-  refused(&g, RUNG_BAD_SHAPE, "a->weights has extent 9; 10 would do");
+  refused(&g, RUNG_BAD_SHAPE, "a->weights has extent 9; expected: 10");
   g.b_weights.dtype = f32;
   refused(&g, RUNG_BAD_DTYPE, "b->weights");
   g.a_weights.dtype = f32, g.added = NULL;
   refused(&g, RUNG_BAD_DTYPE, "a->weights");
   g.a_molecules.shape = nine;
-  refused(&g, RUNG_BAD_SHAPE, "a->molecules has extent 9; 10 would do");
+  refused(&g, RUNG_BAD_SHAPE, "a->molecules has extent 9; expected: 10");
   g.b_molecules.dtype = f64;
   refused(&g, RUNG_BAD_DTYPE, "b->molecules");
   g.a.molecules = NULL;
-  refused(&g, RUNG_BAD_ARGUMENT, "a->molecules is NULL and b->molecules is not; both, or neither");
+  refused(&g, RUNG_BAD_ARGUMENT,
+          "a->molecules is NULL and b->molecules is not; expected: both, or neither");
   g.b.molecules = NULL;
   refused(&g, RUNG_BAD_ARGUMENT, "b->molecules is NULL and a->molecules is not");
 }
@@ -187,7 +189,7 @@ static void refuses_outputs(void **state) {
   g.to = NULL;
   refused(&g, RUNG_BAD_ARGUMENT, "counts is NULL");
   g.counts.shape = three;
-  refused(&g, RUNG_BAD_SHAPE, "counts has extent 3; 4 would do");
+  refused(&g, RUNG_BAD_SHAPE, "counts has extent 3; expected: 4");
   g.counts.dtype = f64;
   refused(&g, RUNG_BAD_DTYPE, "i64 or u64");
   g.counts.ndim = 0;
@@ -195,13 +197,13 @@ static void refuses_outputs(void **state) {
   g.counts.strides = step;
   refused(&g, RUNG_BAD_SHAPE, "counts");
   g.outside.shape = four;
-  refused(&g, RUNG_BAD_SHAPE, "outside has extent 4; 3 would do");
+  refused(&g, RUNG_BAD_SHAPE, "outside has extent 4; expected: 3");
   g.outside.dtype = f64;
   refused(&g, RUNG_BAD_DTYPE, "outside");
   g.outside.strides = step;
   refused(&g, RUNG_BAD_SHAPE, "outside");
   g.sums.shape = three;
-  refused(&g, RUNG_BAD_SHAPE, "sums has extent 3; 4 would do");
+  refused(&g, RUNG_BAD_SHAPE, "sums has extent 3; expected: 4");
   g.sums.dtype = i64;
   refused(&g, RUNG_BAD_DTYPE, "sums");
   g.sums.strides = step;

@@ -14,7 +14,7 @@ static double results[1 << 21]; /* the outputs' */
 
 typedef struct array {
   DLTensor tensor;
-  int64_t shape[3], stride[3];
+  int64_t shape[4], stride[4];
 } array;
 
 /* Strides in elements; a negative one begins at the end of so many bytes. */
@@ -87,7 +87,7 @@ REDUCE(sum_packed, RUNG_SUM, 2, kDLFloat, 32, 3, LIST(3, 4, 33000), LIST(264000,
 static rung_status scan(rung_context *context, rung_reduction what, int exclusive, DLTensor *in) {
   array out;
   const int64_t columns = in->shape[in->ndim - 1];
-  return rung_scan(context, what, in, exclusive,
+  return rung_scan(context, what, in, -1, exclusive,
                    ARRAY(out, results, (uint8_t)in->dtype.code, in->dtype.bits, in->ndim, in->shape,
                          in->ndim == 1 ? LIST(2) : LIST(columns, 1)),
                    NULL);
@@ -192,6 +192,37 @@ static rung_status matmul_batch(rung_context *context) {
       context, -1, ARRAY(a, numbers, kDLFloat, 64, 3, LIST(40, 20, 30), LIST(700, 31, -1)),
       ARRAY(b, numbers + 50000, kDLFloat, 64, 3, LIST(40, 30, 25), LIST(800, 1, 30)), 0,
       ARRAY(c, results, kDLFloat, 64, 3, LIST(40, 20, 25), LIST(1001, 50, 2)), NULL);
+}
+
+static rung_status filter(rung_context *context, rung_edge edge, const DLTensor *in,
+                          const DLTensor *kernel, DLTensor *out) {
+  const rung_filter_model model = {
+      .edge = edge, .edge_value = 3, .origin = {-2, 1}, .region = {5, 0}};
+  return rung_convolve(context, &model, in, kernel, out, NULL);
+}
+static rung_status filter_columns(rung_context *context, rung_edge edge) {
+  array in, kernel, out;
+  return filter(context, edge, ARRAY(in, numbers, kDLFloat, 32, 2, LIST(1500, 16), LIST(1, 1501)),
+                ARRAY(kernel, numbers + 50000, kDLFloat, 64, 2, LIST(7, 5), LIST(5, 1)),
+                ARRAY(out, results, kDLFloat, 32, 2, LIST(1490, 16), LIST(17, 1)));
+}
+#define FILTER(name, edge)                         \
+  static rung_status name(rung_context *context) { \
+    return filter_columns(context, edge);          \
+  }
+FILTER(filter_wrap, RUNG_EDGE_WRAP)
+FILTER(filter_constant, RUNG_EDGE_CONSTANT)
+FILTER(filter_nearest, RUNG_EDGE_NEAREST)
+FILTER(filter_reflect, RUNG_EDGE_REFLECT)
+FILTER(filter_mirror, RUNG_EDGE_MIRROR)
+
+/* Of several kernels and channels, and bytes to shorts. */
+static rung_status filters_of_pixels(rung_context *context) {
+  array in, kernels, out;
+  return filter(context, RUNG_EDGE_REFLECT,
+                ARRAY(in, numbers, kDLUInt, 8, 3, LIST(900, 10, 3), LIST(-200, 4, 1)),
+                ARRAY(kernels, numbers + 50000, kDLInt, 8, 3, LIST(3, 9, 3), LIST(27, 3, 1)),
+                ARRAY(out, results, kDLUInt, 16, 4, LIST(3, 890, 10, 3), LIST(40000, 40, 3, 1)));
 }
 
 static rung_status stencil(rung_context *context) {
@@ -334,7 +365,9 @@ static const struct {
               JOB(min_halves)},
   others[] = {JOB(histogram_even), JOB(histogram_edges), JOB(histogram_rows), JOB(pairs_within),
               JOB(pairs_weighted), JOB(pairs_across),    JOB(stencil),        JOB(radiator)},
-  products[] = {JOB(matmul_rows), JOB(matmul_batch)};
+  products[] = {JOB(matmul_rows), JOB(matmul_batch)},
+  filters[] = {JOB(filter_wrap),    JOB(filter_constant), JOB(filter_nearest),
+               JOB(filter_reflect), JOB(filter_mirror),   JOB(filters_of_pixels)};
 
 #define ALL_OF(jobs, device, most, least)                 \
   for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++) \
@@ -349,6 +382,7 @@ static void cuts_on_the_cpu(void **unused) {
     ALL_OF(narrow, "cpu", 1 << 18, 2);
     ALL_OF(others, "cpu", 1 << 20, 3);
     ALL_OF(products, "cpu", 1 << 20, 2);
+    ALL_OF(filters, "cpu", 1 << 20, 2);
     cut("histogram_nothing", histogram_nothing, "cpu", 1 << 20, 1);
   }
   fill(3, false);
@@ -373,6 +407,7 @@ static void cuts_the_others_on_a_gpu(void **unused) {
   fill(13, true);
   ALL_OF(others, "sim", 1 << 19, 1);
   ALL_OF(products, "sim", 1 << 17, 1);
+  ALL_OF(filters, "sim", 1 << 18, 1);
 }
 
 static void reads_the_limit(void **unused) {

@@ -10,7 +10,7 @@ static inline void scan_line(rung_context *context, rung_reduction what, DLDataT
   int64_t shape[1] = {n};
   DLTensor from = tensor(in, type, 1, shape, NULL), to = tensor(out, type, 1, shape, NULL);
   rung_call call = {.rung = rung};
-  if (rung_scan(context, what, &from, exclusive, &to, &call) != RUNG_OK)
+  if (rung_scan(context, what, &from, -1, exclusive, &to, &call) != RUNG_OK)
     fail_msg("%s", rung_last_error(context));
 }
 

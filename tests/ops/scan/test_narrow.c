@@ -131,12 +131,12 @@ static void views(void **state) {
       fill(t, ROWS * COLUMNS, false);
       DLTensor in = tensor(narrow + (COLUMNS - 1) * size, *types[t].type, 2, shape, back),
                out = tensor(found, *types[t].type, 2, shape, NULL);
-      assert_int_equal(rung_scan(context, RUNG_SUM, &in, 0, &out, &call), RUNG_OK);
+      assert_int_equal(rung_scan(context, RUNG_SUM, &in, -1, 0, &out, &call), RUNG_OK);
       for (int64_t i = 0; i < ROWS * COLUMNS; ++i)
         memcpy(plain + i * size,
                narrow + (i / COLUMNS * COLUMNS + COLUMNS - 1 - i % COLUMNS) * size, (size_t)size);
       in = out = tensor(plain, *types[t].type, 2, shape, NULL);
-      assert_int_equal(rung_scan(context, RUNG_SUM, &in, 0, &out, &call), RUNG_OK);
+      assert_int_equal(rung_scan(context, RUNG_SUM, &in, -1, 0, &out, &call), RUNG_OK);
       assert_memory_equal(plain, found, (size_t)(ROWS * COLUMNS * size));
     }
     rung_close(context);
@@ -151,7 +151,7 @@ static void some_rungs_refuse(void **state) {
   DLTensor in = tensor(narrow, f16, 1, shape, NULL), out = tensor(found, f16, 1, shape, NULL);
   rung_call call = {.rung = "blelloch"};
   if (context == NULL) skip();
-  assert_int_equal(rung_scan(context, RUNG_SUM, &in, 0, &out, &call), RUNG_UNSUPPORTED);
+  assert_int_equal(rung_scan(context, RUNG_SUM, &in, -1, 0, &out, &call), RUNG_UNSUPPORTED);
   assert_non_null(strstr(rung_last_error(context), "it does not take f16"));
   rung_close(context);
 }

@@ -27,7 +27,7 @@ static void check_order(rung_dtype dtype, void *in, int64_t n, bool exclusive, i
   const int first = INSTRUMENTED ? 2 : 0;
   scan_problem problem;
   rung_error error = {0};
-  assert_int_equal(scan_problem_of(&error, RUNG_SUM, dtype, exclusive, 1, n, &problem), RUNG_OK);
+  assert_int_equal(scan_problem_of(&error, RUNG_SUM, dtype, exclusive, 1, n, 1, &problem), RUNG_OK);
   assert_true(scan_reference_strict(&problem, in, wanted));
   for (int i = isa; i < ISAS; ++i)
     for (int t = first; t < 3; ++t) {

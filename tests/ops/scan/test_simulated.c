@@ -43,7 +43,7 @@ static void take_any_alignment(void **state) {
         DLTensor in = tensor(x + offset, f32, 2, shape, from);
         DLTensor out = tensor(found + 3 - offset, f32, 2, shape, to);
         for (int i = 0; i < ROWS * (COLUMNS + 8); ++i) found[i] = 12345;
-        if (rung_scan(sim, RUNG_SUM, &in, 0, &out, &call) != RUNG_OK)
+        if (rung_scan(sim, RUNG_SUM, &in, -1, 0, &out, &call) != RUNG_OK)
           fail_msg("%s", rung_last_error(sim));
         for (int row = 0; row < ROWS; ++row) {
           float *here = found + 3 - offset + row * to[0];
@@ -63,9 +63,9 @@ static void take_strides(void **state) {
   int64_t shape[2] = {ROWS, COLUMNS}, strides[2] = {3 * COLUMNS, -3};
   DLTensor in = tensor(x + 3 * COLUMNS, f32, 2, shape, strides);
   DLTensor out = tensor(wanted, f32, 2, shape, NULL);
-  assert_int_equal(rung_scan(cpu, RUNG_SUM, &in, 1, &out, NULL), RUNG_OK);
+  assert_int_equal(rung_scan(cpu, RUNG_SUM, &in, -1, 1, &out, NULL), RUNG_OK);
   out.data = found;
-  assert_int_equal(rung_scan(sim, RUNG_SUM, &in, 1, &out, NULL), RUNG_OK);
+  assert_int_equal(rung_scan(sim, RUNG_SUM, &in, -1, 1, &out, NULL), RUNG_OK);
   assert_memory_equal(wanted, found, sizeof *found * ROWS * COLUMNS);
 }
 

@@ -39,11 +39,11 @@ static void integers_are_pythons(void **state) {
         rung_call call = {.rung = rungs[r]};
         DLTensor in = tensor(made, i32, 3, shape, NULL), to = tensor(out, i32, 3, shape, NULL);
         memset(out, 0x55, sizeof out);
-        assert_int_equal(rung_scan(context, (rung_reduction)what, &in, exclusive, &to, &call),
+        assert_int_equal(rung_scan(context, (rung_reduction)what, &in, -1, exclusive, &to, &call),
                          RUNG_OK);
         for (int i = 0; i < 24; ++i) wide[i] = made[i];
         in = tensor(wide, i64, 3, shape, NULL), to = tensor(wider, i64, 3, shape, NULL);
-        assert_int_equal(rung_scan(context, (rung_reduction)what, &in, exclusive, &to, &call),
+        assert_int_equal(rung_scan(context, (rung_reduction)what, &in, -1, exclusive, &to, &call),
                          RUNG_OK);
         for (int i = 0; i < 24; ++i) {
           assert_int_equal(out[i], wanted_of(what, exclusive, i));
@@ -64,10 +64,10 @@ static void exact_floats_are_pythons(void **state) {
         int64_t shape[3] = {2, 3, 4};
         rung_call call = {.rung = rungs[r]};
         DLTensor in = tensor(x, f32, 3, shape, NULL), to = tensor(out, f32, 3, shape, NULL);
-        assert_int_equal(rung_scan(context, (rung_reduction)what, &in, exclusive, &to, &call),
+        assert_int_equal(rung_scan(context, (rung_reduction)what, &in, -1, exclusive, &to, &call),
                          RUNG_OK);
         in = tensor(y, f64, 3, shape, NULL), to = tensor(wide, f64, 3, shape, NULL);
-        assert_int_equal(rung_scan(context, (rung_reduction)what, &in, exclusive, &to, &call),
+        assert_int_equal(rung_scan(context, (rung_reduction)what, &in, -1, exclusive, &to, &call),
                          RUNG_OK);
         for (int i = 0; i < 24; ++i) {
           const bool end = exclusive && i % 4 == 0;
@@ -218,11 +218,11 @@ static void nothing_is_nothing(void **state) {
   for (int r = 0; r < RUNGS; ++r) {
     rung_call call = {.rung = rungs[r]};
     DLTensor in = tensor(NULL, f32, 3, shape, NULL), to = tensor(out, f32, 3, shape, NULL);
-    assert_int_equal(rung_scan(context, RUNG_MIN, &in, 0, &to, &call), RUNG_OK);
+    assert_int_equal(rung_scan(context, RUNG_MIN, &in, -1, 0, &to, &call), RUNG_OK);
     in = tensor(NULL, f32, 2, empty, NULL), to = tensor(out, f32, 2, empty, NULL);
-    assert_int_equal(rung_scan(context, RUNG_SUM, &in, 1, &to, &call), RUNG_OK);
+    assert_int_equal(rung_scan(context, RUNG_SUM, &in, -1, 1, &to, &call), RUNG_OK);
     in = tensor(NULL, f32, 1, none, NULL), to = tensor(NULL, f32, 1, none, NULL);
-    assert_int_equal(rung_scan(context, RUNG_MAX, &in, 1, &to, &call), RUNG_OK);
+    assert_int_equal(rung_scan(context, RUNG_MAX, &in, -1, 1, &to, &call), RUNG_OK);
     for (int i = 0; i < 4; ++i) assert_true(out[i] == 7);
   }
 }

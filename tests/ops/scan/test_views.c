@@ -37,7 +37,7 @@ static void scan(const view *from, double *in, const view *to, double *out, rung
                  int exclusive) {
   view a = *from, b = *to;
   DLTensor source = on(in, &a), target = on(out, &b);
-  if (rung_scan(context, what, &source, exclusive, &target, NULL) != RUNG_OK)
+  if (rung_scan(context, what, &source, -1, exclusive, &target, NULL) != RUNG_OK)
     fail_msg("%s", rung_last_error(context));
 }
 
@@ -59,7 +59,7 @@ static void check_in_place(const view *v, const char *rung) {
     memcpy(results, numbers, sizeof results);
     DLTensor both = on(results, &copy), again = both;
     rung_call call = {.rung = rung};
-    if (rung_scan(context, RUNG_SUM, &both, exclusive, &again, &call) != RUNG_OK)
+    if (rung_scan(context, RUNG_SUM, &both, -1, exclusive, &again, &call) != RUNG_OK)
       fail_msg("%s", rung_last_error(context));
     compare(v, v, numbers, results, RUNG_SUM, exclusive);
     for (int64_t i = 0; i < count_of(v); ++i) results[place(v, i)] = numbers[place(v, i)];
@@ -146,7 +146,7 @@ static void packs_slice_by_slice(void **state) {
   for (int64_t i = 0; i < (int64_t)2 * ROWS * COLUMNS; ++i) x[i] = (int32_t)(i % 1001 - 500);
   int64_t shape[2] = {ROWS, COLUMNS}, strides[2] = {2, 2 * ROWS};
   DLTensor in = tensor(x, i32, 2, shape, strides), to = tensor(out, i32, 2, shape, NULL);
-  assert_int_equal(rung_scan(context, RUNG_SUM, &in, 0, &to, NULL), RUNG_OK);
+  assert_int_equal(rung_scan(context, RUNG_SUM, &in, -1, 0, &to, NULL), RUNG_OK);
   for (int64_t i = 0; i < ROWS; ++i) {
     uint32_t sum = 0;
     for (int64_t j = 0; j < COLUMNS; ++j) {

@@ -74,6 +74,61 @@ static void HISTOGRAM_NAME(histogram_settle_strip)(const histogram_rule *rule,
     }
 }
 
+#if defined(HISTOGRAM_GRID_INTEGERS)
+/* HISTOGRAM_GRID_INTEGERS: the least number of the type, and the greatest. */
+static bool HISTOGRAM_NAME(histogram_on_grid)(const histogram_rule *rule,
+                                              const histogram_grid *grid, const HISTOGRAM_TYPE *x,
+                                              int n, uint32_t *slots) {
+  static const int64_t range[] = {HISTOGRAM_GRID_INTEGERS};
+  const uint32_t bins = (uint32_t)rule->bins, from = (uint32_t)grid->low;
+  const int shift = grid->shift;
+  if (!grid->integers || grid->low > range[1] || grid->high < range[0]) return false;
+  if (grid->high - grid->low > UINT32_MAX && grid->high <= range[1])
+    return false; /* k would wrap */
+  const HISTOGRAM_TYPE low = (HISTOGRAM_TYPE)(grid->low < range[0] ? range[0] : grid->low);
+  const HISTOGRAM_TYPE high = (HISTOGRAM_TYPE)(grid->high > range[1] ? range[1] : grid->high);
+  for (int i = 0; i < n; ++i) {
+    const uint32_t k = ((uint32_t)x[i] - from) >> shift;
+    uint32_t slot = k < bins ? k : bins - 1;
+    slot = x[i] < low ? bins + HISTOGRAM_BELOW : slot;
+    slots[i] = x[i] > high ? bins + HISTOGRAM_ABOVE : slot;
+  }
+  return true;
+}
+#elif defined(HISTOGRAM_GRID_FLOATS) && (defined(__SSE4_1__) || defined(__aarch64__))
+/* HISTOGRAM_GRID_FLOATS(x): the greatest integer that is not above. Where a step is more than 1 the
+ * edges are integers, and the elements may be made such: a product of powers of two and integers
+ * does not underflow. */
+static bool HISTOGRAM_NAME(histogram_on_grid)(const histogram_rule *rule,
+                                              const histogram_grid *grid, const HISTOGRAM_TYPE *x,
+                                              int n, uint32_t *slots) {
+  const HISTOGRAM_TYPE first = (HISTOGRAM_TYPE)rule->first, last = (HISTOGRAM_TYPE)rule->last;
+  const HISTOGRAM_TYPE inverse = (HISTOGRAM_TYPE)grid->inverse, at = (HISTOGRAM_TYPE)grid->at;
+  const HISTOGRAM_TYPE end = (HISTOGRAM_TYPE)(rule->bins - 1);
+  const uint32_t bins = (uint32_t)rule->bins;
+  const bool wide = inverse < 1;
+  if (!grid->floats) return false;
+  for (int i = 0; i < n; ++i) {
+    const HISTOGRAM_TYPE y = wide ? HISTOGRAM_GRID_FLOATS(x[i]) : x[i];
+    HISTOGRAM_TYPE k = HISTOGRAM_GRID_FLOATS(y * inverse) - at;
+    k = k > 0 ? k : 0; /* a NaN, too */
+    k = k < end ? k : end;
+    uint32_t slot = (uint32_t)(int32_t)k;
+    slot = x[i] < first ? bins + HISTOGRAM_BELOW : slot;
+    slot = x[i] > last ? bins + HISTOGRAM_ABOVE : slot;
+    slots[i] = x[i] == x[i] ? slot : bins + HISTOGRAM_NAN;
+  }
+  return true;
+}
+#else
+static bool HISTOGRAM_NAME(histogram_on_grid)(const histogram_rule *rule,
+                                              const histogram_grid *grid, const HISTOGRAM_TYPE *x,
+                                              int n, uint32_t *slots) {
+  (void)rule, (void)grid, (void)x, (void)n, (void)slots;
+  return false;
+}
+#endif
+
 static void HISTOGRAM_NAME(histogram_slots)(const histogram_rule *rule,
                                             const histogram_given *given, const void *in,
                                             int64_t at, int n, uint32_t *slots) {
@@ -81,10 +136,12 @@ static void HISTOGRAM_NAME(histogram_slots)(const histogram_rule *rule,
   double wide[HISTOGRAM_STRIP];
   switch (rule->way) {
     case HISTOGRAM_SINGLE:
+      if (HISTOGRAM_NAME(histogram_on_grid)(rule, &given->grid, x, n, slots)) break;
       if (HISTOGRAM_NAME(histogram_guess_single)(rule, x, n, slots) == HISTOGRAM_DOUBT)
         HISTOGRAM_NAME(histogram_settle_strip)(rule, x, n, slots);
       break;
     case HISTOGRAM_DOUBLE:
+      if (HISTOGRAM_NAME(histogram_on_grid)(rule, &given->grid, x, n, slots)) break;
       if (HISTOGRAM_NAME(histogram_guess_double)(rule, x, n, slots) == HISTOGRAM_DOUBT)
         HISTOGRAM_NAME(histogram_settle_strip)(rule, x, n, slots);
       break;
@@ -105,3 +162,5 @@ static void HISTOGRAM_NAME(histogram_slots)(const histogram_rule *rule,
 #undef HISTOGRAM_TYPE
 #undef HISTOGRAM_REST
 #undef HISTOGRAM_VALUE
+#undef HISTOGRAM_GRID_INTEGERS
+#undef HISTOGRAM_GRID_FLOATS

@@ -155,7 +155,8 @@ static inline void histogram_do_row(const histogram_tables *t, const void *data,
 static inline histogram_given histogram_given_of(const rung_task *task, char *room) {
   const histogram_problem *p = (const histogram_problem *)task->problem;
   const histogram_rule *rule = &p->rule;
-  histogram_given given = {.edges = (const double *)task->arrays[HISTOGRAM_EDGES].data};
+  histogram_given given = {.edges = (const double *)task->arrays[HISTOGRAM_EDGES].data,
+                           .grid = histogram_grid_of(rule)};
   if (!histogram_has_guide(p)) return given;
   double *padded = (double *)room;
   uint32_t *guide = (uint32_t *)(padded + histogram_padded(p)), most = 0;

@@ -28,6 +28,7 @@ struct histogram_job {
   int64_t in_row, rows, columns;
   histogram_results results;
   int64_t parts; /* of a row */
+  bool stores;   /* a row is one block's, which writes its results: they need no clearing */
 };
 
 template <typename T>
@@ -146,6 +147,73 @@ static __device__ __forceinline__ bool histogram_guess(const histogram_rule &rul
   return fabs(f - (moved - HISTOGRAM_MAGIC_D)) <= rule.within && k < (unsigned long long)rule.bins;
 }
 
+/* An element as what edges are compared with: a double, or a float where elements and so edges are
+ * no wider. */
+template <typename T>
+static __device__ __forceinline__ double histogram_number(const histogram_rule &, T x) {
+  return (double)x;
+}
+static __device__ __forceinline__ float histogram_number(const histogram_rule &, float x) {
+  return x;
+}
+static __device__ __forceinline__ float histogram_number(const histogram_rule &rule,
+                                                         histogram_half x) {
+  return histogram_value(rule, x);
+}
+
+/* The slot of an x that is outside, or whose comparison found `slot`: where the last bin ends is
+ * its own. */
+template <typename Real>
+static __device__ __forceinline__ unsigned histogram_held(const histogram_rule &rule, Real x,
+                                                          unsigned slot) {
+  const unsigned bins = (unsigned)rule.bins;
+  if (x > (Real)rule.last) return bins + HISTOGRAM_ABOVE;
+  if (x < (Real)rule.first) return bins + HISTOGRAM_BELOW;
+  if (x != x) return bins + HISTOGRAM_NAN;
+  return slot < bins && x < (Real)rule.last ? slot : bins - 1;
+}
+
+/* The edge nearest to x: any number where x is in no bin. */
+static __device__ __forceinline__ unsigned histogram_near(const histogram_rule &rule, float x) {
+  return __float_as_uint(fmaf(x - rule.low_f, rule.scale_f, HISTOGRAM_MAGIC_F)) -
+         HISTOGRAM_MAGIC_F_BITS;
+}
+static __device__ __forceinline__ unsigned histogram_near(const histogram_rule &rule, double x) {
+  const double moved = fma(x - rule.low, rule.scale, HISTOGRAM_MAGIC_D);
+  return (unsigned)((unsigned long long)__double_as_longlong(moved) - HISTOGRAM_MAGIC_D_BITS);
+}
+
+/* The slot of an x of rules that guess: it is in the bin above or below the edge nearest to it, and
+ * that edge, computed as the contract has it, tells which. No branch: *held becomes false where x
+ * is outside or at the end, for histogram_held() to say. k + 2^52 is put together from bits, as
+ * conversions of integers to doubles are a quarter as fast. */
+template <typename T>
+static __device__ __forceinline__ unsigned histogram_compare(const histogram_rule &rule, int way,
+                                                             T x, bool *held) {
+  const unsigned near = way == HISTOGRAM_SINGLE
+                            ? histogram_near(rule, (float)histogram_value(rule, x))
+                            : histogram_near(rule, (double)histogram_value(rule, x));
+  const double k = __longlong_as_double((long long)(0x4330000000000000ull | near)) - 0x1p52;
+  const auto number = histogram_number(rule, x);
+  typedef decltype(histogram_number(rule, x)) real;
+  const real edge = (real)histogram_rounded(rule.rounded, k * rule.step + rule.low);
+  const unsigned slot = near - (unsigned)!(number >= edge);
+  *held &= (number >= (real)rule.first) & (number < (real)rule.last) & (slot < (unsigned)rule.bins);
+  return slot;
+}
+
+/* The same of rules whose edges are plain, where it takes no doubles and is as soon done as a guess
+ * (docs/NUMERICS.md). */
+template <typename T>
+static __device__ __forceinline__ unsigned histogram_compare_plain(const histogram_rule &rule, T x,
+                                                                   bool *held) {
+  const float number = (float)histogram_value(rule, x);
+  const float moved = fmaf(number - rule.low_f, rule.scale_f, HISTOGRAM_MAGIC_F);
+  const float edge = fmaf(moved - HISTOGRAM_MAGIC_F, rule.step_f, rule.low_f);
+  *held &= (number >= rule.first_f) & (number < rule.last_f);
+  return __float_as_uint(moved) - HISTOGRAM_MAGIC_F_BITS - (unsigned)!(number >= edge);
+}
+
 /* The slot of x. `way` is the rule's; where it is a constant, only that way is compiled. */
 template <typename T>
 static __device__ __forceinline__ unsigned histogram_slot(const histogram_rule &job_rule,
@@ -155,10 +223,16 @@ static __device__ __forceinline__ unsigned histogram_slot(const histogram_rule &
   if (way == HISTOGRAM_MODULO) return histogram_rest(rule, x);
   if (way == HISTOGRAM_SEARCH)
     return (unsigned)histogram_find(&rule, edges, (double)histogram_value(rule, x));
+  bool held = true;
+  if (sizeof(T) <= 4 && rule.plain) {
+    slot = histogram_compare_plain(rule, x, &held);
+    return held ? slot : histogram_held(rule, histogram_number(rule, x), slot);
+  }
   if (way == HISTOGRAM_SINGLE ? histogram_guess(rule, (float)histogram_value(rule, x), &slot)
                               : histogram_guess(rule, (double)histogram_value(rule, x), &slot))
     return slot;
-  return (unsigned)histogram_settle(&rule, (double)histogram_value(rule, x));
+  slot = histogram_compare(rule, way, x, &held);
+  return held ? slot : histogram_held(rule, histogram_number(rule, x), slot);
 }
 
 /* ---- results -----------------------------------------------------------------------------------
@@ -177,6 +251,14 @@ static __device__ __forceinline__ void histogram_add(const histogram_job<T> &job
                                                      unsigned slot, unsigned n) {
   unsigned long long *at = n > 0 ? histogram_at(job.results, row, slot) : NULL;
   if (at != NULL) atomicAdd(at, (unsigned long long)n);
+}
+
+/* The same by the only block that has counted the row. */
+template <typename T>
+static __device__ __forceinline__ void histogram_put(const histogram_job<T> &job, int64_t row,
+                                                     unsigned slot, unsigned n) {
+  unsigned long long *at = histogram_at(job.results, row, slot);
+  if (at != NULL) *at = n;
 }
 
 enum { HISTOGRAM_CLEAR_BLOCK = 256 };
@@ -205,12 +287,13 @@ static rung_status histogram_clear(const rung_task *task, const histogram_result
  */
 
 /* Rung::launch(task, job) for the task's type, for so many columns at a time that no counter of 32
- * bits can wrap. */
+ * bits can wrap; on cleared results, unless Rung::stores(task). */
 template <typename T, typename Rung>
 static rung_status histogram_run(const rung_task *task) {
   const histogram_problem *problem = (const histogram_problem *)task->problem;
   histogram_job<T> job = histogram_job_of<T>(task);
-  rung_status status = histogram_clear(task, job.results);
+  job.stores = Rung::stores(task);
+  rung_status status = job.stores ? RUNG_OK : histogram_clear(task, job.results);
   const T *in = job.in;
   for (int64_t first = 0; first < problem->columns && status == RUNG_OK; first += problem->flush) {
     const int64_t left = problem->columns - first;

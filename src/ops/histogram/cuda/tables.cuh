@@ -41,6 +41,9 @@ static __global__ void histogram_table_kernel(histogram_job<T> job, int copies) 
 
 template <typename Table>
 struct histogram_table_rung {
+  static bool stores(const rung_task *) {
+    return false;
+  }
   template <typename T>
   static rung_status launch(const rung_task *task, histogram_job<T> job) {
     const int threads = histogram_block(task);

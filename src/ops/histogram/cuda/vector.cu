@@ -5,22 +5,31 @@
  *             nobody else touches, and neighbours' counters lie in neighbouring banks
  *   copies    as many copies of each counter as fit, at most one for every lane of a warp, as in
  *             `replicated`
- *   window    more slots than fit: blocks that see all elements and count a part of the slots each;
- *             those that read the same elements are neighbours and run at the same time
+ *   packed    more slots than fit: counters of 16 bits, two to a word. Who takes one to 2^15 takes
+ *             that much off again and adds it to the result; a barrier a tile sees to it that
+ *             nobody counts so much meanwhile as would overflow. Where not even these fit, blocks
+ *             see all elements and count a part of the slots each, a window; those that read the
+ *             same elements are neighbours and run at the same time
  *   device    far more than fit: the result itself, after equal slots of a warp were merged
  *
  * A search goes by a guide, which a kernel of its own writes before; edges and guide are kept in
  * shared memory beside the table, where they are not too long.
+ *
+ * Jobs of few elements have a kernel of their own, which is as short as it can be.
  *
  * Bytes are counted by value, 256 of them whatever the bins are; a value's slot is asked for once,
  * at the end. A block size is taken as whole warps, rounded down, at least one. */
 #include "ops/histogram/cuda/aggregated.cuh"
 #include "ops/histogram/cuda/copies.h"
 
-enum histogram_table { HISTOGRAM_OWNED, HISTOGRAM_COPIED, HISTOGRAM_WINDOW, HISTOGRAM_DEVICE };
+enum histogram_table { HISTOGRAM_OWNED, HISTOGRAM_COPIED, HISTOGRAM_PACKED, HISTOGRAM_DEVICE };
 
 /* Slots that are owned by threads; windows that are worth reading everything again for. */
 enum { HISTOGRAM_OWN_SLOTS = 32, HISTOGRAM_MOST_WINDOWS = 4 };
+
+/* Half of what a counter of 16 bits holds and one more: a tile's elements, at most as many, cannot
+ * take one from below this to 2^16. */
+static constexpr unsigned HISTOGRAM_CARRY = 0x8000u, HISTOGRAM_CARRIES = 0x80008000u;
 
 /* So many bytes of edges and guide are kept in shared memory. */
 enum { HISTOGRAM_NEAR_BYTES = 48 << 10 };
@@ -28,13 +37,33 @@ enum { HISTOGRAM_NEAR_BYTES = 48 << 10 };
 /* Loads of 16 bytes that a thread has under way. */
 enum { HISTOGRAM_LOADS = 4 };
 
+/* A row of so many bytes is one block's: others' help would come too late. */
+static constexpr int HISTOGRAM_ALONE_BYTES = 32 << 10, HISTOGRAM_ALONE_BLOCK = 1024;
+
+/* Blocks are not made smaller than this for more of them; elements for which a counter of a block's
+ * table is worth clearing and adding up. */
+/* Jobs of so few elements and slots are brief; a block then takes so many elements. */
+static constexpr int HISTOGRAM_BRIEF = 1 << 17, HISTOGRAM_BRIEF_BYTES = 1 << 15,
+                     HISTOGRAM_BRIEF_SLOTS = 4096, HISTOGRAM_BRIEF_EACH = 2048;
+
+/* Bytes of a table that a warp has for itself, and threads of such blocks. */
+static constexpr int HISTOGRAM_WARP_TABLE = 4 << 10, HISTOGRAM_WARPS_BLOCK = 256;
+
+static constexpr int HISTOGRAM_LEAST_BLOCK = 128, HISTOGRAM_PAYING = 4;
+
+/* So many elements a bin are counted in the result itself at once, where a table is packed. */
+static constexpr int HISTOGRAM_MOST_DIRECT = 16;
+
 struct histogram_plan {
   histogram_table table;
   int threads;
+  unsigned team;    /* threads that count a row together: a block's, or a warp's */
   unsigned entries; /* of the table: slots of a window, or values of a byte */
   unsigned copies;  /* of an entry: a power of two, or as many as threads */
-  int windows;
+  unsigned words;   /* of the table */
+  int windows, loads;
   const uint32_t *guide; /* of a search, or NULL */
+  bool stores;           /* one block a row, which writes the results */
   int near_edges;        /* edges kept in shared memory with the guide, after the table; 0: none */
   size_t table_bytes, shared_bytes;
 };
@@ -57,8 +86,18 @@ struct histogram_counter {
   const uint32_t *guide;
   unsigned copy, copies;   /* this thread's, and how many there are */
   unsigned first, entries; /* the window's */
+  unsigned member, team;   /* this thread, of those that count a row together */
   int64_t row;
 };
+
+/* Waits for the team, a warp or the block. */
+template <typename T>
+static __device__ __forceinline__ void histogram_meet(const histogram_counter<T> &counter) {
+  if (counter.team == blockDim.x)
+    __syncthreads();
+  else
+    __syncwarp();
+}
 
 /* The entry of x: a byte's is itself. */
 static __device__ __forceinline__ unsigned histogram_entry(const histogram_counter<uint8_t> &, int,
@@ -79,18 +118,44 @@ static __device__ __forceinline__ unsigned histogram_entry(const histogram_count
   return (unsigned)(out >= 0 ? out : histogram_guided(&rule, counter.edges, counter.guide, number));
 }
 
-/* Counts x; all lanes of a warp come here together, `there` says which of them has an element. */
-template <typename T, int WAY, histogram_table TABLE>
-static __device__ __forceinline__ void histogram_count(const histogram_counter<T> &counter, T x,
-                                                       bool there) {
-  const int way = WAY == HISTOGRAM_WAYS ? counter.job.rule.way : WAY;
-  const unsigned entry = histogram_entry(counter, way, x);
+/* Adds n, which is no more than a tile has elements, to `count` counters of 16 bits. Of additions
+ * that follow each other exactly one finds a counter below 2^15 and leaves it above. All are under
+ * way before the first one's answer is looked at. */
+template <int COUNT, typename T>
+static __device__ __forceinline__ void histogram_count_packed(const histogram_counter<T> &counter,
+                                                              const unsigned *entries, unsigned n) {
+  unsigned was[COUNT], carries = 0;
+#pragma unroll
+  for (int e = 0; e < COUNT; ++e) {
+    const unsigned at = entries[e] - counter.first;
+    was[e] = at < counter.entries ? atomicAdd(&counter.shared[at / 2], n << at % 2 * 16) : 0;
+  }
+#pragma unroll
+  for (int e = 0; e < COUNT; ++e) {
+    const unsigned at = entries[e] - counter.first;
+    carries |= (was[e] + (n << at % 2 * 16)) & ~was[e];
+  }
+  if ((carries & HISTOGRAM_CARRIES) == 0) return;
+#pragma unroll
+  for (int e = 0; e < COUNT; ++e) {
+    const unsigned at = entries[e] - counter.first, half = at % 2 * 16;
+    if (at >= counter.entries || ((was[e] + (n << half)) & ~was[e] & HISTOGRAM_CARRY << half) == 0)
+      continue;
+    atomicSub(&counter.shared[at / 2], HISTOGRAM_CARRY << half);
+    histogram_add(counter.job, counter.row, entries[e], HISTOGRAM_CARRY);
+  }
+}
+
+/* Counts an element of `entry`; all lanes of a warp come here together, `there` says which of them
+ * has one. */
+template <typename T, histogram_table TABLE>
+static __device__ __forceinline__ void histogram_count(const histogram_counter<T> &counter,
+                                                       unsigned entry, bool there) {
   if (TABLE == HISTOGRAM_DEVICE) {
     const unsigned n = histogram_peers(there ? entry : 0xffffffffu);
     if (there) histogram_add(counter.job, counter.row, entry, n);
-  } else if (TABLE == HISTOGRAM_WINDOW) {
-    const unsigned at = entry - counter.first;
-    if (there && at < counter.entries) atomicAdd(&counter.shared[at], 1u);
+  } else if (TABLE == HISTOGRAM_PACKED) {
+    if (there) histogram_count_packed<1>(counter, &entry, 1);
   } else if (there) {
     unsigned *at = &counter.shared[entry * counter.copies + counter.copy];
     if (TABLE == HISTOGRAM_OWNED)
@@ -108,22 +173,32 @@ static __device__ __forceinline__ void histogram_end(const histogram_counter<T> 
   unsigned slot = counter.first + entry;
   if constexpr (sizeof(T) == 1)
     slot = histogram_slot(counter.job.rule, counter.job.edges, counter.job.rule.way, (T)entry);
-  histogram_add(counter.job, counter.row, slot, n);
+  if (counter.job.stores)
+    histogram_put(counter.job, counter.row, slot, n);
+  else
+    histogram_add(counter.job, counter.row, slot, n);
 }
 
 template <typename T, histogram_table TABLE>
 static __device__ __forceinline__ void histogram_add_up(const histogram_counter<T> &counter) {
-  const unsigned copies = counter.copies;
+  const unsigned copies = counter.copies, slots = (unsigned)counter.job.rule.slots;
+  /* Remainders have no slots outside, which are asked for nevertheless. */
+  if (counter.job.stores && slots == counter.job.results.bins && counter.member < HISTOGRAM_OUTER)
+    histogram_put(counter.job, counter.row, slots + counter.member, 0);
   if constexpr (TABLE == HISTOGRAM_OWNED) {
-    for (unsigned entry = threadIdx.x / 32; entry < counter.entries; entry += blockDim.x / 32) {
+    for (unsigned entry = counter.member / 32; entry < counter.entries;
+         entry += counter.team / 32) {
       unsigned n = 0;
-      for (unsigned c = threadIdx.x % 32; c < copies; c += 32)
+      for (unsigned c = counter.member % 32; c < copies; c += 32)
         n += counter.shared[entry * copies + c];
       for (int s = 16; s > 0; s /= 2) n += __shfl_xor_sync(0xffffffffu, n, s);
-      if (threadIdx.x % 32 == 0) histogram_end(counter, entry, n);
+      if (counter.member % 32 == 0) histogram_end(counter, entry, n);
     }
+  } else if constexpr (TABLE == HISTOGRAM_PACKED) {
+    for (unsigned entry = counter.member; entry < counter.entries; entry += counter.team)
+      histogram_end(counter, entry, counter.shared[entry / 2] >> entry % 2 * 16 & 0xffffu);
   } else if constexpr (TABLE != HISTOGRAM_DEVICE) {
-    for (unsigned entry = threadIdx.x; entry < counter.entries; entry += blockDim.x) {
+    for (unsigned entry = counter.member; entry < counter.entries; entry += counter.team) {
       unsigned n = 0;
       for (unsigned c = 0; c < copies; ++c)
         n += counter.shared[entry * copies + ((c + entry) & (copies - 1))];
@@ -135,20 +210,97 @@ static __device__ __forceinline__ void histogram_add_up(const histogram_counter<
 /* ---- the kernel --------------------------------------------------------------------------------
  */
 
+/* The entries of a word's elements. Guesses first; where one of them proves nothing, or where the
+ * word before had such (`doubt`), all are compared with edges, side by side. */
+template <typename T, int WAY>
+static __device__ __forceinline__ void histogram_entries(const histogram_counter<T> &counter,
+                                                         const histogram_wide<T> &wide,
+                                                         unsigned *entries, bool *doubt) {
+  typedef histogram_wide<T> word;
+  const int way = WAY == HISTOGRAM_WAYS ? counter.job.rule.way : WAY;
+  if constexpr (WAY == HISTOGRAM_SINGLE || WAY == HISTOGRAM_DOUBLE) {
+    const histogram_rule rule = histogram_rule_for<T>(counter.job.rule);
+    const bool plain = WAY == HISTOGRAM_SINGLE && rule.plain;
+    bool sure = !*doubt && !plain, held = true;
+    if (sure) {
+#pragma unroll
+      for (int e = 0; e < word::COUNT; ++e)
+        sure &= WAY == HISTOGRAM_SINGLE
+                    ? histogram_guess(rule, (float)histogram_value(rule, wide.at[e]), &entries[e])
+                    : histogram_guess(rule, (double)histogram_value(rule, wide.at[e]), &entries[e]);
+    }
+    *doubt = !sure;
+    if (sure) return;
+    if (plain) {
+#pragma unroll
+      for (int e = 0; e < word::COUNT; ++e)
+        entries[e] = histogram_compare_plain(rule, wide.at[e], &held);
+    } else {
+#pragma unroll
+      for (int e = 0; e < word::COUNT; ++e)
+        entries[e] = histogram_compare(rule, way, wide.at[e], &held);
+    }
+    if (held) return;
+#pragma unroll
+    for (int e = 0; e < word::COUNT; ++e)
+      entries[e] = histogram_held(rule, histogram_number(rule, wide.at[e]), entries[e]);
+  } else {
+#pragma unroll
+    for (int e = 0; e < word::COUNT; ++e) entries[e] = histogram_entry(counter, way, wide.at[e]);
+  }
+}
+
+/* Counts a word's elements. Counters of 16 bits are not added to by the hardware at once where
+ * lanes are in one: a warp whose elements are equal adds them once, a thread too. */
 template <typename T, int WAY, histogram_table TABLE>
 static __device__ __forceinline__ void histogram_count_wide(const histogram_counter<T> &counter,
                                                             const histogram_wide<T> &wide,
-                                                            bool there) {
+                                                            bool there, bool *doubt) {
+  constexpr int count = histogram_wide<T>::COUNT;
+  unsigned entries[count];
+  histogram_entries<T, WAY>(counter, wide, entries, doubt);
+  if constexpr (TABLE == HISTOGRAM_PACKED) {
+    bool equal = true;
 #pragma unroll
-  for (int e = 0; e < histogram_wide<T>::COUNT; ++e)
-    histogram_count<T, WAY, TABLE>(counter, wide.at[e], there);
+    for (int e = 1; e < count; ++e) equal &= entries[e] == entries[0];
+    const unsigned all = 0xffffffffu, first = __shfl_sync(all, entries[0], 0);
+    if (__all_sync(all, there && entries[0] == first)) {
+      const bool leads = threadIdx.x % 32 == 0;
+      if (__all_sync(all, equal)) {
+        if (leads) histogram_count_packed<1>(counter, entries, 32 * count);
+        return;
+      }
+#pragma unroll
+      for (int e = 0; e < count; ++e) {
+        const bool same = __all_sync(all, entries[e] == __shfl_sync(all, entries[e], 0));
+        if (!same || leads) histogram_count_packed<1>(counter, &entries[e], same ? 32 : 1);
+      }
+      return;
+    }
+    if (equal) {
+      if (there) histogram_count_packed<1>(counter, entries, count);
+      return;
+    }
+    if (there) histogram_count_packed<count>(counter, entries, 1);
+  } else {
+#pragma unroll
+    for (int e = 0; e < count; ++e) histogram_count<T, TABLE>(counter, entries[e], there);
+  }
+}
+
+/* One element, at a row's ends. */
+template <typename T, int WAY, histogram_table TABLE>
+static __device__ __forceinline__ void histogram_count_one(const histogram_counter<T> &counter,
+                                                           const T *in, int64_t i, int64_t end) {
+  const int way = WAY == HISTOGRAM_WAYS ? counter.job.rule.way : WAY;
+  histogram_count<T, TABLE>(counter, histogram_entry(counter, way, i < end ? in[i] : T()), i < end);
 }
 
 /* A part of a row: its share of the tiles of 16-byte words, and of part 0 the elements before and
  * after them. */
 template <typename T, int WAY, histogram_table TABLE>
 static __device__ __forceinline__ void histogram_count_part(const histogram_counter<T> &counter,
-                                                            int64_t part) {
+                                                            int64_t part, int loads) {
   typedef histogram_wide<T> wide;
   const histogram_job<T> &job = counter.job;
   const T *in = job.in + counter.row * job.in_row;
@@ -156,30 +308,34 @@ static __device__ __forceinline__ void histogram_count_part(const histogram_coun
   const int64_t head = before < job.columns ? before : job.columns;
   const int64_t words = (job.columns - head) / wide::COUNT;
   const wide *from = (const wide *)(in + head);
-  const int64_t tile = (int64_t)blockDim.x * HISTOGRAM_LOADS;
+  const int64_t tile = (int64_t)counter.team * loads;
   for (int64_t first = part * tile; first < words; first += job.parts * tile) {
-    const int64_t own = first + threadIdx.x;
+    const int64_t own = first + counter.member;
     wide loaded[HISTOGRAM_LOADS];
-    if (first + tile <= words) {
+    bool doubt = false;
+    const int64_t end = first + tile < words ? first + tile : words;
+    if (loads == HISTOGRAM_LOADS && first + tile <= words) {
 #pragma unroll
-      for (int u = 0; u < HISTOGRAM_LOADS; ++u) loaded[u] = from[own + u * (int64_t)blockDim.x];
+      for (int u = 0; u < HISTOGRAM_LOADS; ++u) loaded[u] = from[own + u * (int64_t)counter.team];
 #pragma unroll
       for (int u = 0; u < HISTOGRAM_LOADS; ++u)
-        histogram_count_wide<T, WAY, TABLE>(counter, loaded[u], true);
+        histogram_count_wide<T, WAY, TABLE>(counter, loaded[u], true, &doubt);
     } else {
+      wide next = {};
+      if (own < end) next = from[own];
 #pragma unroll 1
-      for (int64_t i = own; i - threadIdx.x < words; i += blockDim.x) {
-        wide last = {};
-        if (i < words) last = from[i];
-        histogram_count_wide<T, WAY, TABLE>(counter, last, i < words);
+      for (int64_t i = own; i - counter.member < end; i += counter.team) {
+        const wide last = next;
+        if (i + counter.team < end) next = from[i + counter.team];
+        histogram_count_wide<T, WAY, TABLE>(counter, last, i < end, &doubt);
       }
     }
+    if (TABLE == HISTOGRAM_PACKED) __syncthreads();
   }
   if (part != 0) return;
   const int64_t after = head + words * wide::COUNT;
-  const bool in_head = threadIdx.x < head, in_tail = threadIdx.x < job.columns - after;
-  histogram_count<T, WAY, TABLE>(counter, in_head ? in[threadIdx.x] : T(), in_head);
-  histogram_count<T, WAY, TABLE>(counter, in_tail ? in[after + threadIdx.x] : T(), in_tail);
+  histogram_count_one<T, WAY, TABLE>(counter, in, counter.member, head);
+  histogram_count_one<T, WAY, TABLE>(counter, in, after + counter.member, job.columns);
 }
 
 /* Edges and guide into shared memory. */
@@ -211,30 +367,114 @@ static __global__ void __launch_bounds__(1024)
   histogram_counter<T> counter = {job, shared, job.edges, plan.guide};
   counter.copies = plan.copies;
   counter.entries = plan.entries;
-  counter.copy = TABLE == HISTOGRAM_OWNED ? threadIdx.x : threadIdx.x & (plan.copies - 1);
+  counter.team = plan.team;
+  counter.member = threadIdx.x % plan.team;
+  counter.copy = TABLE == HISTOGRAM_OWNED ? counter.member : counter.member & (plan.copies - 1);
   if (plan.near_edges > 0) histogram_copy_near(counter, plan);
-  const int64_t jobs = job.rows * job.parts * plan.windows;
-  for (int64_t at = blockIdx.x; at < jobs; at += gridDim.x) {
+  counter.shared = shared + threadIdx.x / plan.team * plan.words;
+  const int64_t jobs = job.rows * job.parts * plan.windows, teams = blockDim.x / plan.team;
+  for (int64_t at = blockIdx.x * teams + threadIdx.x / plan.team; at < jobs;
+       at += gridDim.x * teams) {
     const int64_t rest = at / plan.windows;
     counter.first = (unsigned)(at % plan.windows) * plan.entries;
     counter.row = rest / job.parts;
-    if (TABLE == HISTOGRAM_WINDOW) { /* the last one may be smaller */
+    if (TABLE == HISTOGRAM_PACKED) { /* the last one may be smaller */
       const unsigned left = (unsigned)job.rule.slots - counter.first;
       counter.entries = left < plan.entries ? left : plan.entries;
     }
     if (TABLE != HISTOGRAM_DEVICE) {
-      for (unsigned i = threadIdx.x; i < plan.entries * plan.copies; i += blockDim.x) shared[i] = 0;
-      __syncthreads();
+      for (unsigned i = counter.member; i < plan.words; i += counter.team) counter.shared[i] = 0;
+      histogram_meet(counter);
     }
-    histogram_count_part<T, WAY, TABLE>(counter, rest % job.parts);
-    __syncthreads();
+    histogram_count_part<T, WAY, TABLE>(counter, rest % job.parts, plan.loads);
+    histogram_meet(counter);
     histogram_add_up<T, TABLE>(counter);
-    __syncthreads();
+    histogram_meet(counter);
+  }
+}
+
+/* Few elements take less time than it takes to bring the kernel above, which is code for many, from
+ * memory: this one is short. A table a block, and two elements a thread. */
+template <typename T>
+static __global__ void __launch_bounds__(1024) histogram_brief_kernel(histogram_job<T> job) {
+  RUNG_DYNAMIC_SHARED(unsigned, shared);
+  const int slots = job.rule.slots;
+  const int64_t row = blockIdx.x / job.parts, step = job.parts * blockDim.x;
+  const T *in = job.in + row * job.in_row;
+  for (int slot = (int)threadIdx.x; slot < slots; slot += (int)blockDim.x) shared[slot] = 0;
+  __syncthreads();
+  for (int64_t i = blockIdx.x % job.parts * blockDim.x + threadIdx.x; i < job.columns;
+       i += 2 * step) {
+    const bool two = i + step < job.columns;
+    const T one = in[i], other = two ? in[i + step] : one;
+    atomicAdd(&shared[histogram_slot(job.rule, job.edges, job.rule.way, one)], 1u);
+    if (two) atomicAdd(&shared[histogram_slot(job.rule, job.edges, job.rule.way, other)], 1u);
+  }
+  __syncthreads();
+  const int all = job.stores ? (int)job.results.bins + HISTOGRAM_OUTER : slots;
+  for (int slot = (int)threadIdx.x; slot < all; slot += (int)blockDim.x) {
+    const unsigned n = slot < slots ? shared[slot] : 0;
+    if (job.stores)
+      histogram_put(job, row, (unsigned)slot, n);
+    else
+      histogram_add(job, row, (unsigned)slot, n);
   }
 }
 
 /* ---- launching ---------------------------------------------------------------------------------
  */
+
+/* Threads a block: fewer where more blocks would have nothing to do, or more where one is alone. */
+static int histogram_threads_for(const histogram_problem *problem, const rung_device *device,
+                                 bool stores) {
+  const int64_t words = problem->columns * (int64_t)rung_dtype_bytes(problem->dtype) / 16;
+  int threads = stores && problem->rows < device->processors ? HISTOGRAM_ALONE_BLOCK
+                                                             : (int)HISTOGRAM_WIDE_BLOCK;
+  const int64_t busy = stores ? 1 : (device->processors + problem->rows - 1) / problem->rows;
+  while (threads > HISTOGRAM_LEAST_BLOCK && words < threads * busy) threads /= 2;
+  return threads;
+}
+
+/* Whether a job is for the short kernel. Bytes come sixteen at a time in the long one. */
+static bool histogram_brief(const rung_task *task) {
+  const histogram_problem *problem = (const histogram_problem *)task->problem;
+  const int64_t most =
+      rung_dtype_bytes(problem->dtype) == 1 ? HISTOGRAM_BRIEF_BYTES : HISTOGRAM_BRIEF;
+  return task->block == 0 && problem->columns > 0 && problem->columns <= most &&
+         problem->rows <= most / problem->columns && problem->columns <= problem->flush &&
+         problem->rule.slots <= HISTOGRAM_BRIEF_SLOTS;
+}
+
+static int64_t histogram_brief_parts(int64_t columns) {
+  return (columns + HISTOGRAM_BRIEF_EACH - 1) / HISTOGRAM_BRIEF_EACH;
+}
+
+template <typename T>
+static rung_status histogram_launch_brief(const rung_task *task, histogram_job<T> job) {
+  const int64_t half = (job.columns + 1) / 2;
+  const int threads = half >= 1024 ? 1024 : (int)((half + 31) / 32 * 32);
+  job.parts = histogram_brief_parts(job.columns);
+  RUNG_LAUNCH(task, (histogram_brief_kernel<T>), (unsigned)(job.rows * job.parts),
+              (unsigned)threads, (size_t)job.rule.slots * sizeof(unsigned), job);
+  return RUNG_OK;
+}
+
+/* Whether rows are left to one block each: there are many, or these are short. */
+static bool histogram_alone(const histogram_problem *problem, const rung_device *device) {
+  const bool mapped = histogram_by_value(problem) && problem->kind != RUNG_BINS_BYTES;
+  if (mapped || problem->columns == 0 || problem->columns > problem->flush) return false;
+  return problem->columns * (int64_t)rung_dtype_bytes(problem->dtype) <= HISTOGRAM_ALONE_BYTES ||
+         problem->rows >= 16 * (int64_t)device->processors;
+}
+
+/* Whether there are so many rows that every warp gets some, and of tables so small that as many
+ * warps are there as can be. */
+static bool histogram_rows_to_warps(const histogram_problem *problem, const rung_device *device) {
+  return problem->rows >= 32 * (int64_t)device->processors &&
+         rung_dtype_bytes(problem->dtype) > 1 &&
+         problem->rule.slots * (int64_t)sizeof(unsigned) <= HISTOGRAM_WARP_TABLE &&
+         (problem->rule.way != HISTOGRAM_SEARCH || problem->rule.plain);
+}
 
 static histogram_plan histogram_plan_of(const rung_task *task) {
   const histogram_problem *problem = (const histogram_problem *)task->problem;
@@ -243,10 +483,17 @@ static histogram_plan histogram_plan_of(const rung_task *task) {
   int64_t limit = task->device->shared_bytes;
   const int warps = task->block / 32 > 0 ? task->block / 32 : 1;
   histogram_plan plan = {};
-  plan.threads = task->block > 0 ? warps * 32 : HISTOGRAM_WIDE_BLOCK;
+  plan.stores = histogram_alone(problem, task->device);
+  const bool by_warps =
+      task->block == 0 && plan.stores && histogram_rows_to_warps(problem, task->device);
+  if (by_warps) limit = HISTOGRAM_WARP_TABLE;
+  plan.threads = task->block > 0 ? warps * 32
+                 : by_warps      ? HISTOGRAM_WARPS_BLOCK
+                                 : histogram_threads_for(problem, task->device, plan.stores);
+  plan.team = by_warps ? 32u : (unsigned)plan.threads;
   plan.entries = histogram_by_value(problem) ? 256u : (unsigned)problem->rule.slots;
   plan.windows = 1;
-  if (rule->way == HISTOGRAM_SEARCH && !histogram_by_value(problem)) {
+  if (rule->way == HISTOGRAM_SEARCH && !rule->plain && !histogram_by_value(problem)) {
     const int64_t near = (rule->bins + 1) * (int64_t)sizeof(double) + (rule->cells + 1) * word;
     plan.guide = (const uint32_t *)task->scratch;
     if (near <= HISTOGRAM_NEAR_BYTES && near < limit / 2 && !rule->even) {
@@ -254,39 +501,56 @@ static histogram_plan histogram_plan_of(const rung_task *task) {
       limit -= (near + 15) / 16 * 16;
     }
   }
-  const int64_t windows = (plan.entries * word + limit - 1) / limit;
-  if (plan.entries <= HISTOGRAM_OWN_SLOTS && plan.entries * plan.threads * word <= limit) {
+  const int64_t windows = (plan.entries * word / 2 + limit - 1) / limit;
+  /* Elements that a block counts, about. */
+  const int64_t least = plan.team * (int64_t)(16 / rung_dtype_bytes(problem->dtype)),
+                tiles = (problem->columns + least - 1) / least,
+                busy = (2 * task->device->processors + problem->rows - 1) / problem->rows,
+                share = problem->columns / (plan.stores    ? 1
+                                            : tiles < busy ? tiles + 1
+                                                           : busy);
+  if (plan.entries <= HISTOGRAM_OWN_SLOTS && plan.entries * plan.team * word <= limit &&
+      plan.entries * plan.team * HISTOGRAM_PAYING <= share) {
     plan.table = HISTOGRAM_OWNED;
-    plan.copies = (unsigned)plan.threads;
-  } else if (windows == 1) {
+    plan.copies = plan.team;
+  } else if (plan.entries * word <= limit) {
     plan.table = HISTOGRAM_COPIED;
     plan.copies = (unsigned)histogram_copies(plan.entries, limit);
-  } else if (windows <= HISTOGRAM_MOST_WINDOWS) {
-    plan.table = HISTOGRAM_WINDOW;
+    while (plan.copies > 1 && plan.entries * plan.copies * HISTOGRAM_PAYING > share)
+      plan.copies /= 2;
+  } else if (windows <= HISTOGRAM_MOST_WINDOWS &&
+             problem->columns >= HISTOGRAM_MOST_DIRECT * (int64_t)plan.entries) {
+    plan.table = HISTOGRAM_PACKED;
     plan.copies = 1;
     plan.windows = (int)windows;
-    plan.entries = (unsigned)((plan.entries + windows - 1) / windows);
+    plan.entries = (unsigned)((plan.entries + 2 * windows - 1) / (2 * windows) * 2);
   } else {
     plan.table = HISTOGRAM_DEVICE;
     plan.copies = 1;
   }
   if (plan.table != HISTOGRAM_DEVICE)
-    plan.table_bytes = ((size_t)plan.entries * plan.copies * sizeof(unsigned) + 7) / 8 * 8;
+    plan.words = plan.table == HISTOGRAM_PACKED ? plan.entries / 2 : plan.entries * plan.copies;
+  plan.words = (plan.words + 1) / 2 * 2;
+  plan.table_bytes = plan.words * sizeof(unsigned) * ((unsigned)plan.threads / plan.team);
   plan.shared_bytes = plan.table_bytes;
   if (plan.near_edges > 0)
     plan.shared_bytes +=
         (size_t)plan.near_edges * sizeof(double) + (size_t)(rule->cells + 1) * sizeof(uint32_t);
+  plan.stores &= plan.table == HISTOGRAM_OWNED || plan.table == HISTOGRAM_COPIED;
   /* A block that a multiprocessor has room for once only should fill it. */
-  if (task->block == 0 && 2 * (int64_t)plan.shared_bytes > task->device->shared_processor_bytes)
+  if (task->block == 0 && !by_warps && plan.table != HISTOGRAM_OWNED &&
+      2 * (int64_t)plan.shared_bytes > task->device->shared_processor_bytes) {
     plan.threads = 1024;
+    plan.team = 1024;
+  }
   return plan;
 }
 
 template <typename T, int WAY, histogram_table TABLE>
 static rung_status histogram_launch(const rung_task *task, histogram_job<T> job,
-                                    const histogram_plan &plan) {
-  const int64_t tile = (int64_t)plan.threads * HISTOGRAM_LOADS * histogram_wide<T>::COUNT;
-  const int64_t tiles = (job.columns + tile - 1) / tile;
+                                    histogram_plan plan) {
+  const int64_t least = (int64_t)plan.team * histogram_wide<T>::COUNT;
+  const int64_t tiles = (job.columns + least - 1) / least;
   int resident = 0;
   RUNG_ALLOW_SHARED(task, (histogram_vector_kernel<T, WAY, TABLE>), plan.shared_bytes);
   RUNG_RESIDENT_BLOCKS(task, (histogram_vector_kernel<T, WAY, TABLE>), plan.threads,
@@ -294,10 +558,13 @@ static rung_status histogram_launch(const rung_task *task, histogram_job<T> job,
   const int64_t busy = (int64_t)task->device->processors * (resident > 0 ? resident : 1);
   job.parts = busy / (job.rows * plan.windows);
   if (job.parts > tiles) job.parts = tiles;
-  if (job.parts < 1) job.parts = 1;
+  if (job.parts < 1 || job.stores) job.parts = 1;
+  const int64_t loads = tiles / job.parts;
+  plan.loads = loads < 1 ? 1 : loads < HISTOGRAM_LOADS ? (int)loads : HISTOGRAM_LOADS;
+  const int64_t teams = plan.threads / (int)plan.team;
   RUNG_LAUNCH(task, (histogram_vector_kernel<T, WAY, TABLE>),
-              histogram_grid(job.rows * job.parts * plan.windows, busy), (unsigned)plan.threads,
-              plan.shared_bytes, job, plan);
+              histogram_grid((job.rows * job.parts * plan.windows + teams - 1) / teams, busy),
+              (unsigned)plan.threads, plan.shared_bytes, job, plan);
   return RUNG_OK;
 }
 
@@ -309,8 +576,7 @@ static rung_status histogram_write_guide(const rung_task *task, const histogram_
   return RUNG_OK;
 }
 
-/* Few slots' tables are compiled for every way, windows for remainders, which are soon found; the
- * others ask for the way element by element. */
+/* Tables are compiled for every way; the result itself asks for the way element by element. */
 template <typename T, int WAY>
 static rung_status histogram_launch_table(const rung_task *task, const histogram_job<T> &job) {
   const histogram_plan plan = histogram_plan_of(task);
@@ -322,17 +588,28 @@ static rung_status histogram_launch_table(const rung_task *task, const histogram
     return histogram_launch<T, WAY, HISTOGRAM_OWNED>(task, job, plan);
   if (plan.table == HISTOGRAM_COPIED)
     return histogram_launch<T, WAY, HISTOGRAM_COPIED>(task, job, plan);
-  if (plan.table == HISTOGRAM_WINDOW)
-    return histogram_launch < T, WAY == HISTOGRAM_MODULO ? WAY : HISTOGRAM_WAYS,
-           HISTOGRAM_WINDOW > (task, job, plan);
+  if (plan.table == HISTOGRAM_PACKED)
+    return histogram_launch<T, WAY, HISTOGRAM_PACKED>(task, job, plan);
   return histogram_launch<T, HISTOGRAM_WAYS, HISTOGRAM_DEVICE>(task, job, plan);
+}
+
+/* Whether to go by floats: where edges are plain, or few guesses are in doubt. One in a hundred
+ * elements would make most words of a warp wait; a guess in double is not so much dearer. */
+static bool histogram_single(const histogram_rule &rule) {
+  return rule.plain || (rule.way == HISTOGRAM_SINGLE && rule.within_f >= 0.499f);
 }
 
 /* The ways that elements of a type can have. */
 struct histogram_vector_rung {
+  static bool stores(const rung_task *task) {
+    const histogram_problem *problem = (const histogram_problem *)task->problem;
+    if (histogram_brief(task)) return histogram_brief_parts(problem->columns) == 1;
+    return histogram_plan_of(task).stores;
+  }
   template <typename T>
   static rung_status launch(const rung_task *task, const histogram_job<T> &job) {
     const bool is_float = histogram_type<T>::is_float;
+    if (histogram_brief(task)) return histogram_launch_brief(task, job);
     if constexpr (sizeof(T) == 1)
       return histogram_launch<T, HISTOGRAM_WAYS, HISTOGRAM_COPIED>(task, job,
                                                                    histogram_plan_of(task));
@@ -340,10 +617,9 @@ struct histogram_vector_rung {
       if (job.rule.way == HISTOGRAM_MODULO)
         return histogram_launch_table<T, HISTOGRAM_MODULO>(task, job);
     if constexpr (sizeof(T) > 1 && sizeof(T) <= 4)
-      if (job.rule.way == HISTOGRAM_SINGLE)
-        return histogram_launch_table<T, HISTOGRAM_SINGLE>(task, job);
+      if (histogram_single(job.rule)) return histogram_launch_table<T, HISTOGRAM_SINGLE>(task, job);
     if constexpr (sizeof(T) > 1) {
-      if (job.rule.way == HISTOGRAM_DOUBLE)
+      if (job.rule.way == HISTOGRAM_DOUBLE || job.rule.way == HISTOGRAM_SINGLE)
         return histogram_launch_table<T, HISTOGRAM_DOUBLE>(task, job);
       return histogram_launch_table<T, HISTOGRAM_SEARCH>(task, job);
     }

@@ -11,8 +11,8 @@ static const char *const kinds[] = {"modulo", "even", "edges", "bytes", NULL};
 static const char *const types[] = {"u8",  "i8",  "u16",  "i16", "i32", "u32",
                                     "i64", "f16", "bf16", "f32", "f64", NULL};
 static const char *const datas[] = {"random", "edges",       "special", "equal",
-                                    "sorted", "alternating", NULL};
-enum { RANDOM, EDGES, SPECIAL, EQUAL, SORTED, ALTERNATING };
+                                    "sorted", "alternating", "whole",   NULL};
+enum { RANDOM, EDGES, SPECIAL, EQUAL, SORTED, ALTERNATING, WHOLE };
 enum { TYPE_U32 = 5, BY_TYPE = -1 };
 #define FLUSH ((int64_t)1 << 31)
 
@@ -102,6 +102,8 @@ static void fill_row(const rung_case *test_case, const request *r, void *row, ru
       put_real(p->dtype, row, k, first + span * ((double)k / (double)p->columns));
     } else if (r->data == ALTERNATING) {
       put_real(p->dtype, row, k, first + span * (k % 2 ? 0.13 : 0.91));
+    } else if (r->data == WHOLE) {
+      put_real(p->dtype, row, k, floor(first + span * rung_random_double(random)));
     } else if (!rung_dtype_is_float(p->dtype) && rung_random_next(random) >> 63) {
       put_integer(p->dtype, row, k, rung_random_next(random));
     } else {
@@ -149,7 +151,8 @@ static const rung_key keys[] = {
     RUNG_CHOICE(request, type, TYPE_U32, .name = "type", .names = types, .help = "of the elements"),
     RUNG_INTEGER(request, rows, 1, HISTOGRAM_MOST, 1, .name = "rows", .help = "histograms"),
     RUNG_CHOICE(request, data, RANDOM, .name = "data", .names = datas,
-                .help = "the elements' values; edges: every edge and the numbers next to it"),
+                .help = "the elements' values; edges: every edge and the numbers next to it; "
+                        "whole: random whole numbers"),
     RUNG_REAL(request, low, -1e308, 1e308, NAN, .name = "low", .help = "the first edge",
               .depends = "0 of floats, the type's least", .shown = has_range),
     RUNG_REAL(request, high, -1e308, 1e308, NAN, .name = "high", .help = "the last edge",
@@ -298,51 +301,67 @@ static void drop(rung_case *test_case) {
       "n=3001 bins=12 outside=0 low=0.3 high=0.7 type=" type,                            \
       "n=3001 kind=edges bins=1 data=special type=" type, "n=20011 bins=10 type=" type
 
-static const char *const verify[] = {"n=5000 bins=8 type=u32",
-                                     "n=3000 bins=256 kind=even type=f32",
-                                     LENGTHS("bins=8 type=u32"),
-                                     LENGTHS("kind=bytes type=u8"),
-                                     LENGTHS("bins=100 type=f32"),
-                                     LENGTHS("bins=2000 type=u16"),
-                                     KINDS("bins=6 type=u32"),
-                                     KINDS("kind=bytes type=u8"),
-                                     KINDS("kind=even bins=1024 type=u32"),
-                                     INTEGERS("u8"),
-                                     INTEGERS("u16"),
-                                     INTEGERS("i32"),
-                                     INTEGERS("u32"),
-                                     INTEGERS("i64"),
-                                     FLOATS("f32"),
-                                     FLOATS("f64"),
-                                     INTEGERS("i8"),
-                                     INTEGERS("i16"),
-                                     HALVES("f16"),
-                                     HALVES("bf16"),
-                                     "n=3001 bins=455 data=edges type=f16", /* DOUBLE, just so */
-                                     "n=3001 bins=12 low=0 high=1e-33 data=edges type=bf16",
-                                     "n=3000 bins=8 flush=100 type=u32",
-                                     "n=3001 bins=300 flush=64 rows=3 type=f32",
-                                     "n=3001 kind=bytes flush=1000 type=u8",
-                                     "n=20011 bins=8 type=u32",
-                                     "n=20011 bins=300 rows=3 type=u32",
-                                     "n=20011 bins=10 rows=2 type=f32",
-                                     "n=20011 bins=1000 data=edges type=f32",
-                                     "n=20011 bins=1000 data=equal type=f64",
-                                     "n=20011 bins=60000 type=i64",
-                                     "n=20011 bins=500 kind=even low=-5 high=5e18 type=i64",
-                                     "n=40001 bins=7 rows=2 type=u16",
-                                     "n=40001 bins=300000 rows=2 data=sorted type=f32",
-                                     "n=80003 kind=bytes rows=2 type=u8",
-                                     "n=80003 kind=bytes data=equal type=u8",
-                                     "n=140003 kind=even bins=100 type=f32",
-                                     "n=5000 bins=9000 type=u32",
-                                     "n=5000 bins=20000 type=f32 rows=2",
-                                     "n=5000 bins=65536 type=u32",
-                                     "n=5000 bins=65536 type=u16 kind=even",
-                                     "n=3000 bins=400000 type=f64",
-                                     "n=3000 bins=1048576 type=f32 data=edges",
-                                     "n=3000 bins=1048576 kind=edges type=u32",
-                                     NULL};
+static const char *const verify[] = {
+    "n=5000 bins=8 type=u32",
+    "n=3000 bins=256 kind=even type=f32",
+    LENGTHS("bins=8 type=u32"),
+    LENGTHS("kind=bytes type=u8"),
+    LENGTHS("bins=100 type=f32"),
+    LENGTHS("bins=2000 type=u16"),
+    KINDS("bins=6 type=u32"),
+    KINDS("kind=bytes type=u8"),
+    KINDS("kind=even bins=1024 type=u32"),
+    INTEGERS("u8"),
+    INTEGERS("u16"),
+    INTEGERS("i32"),
+    INTEGERS("u32"),
+    INTEGERS("i64"),
+    FLOATS("f32"),
+    FLOATS("f64"),
+    INTEGERS("i8"),
+    INTEGERS("i16"),
+    HALVES("f16"),
+    HALVES("bf16"),
+    "n=3001 bins=455 data=edges type=f16", /* DOUBLE, just so */
+    "n=3001 bins=12 low=0 high=1e-33 data=edges type=bf16",
+    "n=3000 bins=8 flush=100 type=u32",
+    "n=3001 bins=300 flush=64 rows=3 type=f32",
+    "n=3001 kind=bytes flush=1000 type=u8",
+    "n=20011 bins=8 type=u32",
+    "n=20011 bins=300 rows=3 type=u32",
+    "n=20011 bins=10 rows=2 type=f32",
+    "n=20011 bins=1000 data=edges type=f32",
+    "n=20011 bins=1000 data=equal type=f64",
+    "n=20011 bins=60000 type=i64",
+    "n=20011 bins=500 kind=even low=-5 high=5e18 type=i64",
+    "n=40001 bins=7 rows=2 type=u16",
+    "n=40001 bins=300000 rows=2 data=sorted type=f32",
+    "n=80003 kind=bytes rows=2 type=u8",
+    "n=80003 kind=bytes data=equal type=u8",
+    "n=140003 kind=even bins=100 type=f32",
+    "n=5000 bins=9000 type=u32",
+    "n=5000 bins=20000 type=f32 rows=2",
+    "n=5000 bins=65536 type=u32",
+    "n=5000 bins=65536 type=u16 kind=even",
+    "n=300007 bins=65536 data=equal type=u32",
+    "n=300007 bins=65536 kind=even data=alternating type=u16",
+    "n=300007 bins=100000 kind=even data=sorted type=f32",
+    "n=300007 bins=200000 data=equal type=i32",
+    "n=300007 bins=66000 rows=2 data=edges type=f64",
+    "n=20011 bins=100 rows=80 type=f32",
+    "n=5003 bins=7 rows=70 type=i32",
+    "n=1003 bins=16 rows=300 type=f32",
+    "n=999 bins=300 rows=200 data=edges type=f64",
+    "n=1111 bins=5 rows=150 type=u16",
+    "n=20011 bins=16 low=0 high=16 data=whole type=f32",
+    "n=20011 bins=4096 low=-2048 high=2048 data=whole type=f32",
+    "n=20011 kind=even bins=16 low=0 high=16 data=whole type=i32",
+    "n=20011 kind=even bins=1000 low=-7 high=993 data=whole type=i64",
+    "n=20011 bins=10 low=0 high=10 data=whole type=f16",
+    "n=3000 bins=400000 type=f64",
+    "n=3000 bins=1048576 type=f32 data=edges",
+    "n=3000 bins=1048576 kind=edges type=u32",
+    NULL};
 static const char *const bench[] = {"n=268435456 bins=8 type=u32",
                                     "n=268435456 kind=bytes type=u8",
                                     "n=268435456 kind=even bins=1024 type=u32",

@@ -11,6 +11,7 @@
 #ifndef RUNG_PAIRS_CPU_TILES_H
 #define RUNG_PAIRS_CPU_TILES_H
 
+#include "core/work.h"
 #include "ops/pairs/cpu/run.h"
 #include "ops/pairs/cpu/single.h"
 
@@ -380,8 +381,11 @@ void RUNG_ENTRY(pairs_sweep_sets)(const pairs_work *work, const pairs_set *a, co
   const int64_t groups = (int64_t)pairs_groups(b->points);
   sweep.strip = groups / 64 > 64 ? groups / 64 : 64;
   pairs_sweep_shifts(&sweep);
-  rung_parallel((int)work->threads, (int64_t)pairs_groups(a->points) * pairs_strips(&sweep),
-                pairs_sweep_chunk, &sweep);
+  const int64_t chunks = (int64_t)pairs_groups(a->points) * pairs_strips(&sweep);
+  if (a == b)
+    rung_parallel_triangle((int)work->threads, chunks, pairs_sweep_chunk, &sweep);
+  else
+    rung_parallel((int)work->threads, chunks, pairs_sweep_chunk, &sweep);
 }
 
 #endif

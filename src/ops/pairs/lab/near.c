@@ -134,7 +134,7 @@ void pairs_near_check(const rung_case *test_case, const pairs_near *near, const 
              "%" PRId64
              " of %d edges have more or fewer pairs below them than single precision makes "
              "of it; below edge %" PRId64 ", at %.9g, %.0f are counted where %" PRId64
-             " to %" PRId64 " would do and %.0f are exact",
+             " to %" PRId64 " are allowed and %.0f are exact",
              j->wrong, p->bins + 1, j->first,
              sqrt(((const double *)test_case->arrays[PAIRS_THRESHOLDS].data)[j->first]), j->found,
              near->least[j->first], near->most[j->first], j->wanted);

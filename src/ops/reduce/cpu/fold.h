@@ -1,29 +1,31 @@
-/* Reductions of one line, and of many lines side by side, on one CPU thread. For every
- * reduce_operator a row of a table:
+/* Reductions of lines one after the other, and of many lines side by side, on one CPU thread. For
+ * every reduce_operator a row of a table:
  *
- *   line(in, n, key, partial)                  n elements without gaps, 0 <= n, to one partial
- *   across(in, step, n, width, key, partials)  `width` lines side by side, an element of each in
- *                                              every row of `step` elements, to as many partials
+ *   lines(in, step, count, n, key, partials)  `count` lines of n elements without gaps, 0 <= n,
+ *                                             `step` from line to line, to as many partials
+ *   across(in, step, n, width, key, room, partials)
+ *                                             `width` lines side by side, an element of each in
+ *                                             every row of `step` elements, to as many partials; of
+ *                                             sums of floats n <= RUNG_SUM_TILE, and `room` is
+ *                                             reduce_room() bytes of its own
  *
  * For the files under cpu/, which are compiled once per instruction set. A partial result of sums
  * of floats is the contract's sum (core/sum.h); sum.h has it of one line. */
 #ifndef RUNG_REDUCE_CPU_FOLD_H
 #define RUNG_REDUCE_CPU_FOLD_H
 
+#include "ops/reduce/cpu/room.h"
 #include "ops/reduce/cpu/sum.h"
+#include "ops/reduce/cpu/tree.h"
 #include "ops/reduce/finish.h"
 
-/* So many lines side by side: what a level of folding keeps of them fits the first-level cache
- * eleven times over. */
-enum { REDUCE_STRIP = 256 };
-
-/* The partial results of a strip: which member is a matter of the operator. */
+/* The partial results of a unit: which member is a matter of the operator. */
 typedef union reduce_partials {
-  float f32[REDUCE_STRIP];
-  double f64[REDUCE_STRIP];
-  uint64_t u64[REDUCE_STRIP];
-  int32_t i32[REDUCE_STRIP];
-  int64_t i64[REDUCE_STRIP];
+  float f32[REDUCE_PIECE / sizeof(float)];
+  double f64[REDUCE_PIECE / sizeof(double)];
+  uint64_t u64[REDUCE_PIECE / sizeof(uint64_t)];
+  int32_t i32[REDUCE_PIECE / sizeof(int32_t)];
+  int64_t i64[REDUCE_PIECE / sizeof(int64_t)];
 } reduce_partials;
 
 #define SUM_ELEMENT uint16_t
@@ -83,18 +85,26 @@ static inline int32_t reduce_least_byte(const int8_t *tile, int count, const run
  */
 
 #define REDUCE_ORDERED 1
+#define REDUCE_CONVERTED 0
 #define REDUCE_LOAD(x) (x)
 #define REDUCE_NAME(name) name##_f32
+#define REDUCE_FOLDED(name) name##_f32
 #define REDUCE_IN float
 #define REDUCE_PARTIAL float
 #include "ops/reduce/cpu/fold_of.h"
+#undef REDUCE_FOLDED
 #undef REDUCE_PARTIAL
 #define REDUCE_NAME(name) name##_f64
+#define REDUCE_FOLDED(name) name##_f64
 #define REDUCE_IN double
 #define REDUCE_PARTIAL double
 #include "ops/reduce/cpu/fold_of.h"
+#undef REDUCE_CONVERTED
+#undef REDUCE_FOLDED
 #undef REDUCE_PARTIAL
 #undef REDUCE_LOAD
+#define REDUCE_CONVERTED 1
+#define REDUCE_FOLDED(name) name##_f32
 #define REDUCE_PARTIAL float
 #define REDUCE_LOAD(x) rung_f16_to_f32(x)
 #define REDUCE_NAME(name) name##_f16
@@ -106,15 +116,18 @@ static inline int32_t reduce_least_byte(const int8_t *tile, int count, const run
 #define REDUCE_IN uint16_t
 #include "ops/reduce/cpu/fold_of.h"
 #undef REDUCE_LOAD
+#undef REDUCE_CONVERTED
+#undef REDUCE_FOLDED
 #undef REDUCE_PARTIAL
 #undef REDUCE_ORDERED
 
-static void reduce_line_half(const void *in, int64_t n, const rung_key_code *key, void *partial) {
-  (key->bfloat ? reduce_line_bf16 : reduce_line_f16)(in, n, key, partial);
+static void reduce_lines_half(const void *in, int64_t step, int count, int64_t n,
+                              const rung_key_code *key, void *partials) {
+  (key->bfloat ? reduce_lines_bf16 : reduce_lines_f16)(in, step, count, n, key, partials);
 }
 static void reduce_across_half(const void *in, int64_t step, int64_t n, int width,
-                               const rung_key_code *key, void *partials) {
-  (key->bfloat ? reduce_across_bf16 : reduce_across_f16)(in, step, n, width, key, partials);
+                               const rung_key_code *key, void *room, void *partials) {
+  (key->bfloat ? reduce_across_bf16 : reduce_across_f16)(in, step, n, width, key, room, partials);
 }
 
 /* ---- sums of integers --------------------------------------------------------------------------
@@ -201,25 +214,26 @@ static void reduce_across_half(const void *in, int64_t step, int64_t n, int widt
  */
 
 typedef struct reduce_fold {
-  void (*line)(const void *in, int64_t n, const rung_key_code *key, void *partial);
+  void (*lines)(const void *in, int64_t step, int count, int64_t n, const rung_key_code *key,
+                void *partials);
   void (*across)(const void *in, int64_t step, int64_t n, int width, const rung_key_code *key,
-                 void *partials);
+                 void *room, void *partials);
 } reduce_fold;
 
 static const reduce_fold reduce_folds[REDUCE_OPERATORS] = {
-    [REDUCE_ADD_F32] = {reduce_line_f32, reduce_across_f32},
-    [REDUCE_ADD_HALF] = {reduce_line_half, reduce_across_half},
-    [REDUCE_ADD_F64] = {reduce_line_f64, reduce_across_f64},
-    [REDUCE_ADD_8] = {reduce_line_8, reduce_across_8},
-    [REDUCE_ADD_16] = {reduce_line_16, reduce_across_16},
-    [REDUCE_ADD_32] = {reduce_line_32, reduce_across_32},
-    [REDUCE_ADD_64] = {reduce_line_64, reduce_across_64},
-    [REDUCE_LEAST_8] = {reduce_line_least_8, reduce_across_least_8},
-    [REDUCE_LEAST_16] = {reduce_line_least_16, reduce_across_least_16},
-    [REDUCE_LEAST_32] = {reduce_line_least_32, reduce_across_least_32},
-    [REDUCE_LEAST_F32] = {reduce_line_least_f32, reduce_across_least_f32},
-    [REDUCE_LEAST_64] = {reduce_line_least_64, reduce_across_least_64},
-    [REDUCE_LEAST_F64] = {reduce_line_least_f64, reduce_across_least_f64},
+    [REDUCE_ADD_F32] = {reduce_lines_any_f32, reduce_across_f32},
+    [REDUCE_ADD_HALF] = {reduce_lines_half, reduce_across_half},
+    [REDUCE_ADD_F64] = {reduce_lines_any_f64, reduce_across_f64},
+    [REDUCE_ADD_8] = {reduce_lines_8, reduce_across_8},
+    [REDUCE_ADD_16] = {reduce_lines_16, reduce_across_16},
+    [REDUCE_ADD_32] = {reduce_lines_32, reduce_across_32},
+    [REDUCE_ADD_64] = {reduce_lines_64, reduce_across_64},
+    [REDUCE_LEAST_8] = {reduce_lines_least_8, reduce_across_least_8},
+    [REDUCE_LEAST_16] = {reduce_lines_least_16, reduce_across_least_16},
+    [REDUCE_LEAST_32] = {reduce_lines_least_32, reduce_across_least_32},
+    [REDUCE_LEAST_F32] = {reduce_lines_least_f32, reduce_across_least_f32},
+    [REDUCE_LEAST_64] = {reduce_lines_least_64, reduce_across_least_64},
+    [REDUCE_LEAST_F64] = {reduce_lines_least_f64, reduce_across_least_f64},
 };
 
 #endif

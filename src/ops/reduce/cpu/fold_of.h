@@ -2,71 +2,146 @@
 
 #if REDUCE_ORDERED
 
-static void REDUCE_NAME(reduce_line)(const void *in, int64_t n, const rung_key_code *key,
-                                     void *partial) {
-  (void)key;
-  *(REDUCE_PARTIAL *)partial =
-      n > 0 ? REDUCE_NAME(reduce_sum)((const REDUCE_IN *)in, n) : (REDUCE_PARTIAL)0;
-}
-
-/* Lines side by side, and how they are summed: number `i` of level 0 is row i, of level 1 the sum
- * of tile i of the rows, of level 2 that of tile i of those sums ... */
-typedef struct REDUCE_NAME(reduce_rows) {
+/* Lines side by side, of at most a tile: the lanes of all of them, and which rows they add up. */
+typedef struct REDUCE_NAME(reduce_tile) {
   const REDUCE_IN *in;
-  int64_t step, n; /* numbers of the level below `level` in all */
-  int width;
-} REDUCE_NAME(reduce_rows);
+  int64_t step;   /* from row to row */
+  int apart;      /* lanes that the first fold leaves: an eighth, or 1 */
+  int rows;       /* of a lane, */
+  int live, more; /* which so many have; in eighths, and lanes of an eighth that are one more */
+  int64_t piece;  /* numbers of each of the sums */
+  REDUCE_PARTIAL *sums;
+} REDUCE_NAME(reduce_tile);
 
-static void REDUCE_NAME(reduce_number)(const REDUCE_NAME(reduce_rows) * rows, int level, int64_t i,
-                                       REDUCE_PARTIAL *sums);
-
-/* What lane `lane` holds once the lanes of a tile were folded down to `apart`: it has taken in the
- * lanes `apart`, twice `apart` ... further on. Going down first and folding on the way back needs
- * one strip a halving, where folding level by level needs 2048. `first` and `count`: where the tile
- * lies among the numbers of the level below. */
-static void REDUCE_NAME(reduce_lane)(const REDUCE_NAME(reduce_rows) * rows, int level,
-                                     int64_t first, int64_t count, int lane, int apart,
-                                     REDUCE_PARTIAL *sums) {
-  REDUCE_PARTIAL more[REDUCE_STRIP];
-  const int width = rows->width;
-  if (apart == RUNG_SUM_LANES) {
-    REDUCE_NAME(reduce_number)(rows, level - 1, first + lane, sums);
-    for (int64_t k = lane + RUNG_SUM_LANES; k < count; k += RUNG_SUM_LANES) {
-      REDUCE_NAME(reduce_number)(rows, level - 1, first + k, more);
-      for (int w = 0; w < width; ++w) sums[w] += more[w];
-    }
-    return;
+#if REDUCE_CONVERTED
+/* Rows one after the other, two at a time. */
+static void REDUCE_NAME(reduce_chain)(const REDUCE_IN *from, int64_t row, int rows, int n,
+                                      REDUCE_PARTIAL *sum) {
+  for (int w = 0; w < n; ++w) sum[w] = REDUCE_LOAD(from[w]);
+  for (int r = 1; r < rows; r += 2) {
+    const REDUCE_IN *one = from + r * row, *two = one + row;
+    if (r + 1 < rows)
+      for (int w = 0; w < n; ++w) sum[w] = (sum[w] + REDUCE_LOAD(one[w])) + REDUCE_LOAD(two[w]);
+    else
+      for (int w = 0; w < n; ++w) sum[w] += REDUCE_LOAD(one[w]);
   }
-  REDUCE_NAME(reduce_lane)(rows, level, first, count, lane, 2 * apart, sums);
-  if (lane + apart >= count) return;
-  REDUCE_NAME(reduce_lane)(rows, level, first, count, lane + apart, 2 * apart, more);
-  for (int w = 0; w < width; ++w) sums[w] += more[w];
+}
+#endif
+
+/* n numbers from `at` on, `live` of eight lanes that lie `apart` rows from each other having all
+ * rows, the others one less. Row by row into a lane's sums, then the lanes' to one. */
+static void REDUCE_NAME(reduce_piece)(const REDUCE_NAME(reduce_tile) * tile, int64_t at, int live,
+                                      int n, REDUCE_PARTIAL *to) {
+  const int64_t row = RUNG_SUM_LANES * tile->step, block = tile->apart * tile->step;
+  const int all = tile->rows > 1 ? RUNG_SUM_LANES / tile->apart : live;
+  const REDUCE_PARTIAL *lanes[8];
+  for (int i = 0; i < all; ++i) {
+    const REDUCE_IN *from = tile->in + at + i * block;
+    const int rows = i < live ? tile->rows : tile->rows - 1;
+#if !REDUCE_CONVERTED
+    if (rows == 1) {
+      lanes[i] = from;
+      continue;
+    }
+#endif
+    REDUCE_PARTIAL *sum = tile->sums + i * tile->piece;
+    REDUCE_NAME(reduce_chain)(from, row, rows, n, sum);
+    lanes[i] = sum;
+  }
+  REDUCE_FOLDED(reduce_rows)(lanes, all, n, to);
 }
 
-static void REDUCE_NAME(reduce_number)(const REDUCE_NAME(reduce_rows) * rows, int level, int64_t i,
-                                       REDUCE_PARTIAL *sums) {
-  if (level == 0) {
-    const REDUCE_IN *row = rows->in + i * rows->step;
-    for (int w = 0; w < rows->width; ++w) sums[w] = REDUCE_LOAD(row[w]);
-    return;
+/* The same of eight times as many lanes, `eighths` of which remain: at the places `first`, `first +
+ * apart` ..., `unit` elements each. Lanes at places before `until` have one more to fold. */
+static void REDUCE_NAME(reduce_pieces)(const REDUCE_NAME(reduce_tile) * tile, int eighths,
+                                       int64_t unit, int first, int apart, int until, int n,
+                                       REDUCE_PARTIAL *to) {
+  REDUCE_PARTIAL *sums = tile->sums + 8 * tile->piece;
+  const REDUCE_PARTIAL *lanes[8];
+  for (int b = 0; b < eighths; ++b) {
+    const int place = first + b * apart, live = tile->live + (place < until);
+    REDUCE_PARTIAL *sum = eighths > 1 ? sums + b * tile->piece : to;
+    REDUCE_NAME(reduce_piece)(tile, place * unit, live, n, sum);
+    lanes[b] = sum;
   }
-  int64_t below = rows->n;
-  for (int l = 1; l < level; ++l) below = (below + RUNG_SUM_TILE - 1) / RUNG_SUM_TILE;
-  const int64_t first = i * RUNG_SUM_TILE, left = below - first;
-  const int64_t count = left < RUNG_SUM_TILE ? left : RUNG_SUM_TILE;
-  REDUCE_NAME(reduce_lane)(rows, level, first, count, 0, 1, sums);
+  if (eighths > 1) REDUCE_FOLDED(reduce_rows)(lanes, eighths, n, to);
+}
+
+/* One tile: count <= RUNG_SUM_TILE. Where rows follow each other without gaps, neighbouring lanes
+ * are as good as neighbouring lines, and taken together. */
+static void REDUCE_NAME(reduce_rows_of_tile)(const REDUCE_IN *in, int64_t step, int count,
+                                             int width, REDUCE_PARTIAL *room, REDUCE_PARTIAL *to) {
+  const int rows = (count + RUNG_SUM_LANES - 1) / RUNG_SUM_LANES;
+  const int rest = count - (rows - 1) * RUNG_SUM_LANES;
+  int lanes = 1;
+  while (lanes < count && lanes < RUNG_SUM_LANES) lanes *= 2;
+  const int apart = lanes > 8 ? lanes / 8 : 1, left = reduce_left(count), eighths = apart / left;
+  const int64_t piece = reduce_piece(count, width, sizeof *room);
+  const REDUCE_NAME(reduce_tile)
+      tile = {in, step, apart, rows, rest / apart, rest % apart, piece, room};
+  REDUCE_PARTIAL *folded = room + 16 * piece, *first = left > 1 ? folded : to;
+  if (step == width) {
+    const int all = left * width, until = tile.more * width, cut = until % all;
+    for (int at = 0, n; at < all; at += n) {
+      n = (at < cut ? cut : all) - at;
+      if (n > piece) n = (int)piece;
+      REDUCE_NAME(reduce_pieces)(&tile, eighths, 1, at, all, until, n, first + at);
+    }
+  } else {
+    for (int j = 0; j < left; ++j) {
+      REDUCE_PARTIAL *sums = first + (int64_t)j * width;
+      REDUCE_NAME(reduce_pieces)(&tile, eighths, step, j, left, tile.more, width, sums);
+    }
+  }
+  REDUCE_FOLDED(reduce_fold_rows)(folded, left, width, to);
 }
 
 static void REDUCE_NAME(reduce_across)(const void *in, int64_t step, int64_t n, int width,
-                                       const rung_key_code *key, void *partials) {
-  const REDUCE_NAME(reduce_rows) rows = {(const REDUCE_IN *)in, step, n, width};
+                                       const rung_key_code *key, void *room, void *partials) {
+  const REDUCE_IN *rows = (const REDUCE_IN *)in;
   REDUCE_PARTIAL *sums = (REDUCE_PARTIAL *)partials;
-  int level = 0;
   (void)key;
   for (int w = 0; w < width && n == 0; ++w) sums[w] = 0;
-  for (int64_t left = n; left > 1; left = (left + RUNG_SUM_TILE - 1) / RUNG_SUM_TILE) ++level;
-  if (n > 0) REDUCE_NAME(reduce_number)(&rows, level, 0, sums);
+  if (n == 0) return;
+  REDUCE_NAME(reduce_rows_of_tile)(rows, step, (int)n, width, (REDUCE_PARTIAL *)room, sums);
 }
+
+#if REDUCE_CONVERTED
+/* Lines short enough are made numbers first, as many as fit. */
+static void REDUCE_NAME(reduce_lines)(const void *in, int64_t step, int count, int64_t n,
+                                      const rung_key_code *key, void *partials) {
+  enum { NUMBERS = 2 * RUNG_SUM_LANES };
+  REDUCE_PARTIAL numbers[NUMBERS], *sums = (REDUCE_PARTIAL *)partials;
+  const REDUCE_IN *line = (const REDUCE_IN *)in;
+  (void)key;
+  if (n == 0 || n > RUNG_SUM_LANES) {
+    for (int l = 0; l < count; ++l, line += step)
+      sums[l] = n > 0 ? REDUCE_NAME(reduce_sum)(line, n) : (REDUCE_PARTIAL)0;
+    return;
+  }
+  const int most = NUMBERS / (int)n;
+  for (int done = 0; done < count; done += most) {
+    const int now = count - done < most ? count - done : most;
+    const int pieces = step == n ? 1 : now, length = step == n ? now * (int)n : (int)n;
+    for (int p = 0; p < pieces; ++p, line += step == n ? length : step)
+      for (int k = 0; k < length; ++k) numbers[p * length + k] = REDUCE_LOAD(line[k]);
+    REDUCE_FOLDED(reduce_lines)(numbers, n, now, (int)n, sums + done);
+  }
+}
+#else
+static void REDUCE_NAME(reduce_lines_any)(const void *in, int64_t step, int count, int64_t n,
+                                          const rung_key_code *key, void *partials) {
+  const REDUCE_IN *line = (const REDUCE_IN *)in;
+  REDUCE_PARTIAL *sums = (REDUCE_PARTIAL *)partials;
+  (void)key;
+  if (n > 0 && n <= RUNG_SUM_LANES) {
+    REDUCE_FOLDED(reduce_lines)(line, step, count, (int)n, sums);
+    return;
+  }
+  for (int l = 0; l < count; ++l, line += step)
+    sums[l] = n > 0 ? REDUCE_NAME(reduce_sum)(line, n) : (REDUCE_PARTIAL)0;
+}
+#endif
 
 #else
 
@@ -86,26 +161,43 @@ static inline REDUCE_RUNNING REDUCE_NAME(reduce_tile)(const REDUCE_IN *tile, int
 #define REDUCE_TILE(tile, count, key) REDUCE_NAME(reduce_tile)(tile, count, key)
 #endif
 
-static void REDUCE_NAME(reduce_line)(const void *in, int64_t n, const rung_key_code *key,
-                                     void *partial) {
-  REDUCE_PARTIAL all = REDUCE_IDENTITY;
-  for (int64_t first = 0; first < n; first += RUNG_SUM_TILE) {
-    const REDUCE_IN *tile = (const REDUCE_IN *)in + first;
-    const int64_t left = n - first;
-    const int count = left < RUNG_SUM_TILE ? (int)left : RUNG_SUM_TILE;
-    const REDUCE_PARTIAL piece = REDUCE_TILE(tile, count, key);
-    all = REDUCE_COMBINE(all, piece);
+static void REDUCE_NAME(reduce_lines)(const void *in, int64_t step, int count, int64_t n,
+                                      const rung_key_code *code, void *partials) {
+  const rung_key_code key = *code;
+  for (int l = 0; l < count; ++l) {
+    REDUCE_PARTIAL all = REDUCE_IDENTITY;
+    for (int64_t first = 0; first < n; first += RUNG_SUM_TILE) {
+      const REDUCE_IN *tile = (const REDUCE_IN *)in + l * step + first;
+      const int64_t left = n - first;
+      const int now = left < RUNG_SUM_TILE ? (int)left : RUNG_SUM_TILE;
+      const REDUCE_PARTIAL piece = REDUCE_TILE(tile, now, &key);
+      all = REDUCE_COMBINE(all, piece);
+    }
+    ((REDUCE_PARTIAL *)partials)[l] = all;
   }
-  *(REDUCE_PARTIAL *)partial = all;
 }
 
 static void REDUCE_NAME(reduce_across)(const void *in, int64_t step, int64_t n, int width,
-                                       const rung_key_code *code, void *partials) {
+                                       const rung_key_code *code, void *room, void *partials) {
   const rung_key_code key = *code;
   REDUCE_PARTIAL *all = (REDUCE_PARTIAL *)partials;
   (void)key;
+  (void)room;
   for (int w = 0; w < width; ++w) all[w] = REDUCE_IDENTITY;
-  for (int64_t k = 0; k < n; ++k) {
+  int64_t k = 0;
+  /* Four rows for each time that what is found so far is loaded and stored. */
+  for (; k + 4 <= n; k += 4) {
+    const REDUCE_IN *a = (const REDUCE_IN *)in + k * step, *b = a + step, *c = b + step,
+                    *d = c + step;
+    for (int w = 0; w < width; ++w) {
+      const REDUCE_PARTIAL p = REDUCE_LOAD(a[w], &key), q = REDUCE_LOAD(b[w], &key);
+      const REDUCE_PARTIAL r = REDUCE_LOAD(c[w], &key), s = REDUCE_LOAD(d[w], &key);
+      const REDUCE_PARTIAL one = REDUCE_COMBINE(p, q), two = REDUCE_COMBINE(r, s);
+      const REDUCE_PARTIAL four = REDUCE_COMBINE(one, two);
+      all[w] = REDUCE_COMBINE(all[w], four);
+    }
+  }
+  for (; k < n; ++k) {
     const REDUCE_IN *row = (const REDUCE_IN *)in + k * step;
     for (int w = 0; w < width; ++w) {
       const REDUCE_PARTIAL x = REDUCE_LOAD(row[w], &key);

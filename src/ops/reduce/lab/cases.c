@@ -140,6 +140,12 @@ static void drop(rung_case *test_case) {
       "n=5000 data=permutation op=mean type=" type, "n=0 outer=2 op=sum type=" type,         \
       "n=0 inner=3 op=mean type=" type
 
+/* Enough lines for a device to share out, along and side by side. */
+#define MANY(rest)                                                                               \
+  "n=1 outer=300 " rest, "n=7 outer=600 " rest, "n=8 outer=1100 " rest, "n=100 outer=300 " rest, \
+      "n=1000 outer=150 " rest, "n=8 inner=600 " rest, "n=96 outer=4 inner=36 " rest,            \
+      "n=2050 inner=40 " rest
+
 static const char *const verify[] = {"n=1000 op=sum type=f32",
                                      "n=20011 op=max type=i32",
                                      "n=32800 outer=12 data=special op=sum type=f32",
@@ -160,6 +166,18 @@ static const char *const verify[] = {"n=1000 op=sum type=f32",
                                      INTEGERS("i16"),
                                      HALVES("f16"),
                                      HALVES("bf16"),
+                                     MANY("op=sum type=f32"),
+                                     MANY("data=special op=min type=f32"),
+                                     MANY("op=sum type=u8"),
+                                     "n=100 outer=300 op=sum type=f64",
+                                     "n=2050 inner=40 op=sum type=f64",
+                                     "n=7 outer=600 op=mean type=f16",
+                                     "n=96 outer=4 inner=36 op=mean type=f16",
+                                     "n=100 outer=300 op=max type=i16",
+                                     "n=8 inner=600 op=max type=i16",
+                                     "n=2047 outer=140 op=sum type=f32",
+                                     "n=2048 outer=140 op=sum type=f32",
+                                     "n=40000 inner=12 op=mean type=f64",
                                      "n=70001 outer=3 op=sum type=f16",
                                      "n=32800 inner=12 data=special op=sum type=bf16",
                                      "n=70001 op=max type=bf16",
@@ -174,6 +192,10 @@ static const char *const bench[] = {"n=268435456 op=sum type=f32",
                                     "n=268435456 op=max type=f32",
                                     "n=16384 op=sum type=f32 outer=16384",
                                     "n=16384 op=sum type=f32 inner=16384",
+                                    "n=8 op=sum type=f32 outer=4194304",
+                                    "n=128 op=sum type=f32 outer=1048576",
+                                    "n=4096 op=sum type=f32 inner=4096",
+                                    "n=8 op=sum type=f32 inner=4194304",
                                     "n=128 op=min type=f32 outer=64",
                                     "n=15360 op=mean type=f32 outer=15360",
                                     "n=15360 op=mean type=f64 outer=15360",

@@ -7,6 +7,7 @@
  *                                           results. `totals` are those of all rows but the last,
  *                                           `before` is what all tiles before come to
  *   lines(lines)                            short lines, whole
+ *   across(strip)                           lines side by side, whole
  *   last(numbers, m, value)                 K of m numbers, 1 ... 32: the last of it
  *   identity(value), combine(all, value)    nothing; *all combined with *value
  *
@@ -46,6 +47,23 @@ typedef struct scan_short_lines {
   bool exclusive;
 } scan_short_lines;
 
+/* Lines side by side, as many as SCAN_STRIP_VECTORS vectors have lanes, or fewer. Of a vector whose
+ * lines are not neighbours in memory, or too few, `at` says where each lies; steps are in elements.
+ */
+enum { SCAN_STRIP_LANES = SCAN_STRIP_BYTES / 4 };
+typedef struct scan_strip {
+  const char *in;
+  char *out;
+  int count;      /* lines */
+  bool scattered; /* else they are neighbours, the first one at the beginning of in and out */
+  int64_t in_at[SCAN_STRIP_LANES], out_at[SCAN_STRIP_LANES]; /* where each begins, in elements */
+  int64_t columns, in_step, out_step;
+  rung_key_code key;
+  bool exclusive, past;
+  const char *next; /* where the next strip's lines begin, to be prefetched; or NULL */
+  char *aggregates; /* SCAN_STRIP_BYTES for each of a line's; NULL where it has one tile */
+} scan_strip;
+
 /* Room for a number of any operator, and for a tile's. */
 typedef union scan_number {
   float f32;
@@ -62,6 +80,7 @@ typedef struct scan_operator_tiles {
   void (*totals)(const void *in, int rows, const rung_key_code *key, void *totals, void *total);
   void (*tile)(const scan_piece *piece, const void *totals, const void *before);
   void (*lines)(const scan_short_lines *lines);
+  void (*across)(const scan_strip *strip);
   void (*last)(const void *numbers, int m, void *value);
   void (*identity)(void *value);
   void (*combine)(void *all, const void *value);

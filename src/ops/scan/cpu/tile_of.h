@@ -328,6 +328,8 @@ static void SCAN_NAME(scan_short)(const scan_short_lines *lines) {
   }
 }
 
+#include "ops/scan/cpu/across_of.h"
+
 #undef SCAN_NAME
 #undef SCAN_ROW_FUNCTION
 #undef SCAN_E

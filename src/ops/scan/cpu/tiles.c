@@ -226,10 +226,10 @@ LANES_INLINE scan_i64 scan_least_i64(scan_i64 a, scan_i64 b) {
 #undef SCAN_LANES
 #undef SCAN_INTS
 
-#define SCAN_ROW_OF(name)                                                      \
-  {                                                                            \
-    scan_totals_##name, scan_tile_##name, scan_short_##name, scan_last_##name, \
-        scan_identity_##name, scan_combine_##name                              \
+#define SCAN_ROW_OF(name)                                                                          \
+  {                                                                                                \
+    scan_totals_##name, scan_tile_##name, scan_short_##name, scan_across_##name, scan_last_##name, \
+        scan_identity_##name, scan_combine_##name                                                  \
   }
 const scan_operator_tiles RUNG_ENTRY(scan_tiles_of)[SCAN_OPERATORS] = {
     [SCAN_ADD_F32] = SCAN_ROW_OF(add_f32),   [SCAN_ADD_F64] = SCAN_ROW_OF(add_f64),

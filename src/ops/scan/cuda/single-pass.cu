@@ -34,7 +34,26 @@ struct scan_band_groups {
       for (int c = 0; c < EACH; ++c) e[p * EACH + c] = S::load(x.at[c], key);
     }
   }
+  __device__ __forceinline__ void put(int row, const scan_chunk<in> &results) const {
+#pragma unroll
+    for (int p = 0; p < PIECES; ++p) {
+      piece x;
+#pragma unroll
+      for (int c = 0; c < EACH; ++c) x.at[c] = results.at[p * EACH + c];
+      own[(row * PIECES + p) * 32] = x;
+    }
+  }
 };
+
+/* Where element `at` of the warp's band lies in shared memory. */
+template <typename S>
+__device__ __forceinline__ typename S::in *scan_element_at(const scan_band_groups<S> &band,
+                                                           int at) {
+  typedef scan_band_groups<S> groups;
+  const int row = at / SCAN_ROW, group = at % SCAN_ROW / SCAN_GROUP, c = at % SCAN_GROUP;
+  const int piece = (row * groups::PIECES + c / groups::EACH) * 32 + group;
+  return &(band.own - (int)threadIdx.x % 32)[piece].at[c % groups::EACH];
+}
 
 /* Copies in the band at `in`, of which `count` elements are there (none or less: an empty one). */
 template <typename S>
@@ -54,17 +73,20 @@ __device__ __forceinline__ void scan_copy_in(const scan_lines<S> &lines, const t
     rung_copy_async_wait();
     return;
   }
-  for (int r = 0; r < SCAN_EIGHT; ++r) {
-    for (int p = 0; p < groups::PIECES; ++p) {
-      piece x;
-#pragma unroll
-      for (int c = 0; c < groups::EACH; ++c) {
-        const int at = scan_group_at(r) + p * groups::EACH + c;
-        x.at[c] = at < count ? in[at] : S::empty(lines.key);
-      }
-      band.own[(r * groups::PIECES + p) * 32] = x;
-    }
+  /* Neighbours read neighbours, whoever has their groups. */
+#pragma unroll 4
+  for (int at = (int)threadIdx.x % 32; at < SCAN_BAND; at += 32) {
+    typename S::in *to = scan_element_at<S>(band, at);
+    if (at >= count)
+      *to = S::empty(lines.key);
+    else if constexpr (sizeof(typename S::in) >= 4)
+      rung_copy_async(to, in + at);
+    else
+      *to = in[at];
   }
+  rung_copy_async_commit();
+  rung_copy_async_wait();
+  __syncwarp();
 }
 
 /* The prefixes of rows, from groups' totals: g. The band's total is returned to the warp's last
@@ -100,9 +122,15 @@ __device__ __forceinline__ void scan_write(const scan_band_groups<S> &band,
     const typename S::value base = S::combine(S::combine(offset, rows), back);
     band.group(r, lines.key, e);
     scan_group_prefixes<S>(e);
-    scan_store_group<S>(e, base, lines, begins, out, scan_group_at(r), count);
+    if (lines.wide && count >= SCAN_BAND)
+      scan_store_group<S>(e, base, lines, begins, out, scan_group_at(r), SCAN_BAND);
+    else
+      band.put(r, scan_group_results<S>(e, base, lines, begins && scan_group_at(r) == 0));
     rows = S::combine(rows, __shfl_sync(0xffffffffu, g[r], 31));
   }
+  if (lines.wide && count >= SCAN_BAND) return;
+  __syncwarp();
+  for (int at = (int)lane; at < count; at += 32) out[at] = *scan_element_at<S>(band, at);
 }
 
 /* Blocks a multiprocessor is to have room for; those of compute capability 7.5 hold 1024 threads.
@@ -196,15 +224,18 @@ struct scan_single_pass_rung {
   template <typename S>
   static rung_status run(const rung_task *task) {
     const scan_lines<S> lines = scan_lines_of<S>(task);
-    const size_t shared = (size_t)SCAN_TILE * sizeof(typename S::in);
+    /* Of a line of one tile only the bands that are there. */
+    const int64_t all = (lines.columns + SCAN_BAND - 1) / SCAN_BAND;
+    const int bands = all < SCAN_EIGHT ? (int)all : (int)SCAN_EIGHT;
+    const size_t band = SCAN_BAND * sizeof(typename S::in);
     const scan_queue queue = scan_queue_of(task, lines, scan_resident<S>());
     if (queue.jobs > INT32_MAX) /* 8 TB of elements */
       return rung_fail(task->error, RUNG_TOO_LARGE,
                        "in has %lld tiles of %d elements; expected: at most 2^31 - 1",
                        (long long)queue.jobs, SCAN_TILE);
-    RUNG_ALLOW_SHARED(task, (scan_single_pass_kernel<S>), shared);
-    RUNG_LAUNCH(task, (scan_single_pass_kernel<S>), (unsigned)queue.jobs, SCAN_THREADS, shared,
-                lines, queue);
+    RUNG_ALLOW_SHARED(task, (scan_single_pass_kernel<S>), SCAN_EIGHT * band);
+    RUNG_LAUNCH(task, (scan_single_pass_kernel<S>), (unsigned)queue.jobs, 32 * (unsigned)bands,
+                (size_t)bands * band, lines, queue);
     return RUNG_OK;
   }
 };

@@ -73,22 +73,30 @@ __device__ __forceinline__ typename S::value scan_prefixes(scan_held<S> &held) {
   return rows;
 }
 
-/* Writes a group's results, from its prefixes and what comes before it, `at` elements into a band
- * of `count`; `begins`: the band is its line's first. */
+/* A group's results, from its prefixes and what comes before it; `begins`: it is its line's first.
+ */
 template <typename S>
-__device__ __forceinline__ void scan_store_group(const typename S::value e[],
-                                                 typename S::value base, const scan_lines<S> &lines,
-                                                 bool begins, typename S::in *out, int at,
-                                                 int count) {
-  typedef scan_chunk<typename S::in> chunk;
-  chunk results;
+__device__ __forceinline__ scan_chunk<typename S::in> scan_group_results(
+    const typename S::value e[], typename S::value base, const scan_lines<S> &lines, bool begins) {
+  scan_chunk<typename S::in> results;
 #pragma unroll
   for (int c = 0; c < SCAN_GROUP; ++c) {
     const typename S::value with = S::combine(base, e[c]);
     const typename S::value before = c > 0 ? S::combine(base, e[c > 0 ? c - 1 : 0]) : base;
     results.at[c] = S::store(lines.exclusive ? before : with, lines.key);
   }
-  if (lines.exclusive && begins && at == 0) results.at[0] = S::empty(lines.key);
+  if (lines.exclusive && begins) results.at[0] = S::empty(lines.key);
+  return results;
+}
+
+/* Writes them, `at` elements into a band of `count`; `begins`: the band is its line's first. */
+template <typename S>
+__device__ __forceinline__ void scan_store_group(const typename S::value e[],
+                                                 typename S::value base, const scan_lines<S> &lines,
+                                                 bool begins, typename S::in *out, int at,
+                                                 int count) {
+  typedef scan_chunk<typename S::in> chunk;
+  const chunk results = scan_group_results<S>(e, base, lines, begins && at == 0);
   if (lines.wide && at + SCAN_GROUP <= count) {
     *(chunk *)(out + at) = results;
   } else {

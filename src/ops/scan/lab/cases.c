@@ -12,9 +12,13 @@ static const char *const types[] = {"f32", "f64", "f16", "bf16", "i32", "u32", "
 /* ---- making ---------------------------------------------------------------------------------- */
 
 typedef struct request {
-  int64_t n, lines, exclusive;
+  int64_t n, lines, inner, exclusive;
   int op, type, kind;
 } request;
+
+static bool has_inner(const void *request_) {
+  return ((const request *)request_)->inner > 1;
+}
 
 static const rung_key keys[] = {
     RUNG_INTEGER(request, n, 1, SCAN_MOST, 1000, .name = "n", .help = "elements in a segment"),
@@ -24,14 +28,16 @@ static const rung_key keys[] = {
                  .help = "1: without the element itself"),
     RUNG_INTEGER(request, lines, 1, SCAN_MOST, 1, .name = "lines",
                  .help = "segments, one after the other in memory"),
+    RUNG_INTEGER(request, inner, 1, SCAN_MOST, 1, .name = "inner", .shown = has_inner,
+                 .help = "segments side by side: above 1 the middle axis of (lines, n, inner)"),
     RUNG_CHOICE(request, kind, RUNG_NUMBERS_RANDOM, .name = "data", .names = rung_numbers_kinds,
                 .help = "the elements' values"),
     {0}};
 
 static rung_numbers line_of(const rung_case *test_case, int64_t j) {
   const scan_problem *p = (const scan_problem *)test_case->problem;
-  const int64_t bytes = j * p->columns * (int64_t)rung_dtype_bytes(p->dtype);
-  return (rung_numbers){p->dtype, test_case->arrays[SCAN_IN].data + bytes, 1, p->columns};
+  const int64_t bytes = scan_first_of(p, j) * (int64_t)rung_dtype_bytes(p->dtype);
+  return (rung_numbers){p->dtype, test_case->arrays[SCAN_IN].data + bytes, p->inner, p->columns};
 }
 
 static void fill_all(const rung_case *test_case, rung_numbers_kind kind) {
@@ -49,13 +55,13 @@ static void fill_all(const rung_case *test_case, rung_numbers_kind kind) {
 static rung_status make_arrays(rung_case *test_case, rung_error *error) {
   const scan_problem *p = (const scan_problem *)test_case->problem;
   const size_t bytes = (size_t)(p->lines * p->columns) * rung_dtype_bytes(p->dtype);
-  const int64_t shape[2] = {p->lines, p->columns};
+  const int64_t shape[3] = {p->lines / p->inner, p->columns, p->inner};
   void *data = malloc(bytes);
   if (data == NULL)
     return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s needs %zu bytes of memory for its input",
                      test_case->label, bytes);
-  test_case->arrays[SCAN_IN] = rung_view_compact(data, p->dtype, 2, shape);
-  test_case->arrays[SCAN_OUT] = rung_view_compact(NULL, p->dtype, 2, shape);
+  test_case->arrays[SCAN_IN] = rung_view_compact(data, p->dtype, p->across ? 3 : 2, shape);
+  test_case->arrays[SCAN_OUT] = rung_view_compact(NULL, p->dtype, p->across ? 3 : 2, shape);
   return RUNG_OK;
 }
 
@@ -76,8 +82,12 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   scan_problem *problem = (scan_problem *)malloc(sizeof *problem);
   if (problem == NULL) return rung_fail(error, RUNG_OUT_OF_MEMORY, "host memory ran out");
   test_case->problem = problem;
-  status =
-      scan_problem_of(error, (rung_reduction)r.op, dtype, r.exclusive == 1, r.lines, r.n, problem);
+  int64_t lines = 0;
+  if (!rung_multiply(r.lines, r.inner, &lines))
+    status = rung_fail(error, RUNG_TOO_LARGE, "%s has too many segments", test_case->label);
+  if (status == RUNG_OK)
+    status = scan_problem_of(error, (rung_reduction)r.op, dtype, r.exclusive == 1, lines, r.n,
+                             r.inner, problem);
   if (status == RUNG_OK) status = make_arrays(test_case, error);
   if (status != RUNG_OK) {
     free(problem);
@@ -107,12 +117,17 @@ static void drop(rung_case *test_case) {
 #define SHAPES(rest) \
   "n=3 lines=70 " rest, "n=100 lines=9 " rest, "n=1500 lines=3 " rest, "n=9001 lines=2 " rest
 #define KINDS(rest) "n=1 lines=11 data=special " rest, "n=1030 lines=11 data=special " rest
-#define SUMS(type)                                                       \
-  SHORTER("op=sum type=" type), SHAPES("op=sum exclusive=1 type=" type), \
-      "n=1030 lines=12 data=special op=sum type=" type
-#define EXTREMES(type)                                                   \
-  SHORTER("op=min exclusive=1 type=" type), SHAPES("op=max type=" type), \
-      "n=1030 lines=12 data=special op=max exclusive=1 type=" type,      \
+/* Lines side by side: as many as fill the lanes of a vector and a tile of the GPU, and more, and
+ * fewer; shorter than a row, than a tile, longer. */
+#define ASIDE(rest)                                                                   \
+  "n=2 inner=3 lines=5 " rest, "n=9 inner=130 " rest, "n=100 inner=2 lines=37 " rest, \
+      "n=128 inner=64 " rest, "n=130 inner=33 lines=2 " rest, "n=1100 inner=9 data=special " rest
+#define SUMS(type)                                                      \
+  ASIDE("op=sum exclusive=1 type=" type), SHORTER("op=sum type=" type), \
+      SHAPES("op=sum exclusive=1 type=" type), "n=1030 lines=12 data=special op=sum type=" type
+#define EXTREMES(type)                                                                           \
+  "n=61 inner=20 lines=3 op=max type=" type, SHORTER("op=min exclusive=1 type=" type),           \
+      SHAPES("op=max type=" type), "n=1030 lines=12 data=special op=max exclusive=1 type=" type, \
       "n=130 lines=12 data=special op=min type=" type
 
 #define NARROW(type) SUMS(type), EXTREMES(type), KINDS("op=sum exclusive=1 type=" type)
@@ -157,6 +172,12 @@ static const char *const verify[] = {"n=1000 op=sum type=f32",
                                      LENGTHS("op=min exclusive=1 type=i8"),
                                      "n=270001 op=sum exclusive=1 type=f16",
                                      "n=262145 op=max type=u16",
+                                     ASIDE("op=sum type=f32"),
+                                     ASIDE("op=min type=f64"),
+                                     "n=9000 inner=40 op=sum type=f32",
+                                     "n=16385 inner=5 lines=3 op=sum exclusive=1 type=f64",
+                                     "n=270001 inner=2 op=sum type=f32",
+                                     "n=270001 inner=3 op=sum type=i16",
                                      NULL};
 static const char *const bench[] = {"n=268435456 op=sum type=f32",
                                     "n=16777216 op=sum type=f32",
@@ -169,6 +190,8 @@ static const char *const bench[] = {"n=268435456 op=sum type=f32",
                                     "n=268435456 op=sum exclusive=1 type=f32",
                                     "n=16384 op=sum type=f32 lines=16384",
                                     "n=256 op=sum type=f32 lines=1048576",
+                                    "n=8 op=sum type=f32 lines=4194304",
+                                    "n=4096 op=sum type=f32 inner=4096",
                                     NULL};
 static const char *const explain[] = {"n=65536 op=sum type=f32", "n=65536 op=sum type=f64",
                                       "n=65536 op=max type=u32", NULL};

@@ -16,6 +16,11 @@ void scan_reference_wide(const scan_problem *problem, const void *line, int64_t 
  * can be checked at the cost of so many. */
 enum { SCAN_BASE = 61 };
 
+/* The number of line j's first element; the next ones are problem->inner apart. */
+static inline int64_t scan_first_of(const scan_problem *problem, int64_t j) {
+  return j / problem->inner * problem->inner * problem->columns + j % problem->inner;
+}
+
 rung_status scan_expect(rung_case *test_case, rung_error *error);
 void scan_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
                 rung_comparison *comparison);

@@ -13,6 +13,7 @@
  * and how far they stray from the wide ones. What floats' sums come to in long double is found as
  * they are checked, an element at a time; so it is once for all that have the contract's bits. */
 typedef struct expected_scan {
+  char *lines; /* of the same ones the elements; and a line of what is checked */
   char *results;
   double *worst; /* a line */
 } expected_scan;
@@ -74,6 +75,15 @@ static int64_t line_bytes(const scan_problem *problem) {
   return problem->columns * (int64_t)rung_dtype_bytes(problem->dtype);
 }
 
+/* Line j of an array of all lines, its elements one after the other. */
+static void gather(const scan_problem *problem, const char *all, int64_t j, char *line) {
+  const int64_t size = (int64_t)rung_dtype_bytes(problem->dtype);
+  const char *from = all + scan_first_of(problem, j) * size;
+  for (int64_t i = 0; i < problem->columns && problem->inner > 1; ++i)
+    memcpy(line + i * size, from + i * problem->inner * size, (size_t)size);
+  if (problem->inner == 1) memcpy(line, from, (size_t)line_bytes(problem));
+}
+
 static bool expect_line(const scan_problem *problem, const char *in, char *strict, double *worst) {
   rung_comparison own = {.first = -1};
   if (!scan_reference_strict(problem, in, strict)) return false;
@@ -90,10 +100,12 @@ rung_status scan_expect(rung_case *test_case, rung_error *error) {
   expected_scan *e = calloc(1, sizeof *e);
   bool good = (test_case->expected = e) != NULL;
   good = good && (e->results = malloc((size_t)(lines * bytes))) != NULL;
+  good = good && (e->lines = malloc((size_t)((lines + 1) * bytes))) != NULL;
   good = good && (e->worst = malloc((size_t)lines * sizeof *e->worst)) != NULL;
-  for (int64_t j = 0; j < lines && good; ++j)
-    good = expect_line(problem, test_case->arrays[SCAN_IN].data + j * bytes, e->results + j * bytes,
-                       &e->worst[j]);
+  for (int64_t j = 0; j < lines && good; ++j) {
+    gather(problem, test_case->arrays[SCAN_IN].data, j, e->lines + j * bytes);
+    good = expect_line(problem, e->lines + j * bytes, e->results + j * bytes, &e->worst[j]);
+  }
   if (good) return RUNG_OK;
   scan_forget(test_case);
   return rung_fail(error, RUNG_OUT_OF_MEMORY, "%s: no host memory for the references",
@@ -103,6 +115,7 @@ rung_status scan_expect(rung_case *test_case, rung_error *error) {
 void scan_forget(rung_case *test_case) {
   expected_scan *e = (expected_scan *)test_case->expected;
   if (e != NULL) {
+    free(e->lines);
     free(e->results);
     free(e->worst);
   }
@@ -120,7 +133,9 @@ static void explain(const rung_case *test_case, rung_order order, const char *da
   const int64_t at = first / columns % SCAN_BASE * columns + first % columns;
   const bool strict = order == RUNG_CANONICAL || !may_stray(problem);
   char found[RUNG_NUMBER_TEXT], wanted[RUNG_NUMBER_TEXT], where[64];
-  rung_number_text(problem->dtype, data, first, found);
+  rung_number_text(problem->dtype, data,
+                   scan_first_of(problem, first / columns) + first % columns * problem->inner,
+                   found);
   if (strict)
     rung_number_text(problem->dtype, ((const expected_scan *)test_case->expected)->results, at,
                      wanted);
@@ -139,8 +154,11 @@ void scan_check(const rung_case *test_case, rung_order order, const rung_view *o
   *comparison = (rung_comparison){.first = -1, .bound = bound_of(problem, order)};
   for (int64_t j = 0; j < problem->lines; ++j) {
     const int64_t base = j % SCAN_BASE * bytes;
-    const line line = {.in = test_case->arrays[SCAN_IN].data + base,
-                       .found = outputs[0].data + j * bytes,
+    char *found =
+        expected->lines + (problem->lines < SCAN_BASE ? problem->lines : SCAN_BASE) * bytes;
+    gather(problem, outputs[0].data, j, found);
+    const line line = {.in = expected->lines + base,
+                       .found = found,
                        .strict = expected->results + base,
                        .first = j * problem->columns};
     if (memcmp(line.found, line.strict, (size_t)bytes) == 0)

@@ -108,7 +108,7 @@ typedef struct NAME(strip) {
  * a fixed column, and the panel still has it. */
 static LANE NAME(strip_at)(const stencil_problem *p, const NAME(strip) * strips, int count,
                            const LANE *cell, int64_t c) {
-  const int64_t from = stencil_edge_column(p->edge, c, p->columns);
+  const int64_t from = rung_edge_index(p->edge, c, p->columns);
   if (from < 0) return NAME(lanes_all)((REAL)p->edge_value);
   for (int i = 0; i < count; i++)
     if (from >= strips[i].first && from < strips[i].first + strips[i].count)

@@ -15,7 +15,7 @@ static inline void NAME(load_row)(const rung_task *task, int64_t i, REAL *row) {
 
 /* The value at index c of a row, inside or outside. */
 static inline REAL NAME(at)(const stencil_problem *p, const REAL *row, int64_t c) {
-  const int64_t from = stencil_edge_column(p->edge, c, p->columns);
+  const int64_t from = rung_edge_index(p->edge, c, p->columns);
   return from < 0 ? (REAL)p->edge_value : row[from];
 }
 

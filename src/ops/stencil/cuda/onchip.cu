@@ -60,7 +60,7 @@ template <typename T, int R>
 static __device__ inline void onchip_find_ends(const onchip_job<T> &job, onchip_ends<T, R> &ends) {
   const int k = threadIdx.x, m = job.columns;
   if (k >= 2 * R) return;
-  const int from = (int)stencil_outside(job.s.edge, k < R ? -1 - k : m + k - R, m);
+  const int from = (int)rung_edge_index(job.s.edge, k < R ? -1 - k : m + k - R, m);
   ends.places[k] = from < 0 ? -1 : from <= R ? from : R + 1 + (m - 1 - from);
 }
 

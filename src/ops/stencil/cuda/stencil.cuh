@@ -32,23 +32,11 @@ static stencil_numbers<T> stencil_numbers_of(const stencil_problem *p, bool scal
   return numbers;
 }
 
-/* stencil_edge_column() of the contract, on the device. */
-static __device__ inline int64_t stencil_outside(rung_edge edge, int64_t c, int64_t m) {
-  if (edge == RUNG_EDGE_CONSTANT) return -1;
-  if (edge == RUNG_EDGE_NEAREST) return c < 0 ? 0 : m - 1;
-  if (edge == RUNG_EDGE_MIRROR && m == 1) return 0;
-  const int64_t period = edge == RUNG_EDGE_WRAP ? m : edge == RUNG_EDGE_REFLECT ? 2 * m : 2 * m - 2;
-  int64_t t = c % period;
-  if (t < 0) t += period;
-  if (t < m) return t;
-  return edge == RUNG_EDGE_REFLECT ? 2 * m - 1 - t : 2 * m - 2 - t;
-}
-
 /* The value at column c of a row, with the `if`s that takes. */
 template <typename T>
 static __device__ inline T stencil_at(const stencil_numbers<T> &s, const T *row, int64_t c) {
   if (c >= 0 && c < s.columns) return row[c];
-  const int64_t from = stencil_outside(s.edge, c, s.columns);
+  const int64_t from = rung_edge_index(s.edge, c, s.columns);
   return from < 0 ? s.edge_value : row[from];
 }
 

@@ -194,7 +194,7 @@ static void check_row(const judging *job, int64_t i, int64_t b, rung_comparison 
   const double scale = stencil_row_scale(t, i), size = e->size[b] * scale;
   const double bound = bound_of(p, job->order, size);
   const double inside = loose ? filter_bound(job, p, size) : bound;
-  const double eps = rung_traits_of(p->dtype)->eps;
+  const double eps = rung_traits_of(p->dtype)->eps, tiny = rung_traits_of(p->dtype)->tiny;
   for (int64_t j = 0; j < m; j++) {
     const bool filtered = loose && j >= job->ends.from && j < job->ends.to;
     const sight s = {
@@ -211,7 +211,8 @@ static void check_row(const judging *job, int64_t i, int64_t b, rung_comparison 
       .strict = rung_number_at(p->dtype, e->strict_means, b) * scale,
       .wide = e->means[b] * scale,
       .bound = fmax(bound, inside) +
-               ((job->order == RUNG_TEXTBOOK ? (double)m : 26 * 3) + 1) * eps * size,
+               ((job->order == RUNG_TEXTBOOK ? (double)m : 26 * 3) + 1) * eps * size +
+               tiny, /* where the mean itself is subnormal */
   };
   look(&s, job->order, comparison, 1, i);
 }

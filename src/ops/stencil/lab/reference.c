@@ -14,7 +14,7 @@ void stencil_reference_wide(const stencil_problem *p, const double *in, double *
     for (int64_t j = p->fixed; j < m; j++) {
       double sum = 0;
       for (int k = -p->radius; k <= p->radius; k++) {
-        const int64_t from = stencil_edge_column(p->edge, j + k, m);
+        const int64_t from = rung_edge_index(p->edge, j + k, m);
         sum += p->weights[k + p->radius] * (from < 0 ? p->edge_value : spare[from]);
       }
       out[j] = sum / p->divide;
@@ -31,7 +31,7 @@ static void strict_f32(const stencil_problem *p, const float *in, float *out, fl
     for (int64_t j = p->fixed; j < m; j++) {
       float sum = 0;
       for (int k = p->radius; k >= -p->radius; k--) {
-        const int64_t from = stencil_edge_column(p->edge, j + k, m);
+        const int64_t from = rung_edge_index(p->edge, j + k, m);
         const float x = from < 0 ? (float)p->edge_value : spare[from];
         const float w = (float)p->scaled[k + p->radius];
         sum = k == p->radius ? w * x : fmaf(w, x, sum);
@@ -49,7 +49,7 @@ static void strict_f64(const stencil_problem *p, const double *in, double *out, 
     for (int64_t j = p->fixed; j < m; j++) {
       double sum = 0;
       for (int k = p->radius; k >= -p->radius; k--) {
-        const int64_t from = stencil_edge_column(p->edge, j + k, m);
+        const int64_t from = rung_edge_index(p->edge, j + k, m);
         const double x = from < 0 ? p->edge_value : spare[from];
         const double w = p->scaled[k + p->radius];
         sum = k == p->radius ? w * x : fma(w, x, sum);

@@ -85,18 +85,22 @@ static inline void histogram_search_strip(const histogram_rule *rule, const hist
 }
 
 #define HISTOGRAM_NAME(name) name##_i16
+#define HISTOGRAM_GRID_INTEGERS INT16_MIN, INT16_MAX
 #define HISTOGRAM_TYPE int16_t
 #define HISTOGRAM_REST(rule, x) histogram_rest_signed_32(rule, x)
 #include "ops/histogram/cpu/slots_of.h"
 #define HISTOGRAM_NAME(name) name##_u16
+#define HISTOGRAM_GRID_INTEGERS 0, UINT16_MAX
 #define HISTOGRAM_TYPE uint16_t
 #define HISTOGRAM_REST(rule, x) histogram_rest_32(rule, x)
 #include "ops/histogram/cpu/slots_of.h"
 #define HISTOGRAM_NAME(name) name##_i32
+#define HISTOGRAM_GRID_INTEGERS INT32_MIN, INT32_MAX
 #define HISTOGRAM_TYPE int32_t
 #define HISTOGRAM_REST(rule, x) histogram_rest_signed_32(rule, x)
 #include "ops/histogram/cpu/slots_of.h"
 #define HISTOGRAM_NAME(name) name##_u32
+#define HISTOGRAM_GRID_INTEGERS 0, UINT32_MAX
 #define HISTOGRAM_TYPE uint32_t
 #define HISTOGRAM_REST(rule, x) histogram_rest_32(rule, x)
 #include "ops/histogram/cpu/slots_of.h"
@@ -113,9 +117,11 @@ static inline void histogram_search_strip(const histogram_rule *rule, const hist
 #define HISTOGRAM_VALUE(x) rung_bf16_to_f32(x)
 #include "ops/histogram/cpu/slots_of.h"
 #define HISTOGRAM_NAME(name) name##_f32
+#define HISTOGRAM_GRID_FLOATS(x) floorf(x)
 #define HISTOGRAM_TYPE float
 #include "ops/histogram/cpu/slots_of.h"
 #define HISTOGRAM_NAME(name) name##_f64
+#define HISTOGRAM_GRID_FLOATS(x) floor(x)
 #define HISTOGRAM_TYPE double
 #include "ops/histogram/cpu/slots_of.h"
 

@@ -1,0 +1,178 @@
+/* rung compare: is B as fast as A, with the same bits? */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/compare.h"
+
+static const char verb[] = "compare";
+
+/* Exit codes besides the command's own, for scripts to tell outcomes apart. */
+static const int codes[LAB_OUTCOMES] = {[LAB_SAME] = CLI_DONE,
+                                        [LAB_FASTER] = 10,
+                                        [LAB_SLOWER] = 11,
+                                        [LAB_UNSURE] = 12,
+                                        [LAB_CLOCK] = 13};
+
+typedef struct request {
+  bool run;
+  int64_t launches;
+} request;
+
+enum { RUN, LAUNCHES };
+static const cli_option options[] = {
+    {"run", 0, NULL, "A and B are commands that print records: launch them in turn"},
+    {"launches", 0, "N", "launch each N times, an even number, 12 ... 512; default 16"},
+    {0}};
+
+static rung_status take(void *to, int index, const char *value, rung_error *error) {
+  request *r = to;
+  if (index == RUN) {
+    r->run = true;
+    return RUNG_OK;
+  }
+  const rung_status status =
+      cli_int("--launches", value, 2 * LAB_BLOCKS_LEAST, 2 * LAB_BLOCKS_MOST, &r->launches, error);
+  if (status || r->launches % 2 == 0) return status;
+  return rung_fail(error, RUNG_BAD_ARGUMENT, "--launches '%.40s' is odd; expected: an even number",
+                   value);
+}
+
+static const cli_usage usage = {
+    .verb = verb,
+    .synopsis = "A B | --run 'COMMAND A' 'COMMAND B' [OPTION]...",
+    .about =
+        "Two records, rung by rung: SAME, FASTER (B takes less time), SLOWER, UNSURE or CLOCK\n"
+        "(the processor's clock was another), with the 95 % interval of the difference. A rung\n"
+        "whose result has other bits fails. One run's own noise is not all there is: --run\n"
+        "launches two commands in turn, A B B A, and compares the launches.\n"
+        "Exit status: 0 all SAME, 1 a failure or other bits, 10 FASTER, 11 SLOWER, 12 UNSURE,\n"
+        "13 CLOCK; of several the first of 1, 11, 13, 12, 10.",
+    .example = "rung compare --run \"old/rung bench scan --json\" \"rung bench scan --json\"",
+    .common = CLI_SEED | CLI_JSON,
+    .options = options,
+    .take = take,
+    .least = 2,
+    .most = 2};
+
+/* ---- saying it ---------------------------------------------------------------------------- */
+
+static const char *verdict_of(const compare_row *row) {
+  return row->wrong ? "FAILED" : lab_outcome_name(row->found.outcome);
+}
+
+static double percent(double logarithm) {
+  return 100 * expm1(logarithm);
+}
+
+static void print_row(const compare_row *row, int blocks) {
+  char a[32], b[32];
+  printf("%-7s ", verdict_of(row));
+  cli_print(stdout, row->of->operation);
+  putchar(' ');
+  cli_print(stdout, row->of->label);
+  fputs(", ", stdout);
+  cli_print(stdout, row->a->rung);
+  if (row->a->block > 0) printf(", block %d", row->a->block);
+  fputs("\n        ", stdout);
+  if (row->wrong) {
+    cli_print(stdout, row->wrong);
+    putchar('\n');
+    return;
+  }
+  const lab_judged *found = &row->found;
+  printf("%s -> %s, %+.1f %%", cli_time(row->a->time.median, a), cli_time(row->b->time.median, b),
+         percent(found->time.estimate));
+  if (isinf(found->time.low))
+    fputs(", too few samples for an interval", stdout);
+  else
+    printf(" [%+.1f, %+.1f]", percent(found->time.low), percent(found->time.high));
+  printf(", margin %.1f %%", percent(found->margin));
+  if (found->outcome == LAB_CLOCK) printf(", clock %+.1f %%", percent(row->clock));
+  if (found->outcome == LAB_UNSURE && blocks > 0 && found->more <= 4 * LAB_BLOCKS_MOST)
+    printf("; about %.0f more launches would settle it", found->more);
+  else if (found->outcome == LAB_UNSURE && blocks > 0)
+    printf("; more than %d launches would settle it", 4 * LAB_BLOCKS_MOST);
+  putchar('\n');
+}
+
+static void print_summary(const compare *c) {
+  int counts[LAB_OUTCOMES] = {0}, failed = 0;
+  for (int r = 0; r < c->count; r++) {
+    failed += c->rows[r].wrong != NULL;
+    if (!c->rows[r].wrong) counts[c->rows[r].found.outcome]++;
+  }
+  printf("%d compared:", c->count);
+  if (failed > 0) printf(" %d FAILED", failed);
+  for (int o = 0; o < LAB_OUTCOMES; o++)
+    if (counts[o] > 0) printf(" %d %s", counts[o], lab_outcome_name(o));
+  if (c->only[0] + c->only[1] > 0) printf("; in A alone %d, in B alone %d", c->only[0], c->only[1]);
+  fputs(c->blocks > 0 ? "\n"
+                      : "\nA run each: how much launches differ is not in this; "
+                        "`rung compare --run` measures it.\n",
+        stdout);
+}
+
+static json_t *row_json(const compare_row *row) {
+  const lab_judged *found = &row->found;
+  json_t *json = lab_object("{s:s, s:s, s:s, s:i, s:s, s:s?}", "operation", row->of->operation,
+                            "job", row->of->label, "rung", row->a->rung, "block", row->a->block,
+                            "verdict", verdict_of(row), "why", row->wrong);
+  if (row->wrong) return json;
+  cli_set(&json, "a_ms", cli_real(row->a->time.median));
+  cli_set(&json, "b_ms", cli_real(row->b->time.median));
+  cli_set(&json, "ratio", cli_real(exp(found->time.estimate)));
+  cli_set(&json, "low", cli_real(exp(found->time.low)));
+  cli_set(&json, "high", cli_real(exp(found->time.high)));
+  cli_set(&json, "margin", cli_real(found->margin));
+  cli_set(&json, "clock_ratio", cli_real(exp(row->clock)));
+  cli_set(&json, "more_launches", cli_real(found->more));
+  return json;
+}
+
+static rung_status print_json(const compare *c, rung_error *error) {
+  json_t *rows = json_array();
+  for (int r = 0; r < c->count; r++) cli_append(&rows, row_json(&c->rows[r]));
+  file_replace to = {.stream = stdout};
+  return cli_results_json(
+      &to,
+      lab_object("{s:s, s:i, s:i, s:i, s:o}", "verb", verb, "launches", 2 * c->blocks, "only_a",
+                 c->only[0], "only_b", c->only[1], "rows", rows),
+      error);
+}
+
+static int code_of(const compare *c) {
+  static const lab_outcome worst[] = {LAB_SLOWER, LAB_CLOCK, LAB_UNSURE, LAB_FASTER};
+  for (int r = 0; r < c->count; r++)
+    if (c->rows[r].wrong) return CLI_CHECK_FAILED;
+  for (size_t w = 0; w < sizeof worst / sizeof *worst; w++)
+    for (int r = 0; r < c->count; r++)
+      if (c->rows[r].found.outcome == worst[w]) return codes[worst[w]];
+  return codes[LAB_SAME];
+}
+
+int verb_compare(int argc, char **argv) {
+  cli_common common;
+  request r = {.launches = 16};
+  int first, code;
+  if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
+  const char *const names[] = {argv[first], argv[first + 1]};
+  rung_error error = {0};
+  compare c = {0};
+  rung_status status = RUNG_OK;
+  if (r.run) {
+    status = compare_launch(&c, names, (int)r.launches / 2, common.seed, &common, &error);
+  } else {
+    for (int i = 0; i < 2 && !status; i++) status = lab_read_file(&c.records[i], names[i], &error);
+    if (!status) status = compare_match(&c, names, &error);
+    if (!status) status = compare_records(&c, &error);
+  }
+  if (!status && common.json) {
+    status = print_json(&c, &error);
+  } else if (!status) {
+    for (int i = 0; i < c.count; i++) print_row(&c.rows[i], c.blocks);
+    print_summary(&c);
+  }
+  code = status ? cli_end(verb, &error) : code_of(&c);
+  compare_free(&c);
+  return code;
+}

@@ -1,0 +1,237 @@
+#include "cli/plot.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BYTES = 1 << 23 };
+
+/* Points as gnuplot numbers them, once for all charts of a page. */
+const char plot_symbols[] =
+    "<svg width=\"0\" height=\"0\" aria-hidden=\"true\" style=\"position:absolute\" "
+    "xmlns=\"http://www.w3.org/2000/svg\"><defs>"
+    "<path id=\"gpPt3\" fill=\"none\" stroke=\"currentColor\" stroke-width=\".3\" "
+    "d=\"M-1-1h2v2h-2z\"/>"
+    "<path id=\"gpPt4\" fill=\"currentColor\" stroke=\"none\" d=\"M-1-1h2v2h-2z\"/>"
+    "<circle id=\"gpPt5\" fill=\"none\" stroke=\"currentColor\" stroke-width=\".3\" r=\"1\"/>"
+    "<circle id=\"gpPt6\" fill=\"currentColor\" stroke=\"none\" r=\"1\"/>"
+    "<path id=\"gpPt7\" fill=\"none\" stroke=\"currentColor\" stroke-width=\".3\" "
+    "d=\"M0-1.3 L-1.3 .7h2.6z\"/>"
+    "<path id=\"gpPt8\" fill=\"currentColor\" stroke=\"none\" d=\"M0-1.3 L-1.3 .7h2.6z\"/>"
+    "<path id=\"gpPt9\" fill=\"none\" stroke=\"currentColor\" stroke-width=\".3\" "
+    "d=\"M0 1.3 L-1.3-.7h2.6z\"/>"
+    "<path id=\"gpPt10\" fill=\"currentColor\" stroke=\"none\" d=\"M0 1.3 L-1.3-.7h2.6z\"/>"
+    "</defs></svg>\n";
+
+/* Middle tones, told apart by eyes of all kinds; every line has its own point besides. */
+static const char *const colours[] = {"#2f81f7", "#d1762a", "#2da44e", "#b65bc4",
+                                      "#d1495b", "#0f9fae", "#b08800", "#8b7ae6"};
+static const int points[] = {6, 4, 8, 10, 5, 7, 9, 11};
+
+bool plot_possible(void) {
+  static int known;
+  if (known == 0) {
+    static char *const argv[] = {"gnuplot", "--version", NULL};
+    cli_child_end end;
+    rung_error error = {0};
+    const rung_status status = cli_child(argv, "", true, 4096, &end, &error);
+    if (status == RUNG_OUT_OF_MEMORY) return false; /* for now */
+    known = status == RUNG_OK && end.code == 0 && strncmp(end.said, "gnuplot", 7) == 0 ? 1 : -1;
+    free(end.said);
+  }
+  return known > 0;
+}
+
+rung_status plot_begin(plot *chart, int width, int height, rung_error *error) {
+  *chart = (plot){.width = width, .height = height};
+  chart->script = open_memstream(&chart->text, &chart->length);
+  if (!chart->script) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a chart");
+  fputs(
+      "set encoding utf8\n"
+      "set border 3 lc rgb 'black'\n"
+      "set tics nomirror\n"
+      "set grid lc rgb '#8b949e' lw 0.4 dt 1\n"
+      "set key outside right top Left reverse samplen 2\n"
+      "set format '%g'\n",
+      chart->script);
+  for (int i = 0; i < 8; i++)
+    fprintf(chart->script, "set linetype %d lc rgb '%s' lw 1.6 pt %d ps 0.7\n", i + 1, colours[i],
+            points[i]);
+  return RUNG_OK;
+}
+
+void plot_end(plot *chart) {
+  if (chart->script) fclose(chart->script);
+  free(chart->text);
+  chart->script = NULL;
+  chart->text = NULL;
+}
+
+void plot_name(FILE *script, const char *name) {
+  fputc('\'', script);
+  for (const unsigned char *at = (const unsigned char *)name; *at; at++) {
+    if (*at >= 0x80 && *at < 0xc0) continue; /* of the character before */
+    fputc(isalnum(*at) || strchr(" _-+.,:;=/()[]*", *at) ? *at : '?', script);
+  }
+  fputc('\'', script);
+}
+
+/* The length of the UTF-8 character that stands there; 0: it is none, or XML has no such. */
+static int character(const unsigned char *at) {
+  if (*at < 0x80) return *at >= ' ' && *at != 0x7f;
+  const int more = *at >= 0xf0 && *at < 0xf5   ? 3
+                   : *at >= 0xe0 && *at < 0xf0 ? 2
+                   : *at >= 0xc2               ? 1
+                                               : 0;
+  if (more == 0 || *at >= 0xf5) return 0;
+  for (int i = 1; i <= more; i++)
+    if ((at[i] & 0xc0) != 0x80) return 0;
+  return *at == 0xef && at[1] == 0xbf && at[2] >= 0xbe ? 0 : more + 1;
+}
+
+void plot_escape(FILE *to, const char *text) {
+  for (const unsigned char *at = (const unsigned char *)text; *at;) {
+    const int length = character(at);
+    if (length == 0)
+      fputc('?', to);
+    else if (strchr("<>&\"'", *at))
+      fprintf(to, "&#%d;", *at);
+    else
+      fwrite(at, 1, (size_t)length, to);
+    at += length > 0 ? length : 1;
+  }
+}
+
+/* ---- SVG ---------------------------------------------------------------------------------- */
+
+/* Black is the text's colour wherever the chart stands. */
+static const char *const replaced[][2] = {
+    {"'black'", "'currentColor'"},
+    {"\"black\"", "\"currentColor\""},
+    {"'rgb(  0,   0,   0)'", "'currentColor'"},
+    {"\"rgb(  0,   0,   0)\"", "\"currentColor\""},
+    {" stroke-linecap=\"butt\" stroke-linejoin=\"miter\"", ""},
+    {" font-family=\"sans-serif\"", ""},
+    {"xlink:href", "href"},
+};
+
+/* Whether the text at *at begins with `from`; then *at is behind what ends with `to`. */
+static bool skip(const char **at, const char *from, const char *to) {
+  if (strncmp(*at, from, strlen(from)) != 0) return false;
+  const char *end = strstr(*at + strlen(from), to);
+  if (end) *at = end + strlen(to);
+  return end != NULL;
+}
+
+/* A group that nothing is in. */
+static bool skip_empty(const char **at) {
+  if (strncmp(*at, "<g ", 3) != 0) return false;
+  const char *end = strchr(*at, '>');
+  if (!end || strncmp(end, ">\n</g>\n", 7) != 0) return false;
+  *at = end + 7;
+  return true;
+}
+
+static void head(FILE *to, const plot *chart, bool inlined, const char *id) {
+  fprintf(to, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"%s-t %s-d\"", chart->width,
+          chart->height, id, id);
+  if (!inlined) fprintf(to, " width=\"%d\" height=\"%d\"", chart->width, chart->height);
+  fprintf(to,
+          " xmlns=\"http://www.w3.org/2000/svg\" font-family=\"system-ui,sans-serif\">\n"
+          "<title id=\"%s-t\">",
+          id);
+  plot_escape(to, chart->title);
+  fprintf(to, "</title>\n<desc id=\"%s-d\">", id);
+  plot_escape(to, chart->description);
+  fputs("</desc>\n", to);
+  if (!inlined)
+    fputs(
+        "<style>svg{color:#57606a}@media(prefers-color-scheme:dark){svg{color:#9198a1}}</style>\n",
+        to);
+}
+
+static void body(FILE *to, const char *at, bool inlined) {
+  while (*at) {
+    size_t r = 0;
+    if (skip(&at, "<title>", "</title>") || skip(&at, "<desc>", "</desc>") ||
+        skip(&at, "<filter", "</filter>\n") || skip(&at, " id=\"", "\"") || skip_empty(&at) ||
+        (inlined && skip(&at, "<defs>", "</defs>\n")))
+      continue;
+    while (r < sizeof replaced / sizeof *replaced &&
+           strncmp(at, replaced[r][0], strlen(replaced[r][0])) != 0)
+      r++;
+    if (r < sizeof replaced / sizeof *replaced) {
+      fputs(replaced[r][1], to);
+      at += strlen(replaced[r][0]);
+    } else {
+      fputc(*at++, to);
+    }
+  }
+}
+
+/* gnuplot's SVG with our title and description, its colours ours. */
+static char *dress(const plot *chart, const char *svg, bool inlined, const char *id,
+                   size_t *length) {
+  const char *begin = strstr(svg, "<svg");
+  begin = begin ? strchr(begin, '>') : NULL;
+  if (!begin || !strstr(begin, "</svg>") || strstr(begin, "<script")) return NULL;
+  char *text = NULL;
+  FILE *to = open_memstream(&text, length);
+  if (!to) return NULL;
+  head(to, chart, inlined, id);
+  body(to, begin + 1, inlined);
+  if (fclose(to) == 0) return text;
+  free(text);
+  return NULL;
+}
+
+/* ---- drawing ------------------------------------------------------------------------------ */
+
+static char *script_of(const plot *chart, plot_kind kind) {
+  char *text = NULL;
+  size_t length = 0;
+  FILE *to = open_memstream(&text, &length);
+  if (!to) return NULL;
+  if (kind == PLOT_PNG)
+    fprintf(to, "set terminal pngcairo noenhanced size %d,%d font 'sans,20' fontscale 1\n",
+            2 * chart->width, 2 * chart->height);
+  else if (kind == PLOT_PDF)
+    fprintf(to, "set terminal pdfcairo noenhanced size %.2f,%.2f font 'sans,9'\n",
+            chart->width / 96., chart->height / 96.);
+  else
+    fprintf(to, "set terminal svg noenhanced size %d,%d dynamic font 'sans-serif,12'\n",
+            chart->width, chart->height);
+  if (kind != PLOT_INLINE) {
+    fputs("set title ", to);
+    plot_name(to, chart->title);
+    fputc('\n', to);
+  }
+  fputs(chart->text, to);
+  if (fclose(to) == 0) return text;
+  free(text);
+  return NULL;
+}
+
+rung_status plot_draw(plot *chart, plot_kind kind, const char *id, char **image, size_t *length,
+                      rung_error *error) {
+  static char *const argv[] = {"gnuplot", "--default-settings", "-", NULL};
+  *image = NULL;
+  char *script = fflush(chart->script) == 0 ? script_of(chart, kind) : NULL;
+  if (!script) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a chart");
+  cli_child_end end;
+  rung_status status = cli_child(argv, script, true, MOST_BYTES, &end, error);
+  free(script);
+  const bool drawn = !status && end.code == 0 && end.length > 0;
+  if (drawn && kind <= PLOT_SVG) {
+    *image = dress(chart, end.said, kind == PLOT_INLINE, id, length);
+    free(end.said);
+  } else if (drawn) {
+    *image = end.said;
+    *length = end.length;
+  } else {
+    free(end.said);
+  }
+  if (*image || status) return status;
+  return rung_fail(error, RUNG_FILE_FAILED, "gnuplot ended with %d and drew nothing: %.120s",
+                   end.code, chart->title);
+}

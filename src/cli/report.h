@@ -1,0 +1,97 @@
+/* A page of records: what they hold in words, tables and charts. */
+#ifndef RUNG_CLI_REPORT_H
+#define RUNG_CLI_REPORT_H
+
+#include "cli/plot.h"
+#include "lab/read.h"
+
+enum { REPORT_RUNGS = 64, REPORT_SIZES = 64 };
+
+/* Cases that differ in their size alone, in the order of the records. */
+typedef struct report_group {
+  const lab_read_case *cases[REPORT_SIZES];
+  int count;
+} report_group;
+
+typedef struct report {
+  const lab_records *records;
+  report_group *groups; /* those of an operation and device one behind the other */
+  int count;
+  bool charts;       /* gnuplot is here */
+  const char *plots; /* the folder for the same charts as files; NULL: none */
+  int drawn;         /* charts so far */
+  FILE *to;
+  rung_error *error;
+} report;
+
+/* ---- report_data.c ------------------------------------------------------------------------ */
+
+rung_status report_begin(report *r, const lab_records *records, rung_error *error);
+void report_end(report *r);
+
+/* One candidate a rung, in the ladder's order: the fastest good block, else the first; how many. */
+int report_rungs(const lab_read_case *of, const lab_read_candidate *rungs[REPORT_RUNGS]);
+/* That of a rung by name; NULL: there is none. */
+const lab_read_candidate *report_rung(const lab_read_case *of, const char *name);
+/* The names of all rungs of a group's cases that are good in one of them; how many. */
+int report_names(const report_group *group, const char *names[REPORT_RUNGS]);
+/* The n of a job; 0: it has none. */
+double report_size(const lab_read_case *of);
+/* Whether the group's cases are of more than one size. */
+bool report_is_sweep(const report_group *group);
+/* The case of the largest size. */
+const lab_read_case *report_largest(const report_group *group);
+/* The best canonical rung against the first that is good: how many times as fast; NaN. */
+double report_gain(const lab_read_case *of);
+/* What its device is called. */
+const char *report_device(const lab_read_case *of);
+bool report_same_section(const report_group *a, const report_group *b);
+
+/* ---- report_charts.c ---------------------------------------------------------------------- */
+
+/* Each writes a chart's title, description and script; false: there is nothing to draw. */
+bool report_draws_ladder(const lab_read_case *of);
+void report_ladder(plot *chart, const lab_read_case *of);
+void report_sizes(plot *chart, const report_group *group);
+bool report_draws_blocks(const lab_read_case *of);
+void report_blocks(plot *chart, const lab_read_case *of);
+bool report_draws_roofline(const report_group *groups, int count);
+void report_roofline(plot *chart, const report_group *groups, int count);
+void report_samples(plot *chart, const lab_read_case *of);
+/* What the peaks' key of a bound is, and its rate for a case; NaN: not measured. */
+double report_rate(const lab_read_case *of, const char *level, const char *bound);
+
+/* ---- report_html.c ------------------------------------------------------------------------ */
+
+void html_text(const report *r, const char *words);
+/* Four significant digits; "-" where there is no number. */
+const char *html_number(double value, char room[32]);
+void html_cell(const report *r, double value);
+void html_cell_text(const report *r, const char *words);
+/* A table's beginning: its caption, and its columns parted by '|', those of numbers with a '#'. */
+void html_table(const report *r, const char *caption, const char *columns);
+void html_table_end(const report *r);
+/* A row's beginning: its name. */
+void html_row(const report *r, const char *name);
+/* A line of a list of terms; none where the value is "". */
+void html_term(const report *r, const char *name, const char *value);
+
+/* ---- report_section.c --------------------------------------------------------------------- */
+
+/* Groups of one operation on one device. */
+rung_status report_section(report *r, const report_group *groups, int count);
+
+/* ---- report_page.c ------------------------------------------------------------------------ */
+
+/* The whole page, to r->to. */
+rung_status report_page(report *r);
+
+/* ---- report.c ----------------------------------------------------------------------------- */
+
+/* The report of records into a file, whole or not at all. plots NULL: none. */
+rung_status report_write(const lab_records *records, const char *path, const char *plots,
+                         rung_error *error);
+/* That of the lines of a file of records. */
+rung_status report_write_lines(const json_t *lines, const char *path, rung_error *error);
+
+#endif

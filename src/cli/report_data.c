@@ -1,0 +1,155 @@
+/* Which records belong together, and what a page asks of them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report.h"
+
+/* The value of a key in a label, and where it ends; NULL: it has none. */
+static const char *value_of(const char *label, const char *key, size_t *length) {
+  const size_t name = strlen(key);
+  for (const char *at = label; at; at = strchr(at, ' ')) {
+    at += *at == ' ';
+    if (strncmp(at, key, name) != 0 || at[name] != '=') continue;
+    *length = strcspn(at + name + 1, " ");
+    return at + name + 1;
+  }
+  return NULL;
+}
+
+double report_size(const lab_read_case *of) {
+  size_t length;
+  const char *value = value_of(of->label, "n", &length);
+  return value ? strtod(value, NULL) : 0;
+}
+
+/* The label with the size, and other extents that are the same, as "?". */
+static void kind_of(const char *label, char kind[RUNG_LABEL]) {
+  static const char *const extents[] = {"n=", "m=", "k="};
+  size_t length = 0, used = 0;
+  const char *size = value_of(label, "n", &length);
+  for (const char *at = label; *at;) {
+    const size_t word = strcspn(at, " ");
+    bool extent = false;
+    for (int e = 0; e < 3 && size; e++)
+      extent = extent || (strncmp(at, extents[e], 2) == 0 && word - 2 == length &&
+                          strncmp(at + 2, size, length) == 0);
+    used += (size_t)snprintf(kind + used, RUNG_LABEL - used, "%.*s ", extent ? 2 : (int)word, at);
+    at += word + (at[word] == ' ');
+  }
+  kind[used < RUNG_LABEL ? used : RUNG_LABEL - 1] = '\0';
+}
+
+static bool same_text(const json_t *a, const json_t *b, const char *key) {
+  return strcmp(lab_read_text(a, key), lab_read_text(b, key)) == 0;
+}
+
+static bool same_place(const lab_read_case *a, const lab_read_case *b) {
+  return strcmp(a->operation, b->operation) == 0 && same_text(a->device, b->device, "backend") &&
+         same_text(a->device, b->device, "identity");
+}
+
+static bool same_kind(const lab_read_case *a, const lab_read_case *b) {
+  char first[RUNG_LABEL + 8], second[RUNG_LABEL + 8];
+  if (!same_place(a, b) || a->hot != b->hot) return false;
+  kind_of(a->label, first);
+  kind_of(b->label, second);
+  return strcmp(first, second) == 0;
+}
+
+bool report_same_section(const report_group *a, const report_group *b) {
+  return same_place(a->cases[0], b->cases[0]);
+}
+
+/* Puts a new group behind the last of its operation and device. */
+static report_group *add_group(report *r, const lab_read_case *of) {
+  int at = r->count;
+  while (at > 0 && !same_place(r->groups[at - 1].cases[0], of)) at--;
+  if (at == 0) at = r->count;
+  memmove(&r->groups[at + 1], &r->groups[at], (size_t)(r->count - at) * sizeof *r->groups);
+  r->count++;
+  r->groups[at].count = 0;
+  return &r->groups[at];
+}
+
+rung_status report_begin(report *r, const lab_records *records, rung_error *error) {
+  *r = (report){.records = records, .error = error};
+  r->groups = calloc((size_t)records->count + 1, sizeof *r->groups);
+  if (!r->groups) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the report");
+  for (int i = 0; i < records->count; i++) {
+    const lab_read_case *of = &records->cases[i];
+    report_group *to = NULL;
+    for (int g = 0; g < r->count && !to; g++)
+      if (r->groups[g].count < REPORT_SIZES && same_kind(r->groups[g].cases[0], of))
+        to = &r->groups[g];
+    if (!to) to = add_group(r, of);
+    to->cases[to->count++] = of;
+  }
+  return RUNG_OK;
+}
+
+void report_end(report *r) {
+  free(r->groups);
+  r->groups = NULL;
+}
+
+int report_rungs(const lab_read_case *of, const lab_read_candidate *rungs[REPORT_RUNGS]) {
+  int count = 0;
+  for (int i = 0; i < of->count; i++) {
+    const lab_read_candidate *c = &of->candidates[i];
+    int k = 0;
+    while (k < count && strcmp(rungs[k]->rung, c->rung) != 0) k++;
+    if (k == REPORT_RUNGS) continue;
+    if (k == count)
+      rungs[count++] = c;
+    else if (c->good && (!rungs[k]->good || c->time.median < rungs[k]->time.median))
+      rungs[k] = c;
+  }
+  return count;
+}
+
+const lab_read_candidate *report_rung(const lab_read_case *of, const char *name) {
+  const lab_read_candidate *rungs[REPORT_RUNGS];
+  const int count = report_rungs(of, rungs);
+  for (int k = 0; k < count; k++)
+    if (strcmp(rungs[k]->rung, name) == 0) return rungs[k];
+  return NULL;
+}
+
+int report_names(const report_group *group, const char *names[REPORT_RUNGS]) {
+  int count = 0;
+  for (int i = 0; i < group->count; i++) {
+    const lab_read_candidate *rungs[REPORT_RUNGS];
+    const int found = report_rungs(group->cases[i], rungs);
+    for (int k = 0; k < found; k++) {
+      int at = 0;
+      while (at < count && strcmp(names[at], rungs[k]->rung) != 0) at++;
+      if (at == count && count < REPORT_RUNGS && rungs[k]->good) names[count++] = rungs[k]->rung;
+    }
+  }
+  return count;
+}
+
+const lab_read_case *report_largest(const report_group *group) {
+  const lab_read_case *largest = group->cases[0];
+  for (int i = 1; i < group->count; i++)
+    if (report_size(group->cases[i]) >= report_size(largest)) largest = group->cases[i];
+  return largest;
+}
+
+bool report_is_sweep(const report_group *group) {
+  return report_size(report_largest(group)) > 0 &&
+         report_size(report_largest(group)) != report_size(group->cases[0]);
+}
+
+double report_gain(const lab_read_case *of) {
+  const lab_read_candidate *rungs[REPORT_RUNGS], *best = lab_read_best(of);
+  const int count = report_rungs(of, rungs);
+  for (int k = 0; k < count && best; k++)
+    if (rungs[k]->good && !rungs[k]->peer) return rungs[k]->time.median / best->time.median;
+  return NAN;
+}
+
+const char *report_device(const lab_read_case *of) {
+  return lab_read_text(of->device, "name");
+}

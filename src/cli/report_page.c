@@ -1,0 +1,214 @@
+/* The page: well-formed as XML too, readable without its script, which sorts, filters and copies.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report.h"
+#include "rung_report.h"
+
+/* ---- in words ----------------------------------------------------------------------------- */
+
+static int failures(const report *r, int *verified) {
+  int failed = 0;
+  *verified = 0;
+  for (int i = 0; i < r->records->count; i++)
+    for (int k = 0; k < r->records->cases[i].count; k++) {
+      const lab_read_candidate *c = &r->records->cases[i].candidates[k];
+      if (strcmp(c->finding, "unsupported") == 0) continue;
+      ++*verified;
+      failed += !c->good;
+    }
+  return failed;
+}
+
+static void say_group(const report *r, const report_group *group) {
+  const lab_read_case *of = report_largest(group);
+  const lab_read_candidate *best = lab_read_best(of), *rungs[REPORT_RUNGS];
+  char room[32];
+  if (!best) return;
+  const int count = report_rungs(of, rungs);
+  fputs("<li><b>", r->to);
+  html_text(r, of->operation);
+  fputs("</b> on ", r->to);
+  html_text(r, report_device(of));
+  fputs(", <span class=\"j\">", r->to);
+  html_text(r, of->label);
+  fputs("</span>: <code>", r->to);
+  html_text(r, best->rung);
+  fprintf(r->to, "</code> takes %s", cli_time(best->time.median, room));
+  if (report_gain(of) > 1)
+    fprintf(r->to, ", %.3g times as fast as the first rung", report_gain(of));
+  if (lab_read_part(of, best) >= 0.01)
+    fprintf(r->to, ", %.0f %% of the peak", 100 * lab_read_part(of, best));
+  for (int k = 0; k < count; k++)
+    if (rungs[k]->peer && rungs[k]->good && !rungs[k]->program) {
+      fprintf(r->to, "; %.2f times as fast as ", rungs[k]->time.median / best->time.median);
+      html_text(r, rungs[k]->peer);
+    }
+  fputs(".</li>\n", r->to);
+}
+
+static void say_all(const report *r) {
+  int verified;
+  const int failed = failures(r, &verified);
+  fputs("<section id=\"words\"><h2>In words</h2>\n<p>", r->to);
+  fprintf(r->to, "%d results, each verified before and after it was timed: ", verified);
+  if (failed == 0)
+    fputs("all of them good.</p>\n", r->to);
+  else
+    fprintf(r->to, "<strong>%d failed</strong>; the tables say why.</p>\n", failed);
+  if (!r->charts)
+    fputs(
+        "<p>There are no charts, for gnuplot is not installed here (Debian: gnuplot-nox); the "
+        "tables have all numbers.</p>\n",
+        r->to);
+  fputs("<ul>\n", r->to);
+  for (int g = 0; g < r->count; g++) say_group(r, &r->groups[g]);
+  fputs("</ul></section>\n", r->to);
+}
+
+/* ---- machine and provenance --------------------------------------------------------------- */
+
+static void say_device(const report *r, const lab_read_case *of) {
+  const json_t *facts = json_object_get(of->device, "facts");
+  const char *key;
+  json_t *value;
+  fputs("<h3>", r->to);
+  html_text(r, report_device(of));
+  fputs("</h3>\n<dl>", r->to);
+  html_term(r, "device", lab_read_text(of->device, "backend"));
+  html_term(r, "identity", lab_read_text(of->device, "identity"));
+  static const char *const keys[] = {"command", "version", "commit", "build",  "compiler",
+                                     "flags",   "cuda",    "system", "kernel", "machine"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    html_term(r, keys[i], lab_read_text(of->provenance, keys[i]));
+  html_term(r, "date", of->date);
+  fputs("</dl>\n<details><summary>All that is known of the device</summary><dl>", r->to);
+  json_object_foreach((json_t *)facts, key, value) if (json_is_string(value))
+      html_term(r, key, json_string_value(value));
+  fputs("</dl></details>\n", r->to);
+}
+
+static void say_machines(const report *r) {
+  fputs("<section id=\"machines\"><h2>Machine and provenance</h2>\n", r->to);
+  for (int i = 0; i < r->records->count; i++) {
+    const lab_read_case *of = &r->records->cases[i];
+    bool said = false;
+    for (int k = 0; k < i && !said; k++)
+      said = strcmp(lab_read_text(r->records->cases[k].device, "identity"),
+                    lab_read_text(of->device, "identity")) == 0;
+    if (!said) say_device(r, of);
+  }
+  fputs("</section>\n", r->to);
+}
+
+/* ---- the same bits ------------------------------------------------------------------------ */
+
+static bool same_job(const lab_read_case *a, const lab_read_case *b) {
+  return strcmp(a->operation, b->operation) == 0 && strcmp(a->label, b->label) == 0 &&
+         strcmp(a->seed, b->seed) == 0;
+}
+
+static bool has_bits(const lab_read_candidate *c) {
+  return c->good && c->bits && !c->peer && strcmp(c->order, "canonical") == 0;
+}
+
+/* A row of a job's canonical rungs, on all devices; where it is the first of the job. */
+static void bits_row(const report *r, int first) {
+  const lab_read_case *cases = r->records->cases, *of = &cases[first];
+  const char *bits = NULL;
+  int rungs = 0, devices = 0;
+  bool same = true;
+  for (int i = 0; i < first; i++)
+    if (same_job(&cases[i], of)) return;
+  for (int i = first; i < r->records->count; i++) {
+    const int before = rungs;
+    for (int k = 0; k < cases[i].count && same_job(&cases[i], of); k++) {
+      const lab_read_candidate *c = &cases[i].candidates[k];
+      if (!has_bits(c)) continue;
+      if (!bits) bits = c->bits;
+      same = same && strcmp(bits, c->bits) == 0;
+      rungs++;
+    }
+    devices += rungs > before;
+  }
+  if (rungs < 2) return;
+  html_row(r, of->operation);
+  html_cell_text(r, of->label);
+  html_cell(r, rungs);
+  html_cell(r, devices);
+  html_cell_text(r, same ? "the same" : "DIFFERENT");
+  html_cell_text(r, bits);
+  fputs("</tr>\n", r->to);
+}
+
+static void say_bits(const report *r) {
+  bool any = false;
+  for (int i = 0; i < r->records->count && !any; i++)
+    for (int k = 0; k < r->records->cases[i].count; k++)
+      any = any || has_bits(&r->records->cases[i].candidates[k]);
+  if (!any) return;
+  fputs("<section id=\"bits\"><h2>The same bits</h2>\n", r->to);
+  html_table(r, "Results of the canonical rungs", "operation|job|#rungs|#records|bits|hash");
+  for (int i = 0; i < r->records->count; i++) bits_row(r, i);
+  html_table_end(r);
+  fputs("</section>\n", r->to);
+}
+
+/* ---- the page ----------------------------------------------------------------------------- */
+
+/* A digest in hexadecimal as a policy wants it. */
+static void base64(const char *hex, char to[64]) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  unsigned char bytes[33] = {0};
+  size_t used = 0;
+  for (int i = 0; i < 32 && hex[0]; i++, hex += 2) {
+    const char pair[3] = {hex[0], hex[1], '\0'};
+    bytes[i] = (unsigned char)strtoul(pair, NULL, 16);
+  }
+  for (int i = 0; i < 32; i += 3) {
+    const unsigned three =
+        (unsigned)bytes[i] << 16 | (unsigned)bytes[i + 1] << 8 | (i + 2 < 32 ? bytes[i + 2] : 0);
+    for (int d = 3; d >= 0; d--) to[used++] = digits[three >> (6 * d) & 63];
+  }
+  to[43] = '=';
+  to[44] = '\0';
+}
+
+static void put_head(const report *r) {
+  char hash[64];
+  base64(RUNG_REPORT_SCRIPT_SHA256, hash);
+  fprintf(r->to,
+          "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\"><head>"
+          "<meta charset=\"utf-8\"/>\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+          "script-src 'sha256-%s'; style-src 'unsafe-inline'; base-uri 'none'; "
+          "form-action 'none'\"/>\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+          "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
+          "<title>Rung: what was measured</title>\n<style>\n%s</style></head>\n<body>\n"
+          "<header><h1>Rung: what was measured</h1><p id=\"tools\"></p></header>\n<main>\n",
+          hash, RUNG_REPORT_STYLE);
+  if (r->charts) fputs(plot_symbols, r->to);
+}
+
+rung_status report_page(report *r) {
+  rung_status status = RUNG_OK;
+  put_head(r);
+  say_all(r);
+  for (int g = 0, next; g < r->count && !status; g = next) {
+    next = g + 1;
+    while (next < r->count && report_same_section(&r->groups[g], &r->groups[next])) next++;
+    status = report_section(r, &r->groups[g], next - g);
+  }
+  if (status) return status;
+  say_bits(r);
+  say_machines(r);
+  fprintf(r->to,
+          "</main>\n<footer><p>Made by rung %s from records alone: "
+          "<code>rung report RECORD... -o report.html</code></p></footer>\n<script>%s</script>\n"
+          "</body></html>\n",
+          rung_version(), RUNG_REPORT_SCRIPT);
+  return RUNG_OK;
+}

@@ -1,0 +1,272 @@
+/* The sections of an operation on a device: charts, and a table behind each. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report.h"
+
+/* ---- charts ------------------------------------------------------------------------------- */
+
+/* The same chart as a file of r->plots. */
+static rung_status keep(report *r, plot *chart, plot_kind kind, const char *name,
+                        const char *ending) {
+  char path[4096], *image = NULL;
+  size_t length = 0;
+  file_replace file = {0};
+  if (snprintf(path, sizeof path, "%s/%s.%s", r->plots, name, ending) >= (int)sizeof path)
+    return rung_fail(r->error, RUNG_FILE_FAILED, "--plots '%.60s...' is too long", r->plots);
+  rung_status status = plot_draw(chart, kind, name, &image, &length, r->error);
+  if (!status) status = file_replace_begin(&file, path, r->error);
+  if (!status) {
+    fwrite(image, 1, length, file.stream);
+    status = file_replace_commit(&file, r->error);
+  }
+  free(image);
+  return status;
+}
+
+/* A chart that was begun and described: into the page, and the folder. What gnuplot cannot draw is
+ * said; the table has it all the same. */
+static rung_status put_chart(report *r, plot *chart, const char *kind) {
+  char name[64], *image = NULL;
+  size_t length = 0;
+  snprintf(name, sizeof name, "chart-%02d-%s", ++r->drawn, kind);
+  rung_status status = plot_draw(chart, PLOT_INLINE, name, &image, &length, r->error);
+  if (status == RUNG_FILE_FAILED) {
+    fputs("<p>gnuplot could not draw this chart; the table has its numbers.</p>\n", r->to);
+    *r->error = (rung_error){0};
+    plot_end(chart);
+    return RUNG_OK;
+  }
+  if (!status) {
+    fputs("<figure>", r->to);
+    fwrite(image, 1, length, r->to);
+    fputs("<figcaption>", r->to);
+    html_text(r, chart->title);
+    fputs("</figcaption></figure>\n", r->to);
+  }
+  free(image);
+  if (!status && r->plots) status = keep(r, chart, PLOT_SVG, name, "svg");
+  if (!status && r->plots) status = keep(r, chart, PLOT_PNG, name, "png");
+  if (!status && r->plots) status = keep(r, chart, PLOT_PDF, name, "pdf");
+  plot_end(chart);
+  return status;
+}
+
+static bool chart_begin(report *r, plot *chart, rung_status *status) {
+  if (!*status && r->charts) *status = plot_begin(chart, 760, 320, r->error);
+  return !*status && r->charts;
+}
+
+/* ---- an operation on a device ------------------------------------------------------------- */
+
+static void ladder_row(const report *r, const lab_read_case *of, const lab_read_candidate *c,
+                       double below) {
+  char room[32], range[96], least[32];
+  html_row(r, c->rung);
+  html_cell_text(r, c->peer ? c->peer : c->idea);
+  html_cell_text(r, c->peer ? "peer" : c->order);
+  html_cell(r, c->block > 0 ? c->block : NAN);
+  html_cell(r, c->time.median);
+  snprintf(range, sizeof range, "[%s, %s]", html_number(c->time.min, least),
+           html_number(c->time.q3, room));
+  fprintf(r->to, "<td class=\"n\">%s</td>", c->count > 0 ? range : "-");
+  html_cell(r, c->good && !c->peer ? below / c->time.median : NAN);
+  html_cell(r, c->good ? of->bytes / c->time.median * 1e-6 : NAN);
+  html_cell(r, c->good && of->flops > 0 ? of->flops / c->time.median * 1e-6 : NAN);
+  html_cell(r, c->peer && c->program ? NAN : 100 * lab_read_part(of, c));
+  fprintf(r->to, "<td%s>",
+          c->good || strcmp(c->finding, "unsupported") == 0 ? "" : " class=\"bad\"");
+  html_text(r, c->finding);
+  fputs(c->sentence[0] ? ": " : "", r->to);
+  html_text(r, c->sentence);
+  fputs("</td></tr>\n", r->to);
+}
+
+/* What the peak is, as its formula. */
+static void say_peak(const report *r, const lab_read_case *of) {
+  char room[32], rate[32];
+  if (isnan(of->peak_ms)) {
+    fputs("<p>No peak was measured.</p>\n", r->to);
+    return;
+  }
+  const bool arithmetic = of->peak_level[0] == '\0';
+  fprintf(r->to, "<p>Peak: %s ms = ", html_number(of->peak_ms, room));
+  if (arithmetic)
+    fprintf(r->to, "%s operations / 2 / ", html_number(of->flops, room));
+  else
+    fprintf(r->to, "%s bytes / ", html_number(of->bytes, room));
+  fprintf(r->to, "%s %s (", html_number(report_rate(of, of->peak_level, of->peak_bound), rate),
+          arithmetic ? "G multiply-adds a second" : "GB/s");
+  html_text(r, of->peak_level);
+  fputs(arithmetic ? "" : " ", r->to);
+  html_text(r, of->peak_bound);
+  fputs(", measured on this device); caches ", r->to);
+  html_text(r, of->caches);
+  fputs(".</p>\n", r->to);
+}
+
+static rung_status put_ladder(report *r, const lab_read_case *of) {
+  rung_status status = RUNG_OK;
+  plot chart;
+  if (report_draws_ladder(of) && chart_begin(r, &chart, &status)) {
+    report_ladder(&chart, of);
+    status = put_chart(r, &chart, "ladder");
+  }
+  const lab_read_candidate *rungs[REPORT_RUNGS];
+  const int count = report_rungs(of, rungs);
+  double below = NAN;
+  html_table(r, of->label,
+             "rung|idea|order|#block|#ms|[min, q3]|#gain|#GB/s|#GFLOP/s|#% of peak|"
+             "verdict");
+  for (int k = 0; k < count; k++) {
+    ladder_row(r, of, rungs[k], below);
+    if (rungs[k]->good && !rungs[k]->peer) below = rungs[k]->time.median;
+  }
+  html_table_end(r);
+  say_peak(r, of);
+  return status;
+}
+
+static rung_status put_sizes(report *r, const report_group *group) {
+  const char *names[REPORT_RUNGS];
+  const int count = report_names(group, names);
+  rung_status status = RUNG_OK;
+  plot chart;
+  if (!report_is_sweep(group) || count == 0) return RUNG_OK;
+  if (chart_begin(r, &chart, &status)) {
+    report_sizes(&chart, group);
+    status = put_chart(r, &chart, "sizes");
+  }
+  fputs(
+      "<div class=\"t\" role=\"region\" tabindex=\"0\" aria-label=\"Time over size\"><table>"
+      "<caption>Time over size: medians in milliseconds</caption><thead><tr>"
+      "<th scope=\"col\" class=\"n\">n</th><th scope=\"col\" class=\"n\">peak</th>",
+      r->to);
+  for (int k = 0; k < count; k++) {
+    fputs("<th scope=\"col\" class=\"n\">", r->to);
+    html_text(r, names[k]);
+    fputs("</th>", r->to);
+  }
+  fputs("</tr></thead><tbody>\n", r->to);
+  for (int i = 0; i < group->count; i++) {
+    fprintf(r->to, "<tr><th scope=\"row\" class=\"n\">%.0f</th>", report_size(group->cases[i]));
+    html_cell(r, group->cases[i]->peak_ms);
+    for (int k = 0; k < count; k++) {
+      const lab_read_candidate *c = report_rung(group->cases[i], names[k]);
+      html_cell(r, c && c->good ? c->time.median : NAN);
+    }
+    fputs("</tr>\n", r->to);
+  }
+  html_table_end(r);
+  return status;
+}
+
+static rung_status put_blocks(report *r, const lab_read_case *of) {
+  rung_status status = RUNG_OK;
+  plot chart;
+  if (!report_draws_blocks(of)) return RUNG_OK;
+  if (chart_begin(r, &chart, &status)) {
+    report_blocks(&chart, of);
+    status = put_chart(r, &chart, "blocks");
+  }
+  html_table(r, "Block sizes", "rung|#threads a block|#ms|verdict");
+  for (int i = 0; i < of->count; i++) {
+    const lab_read_candidate *c = &of->candidates[i];
+    if (c->block == 0) continue;
+    html_row(r, c->rung);
+    html_cell(r, c->block);
+    html_cell(r, c->time.median);
+    html_cell_text(r, c->finding);
+    fputs("</tr>\n", r->to);
+  }
+  html_table_end(r);
+  return status;
+}
+
+static rung_status put_roofline(report *r, const report_group *groups, int count) {
+  static const char *const bounds[] = {"fma32", "fma64", "mma64"};
+  const lab_read_case *of = report_largest(&groups[0]);
+  const json_t *levels = json_object_get(of->peaks, "levels");
+  rung_status status = RUNG_OK;
+  plot chart;
+  if (!report_draws_roofline(groups, count)) return RUNG_OK;
+  if (chart_begin(r, &chart, &status)) {
+    report_roofline(&chart, groups, count);
+    status = put_chart(r, &chart, "roofline");
+  }
+  html_table(r, "Measured peaks", "what|#read GB/s|#write GB/s|#copy GB/s|#10^9 multiply-adds/s");
+  for (size_t i = 0; i < json_array_size(levels); i++) {
+    const json_t *level = json_array_get(levels, i);
+    html_row(r, lab_read_text(level, "level"));
+    html_cell(r, lab_read_number(level, "read_gb_per_s"));
+    html_cell(r, lab_read_number(level, "write_gb_per_s"));
+    html_cell(r, lab_read_number(level, "copy_gb_per_s"));
+    fputs("<td class=\"n\">-</td></tr>\n", r->to);
+  }
+  for (int b = 0; b < 3; b++) {
+    if (isnan(report_rate(of, "", bounds[b]))) continue;
+    html_row(r, bounds[b]);
+    fputs("<td class=\"n\">-</td><td class=\"n\">-</td><td class=\"n\">-</td>", r->to);
+    html_cell(r, report_rate(of, "", bounds[b]));
+    fputs("</tr>\n", r->to);
+  }
+  html_table_end(r);
+  return status;
+}
+
+/* All samples, as text that a spreadsheet takes. */
+static void put_samples(const report *r, const report_group *group) {
+  fputs("<details><summary>Every sample, in milliseconds</summary><pre>", r->to);
+  for (int i = 0; i < group->count; i++) {
+    const lab_read_case *of = group->cases[i];
+    html_text(r, of->label);
+    fputc('\n', r->to);
+    for (int k = 0; k < of->count; k++) {
+      if (of->candidates[k].count == 0) continue;
+      html_text(r, of->candidates[k].rung);
+      fprintf(r->to, ",%d", of->candidates[k].block);
+      for (int s = 0; s < of->candidates[k].count; s++)
+        fprintf(r->to, ",%.6g", of->candidates[k].samples[s]);
+      fputc('\n', r->to);
+    }
+  }
+  fputs("</pre></details>\n", r->to);
+}
+
+static rung_status put_group(report *r, const report_group *group) {
+  const lab_read_case *largest = report_largest(group);
+  rung_status status = put_ladder(r, largest);
+  if (!status) status = put_sizes(r, group);
+  if (!status) status = put_blocks(r, largest);
+  if (!status) put_samples(r, group);
+  fputs("<p>Measured again by <code>", r->to);
+  html_text(r, lab_read_text(largest->provenance, "command"));
+  fputs("</code></p>\n", r->to);
+  return status;
+}
+
+/* Groups of one operation on one device. */
+rung_status report_section(report *r, const report_group *groups, int count) {
+  const lab_read_case *of = report_largest(&groups[0]);
+  rung_status status = RUNG_OK;
+  plot chart;
+  fputs("<section><h2>", r->to);
+  html_text(r, of->operation);
+  fputs(" on ", r->to);
+  html_text(r, report_device(of));
+  fputs("</h2>\n", r->to);
+  for (int g = 0; g < count && !status; g++) {
+    fputs("<h3>", r->to);
+    html_text(r, report_largest(&groups[g])->label);
+    fputs("</h3>\n", r->to);
+    status = put_group(r, &groups[g]);
+  }
+  if (!status) status = put_roofline(r, groups, count);
+  if (report_draws_ladder(of) && chart_begin(r, &chart, &status)) {
+    report_samples(&chart, of);
+    status = put_chart(r, &chart, "samples");
+  }
+  fputs("</section>\n", r->to);
+  return status;
+}

@@ -1,0 +1,45 @@
+/* An image filtered block by block: what the rungs `rows` and `threads` share. Compiled once per
+ * instruction set. */
+#ifndef RUNG_CORRELATE_CPU_FILTER_H
+#define RUNG_CORRELATE_CPU_FILTER_H
+
+#include "backend/cpu/isa.h"
+#include "ops/correlate/cpu/sizes.h"
+
+/* Some rows of a kernel on a block. Steps are in elements. */
+typedef struct correlate_pass {
+  int taps_rows, taps_columns;
+  const void *taps;
+  int64_t step;   /* from a tap to the next: the image's channels */
+  const void *in; /* the block's row that output row 0 has under the first row of these taps */
+  int64_t in_row;
+  const void *sums; /* what earlier rows have made of the chains; NULL: +0 */
+  int64_t sums_row;
+  void *to; /* may be `sums` */
+  int64_t to_row;
+  bool stream;     /* past the caches: `to` and its rows are multiples of 64 bytes then */
+  int64_t rows, n; /* of output */
+  /* What will be read next, rows of elements that have next_size bytes; NULL: nothing. */
+  const char *next;
+  int64_t next_row, next_size; /* bytes */
+} correlate_pass;
+
+/* Kernels by the type of the sums. */
+typedef struct correlate_kernels {
+  rung_dtype dtype;
+  int most; /* rows of a kernel in a pass */
+  /* Writes rows of n elements, rounded up to a part of CORRELATE_PANEL. */
+  void (*pass)(const correlate_pass *pass);
+  /* n elements of the image's type as numbers of the sums', and sums as elements of out's. */
+  void (*widen)(rung_dtype in, const void *from, int64_t n, void *to);
+  void (*finish)(rung_dtype out, const void *sums, int64_t n, void *to);
+  void (*set)(void *to, int64_t at, double value);
+} correlate_kernels;
+
+extern const correlate_kernels RUNG_ENTRY(correlate_kernels_f32), RUNG_ENTRY(correlate_kernels_f64),
+    RUNG_ENTRY(correlate_kernels_i64);
+
+/* All of the task on at most so many threads; its scratch is correlate_filter_scratch(). */
+rung_status RUNG_ENTRY(correlate_filter)(const rung_task *task, int threads);
+
+#endif

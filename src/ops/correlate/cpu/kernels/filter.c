@@ -1,0 +1,204 @@
+/* Blocks of an image, widened at their edges into scratch as numbers of the sums' type, so that no
+ * loop over taps asks where the image ends; then the kernels' rows over them, some at a time, and
+ * the sums to out's type. A block stays in the second-level cache. */
+#include <string.h>
+
+#include "backend/cpu/lanes.h"
+#include "backend/cpu/parallel.h"
+#include "ops/correlate/cpu/filter.h"
+
+enum {
+  ALONE = 10000,     /* elements of out that one thread makes before others have begun */
+  FEWEST = 16,       /* rows of a block where more threads want some */
+  STREAMED = 1 << 23 /* bytes of out: more are not kept in a cache */
+};
+
+typedef struct filter {
+  const rung_task *task;
+  const correlate_kernels *of;
+  correlate_block block;
+  char *taps, *scratch;
+  bool streams;
+  int64_t rows, panel;   /* of a block; elements of its rows */
+  int64_t share, shares; /* elements of a row that are dealt out together, and such parts */
+} filter;
+
+/* A block of out: rows and elements of rows. */
+typedef struct place {
+  int64_t y, rows, x, n;
+  char *scratch;
+} place;
+
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* ---- taps -------------------------------------------------------------------------------------
+ */
+
+/* Whether f64 holds all sums of integers, and all of their parts. */
+static bool fits_f64(const correlate_problem *p) {
+  const int64_t each = (int64_t)p->kernel_rows * p->kernel_columns;
+  const int32_t *taps = (const int32_t *)p->taps;
+  int64_t most = 0;
+  for (int64_t k = 0; k < p->kernels; k++, taps += each) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < each; i++) sum += taps[i] < 0 ? -(int64_t)taps[i] : taps[i];
+    if (sum > most) most = sum;
+  }
+  return (double)most * rung_traits_of(p->types.in)->largest <= 0x1p53;
+}
+
+static rung_dtype sum_of(const correlate_problem *p) {
+  if (p->types.accumulate != RUNG_I64) return p->types.accumulate;
+  return p->small ? RUNG_F32 : fits_f64(p) ? RUNG_F64 : RUNG_I64;
+}
+
+static void set_taps(const filter *f) {
+  const correlate_problem *p = (const correlate_problem *)f->task->problem;
+  const int64_t count = p->kernels * p->kernel_rows * p->kernel_columns;
+  if (p->types.accumulate != RUNG_I64)
+    memcpy(f->taps, p->taps, (size_t)(count * f->block.size));
+  else
+    for (int64_t i = 0; i < count; i++) f->of->set(f->taps, i, ((const int32_t *)p->taps)[i]);
+}
+
+/* ---- a block ----------------------------------------------------------------------------------
+ */
+
+/* The pixels from `first` on, `count` of them, all on one side of the image. */
+static void widen_outside(const filter *f, const char *row, int64_t first, int64_t count,
+                          char *to) {
+  const correlate_problem *p = (const correlate_problem *)f->task->problem;
+  const int64_t pixel = p->channels * (int64_t)rung_dtype_bytes(p->types.in);
+  for (int64_t c = first; c < first + count; c++, to += p->channels * f->block.size) {
+    const int64_t from = rung_edge_index(p->edge, c, p->width);
+    if (from >= 0)
+      f->of->widen(p->types.in, row + from * pixel, p->channels, to);
+    else
+      for (int k = 0; k < p->channels; k++) f->of->set(to, k, p->edge_value);
+  }
+}
+
+/* Row r of the image, which may be outside, for the elements of out from x on. */
+static void widen_row(const filter *f, int64_t r, int64_t x, int64_t n, char *to) {
+  const correlate_problem *p = (const correlate_problem *)f->task->problem;
+  const int64_t size = p->channels * f->block.size;
+  const int64_t first = p->first_column + x / p->channels;
+  const int64_t end = first + n / p->channels + p->kernel_columns - 1;
+  const int64_t left = first < 0 ? least(0, end) : first, right = least(end, p->width);
+  const int64_t from = rung_edge_index(p->edge, r, p->height);
+  const int64_t used = (end - first) * size, rest = least(f->block.in_row - used, CORRELATE_STRIP);
+  memset(to + used, 0, (size_t)rest); /* a strip may be wider than the block */
+  if (from < 0) {
+    for (int64_t i = 0; i < (end - first) * p->channels; i++) f->of->set(to, i, p->edge_value);
+    return;
+  }
+  const char *row = correlate_in_row(f->task, from);
+  const int64_t pixel = p->channels * (int64_t)rung_dtype_bytes(p->types.in);
+  if (first < left) widen_outside(f, row, first, left - first, to);
+  if (left < right)
+    f->of->widen(p->types.in, row + left * pixel, (right - left) * p->channels,
+                 to + (left - first) * size);
+  const int64_t after = left < right ? right : left;
+  if (after < end) widen_outside(f, row, after, end - after, to + (after - first) * size);
+}
+
+/* The rows of the image that the next block of the same rows will be widened from, where all of it
+ * is inside: fetched by the first pass. */
+static void fetch_next(const filter *f, const place *at, correlate_pass *pass) {
+  const correlate_problem *p = (const correlate_problem *)f->task->problem;
+  const rung_view *in = &f->task->arrays[CORRELATE_IN];
+  const int64_t size = (int64_t)rung_dtype_bytes(in->dtype);
+  const int64_t row = p->first_row + at->y, x = p->first_column * p->channels + at->x + f->panel;
+  if (row < 0 || row + at->rows + p->kernel_rows - 1 > p->height || x < 0 ||
+      x + f->panel > p->width * p->channels)
+    return;
+  pass->next = correlate_in_row(f->task, row) + x * size;
+  pass->next_row = in->stride[0] * size;
+  pass->next_size = size;
+}
+
+/* A kernel's rows in passes as even as can be. The last one's sums go to `direct` if not NULL,
+ * which is a place in out; else they stay in the block. */
+static void sum_kernel(const filter *f, const place *at, int64_t k, char *direct) {
+  const correlate_problem *p = (const correlate_problem *)f->task->problem;
+  const int64_t size = f->block.size, passes = (p->kernel_rows + f->of->most - 1) / f->of->most;
+  char *sums = at->scratch + f->block.sums;
+  correlate_pass pass = {.taps_columns = p->kernel_columns,
+                         .step = p->channels,
+                         .in_row = f->block.in_row / size,
+                         .sums_row = f->block.sums_row / size,
+                         .to = sums,
+                         .to_row = f->block.sums_row / size,
+                         .rows = at->rows,
+                         .n = at->n};
+  if (k == 0) fetch_next(f, at, &pass);
+  for (int64_t i = 0, done = 0; i < passes; i++, done += pass.taps_rows) {
+    const int64_t tap = (k * p->kernel_rows + done) * p->kernel_columns;
+    pass.taps_rows = (int)((p->kernel_rows - done) / (passes - i));
+    pass.taps = f->taps + tap * size;
+    pass.in = at->scratch + done * f->block.in_row;
+    if (i == passes - 1 && direct != NULL) {
+      pass.to = direct;
+      pass.to_row = f->task->arrays[CORRELATE_OUT].stride[p->kernels > 1];
+      pass.stream = f->streams && ((uintptr_t)direct | (uint64_t)(pass.to_row * size)) % 64 == 0;
+    }
+    f->of->pass(&pass);
+    pass.sums = sums;
+    pass.next = NULL;
+  }
+}
+
+static void run_block(const filter *f, const place *at) {
+  const correlate_problem *p = (const correlate_problem *)f->task->problem;
+  const int64_t size = (int64_t)rung_dtype_bytes(p->types.out);
+  const bool direct = f->of->dtype == p->types.out && at->n == f->panel;
+  for (int64_t r = 0; r < at->rows + p->kernel_rows - 1; r++)
+    widen_row(f, p->first_row + at->y + r, at->x, at->n, at->scratch + r * f->block.in_row);
+  for (int64_t k = 0; k < p->kernels; k++) {
+    sum_kernel(f, at, k, direct ? correlate_out_row(f->task, k, at->y) + at->x * size : NULL);
+    for (int64_t y = 0; y < at->rows && !direct; y++)
+      f->of->finish(p->types.out, at->scratch + f->block.sums + y * f->block.sums_row, at->n,
+                    correlate_out_row(f->task, k, at->y + y) + at->x * size);
+  }
+}
+
+/* Blocks beside each other: the next one's rows are fetched while one is made. */
+static void run_share(void *arg, int64_t chunk, int thread) {
+  const filter *f = (const filter *)arg;
+  const correlate_problem *p = (const correlate_problem *)f->task->problem;
+  const int64_t n = p->columns * p->channels;
+  place at = {.y = chunk / f->shares * f->rows, .scratch = f->scratch + thread * f->block.bytes};
+  at.rows = least(f->rows, p->rows - at.y);
+  at.x = chunk % f->shares * f->share;
+  for (const int64_t end = least(at.x + f->share, n); at.x < end; at.x += f->panel) {
+    at.n = least(f->panel, end - at.x);
+    run_block(f, &at);
+  }
+  if (f->streams) lanes_stream_end();
+}
+
+rung_status RUNG_ENTRY(correlate_filter)(const rung_task *task, int threads) {
+  const correlate_problem *p = (const correlate_problem *)task->problem;
+  const int64_t n = p->columns * p->channels;
+  if (p->rows * n * p->kernels <= ALONE) threads = 1;
+  filter f = {.task = task, .block = correlate_block_of(p)};
+  const rung_dtype sum = sum_of(p);
+  f.of = sum == RUNG_F32   ? &RUNG_ENTRY(correlate_kernels_f32)
+         : sum == RUNG_F64 ? &RUNG_ENTRY(correlate_kernels_f64)
+                           : &RUNG_ENTRY(correlate_kernels_i64);
+  f.taps = (char *)task->scratch;
+  f.scratch = f.taps + correlate_taps_bytes(p);
+  f.streams = p->rows * n * p->kernels * (int64_t)rung_dtype_bytes(p->types.out) > STREAMED;
+  set_taps(&f);
+  f.panel = CORRELATE_PANEL / f.block.size;
+  const int64_t panels = (n + f.panel - 1) / f.panel;
+  const int64_t even = (p->rows * panels + 4 * threads - 1) / (4 * threads);
+  f.rows = threads == 1 ? CORRELATE_ROWS : least(CORRELATE_ROWS, even < FEWEST ? FEWEST : even);
+  const int64_t bands = (p->rows + f.rows - 1) / f.rows;
+  f.share = bands < 4 * threads ? f.panel : panels * f.panel;
+  f.shares = (n + f.share - 1) / f.share;
+  rung_parallel(threads, bands * f.shares, run_share, &f);
+  return RUNG_OK;
+}

@@ -1,0 +1,117 @@
+/* The kernels of one type of sums; included once for each by kernels/sums.c, which defines
+ *   NUMBER      the type             LANES, WIDTH    its vector, and how many lanes that has
+ *   NAME(x)     x of this type       FMA, LOAD, STORE, STREAM, ALL: of vectors
+ *   DTYPE       its name
+ *   STORE_ONE   correlate_store_*()
+ *   EACH_INPUT(of): of(dtype, type, conversion) for every type of an image */
+
+/* Down a strip of V vectors of columns. Of every row of the image that comes by, tap row i serves
+ * the chains t[i]; then they move on by one, the last ones done. So every vector that is loaded
+ * serves G chains, every tap V, and a chain's taps come in the contract's order. Rows above the
+ * first and below the last make chains that nobody stores. G and V are constants of every copy. */
+LANES_INLINE void NAME(run_strip)(const int G, const int V, const correlate_pass *s, int64_t x) {
+  const NUMBER *taps = (const NUMBER *)s->taps, *in = (const NUMBER *)s->in + x;
+  const NUMBER *sums = s->sums == NULL ? NULL : (const NUMBER *)s->sums + x;
+  NUMBER *to = (NUMBER *)s->to + x;
+  const int64_t columns = s->taps_columns, step = s->step;
+  const char *next = s->next == NULL ? NULL : s->next + x * s->next_size;
+  LANES t[MOST_ROWS][MOST_VECTORS] = {{{0}}};
+  for (int64_t q = 0; q < s->rows + G - 1; q++, in += s->in_row) {
+#pragma GCC unroll 8
+    for (int v = 0; v < V; v++) {
+#pragma GCC unroll 6
+      for (int i = G - 1; i > 0; i--) t[i][v] = t[i - 1][v];
+      t[0][v] = (LANES){0};
+    }
+    if (s->sums != NULL && q < s->rows)
+#pragma GCC unroll 8
+      for (int v = 0; v < V; v++) t[0][v] = LOAD(sums + q * s->sums_row + v * WIDTH);
+    if (s->next != NULL) {
+      for (int64_t b = 0; b < V * WIDTH * s->next_size; b += 64) __builtin_prefetch(next + b);
+      next += s->next_row;
+    }
+    for (int64_t j = 0; j < columns; j++) {
+      const NUMBER *at = in + j * step;
+      LANES few[MOST_ROWS];
+      if (G <= V) { /* the fewer of the two stay in registers */
+#pragma GCC unroll 6
+        for (int i = 0; i < G; i++) few[i] = ALL(taps[i * columns + j]);
+#pragma GCC unroll 8
+        for (int v = 0; v < V; v++) {
+          const LANES one = LOAD(at + v * WIDTH);
+#pragma GCC unroll 6
+          for (int i = 0; i < G; i++) t[i][v] = FMA(few[i], one, t[i][v]);
+        }
+      } else {
+#pragma GCC unroll 8
+        for (int v = 0; v < V; v++) few[v] = LOAD(at + v * WIDTH);
+#pragma GCC unroll 6
+        for (int i = 0; i < G; i++) {
+          const LANES one = ALL(taps[i * columns + j]);
+#pragma GCC unroll 8
+          for (int v = 0; v < V; v++) t[i][v] = FMA(one, few[v], t[i][v]);
+        }
+      }
+    }
+    if (q < G - 1) continue;
+    NUMBER *row = to + (q - G + 1) * s->to_row;
+    if (s->stream)
+#pragma GCC unroll 8
+      for (int v = 0; v < V; v++) STREAM(row + v * WIDTH, t[G - 1][v]);
+    else
+#pragma GCC unroll 8
+      for (int v = 0; v < V; v++) STORE(row + v * WIDTH, t[G - 1][v]);
+  }
+}
+
+#define PASS_OF(G, V)                                                          \
+  LANES_OUTLINE void NAME(pass_##G)(const correlate_pass *s) {                 \
+    for (int64_t x = 0; x < s->n; x += (V)*WIDTH) NAME(run_strip)(G, V, s, x); \
+  }
+EACH_GROUP(PASS_OF)
+#undef PASS_OF
+
+static void NAME(pass)(const correlate_pass *s) {
+#define PASS_OF(G, V) NAME(pass_##G),
+  static void (*const passes[])(const correlate_pass *) = {EACH_GROUP(PASS_OF)};
+#undef PASS_OF
+  passes[s->taps_rows - 1](s);
+}
+
+static void NAME(widen)(rung_dtype in, const void *from, int64_t n, void *to) {
+  NUMBER *restrict wide = (NUMBER *)to;
+#define WIDEN(dtype, type, conversion) \
+  if (in == (dtype))                   \
+    for (int64_t i = 0; i < n; i++) wide[i] = conversion(((const type *)from)[i]);
+  EACH_INPUT(WIDEN)
+#undef WIDEN
+}
+
+static void NAME(finish)(rung_dtype out, const void *sums, int64_t n, void *to) {
+  const NUMBER *restrict of = (const NUMBER *)sums;
+#define FINISH(dtype) \
+  if (out == (dtype)) \
+    for (int64_t i = 0; i < n; i++) STORE_ONE(dtype, to, i, of[i]);
+  FINISH(RUNG_U8) FINISH(RUNG_U16) FINISH(RUNG_F16) FINISH(RUNG_F32) FINISH(RUNG_F64)
+#undef FINISH
+}
+
+static void NAME(set)(void *to, int64_t at, double value) {
+  ((NUMBER *)to)[at] = (NUMBER)value;
+}
+
+const correlate_kernels RUNG_ENTRY(NAME(correlate_kernels)) = {
+    DTYPE, MOST_ROWS, NAME(pass), NAME(widen), NAME(finish), NAME(set)};
+
+#undef NUMBER
+#undef DTYPE
+#undef LANES
+#undef WIDTH
+#undef NAME
+#undef FMA
+#undef LOAD
+#undef STORE
+#undef STREAM
+#undef ALL
+#undef STORE_ONE
+#undef EACH_INPUT

@@ -1,0 +1,51 @@
+/* How CPU rungs cut an image into blocks, and the scratch they take: the same for every instruction
+ * set. */
+#ifndef RUNG_CORRELATE_CPU_SIZES_H
+#define RUNG_CORRELATE_CPU_SIZES_H
+
+#include "ops/correlate/correlate.h"
+
+enum {
+  CORRELATE_PANEL = 1536, /* bytes of a block's row of sums: 24 of the widest vectors */
+  CORRELATE_ROWS = 64,    /* of a block, at most */
+  CORRELATE_STRIP = 512,  /* bytes of the widest strip */
+  CORRELATE_LINE = 64
+};
+
+/* A block in scratch, in bytes: its part of the image, widened, and its sums. Rows are an odd
+ * number of lines apart, so that a column of them falls into all sets of a cache. */
+typedef struct correlate_block {
+  int64_t size; /* of a sum */
+  int64_t rows; /* of the image */
+  int64_t in_row, sums_row, sums, bytes;
+} correlate_block;
+
+static inline int64_t correlate_odd_lines(int64_t bytes) {
+  return ((bytes + CORRELATE_LINE - 1) / CORRELATE_LINE | 1) * CORRELATE_LINE;
+}
+
+static inline correlate_block correlate_block_of(const correlate_problem *p) {
+  correlate_block b;
+  const int64_t most = p->rows < CORRELATE_ROWS ? p->rows : CORRELATE_ROWS;
+  b.size = p->types.accumulate == RUNG_F32 || p->small ? sizeof(float) : sizeof(double);
+  b.rows = most + p->kernel_rows - 1;
+  const int64_t widest = p->columns * p->channels * b.size + CORRELATE_STRIP;
+  const int64_t row = widest < CORRELATE_PANEL ? widest : CORRELATE_PANEL;
+  b.in_row = correlate_odd_lines(row + (p->kernel_columns - 1) * p->channels * b.size);
+  b.sums_row = correlate_odd_lines(row);
+  b.sums = b.rows * b.in_row;
+  b.bytes = b.sums + most * b.sums_row;
+  return b;
+}
+
+/* The taps, as sums have them. */
+static inline int64_t correlate_taps_bytes(const correlate_problem *p) {
+  const int64_t taps = p->kernels * p->kernel_rows * p->kernel_columns;
+  return correlate_odd_lines(taps * correlate_block_of(p).size);
+}
+
+static inline size_t correlate_filter_scratch(const correlate_problem *p, int threads) {
+  return (size_t)(correlate_taps_bytes(p) + threads * correlate_block_of(p).bytes);
+}
+
+#endif

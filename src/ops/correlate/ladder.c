@@ -1,0 +1,119 @@
+/* The rungs of correlate, and their scratch. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ops/correlate/cpu/sizes.h"
+#include "ops/correlate/tiles.h"
+
+RUNG_CPU_DECLARE(correlate_direct);
+RUNG_CPU_DECLARE(correlate_rows);
+RUNG_CPU_DECLARE(correlate_threads);
+
+static const correlate_problem *problem_of(const rung_task *task) {
+  return (const correlate_problem *)task->problem;
+}
+
+static size_t rows_scratch(const rung_task *task) {
+  return correlate_filter_scratch(problem_of(task), 1);
+}
+
+static size_t threads_scratch(const rung_task *task) {
+  return correlate_filter_scratch(problem_of(task), task->device->threads);
+}
+
+/* The taps, in the device's memory. */
+static size_t taps_scratch(const rung_task *task) {
+  const correlate_problem *p = problem_of(task);
+  const size_t tap = p->types.accumulate == RUNG_F64 ? sizeof(double) : sizeof(float);
+  return (size_t)p->kernels * (size_t)p->kernel_rows * (size_t)p->kernel_columns * tap;
+}
+
+/* ---- what rungs cannot do -----------------------------------------------------------------------
+ */
+
+static bool shared_fits(const rung_task *task, int64_t bytes, char why[RUNG_REASON]) {
+  if (task->device->shared_bytes >= bytes) return true;
+  snprintf(why, RUNG_REASON,
+           "its tile takes %" PRId64 " bytes of shared memory, and a block has %" PRId64
+           "; expected: a smaller kernel or block, or rung \"constant\"",
+           bytes, task->device->shared_bytes);
+  return false;
+}
+
+static bool tile_fits(const rung_task *task, char why[RUNG_REASON]) {
+  return shared_fits(task, correlate_shared_bytes(task), why);
+}
+
+static bool panel_fits(const rung_task *task, char why[RUNG_REASON]) {
+  const correlate_problem *p = problem_of(task);
+  const correlate_panel panel = correlate_panel_of(task);
+  return shared_fits(
+      task,
+      correlate_panel_bytes(&panel, p->kernel_rows, p->kernel_columns, correlate_number_bytes(p)),
+      why);
+}
+
+static bool streams(const rung_task *task, char why[RUNG_REASON]) {
+  const correlate_problem *p = problem_of(task);
+  const int columns = correlate_strip_columns(p);
+  const int64_t bytes = columns * (int64_t)rung_dtype_bytes(p->types.in);
+  if (p->kernel_rows > CORRELATE_STREAMED || p->kernel_columns > CORRELATE_STREAMED ||
+      p->channels != 1 || correlate_number_bytes(p) != 4) {
+    snprintf(why, RUNG_REASON,
+             "the kernel is %d by %d, of %d channels; expected: at most %d by %d, one channel, and "
+             "sums of f32",
+             p->kernel_rows, p->kernel_columns, p->channels, CORRELATE_STREAMED,
+             CORRELATE_STREAMED);
+    return false;
+  }
+  /* The launch looks at the address, which may not be known yet. */
+  if ((p->first_column + p->kernel_columns / 2) % columns == 0 &&
+      task->arrays[CORRELATE_IN].stride[0] % columns == 0 && p->height < INT32_MAX &&
+      p->width < INT32_MAX)
+    return true;
+  snprintf(why, RUNG_REASON,
+           "runs of %d elements of a row begin anywhere; expected: at multiples of %" PRId64
+           " bytes",
+           columns, bytes);
+  return false;
+}
+
+/* ---- the table ----------------------------------------------------------------------------------
+ */
+
+#define ALL_TYPES \
+  { CORRELATE_DTYPES, CORRELATE_SUM_DTYPES, CORRELATE_DTYPES }
+#define ON_CPU .family = RUNG_ON_CPU, .order = RUNG_CANONICAL, .types = ALL_TYPES
+#define ON_GPU .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, .capability = 75, .types = ALL_TYPES
+
+static const int blocks[] = {256, 64, 128, 512, 1024, 0};
+
+static rung_row rows[] = {
+    {ON_CPU, .name = "direct", .idea = "the textbook: for every element a loop over the taps",
+     .launch = RUNG_CPU_ENTRIES(correlate_direct)},
+    {ON_CPU, .name = "rows", .scratch_bytes = rows_scratch,
+     .idea = "vectors along the row, edges widened beforehand, chains of several rows in registers",
+     .launch = RUNG_CPU_ENTRIES(correlate_rows)},
+    {ON_CPU, .name = "threads", .scratch_bytes = threads_scratch,
+     .idea = "blocks of the image dealt out to all cores",
+     .launch = RUNG_CPU_ENTRIES(correlate_threads)},
+    {ON_GPU, .name = "serial", .scratch_bytes = taps_scratch,
+     .idea = "the whole image by one thread: what a GPU is not for"},
+    {ON_GPU, .name = "blocked", .blocks = blocks, .scratch_bytes = taps_scratch,
+     .idea = "a thread an element, in blocks 16 wide"},
+    {ON_GPU, .name = "constant", .blocks = blocks,
+     .idea = "the taps are arguments, in constant memory"},
+    {ON_GPU, .name = "shared", .blocks = blocks, .supports = tile_fits,
+     .idea = "a tile of the image with its border in shared memory"},
+    {ON_GPU, .name = "unrolled", .supports = panel_fits,
+     .idea = "64 elements a thread: a number from shared memory serves many, taps come by four"},
+    {ON_GPU, .name = "streamed", .supports = streams,
+     .idea = "a warp walks down: every row passes through registers once, taps are operands"},
+};
+
+const rung_operation correlate_operation = {
+    .name = "correlate",
+    .summary = "filters of images, correlation and convolution",
+    .rows = rows,
+    .count = sizeof rows / sizeof rows[0],
+};

@@ -1,0 +1,104 @@
+/* Tiles in shared memory: their extents and bytes, for the ladder and the rungs. */
+#ifndef RUNG_CORRELATE_TILES_H
+#define RUNG_CORRELATE_TILES_H
+
+#include "ops/correlate/correlate.h"
+
+/* Bytes of a number as it is kept in shared memory. */
+static inline int64_t correlate_number_bytes(const correlate_problem *p) {
+  if (p->types.accumulate == RUNG_I64) return p->small ? 4 : 8;
+  return p->types.accumulate == RUNG_F64 ? 8 : 4;
+}
+
+/* Threads across and down; each makes an element. */
+typedef struct correlate_shape {
+  unsigned x, y;
+} correlate_shape;
+
+/* A warp at least, 32 wide. */
+static inline correlate_shape correlate_shared_block(const rung_task *task) {
+  const unsigned threads = task->block == 0 ? 256 : (unsigned)task->block;
+  const correlate_shape shape = {32, threads < 32 ? 1 : threads / 32};
+  return shape;
+}
+
+static inline int64_t correlate_shared_bytes(const rung_task *task) {
+  const correlate_problem *p = (const correlate_problem *)task->problem;
+  const correlate_shape shape = correlate_shared_block(task);
+  return (shape.y + p->kernel_rows - 1) * (shape.x + p->kernel_columns - 1) *
+         correlate_number_bytes(p);
+}
+
+/* ---- several elements a thread ----------------------------------------------------------------
+ *
+ * A thread makes `rows` rows of `groups` vectors of 16 bytes each; the lanes of a warp lie side by
+ * side, its warps below each other. */
+
+typedef struct correlate_panel {
+  int rows, groups, vector; /* elements of a vector */
+  int warps;
+} correlate_panel;
+
+static inline int64_t correlate_panel_columns(const correlate_panel *panel) {
+  return 32 * (int64_t)panel->groups * panel->vector;
+}
+/* Numbers from a row of the tile to the next: the last taps' vector begins within. */
+static inline int64_t correlate_panel_pitch(const correlate_panel *panel, int kernel_columns) {
+  return correlate_panel_columns(panel) + (kernel_columns + 3) / 4 * 4 + 4;
+}
+static inline int64_t correlate_panel_bytes(const correlate_panel *panel, int kernel_rows,
+                                            int kernel_columns, int64_t number) {
+  const int64_t rows = (int64_t)panel->rows * panel->warps + kernel_rows - 1;
+  const int64_t taps = (int64_t)kernel_rows * ((kernel_columns + 3) / 4 * 4);
+  return (rows * correlate_panel_pitch(panel, kernel_columns) + taps) * number;
+}
+
+static inline int64_t correlate_panel_blocks(const rung_task *task, const correlate_panel *panel) {
+  const correlate_problem *p = (const correlate_problem *)task->problem;
+  const int64_t wide = correlate_panel_columns(panel), high = (int64_t)panel->rows * panel->warps;
+  return (p->columns + wide - 1) / wide * ((p->rows + high - 1) / high) * p->channels;
+}
+
+/* Large tiles, which read little twice, as long as there are two for every multiprocessor, which
+ * holds both. The last is what is left. */
+static inline correlate_panel correlate_panel_of(const rung_task *task) {
+  static const correlate_panel singles[] = {
+      {8, 2, 4, 8}, {8, 2, 4, 4}, {4, 1, 4, 8}, {4, 1, 4, 4}, {4, 1, 4, 2}};
+  static const correlate_panel doubles[] = {
+      {4, 4, 2, 8}, {4, 4, 2, 4}, {4, 1, 2, 8}, {4, 1, 2, 4}, {4, 1, 2, 2}};
+  enum { PANELS = sizeof singles / sizeof *singles };
+  const correlate_problem *p = (const correlate_problem *)task->problem;
+  const int64_t number = correlate_number_bytes(p), room = task->device->shared_bytes / 2 - 1024;
+  const correlate_panel *panel = number == 4 ? singles : doubles, *last = panel + PANELS - 1;
+  for (; panel < last; panel++)
+    if (correlate_panel_bytes(panel, p->kernel_rows, p->kernel_columns, number) <= room &&
+        correlate_panel_blocks(task, panel) >= 2 * (int64_t)task->device->processors)
+      break;
+  return *panel;
+}
+
+/* ---- a warp walks down ------------------------------------------------------------------------
+ */
+
+/* Rows and columns of a kernel, and rows that a warp makes, at most. */
+enum { CORRELATE_STREAMED = 8, CORRELATE_STRIP_ROWS = 256 };
+
+/* Columns that a thread makes. */
+static inline int correlate_strip_columns(const correlate_problem *p) {
+  return p->types.in == RUNG_U8 ? 8 : 4;
+}
+
+/* Rows that a block makes, of which `across` lie side by side and a multiprocessor holds so many:
+ * those of four waves, for blocks at the border take longer than others; but not fewer than 32, or
+ * those of one wave: the rows above and below are read twice. */
+static inline int correlate_strip_rows(const rung_task *task, int64_t across, int blocks) {
+  const correlate_problem *p = (const correlate_problem *)task->problem;
+  const int64_t all = (int64_t)blocks * task->device->processors, few = 32;
+  const int64_t down = across < all ? all / across : 1;
+  const int64_t wave = (p->rows + down - 1) / down, quarter = (wave + 3) / 4;
+  const int64_t rows = quarter > few ? quarter : wave < few ? wave : few;
+  const int64_t least = 4, most = CORRELATE_STRIP_ROWS;
+  return (int)(rows < least ? least : rows < most ? rows : most);
+}
+
+#endif

@@ -1,0 +1,125 @@
+/* What rungs share: a unit of a job by one thread. */
+#include "ops/reduce/cpu/units.h"
+
+#include "ops/reduce/cpu/fold.h"
+
+reduce_job RUNG_ENTRY(reduce_job_of)(const rung_task *task, int64_t threads, int64_t rooms) {
+  const reduce_problem *problem = (const reduce_problem *)task->problem;
+  reduce_job job = {.problem = problem,
+                    .layout = reduce_layout_of(task),
+                    .op = reduce_operator_of(problem),
+                    .end = reduce_end_of(problem),
+                    .size = (int64_t)rung_dtype_bytes(problem->dtype),
+                    .units = reduce_units_of(problem, threads),
+                    .in = task->arrays[REDUCE_IN].data,
+                    .out = task->arrays[REDUCE_OUT].data,
+                    .rooms = (char *)task->scratch};
+  job.type = reduce_partial_of(job.op);
+  job.partial = (int64_t)rung_dtype_bytes(job.type);
+  job.room = reduce_room(problem, &job.units);
+  job.partials = job.rooms + rooms * job.room;
+  return job;
+}
+
+/* out[at], out[at + apart] ... of `count` lines. */
+static void reduce_put(const reduce_job *job, const void *partials, int count, int64_t at,
+                       int64_t apart) {
+  const reduce_end end = job->end;
+  const bool whole = !end.mean && end.key.mask == 0 && end.columns > 0 && apart == 1;
+  if (whole && end.result == job->type) {
+    memcpy(job->out + at * job->partial, partials, (size_t)(count * job->partial));
+    return;
+  }
+  switch (job->type) {
+    case RUNG_F32:
+      for (int l = 0; l < count; ++l)
+        reduce_finish_f32(&end, ((const float *)partials)[l], job->out, at + l * apart);
+      break;
+    case RUNG_F64:
+      for (int l = 0; l < count; ++l)
+        reduce_finish_f64(&end, ((const double *)partials)[l], job->out, at + l * apart);
+      break;
+    case RUNG_U64:
+      for (int l = 0; l < count; ++l)
+        reduce_finish_u64(&end, ((const uint64_t *)partials)[l], job->out, at + l * apart);
+      break;
+    case RUNG_I32:
+      for (int l = 0; l < count; ++l)
+        reduce_finish_i32(&end, ((const int32_t *)partials)[l], job->out, at + l * apart);
+      break;
+    default:
+      for (int l = 0; l < count; ++l)
+        reduce_finish_i64(&end, ((const int64_t *)partials)[l], job->out, at + l * apart);
+  }
+}
+
+static int reduce_width(const reduce_job *job, int64_t i) {
+  const int64_t left = job->problem->inner - i;
+  return (int)(left < job->units.strip ? left : job->units.strip);
+}
+
+/* A tile of a strip, or of a line. */
+static void reduce_do_tile(const reduce_job *job, int64_t o, int64_t tile, int64_t i, char *room) {
+  const reduce_problem *problem = job->problem;
+  const int64_t first = tile * RUNG_SUM_TILE, left = problem->columns - first;
+  const int64_t n = left < RUNG_SUM_TILE ? left : RUNG_SUM_TILE, tiles = job->units.tiles;
+  const int64_t at = o * job->layout.in_outer + first * job->layout.in_column + i;
+  const char *from = problem->columns > 0 ? job->in + at * job->size : NULL;
+  const int width = reduce_width(job, i);
+  reduce_partials own;
+  char *partials = (char *)&own;
+  if (tiles > 1)
+    partials = job->partials + ((o * tiles + tile) * problem->inner + i) * job->partial;
+  if (problem->form == REDUCE_ACROSS)
+    reduce_folds[job->op].across(from, job->layout.in_column, n, width, &job->end.key, room,
+                                 partials);
+  else
+    reduce_folds[job->op].lines(from, 0, 1, n, &job->end.key, partials);
+  if (tiles == 1) reduce_put(job, partials, width, o * job->layout.out_outer + i, 1);
+}
+
+/* Lines of one tile, as many as a unit has. */
+static void reduce_do_lines(const reduce_job *job, int64_t o) {
+  const reduce_problem *problem = job->problem;
+  const int64_t left = problem->outer - o, step = job->layout.in_outer;
+  const int count = (int)(left < job->units.lines ? left : job->units.lines);
+  const char *from = problem->columns > 0 ? job->in + o * step * job->size : NULL;
+  reduce_partials partials;
+  reduce_folds[job->op].lines(from, step, count, problem->columns, &job->end.key, &partials);
+  reduce_put(job, &partials, count, o * job->layout.out_outer, job->layout.out_outer);
+}
+
+void RUNG_ENTRY(reduce_do_unit)(const reduce_job *job, int64_t unit, char *room) {
+  const reduce_units *units = &job->units;
+  if (job->problem->form != REDUCE_ACROSS && units->tiles == 1) {
+    reduce_do_lines(job, unit * units->lines);
+    return;
+  }
+  const int64_t strip = unit % units->strips, line = unit / units->strips;
+  reduce_do_tile(job, line / units->tiles, line % units->tiles, strip * units->strip, room);
+}
+
+void RUNG_ENTRY(reduce_end_strip)(const reduce_job *job, int64_t at, char *room) {
+  const reduce_operator next = reduce_operator_next(job->op);
+  const reduce_fold *fold = &reduce_folds[next];
+  const rung_key_code key = {0};
+  const int64_t inner = job->problem->inner, o = at / job->units.strips;
+  const int64_t i = at % job->units.strips * job->units.strip;
+  char *from = job->partials + (o * job->units.tiles * inner + i) * job->partial;
+  const int width = reduce_width(job, i);
+  int64_t n = job->units.tiles;
+  reduce_partials partials;
+  if (job->problem->form != REDUCE_ACROSS) fold->lines(from, 0, 1, n, &key, &partials);
+  for (; job->problem->form == REDUCE_ACROSS; n = reduce_tiles(n)) {
+    const bool last = n <= RUNG_SUM_TILE || !reduce_is_ordered(next);
+    if (last) fold->across(from, inner, n, width, &key, room, &partials);
+    if (last) break;
+    for (int64_t t = 0; t < reduce_tiles(n); ++t) {
+      const int64_t first = t * RUNG_SUM_TILE, left = n - first;
+      fold->across(from + first * inner * job->partial, inner,
+                   left < RUNG_SUM_TILE ? left : RUNG_SUM_TILE, width, &key, room, &partials);
+      memcpy(from + t * inner * job->partial, &partials, (size_t)(width * job->partial));
+    }
+  }
+  reduce_put(job, &partials, width, o * job->layout.out_outer + i, 1);
+}

@@ -1,0 +1,84 @@
+/* How much the CPU's rungs take at a time, and the memory that this needs: for the rungs and for
+ * their scratch. */
+#ifndef RUNG_REDUCE_CPU_ROOM_H
+#define RUNG_REDUCE_CPU_ROOM_H
+
+#include "ops/reduce/reduce.h"
+
+enum {
+  REDUCE_SHORT_LINES = 256, /* so many lines one after the other */
+  /* Bytes of partial results of lines side by side. Of a row less is read than memory gives in one
+   * go; more, and what sums of floats keep leaves a second-level cache. */
+  REDUCE_PIECE = 16384,
+  REDUCE_NARROW = 512, /* and the fewest, where there are threads without work */
+  /* Elements a chunk: long enough to be worth dealing out, short enough to balance. */
+  REDUCE_CHUNK = 4 * RUNG_SUM_TILE
+};
+
+/* What a job is cut into: units, of which so many are dealt out together. */
+typedef struct reduce_units {
+  int64_t tiles;         /* of a line */
+  int64_t strip, strips; /* of the lines side by side: how many each has, and how many there are */
+  int64_t lines;         /* a unit of lines of one tile: so many of them; else 1 */
+  int64_t all, chunk;
+} reduce_units;
+
+static inline reduce_units reduce_units_of(const reduce_problem *problem, int64_t threads) {
+  reduce_units units = {.tiles = reduce_tiles(problem->columns), .strip = 1, .lines = 1};
+  const int64_t columns = problem->columns < RUNG_SUM_TILE ? problem->columns : RUNG_SUM_TILE;
+  const int64_t partial = (int64_t)rung_dtype_bytes(reduce_partial_of(reduce_operator_of(problem)));
+  int64_t each = columns > 0 ? columns : 1; /* elements of a unit */
+  if (problem->form == REDUCE_ACROSS) {
+    const int64_t others = problem->outer * units.tiles;
+    int64_t strip = REDUCE_PIECE / partial;
+    while (strip > REDUCE_NARROW / partial && others * (problem->inner / strip) < 2 * threads &&
+           strip / 2 * each >= REDUCE_CHUNK / 4)
+      strip /= 2;
+    units.strip = problem->inner < strip ? problem->inner : strip;
+    each *= units.strip;
+  } else if (units.tiles == 1) {
+    const int64_t most = REDUCE_CHUNK / each;
+    units.lines = most < 1 ? 1 : most < REDUCE_SHORT_LINES ? most : REDUCE_SHORT_LINES;
+    each *= units.lines;
+  }
+  units.strips = (problem->inner + units.strip - 1) / units.strip;
+  units.all = (problem->outer + units.lines - 1) / units.lines * units.tiles * units.strips;
+  units.chunk = each < REDUCE_CHUNK ? REDUCE_CHUNK / each : 1;
+  return units;
+}
+
+static inline int64_t reduce_chunks(const reduce_units *units) {
+  return (units->all + units->chunk - 1) / units->chunk;
+}
+
+/* What sums of floats side by side keep of `count` rows, at most a tile: the lanes that six
+ * halvings leave, and a piece of each of sixteen rows more. */
+static inline int reduce_left(int64_t count) {
+  int left = 1;
+  while (64 * left < count && 64 * left < RUNG_SUM_LANES) left *= 2;
+  return left;
+}
+
+/* Numbers of a piece, whole cache lines. */
+static inline int64_t reduce_piece(int64_t count, int64_t width, int64_t bytes) {
+  const int64_t all = reduce_left(count) * width, most = REDUCE_PIECE / bytes;
+  return all < most ? (all + 15) / 16 * 16 : most;
+}
+
+/* Bytes that a thread needs for itself. */
+static inline int64_t reduce_room(const reduce_problem *problem, const reduce_units *units) {
+  const reduce_operator op = reduce_operator_of(problem);
+  if (problem->form != REDUCE_ACROSS || !reduce_is_ordered(op)) return 0;
+  const int64_t bytes = (int64_t)rung_dtype_bytes(reduce_partial_of(op));
+  const int64_t left = reduce_left(problem->columns), width = (units->strip + 15) / 16 * 16;
+  return (16 * reduce_piece(problem->columns, units->strip, bytes) + left * width) * bytes;
+}
+
+/* Threads that find something to do. */
+static inline int64_t reduce_threads(const reduce_problem *problem, const rung_device *device) {
+  const reduce_units units = reduce_units_of(problem, device->threads);
+  const int64_t chunks = reduce_chunks(&units);
+  return device->threads < chunks ? device->threads : chunks;
+}
+
+#endif

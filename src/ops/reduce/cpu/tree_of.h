@@ -1,0 +1,207 @@
+/* The functions of tree.h for one type: included by tree.h alone, once for each. */
+
+/* `to` may be the first row. */
+LANES_INLINE void TREE_NAME(reduce_rows_of)(const TREE_NUMBER *const *rows, int live, int n,
+                                            TREE_NUMBER *to) {
+  enum { LINE = 64 / sizeof(TREE_NUMBER) };
+  const TREE_NUMBER *row[8]; /* no store to `to` can change these */
+  TREE_NAME(lanes) slot[8];
+  int w = 0;
+  TREE_UNROLL
+  for (int i = 0; i < live; i++) row[i] = rows[i];
+  for (; w + LINE <= n; w += LINE) {
+#pragma GCC unroll 4
+    for (int v = w; v < w + LINE; v += TREE_WIDTH) {
+      TREE_UNROLL
+      for (int i = 0; i < live; i++) slot[i] = TREE_NAME(lanes_load)(row[i] + v);
+      TREE_SLOTS(slot, live);
+      TREE_NAME(lanes_store)(to + v, slot[0]);
+    }
+  }
+  for (; w + TREE_WIDTH <= n; w += TREE_WIDTH) {
+    TREE_UNROLL
+    for (int i = 0; i < live; i++) slot[i] = TREE_NAME(lanes_load)(row[i] + w);
+    TREE_SLOTS(slot, live);
+    TREE_NAME(lanes_store)(to + w, slot[0]);
+  }
+  if (w == n) return;
+  TREE_UNROLL
+  for (int i = 0; i < live; i++) slot[i] = TREE_NAME(reduce_load_part)(row[i] + w, n - w);
+  TREE_SLOTS(slot, live);
+  for (int l = 0; l < TREE_WIDTH - 1; l++)
+    if (w + l < n) to[w + l] = slot[0][l];
+}
+
+LANES_OUTLINE void TREE_NAME(reduce_rows)(const TREE_NUMBER *const *rows, int live, int n,
+                                          TREE_NUMBER *to) {
+#define TREE_CASE(live)                           \
+  case live:                                      \
+    TREE_NAME(reduce_rows_of)(rows, live, n, to); \
+    break;
+  switch (live) {
+    TREE_CASE(1)
+    TREE_CASE(2)
+    TREE_CASE(3)
+    TREE_CASE(4)
+    TREE_CASE(5)
+    TREE_CASE(6)
+    TREE_CASE(7)
+    default:
+      TREE_NAME(reduce_rows_of)(rows, 8, n, to);
+  }
+#undef TREE_CASE
+}
+
+/* Adds `rows` of n numbers, `row` from each to the next, to what is there, or makes it. */
+LANES_INLINE void TREE_NAME(reduce_chain_of)(const TREE_NUMBER *from, int64_t row, int rows,
+                                             bool more, int n, TREE_NUMBER *to) {
+  TREE_NAME(lanes) sum;
+  int w = 0;
+  for (; w + TREE_WIDTH <= n; w += TREE_WIDTH) {
+    sum = TREE_NAME(lanes_load)(from + w);
+    if (more) sum = TREE_NAME(lanes_load)(to + w) + sum;
+    TREE_UNROLL
+    for (int k = 1; k < rows; k++) sum += TREE_NAME(lanes_load)(from + k * row + w);
+    TREE_NAME(lanes_store)(to + w, sum);
+  }
+  for (; w < n; w++) {
+    TREE_NUMBER one = from[w];
+    if (more) one = to[w] + one;
+    TREE_UNROLL
+    for (int k = 1; k < rows; k++) one += from[k * row + w];
+    to[w] = one;
+  }
+}
+
+/* Up to eight at a time: a few rows read side by side come faster than one after the other. */
+static void TREE_NAME(reduce_chain)(const TREE_NUMBER *from, int64_t row, int rows, int n,
+                                    TREE_NUMBER *to) {
+#define TREE_CASE(rows)                                        \
+  case rows:                                                   \
+    TREE_NAME(reduce_chain_of)(from, row, rows, false, n, to); \
+    break;                                                     \
+  case -(rows):                                                \
+    TREE_NAME(reduce_chain_of)(from, row, rows, true, n, to);  \
+    break;
+  for (int r = 0, now; r < rows; r += now, from += now * row) {
+    now = rows > 8 && r == 0 ? (rows + 1) / 2 : rows - r;
+    switch (r == 0 ? now : -now) {
+      TREE_CASE(1)
+      TREE_CASE(2)
+      TREE_CASE(3)
+      TREE_CASE(4)
+      TREE_CASE(5)
+      TREE_CASE(6)
+      TREE_CASE(7)
+      TREE_CASE(8)
+    }
+  }
+#undef TREE_CASE
+}
+
+static inline void TREE_NAME(reduce_fold_rows)(TREE_NUMBER *rows, int apart, int width,
+                                               TREE_NUMBER *to) {
+  const TREE_NUMBER *at[8];
+  while (apart > 1) {
+    const int next = apart > 8 ? apart / 8 : 1, n = next * width, live = apart / next;
+    for (int i = 0; i < live; i++) at[i] = rows + (int64_t)i * n;
+    TREE_NAME(reduce_rows)(at, live, n, next > 1 ? rows : to);
+    apart = next;
+  }
+}
+
+/* ---- lines -------------------------------------------------------------------------------------
+ */
+
+/* A line of so many vectors, at most 16, the last of `last` numbers, as one vector. */
+LANES_INLINE TREE_NAME(lanes)
+    TREE_NAME(reduce_few)(const TREE_NUMBER *line, int vectors, int last) {
+  const TREE_NAME(lanes) end = TREE_NAME(reduce_load_part)(line + (vectors - 1) * TREE_WIDTH, last);
+  TREE_NAME(lanes) slot[8] = {end};
+  TREE_UNROLL
+  for (int v = 0; v < 8 && v < vectors; v++)
+    slot[v] = v == vectors - 1 ? end : TREE_NAME(lanes_load)(line + v * TREE_WIDTH);
+  TREE_UNROLL
+  for (int v = 8; v < vectors; v++)
+    slot[v - 8] += v == vectors - 1 ? end : TREE_NAME(lanes_load)(line + v * TREE_WIDTH);
+  TREE_SLOTS(slot, vectors < 8 ? vectors : 8);
+  return slot[0];
+}
+
+/* A longer one, n <= RUNG_SUM_LANES: its numbers are the lanes. They are copied first, for memory
+ * gives a line in its order faster than from eight places at once. */
+LANES_OUTLINE TREE_NAME(lanes) TREE_NAME(reduce_many)(const TREE_NUMBER *line, int n) {
+  TREE_NUMBER lanes[RUNG_SUM_LANES] __attribute__((aligned(64)));
+  const TREE_NUMBER *rows[8], *later[8];
+  int apart = TREE_WIDTH;
+  while (8 * apart < n) apart *= 2;
+  const int live = n / apart, more = n % apart; /* the first `more` have one more to fold */
+  memcpy(lanes, line, (size_t)n * sizeof *line);
+  for (int i = 0; i < 8; i++) {
+    rows[i] = lanes + i * apart;
+    later[i] = rows[i] + more;
+  }
+  if (more > 0) TREE_NAME(reduce_rows)(rows, live + 1, more, lanes);
+  TREE_NAME(reduce_rows)(later, live, apart - more, lanes + more);
+  while (apart > TREE_WIDTH) {
+    const int next = apart > 8 * TREE_WIDTH ? apart / 8 : TREE_WIDTH;
+    for (int i = 0; i < apart / next; i++) rows[i] = lanes + i * next;
+    TREE_NAME(reduce_rows)(rows, apart / next, next, lanes);
+    apart = next;
+  }
+  return TREE_NAME(lanes_load)(lanes);
+}
+
+/* As many lines at a time as a vector has lanes, of `vectors` each; 0: of more than 16. */
+LANES_INLINE void TREE_NAME(reduce_lines_of)(const TREE_NUMBER *in, int64_t step, int count,
+                                             int vectors, int n, TREE_NUMBER *sums) {
+  const int last = n - (vectors - 1) * TREE_WIDTH;
+  for (int at = 0; at < count; at += TREE_WIDTH) {
+    const int left = count - at, lines = left < TREE_WIDTH ? left : TREE_WIDTH;
+    TREE_NAME(lanes) v[TREE_WIDTH];
+    if (vectors > 0 && vectors <= 4 && lines == TREE_WIDTH) {
+#pragma GCC unroll 16
+      for (int l = 0; l < TREE_WIDTH; l++, in += step)
+        v[l] = TREE_NAME(reduce_few)(in, vectors, last);
+      TREE_NAME(lanes_store)(sums + at, TREE_NAME(reduce_exchange)(v));
+      continue;
+    }
+    for (int l = 0; l < lines; l++, in += step)
+      v[l] = vectors > 0 ? TREE_NAME(reduce_few)(in, vectors, last) : TREE_NAME(reduce_many)(in, n);
+    for (int l = lines; l < TREE_WIDTH; l++) v[l] = v[0];
+    const TREE_NAME(lanes) sum = TREE_NAME(reduce_exchange)(v);
+    if (lines == TREE_WIDTH)
+      TREE_NAME(lanes_store)(sums + at, sum);
+    else
+      for (int l = 0; l < lines; l++) sums[at + l] = sum[l];
+  }
+}
+
+static void TREE_NAME(reduce_lines)(const TREE_NUMBER *in, int64_t step, int count, int n,
+                                    TREE_NUMBER *sums) {
+#define TREE_CASE(vectors)                                         \
+  case vectors:                                                    \
+    TREE_NAME(reduce_lines_of)(in, step, count, vectors, n, sums); \
+    break;
+  switch ((n + TREE_WIDTH - 1) / TREE_WIDTH) {
+    TREE_CASE(1)
+    TREE_CASE(2)
+    TREE_CASE(3)
+    TREE_CASE(4)
+    TREE_CASE(5)
+    TREE_CASE(6)
+    TREE_CASE(7)
+    TREE_CASE(8)
+    TREE_CASE(9)
+    TREE_CASE(10)
+    TREE_CASE(11)
+    TREE_CASE(12)
+    TREE_CASE(13)
+    TREE_CASE(14)
+    TREE_CASE(15)
+    TREE_CASE(16)
+    default:
+      TREE_NAME(reduce_lines_of)(in, step, count, 0, n, sums);
+  }
+#undef TREE_CASE
+}

@@ -1,0 +1,243 @@
+/* Lines side by side, in the order of the tree. Folding by halves joins lane l with lane l + 1024
+ * first and lane 0 with lane 1 last: a thread that has every so-many-th lane has a subtree, and
+ * walks it depth first, so that it holds no more than a number a level. It takes a row of eight or
+ * sixteen lanes at once, which are a subtree's leaves, and of some neighbouring lines: that many
+ * loads are under way. Threads of a block, and blocks, have other subtrees of the same lines, as
+ * many as keep the device busy; the last block to finish folds what blocks left, of a tile first
+ * and then the tiles. */
+#include "ops/reduce/cuda/last.cuh"
+#include "ops/reduce/cuda/walk.cuh"
+
+struct reduce_walk_rest {
+  unsigned *counters;
+  void *partials, *out;
+  int64_t out_outer;
+};
+
+/* Where a thread stands in its block, and which columns are its. */
+struct reduce_place {
+  int party;
+  int64_t column, outer, inner;
+  bool live;
+};
+
+/* Folds the values of a block's parties by halves; the result is the threads' of party 0. */
+template <typename S, int V>
+__device__ __forceinline__ void reduce_fold_parties(typename S::partial (&value)[V], int width,
+                                                    int parties,
+                                                    reduce_chunk<typename S::partial, V> *shared) {
+  typedef reduce_chunk<typename S::partial, V> chunk;
+  const int thread = (int)threadIdx.x;
+  if (parties == 1) return;
+  chunk own;
+#pragma unroll
+  for (int c = 0; c < V; ++c) own.at[c] = value[c];
+  shared[thread] = own;
+  for (int left = parties; left > 1;) {
+    const int apart = left >= 4 ? left / 4 * width : width;
+    __syncthreads();
+    if (thread < apart) {
+      if (left >= 4) {
+        chunk some[4];
+#pragma unroll
+        for (int k = 0; k < 4; ++k) some[k] = shared[thread + k * apart];
+#pragma unroll
+        for (int c = 0; c < V; ++c)
+          own.at[c] = S::combine(S::combine(some[0].at[c], some[2].at[c]),
+                                 S::combine(some[1].at[c], some[3].at[c]));
+      } else {
+        const chunk other = shared[thread + apart];
+#pragma unroll
+        for (int c = 0; c < V; ++c) own.at[c] = S::combine(own.at[c], other.at[c]);
+      }
+      shared[thread] = own;
+    }
+    left = left >= 4 ? left / 4 : 1;
+  }
+#pragma unroll
+  for (int c = 0; c < V; ++c) value[c] = own.at[c];
+  __syncthreads();
+}
+
+/* A block's part of the rows of its columns. */
+template <typename S, int V, int LEAVES, int LEVELS, bool MORE>
+__device__ __forceinline__ void reduce_by_parties(typename S::partial (&value)[V],
+                                                  const typename S::in *tile, int64_t step,
+                                                  int count, const reduce_walk &walk,
+                                                  const reduce_place &place, int part, int parts,
+                                                  const rung_key_code &key,
+                                                  reduce_chunk<typename S::partial, V> *shared) {
+  typename S::running sums[V];
+#pragma unroll
+  for (int c = 0; c < V; ++c) sums[c] = S::identity();
+  if (place.live)
+    reduce_walk_tile<S, V, false, LEAVES, LEVELS, RUNG_SUM_LANES, MORE>(
+        sums, tile, step, count, place.party * parts + part, walk.parties * parts, key);
+#pragma unroll
+  for (int c = 0; c < V; ++c) value[c] = sums[c];
+  reduce_fold_parties<S, V>(value, walk.width, walk.parties, shared);
+}
+
+/* What the last block does with what others left: seldom, and not to be paid for in registers by
+ * what is done always. */
+template <typename S, int V>
+static __device__ __attribute__((noinline)) reduce_chunk<typename S::partial, V> reduce_end_parties(
+    const typename S::in *rows, int64_t step, int count, const reduce_walk &walk,
+    const reduce_place &place, reduce_chunk<typename S::partial, V> *shared) {
+  reduce_chunk<typename S::partial, V> result;
+  reduce_by_parties<S, V, 8, 4, true>(result.at, rows, step, count, walk, place, 0, 1,
+                                      rung_key_code(), shared);
+  return result;
+}
+
+template <typename P, int V>
+__device__ __forceinline__ void reduce_store(void *to, int64_t at,
+                                             const reduce_chunk<P, V> &value) {
+  ((reduce_chunk<P, V> *)to)[at] = value;
+}
+
+/* Lanes that a thread loads at once (reduce_walk_of()), and blocks that a multiprocessor is to have
+ * room for: what the registers of as many loads and sums allow. */
+template <typename S, int V>
+static constexpr bool reduce_walk_is_slim = S::ordered ? V * sizeof(typename S::partial) <= 8
+                                                       : V == 1;
+template <typename S, int V>
+static constexpr int reduce_walk_leaves = reduce_walk_is_slim<S, V> ? 16 : 8;
+template <typename S, int V>
+static constexpr int reduce_walk_resident = V == 1 && (!S::ordered ||
+                                                       sizeof(typename S::partial) == 4)
+                                                ? 3
+                                                : 2;
+
+/* Of which a thread's lines are, and where among its lines they begin. */
+template <int V>
+__device__ __forceinline__ void reduce_find(reduce_place &place, const reduce_walk &walk) {
+  place.outer = 0;
+  if (walk.columns > walk.across)
+    place.outer = walk.columns <= UINT32_MAX
+                      ? (int64_t)((unsigned)place.column / (unsigned)walk.across)
+                      : place.column / walk.across;
+  place.inner = (place.column - place.outer * walk.across) * V;
+}
+
+/* Lines of at most LEAVES elements: a thread has all of them. */
+template <typename S, int V, int LEAVES>
+static __global__ void __launch_bounds__(REDUCE_WALK_THREADS)
+    reduce_tree_leaves(reduce_level level, reduce_walk walk, reduce_walk_rest rest) {
+  reduce_place place;
+  place.column = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  for (; place.column < walk.columns; place.column += (int64_t)gridDim.x * blockDim.x) {
+    reduce_find<V>(place, walk);
+    typename S::running sums[LEAVES][V];
+#pragma unroll
+    for (int m = 0; m < LEAVES; ++m)
+#pragma unroll
+      for (int c = 0; c < V; ++c) sums[m][c] = S::identity();
+    reduce_leaves<S, V, V, LEAVES, LEAVES, RUNG_SUM_LANES, false>(
+        sums, (const typename S::in *)level.in + place.outer * level.in_outer + place.inner,
+        level.in_column, (int)level.columns, 0, 0, 1, 1, level.key);
+    reduce_fold_leaves<S, V, LEAVES>(sums);
+#pragma unroll
+    for (int c = 0; c < V; ++c)
+      reduce_finish(level.end, (typename S::partial)sums[0][c], rest.out,
+                    place.outer * rest.out_outer + place.inner + c);
+  }
+}
+
+/* The grid is (strips, blocks that share a tile, tiles). MORE: lines of more than RUNG_SUM_LANES
+ * elements. */
+template <typename S, int V, bool MORE>
+static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_resident<S, V>)
+    reduce_tree_walk(reduce_level level, reduce_walk walk, reduce_walk_rest rest) {
+  typedef typename S::partial P;
+  typedef typename S::next next;
+  typedef reduce_chunk<P, V> chunk;
+  RUNG_DYNAMIC_SHARED(chunk, shared);
+  const int thread = (int)threadIdx.x, part = (int)blockIdx.y, tile = (int)blockIdx.z;
+  reduce_place place;
+  place.party = thread >> walk.width_bits;
+  for (int64_t strip = blockIdx.x; strip < walk.strips; strip += gridDim.x) {
+    place.column = (strip << walk.width_bits) + (thread & (walk.width - 1));
+    place.live = place.party < walk.parties && place.column < walk.columns;
+    reduce_find<V>(place, walk);
+    const int64_t first = (int64_t)tile * RUNG_SUM_TILE, left = level.columns - first;
+    const typename S::in *in = (const typename S::in *)level.in + place.outer * level.in_outer +
+                               first * level.in_column + place.inner;
+    const bool writes = place.live && place.party == 0;
+    chunk value;
+    reduce_by_parties<S, V, reduce_walk_leaves<S, V>, 4, MORE>(
+        value.at, in, level.in_column, left < RUNG_SUM_TILE ? (int)left : RUNG_SUM_TILE, walk,
+        place, part, walk.split, level.key, shared);
+    if (walk.split > 1) {
+      P *const parts = (P *)rest.partials;
+      const int64_t step = walk.columns * V;
+      if (writes)
+        reduce_store<P, V>(parts, ((int64_t)tile * walk.split + part) * walk.columns + place.column,
+                           value);
+      if (!reduce_is_last(&rest.counters[tile * walk.strips + strip], walk.split)) continue;
+      value = reduce_end_parties<next, V>(parts + tile * walk.split * step + place.column * V, step,
+                                          walk.split, walk, place, shared);
+    }
+    if (walk.tiles > 1) {
+      const int64_t step = walk.columns * V, before = walk.split > 1 ? walk.tiles : 0;
+      P *const tiles = (P *)rest.partials + before * walk.split * step;
+      if (writes) reduce_store<P, V>(tiles, tile * walk.columns + place.column, value);
+      if (!reduce_is_last(&rest.counters[before * walk.strips + strip], walk.tiles)) continue;
+      value = reduce_end_parties<next, V>(tiles + place.column * V, step, (int)walk.tiles, walk,
+                                          place, shared);
+    }
+    if (writes) {
+#pragma unroll
+      for (int c = 0; c < V; ++c)
+        reduce_finish(level.end, value.at[c], rest.out,
+                      place.outer * rest.out_outer + place.inner + c);
+    }
+  }
+}
+
+typedef void (*walk_kernel)(reduce_level level, reduce_walk walk, reduce_walk_rest rest);
+
+/* V: reduce_walk_wide(). */
+template <typename S>
+static walk_kernel pick_rows(bool wide, int64_t rows) {
+  const bool more = rows > RUNG_SUM_LANES;
+  static constexpr int SIZE = sizeof(typename S::in), V = SIZE == 8 ? 2 : 4;
+  static constexpr int MANY = S::ordered && SIZE >= 4 ? V / 2 : V;
+  if (rows <= 4) return wide ? reduce_tree_leaves<S, V, 4> : reduce_tree_leaves<S, 1, 4>;
+  if (rows <= 8) return wide ? reduce_tree_leaves<S, V, 8> : reduce_tree_leaves<S, 1, 8>;
+  if constexpr (S::ordered) {
+    if (!more) return wide ? reduce_tree_walk<S, V, false> : reduce_tree_walk<S, 1, false>;
+  }
+  return wide ? reduce_tree_walk<S, MANY, true> : reduce_tree_walk<S, 1, true>;
+}
+
+static walk_kernel pick_kernel(reduce_operator op, bool wide, int64_t rows) {
+#define PICK(S) pick_rows<S>(wide, rows)
+  REDUCE_PICK(op, PICK)
+#undef PICK
+}
+
+/* Whether every row begins where a wide load may, and ends where one does. */
+static bool is_wide(const reduce_level &level, int at_once) {
+  const int64_t bytes = at_once * (int64_t)rung_dtype_bytes(level.dtype);
+  return (uintptr_t)level.in % (uintptr_t)bytes == 0 && level.inner % at_once == 0 &&
+         (level.columns <= 1 || level.in_column % at_once == 0) &&
+         (level.outer == 1 || level.in_outer % at_once == 0);
+}
+
+extern "C" rung_status RUNG_ENTRY(reduce_tree_walk)(const rung_task *task) {
+  const reduce_operator op = reduce_operator_of((const reduce_problem *)task->problem);
+  const reduce_level level = reduce_level_of(task);
+  const int at_once = reduce_walk_wide(task);
+  const bool wide = is_wide(level, at_once);
+  const reduce_walk walk = reduce_walk_of(task, wide ? at_once : 1);
+  const reduce_walk_rest rest = {(unsigned *)task->zeros, task->scratch,
+                                 task->arrays[REDUCE_OUT].data, reduce_layout_of(task).out_outer};
+  const int busy = walk.width * walk.parties, threads = busy < 32 ? 32 : busy;
+  const walk_kernel reduce_tree_walk_kernel = pick_kernel(op, wide, level.columns);
+  const dim3 grid(reduce_grid(walk.strips), (unsigned)walk.split, (unsigned)walk.tiles);
+  RUNG_LAUNCH(task, reduce_tree_walk_kernel, grid, threads,
+              (size_t)(threads * walk.at_once) * rung_dtype_bytes(reduce_partial_of(op)), level,
+              walk, rest);
+  return RUNG_OK;
+}

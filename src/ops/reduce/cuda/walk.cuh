@@ -1,0 +1,130 @@
+/* A thread's part of a line's tile, in the canonical order (core/sum.h): a subtree of the lanes,
+ * walked depth first, several lanes at a time so that their loads are under way together. */
+#ifndef RUNG_REDUCE_CUDA_WALK_CUH
+#define RUNG_REDUCE_CUDA_WALK_CUH
+
+#include "ops/reduce/cuda/fold.cuh"
+
+/* A thread's results of V neighbours: V lines, or V lanes of one line, which where the order is
+ * free are one number. */
+template <typename S, int V, bool ALONG>
+static constexpr int reduce_numbers = ALONG && !S::ordered ? 1 : V;
+
+template <typename S, int V, int N>
+__device__ __forceinline__ void reduce_take(typename S::running (&sums)[N],
+                                            const reduce_chunk<typename S::in, V> &chunk,
+                                            const rung_key_code &key) {
+#pragma unroll
+  for (int c = 0; c < V; ++c)
+    sums[N == 1 ? 0 : c] =
+        S::combine(sums[N == 1 ? 0 : c], (typename S::running)S::load(chunk.at[c], key));
+}
+
+/* sums[0] becomes what folding sums[0 ... LEAVES) by halves comes to. */
+template <typename S, int N, int LEAVES>
+__device__ __forceinline__ void reduce_fold_leaves(typename S::running (&sums)[LEAVES][N]) {
+#pragma unroll
+  for (int s = LEAVES / 2; s > 0; s /= 2) {
+#pragma unroll
+    for (int m = 0; m < LEAVES / 2; ++m) {
+#pragma unroll
+      for (int c = 0; c < N; ++c)
+        if (m < s) sums[m][c] = S::combine(sums[m][c], sums[m + s][c]);
+    }
+  }
+}
+
+/* Adds what LEAVES lanes have, `apart` from each other, each to a sum of its own or, where the
+ * order is free, all to one: the row of `lane`, and where there are MORE, lane + LANES ... below
+ * `count`, `step` elements apart. `lane` is the `party`-th of `parties` neighbours: what they ask
+ * is asked of their first or last, so that warps do not diverge where a row ends. */
+template <typename S, int V, int N, int LEAVES, int SUMS, int LANES, bool MORE>
+__device__ __forceinline__ void reduce_leaves(typename S::running (&sums)[SUMS][N],
+                                              const typename S::in *tile, int64_t step, int count,
+                                              int lane, int party, int parties, int apart,
+                                              const rung_key_code &key) {
+  typedef reduce_chunk<typename S::in, V> chunk;
+  const int64_t leap = apart * step;
+#pragma unroll 1
+  for (int row = lane; row - party < count; row += LANES) {
+    /* From one to the next, not each from the first: that would be a register or two for each. */
+    const typename S::in *at = tile + row * step;
+    chunk loaded[LEAVES];
+    if (row - party + parties + (LEAVES - 1) * apart <= count) {
+#pragma unroll
+      for (int m = 0; m < LEAVES; ++m, at += leap) loaded[m] = *(const chunk *)at;
+#pragma unroll
+      for (int m = 0; m < LEAVES; ++m) reduce_take<S, V, N>(sums[m % SUMS], loaded[m], key);
+    } else {
+      int left = count - row;
+#pragma unroll
+      for (int m = 0; m < LEAVES; ++m, at += leap, left -= apart)
+        if (left > 0) loaded[m] = *(const chunk *)at;
+      left = count - row;
+#pragma unroll
+      for (int m = 0; m < LEAVES; ++m, left -= apart)
+        if (left > 0) reduce_take<S, V, N>(sums[m % SUMS], loaded[m], key);
+    }
+    if (!MORE) break;
+  }
+}
+
+/* What folding by halves makes of the lanes party, party + parties ... of a tile of `count` rows,
+ * `step` elements apart, of V neighbours each. LANES is the rows from one element of a lane to the
+ * next; where not MORE, count is at most that. Of LANES / parties lanes, LEAVES * 2^LEVELS at most,
+ * and at least LEAVES where count is more than LANES. */
+template <typename S, int V, bool ALONG, int LEAVES, int LEVELS, int LANES, bool MORE>
+__device__ __forceinline__ void reduce_walk_tile(
+    typename S::running (&value)[reduce_numbers<S, V, ALONG>], const typename S::in *tile,
+    int64_t step, int count, int party, int parties, const rung_key_code &key) {
+  static constexpr int N = reduce_numbers<S, V, ALONG>;
+  typedef typename S::running R;
+  int own = 1, bits = 0;
+  while (own < LANES / parties && own * parties < count) own *= 2;
+  while (LEAVES << bits < own) ++bits;
+  const int batches = 1 << bits, apart = parties * batches;
+  if constexpr (S::ordered) {
+    R held[LEVELS][N];
+#pragma unroll
+    for (int b = 0; b < LEVELS; ++b)
+#pragma unroll
+      for (int c = 0; c < N; ++c) held[b][c] = S::identity();
+#pragma unroll 1
+    for (int j = 0; j < batches; ++j) {
+      const int batch = bits == 0 ? 0 : (int)(__brev((unsigned)j) >> (32 - bits));
+      R sums[LEAVES][N];
+#pragma unroll
+      for (int m = 0; m < LEAVES; ++m)
+#pragma unroll
+        for (int c = 0; c < N; ++c) sums[m][c] = S::identity();
+      reduce_leaves<S, V, N, LEAVES, LEAVES, LANES, MORE>(
+          sums, tile, step, count, party + parties * batch, party, parties, apart, key);
+      reduce_fold_leaves<S, N, LEAVES>(sums);
+#pragma unroll
+      for (int c = 0; c < N; ++c) value[c] = sums[0][c];
+      bool rising = true;
+#pragma unroll
+      for (int b = 0; b < LEVELS; ++b) {
+        const bool second = rising && (j >> b & 1), first = rising && !second;
+#pragma unroll
+        for (int c = 0; c < N; ++c) {
+          if (second) value[c] = S::combine(held[b][c], value[c]);
+          if (first) held[b][c] = value[c];
+        }
+        rising = second;
+      }
+    }
+  } else {
+    R sums[1][N];
+#pragma unroll
+    for (int c = 0; c < N; ++c) sums[0][c] = S::identity();
+#pragma unroll 1
+    for (int batch = 0; batch < batches; ++batch)
+      reduce_leaves<S, V, N, LEAVES, 1, LANES, MORE>(
+          sums, tile, step, count, party + parties * batch, party, parties, apart, key);
+#pragma unroll
+    for (int c = 0; c < N; ++c) value[c] = sums[0][c];
+  }
+}
+
+#endif

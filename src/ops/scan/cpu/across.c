@@ -1,0 +1,73 @@
+/* Lines that lie side by side, as they are: a lane of a vector has a line, every step of the order
+ * is one of whole vectors, and no element changes its lane. A strip of a few vectors goes down all
+ * of its lines, 128 elements of each at a time, whose prefixes stay in the cache until what comes
+ * before them is added; the 128 after them are prefetched meanwhile. Strips are shared out to all
+ * cores. */
+#include "backend/cpu/isa.h"
+#include "backend/cpu/lanes.h"
+#include "backend/cpu/parallel.h"
+#include "ops/scan/cpu/tile.h"
+
+typedef struct job {
+  const scan_operator_tiles *of;
+  const rung_view *in, *out;
+  scan_strip strip;                         /* what all have in common */
+  int64_t size, inner, lines, wide, strips; /* lines of a strip; strips of an outer index, or all */
+  bool scattered;
+  char *aggregates;
+  size_t thread_bytes;
+} job;
+
+static void take_strip(void *arg, int64_t number, int thread) {
+  const job *job = (struct job *)arg;
+  scan_strip strip = job->strip;
+  const int64_t outer = job->scattered ? 0 : number / job->strips;
+  const int64_t first = (job->scattered ? number : number % job->strips) * job->wide;
+  const int64_t left = (job->scattered ? job->lines : job->inner) - first;
+  const int64_t *from = job->in->stride, *to = job->out->stride;
+  strip.count = (int)(left < job->wide ? left : job->wide);
+  strip.scattered = job->scattered;
+  strip.in = job->in->data;
+  strip.out = job->out->data;
+  if (!job->scattered) {
+    strip.in += (outer * from[0] + first) * job->size;
+    strip.out += (outer * to[0] + first) * job->size;
+    if (left >= 2 * job->wide) strip.next = strip.in + job->wide * job->size;
+  }
+  for (int l = 0; l < strip.count; ++l) {
+    const int64_t line = first + l;
+    strip.in_at[l] = job->scattered ? line / job->inner * from[0] + line % job->inner : l;
+    strip.out_at[l] = job->scattered ? line / job->inner * to[0] + line % job->inner : l;
+  }
+  strip.aggregates = job->aggregates + (size_t)thread * job->thread_bytes;
+  job->of->across(&strip);
+}
+
+rung_status RUNG_ENTRY(scan_across)(const rung_task *task) {
+  const scan_problem *problem = (const scan_problem *)task->problem;
+  const rung_view *in = &task->arrays[SCAN_IN], *out = &task->arrays[SCAN_OUT];
+  const int threads = (int)task->device->threads;
+  const int64_t lanes = LANES_BYTES / scan_number_bytes(problem);
+  job job = {.of = &RUNG_ENTRY(scan_tiles_of)[scan_operator_of(problem)],
+             .in = in,
+             .out = out,
+             .strip = {.columns = problem->columns,
+                       .in_step = in->stride[1],
+                       .out_step = out->stride[1],
+                       .key = scan_key_of(problem),
+                       .exclusive = problem->exclusive},
+             .size = (int64_t)rung_dtype_bytes(problem->dtype),
+             .inner = problem->inner,
+             .lines = problem->lines,
+             .wide = SCAN_STRIP_VECTORS * lanes,
+             .scattered = problem->inner < lanes,
+             .aggregates = (char *)task->scratch};
+  const int64_t tiles = scan_tiles(problem->columns);
+  job.strip.past = in->data != out->data && out->count * job.size > task->device->cache_bytes;
+  job.thread_bytes = (size_t)scan_aggregates(tiles) * SCAN_STRIP_BYTES;
+  const int64_t of = job.scattered ? job.lines : job.inner;
+  job.strips = (of + job.wide - 1) / job.wide;
+  rung_parallel(threads, job.scattered ? job.strips : job.lines / job.inner * job.strips,
+                take_strip, &job);
+  return RUNG_OK;
+}

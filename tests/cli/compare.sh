@@ -1,0 +1,98 @@
+#!/bin/bash
+# rung compare: outcomes and their exit statuses, bits, records without anything in common; commands
+# launched in turn, and such as fail or print something else. No time is measured here.
+. "$(dirname "$0")/common.bash"
+
+# record SAMPLES [CLOCK [BITS [FINDING [RUNG]]]]: of one rung, its clock the same for every sample.
+record() {
+  local count clocks
+  count=$(tr -cd , <<<"$1" | wc -c)
+  clocks=$(yes "${2:-1000}" | head -n $((count + 1)) | paste -sd,)
+  cat <<EOF
+{"rung-records":3,"provenance":{},"rules":{"hot":false}}
+{"device":{"backend":"cpu","name":"it","identity":"it"}}
+{"operation":"reduce","job":{"n":5},"type":"f32","seed":"1","bytes":20.0,"flops":5.0,"candidates":1}
+{"rung":"${5:-one}","idea":"","order":"canonical","block":64,"before":{"finding":"${4:-good}"},"bits":"${3:-00}","samples_ms":[$1],"clocks_mhz":[$clocks],"stop":"steady"}
+EOF
+}
+# around MS: eleven samples within a thousandth.
+around() { awk -v ms="$1" 'BEGIN { for (i = -5; i <= 5; i++) printf "%s%.9g", (i == -5 ? "" : ","), ms * (1 + i * 1e-4) }'; }
+
+record "$(around 2)" >a.json
+record "$(around 2.002)" >same.json
+record "$(around 2.06)" >slower.json
+record "$(around 1.94)" >faster.json
+record "$(around 2.2)" 909 >clock.json
+record "1.9,1.95,2,2.05,2.1,2.15,2.2,2.25,2.3,2.35,2.4" >unsure.json
+record "2" >few.json
+record "$(around 2)" 1000 01 >bits.json
+record "$(around 2)" 1000 00 wrong >wrong.json
+record "$(around 2)" 1000 00 good another >another.json
+
+outcome() {
+  expect "$1" - "$RUNG" compare a.json "$3"
+  prints "$2"
+}
+outcome 0 "SAME    reduce n=5, one, block 64" same.json
+prints "1 compared: 1 SAME"
+outcome 11 "SLOWER  reduce n=5" slower.json
+prints "2.000 ms -> 2.060 ms, +3.0 % ["
+outcome 10 "FASTER  reduce n=5" faster.json
+outcome 13 "CLOCK   reduce n=5" clock.json
+prints "clock -9.1 %"
+outcome 12 "UNSURE  reduce n=5" unsure.json
+outcome 12 "too few samples" few.json
+outcome 1 "other bits" bits.json
+outcome 1 "FAILED  reduce n=5" wrong.json
+expect 3 "have nothing in common; expected: good rungs" "$RUNG" compare a.json another.json
+expect 3 "have nothing in common" "$RUNG" compare wrong.json a.json
+cat same.json slower.json >two.json
+cat a.json a.json another.json >three.json
+expect 11 - "$RUNG" compare three.json two.json
+prints "2 compared: 1 SAME 1 SLOWER; in A alone 1, in B alone 0"
+expect 11 - "$RUNG" compare a.json slower.json --json
+for word in '"verdict": "SLOWER"' '"a_ms": 2.0' '"only_a": 0' '"why": null'; do prints "$word"; done
+expect 3 "No such file" "$RUNG" compare a.json none.json
+head -c -9 a.json >cut.json
+expect 3 "is cut off" "$RUNG" compare a.json cut.json
+sed 's/"one"/"\\u001b[31m"/' a.json >hostile.json
+expect 0 - "$RUNG" compare hostile.json hostile.json
+prints '\x1b[31m'
+expect 2 "an argument is missing" "$RUNG" compare a.json
+expect 3 - bash -c '"$RUNG" compare a.json slower.json >/dev/full'
+
+# Launches: four a block, A B B A or B A A B, as many of one as of the other.
+say() { echo "printf %s $1 >>order; cat $2"; }
+expect 0 - "$RUNG" compare --run "$(say A a.json)" "$(say B same.json)" --quiet
+[ "$(sed 's/..../&\n/g' order | grep -v '^$' | sort | uniq -c | tr -s ' \n' ' ')" = " 4 ABBA 4 BAAB " ] ||
+  fail "the order is $(cat order)"
+rm order
+expect 11 - "$RUNG" compare --run "$(say A a.json)" "$(say B slower.json)" --launches 12 --quiet
+[ "$(wc -c <order)" -eq 24 ] || fail "the launches were $(cat order)"
+rm order
+expect 13 - "$RUNG" compare --run "cat a.json" "cat clock.json" --launches 12
+expect 1 - "$RUNG" compare --run "cat a.json" "cat bits.json" --launches 12
+prints "other bits"
+# Another time at every launch, the same for both: 2.00, 2.07, 2.14 ... 2.28 by turns.
+cat >noisy <<'EOF'
+n=$(cat count 2>/dev/null || echo 0)
+echo $((n + 1)) >count
+sed "s/\"samples_ms\":\[[^]]*\]/\"samples_ms\":[$((200 + n * 7 % 5 * 7))e-2]/; s/\"clocks_mhz\":\[[^]]*\]/\"clocks_mhz\":[0]/" a.json
+EOF
+"$RUNG" compare --run "sh noisy" "sh noisy; exit" --launches 12 >stdout
+case $? in
+  0 | 12) ;;
+  *) fail "one command against itself: $(cat stdout)" ;;
+esac
+rm -f count noisy
+
+expect 3 "ended with 7 at launch" "$RUNG" compare --run "cat a.json" "exit 7"
+expect 3 "ended with 137" "$RUNG" compare --run 'kill -9 $$' "cat a.json"
+expect 3 "what 'echo hello' printed: line 1 is not a JSON object" "$RUNG" compare --run "echo hello" "cat a.json"
+expect 3 "holds no records" "$RUNG" compare --run "cat a.json" true
+expect 3 "nothing in common" "$RUNG" compare --run "cat a.json" "cat another.json"
+expect 2 "is odd; expected: an even number" "$RUNG" compare --run true true --launches 13
+expect 2 "--launches '10'; expected: a whole number from 12 to 512" "$RUNG" compare --run true true --launches 10
+only a.json same.json slower.json faster.json clock.json unsure.json few.json bits.json wrong.json \
+  another.json two.json three.json cut.json hostile.json
+finish

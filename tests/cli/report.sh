@@ -1,0 +1,140 @@
+#!/bin/bash
+# rung report: one well-formed page that fetches nothing; charts where there is gnuplot, tables always;
+# damaged and hostile records.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+. "$(dirname "$0")/common.bash"
+
+# well FILE: it is well-formed, where xmllint is there to say so.
+well() {
+  ! command -v xmllint >/dev/null || xmllint --noout --nonet "$1" 2>problem || fail "$1: $(head -3 problem)"
+  rm -f problem
+}
+holds() { grep -qF -- "$2" "$1" || fail "$1 does not hold '$2'"; }
+lacks() { ! grep -qF -- "$2" "$1" || fail "$1 holds '$2'"; }
+
+# Two sizes of an operation, so that there is a sweep.
+job() {
+  echo '{"operation":"reduce","job":{"n":'"$1"',"op":"sum"},"type":"f32","seed":"1","bytes":'"$1"'.0,"flops":5.0,"peak_ms":0.5,"peak_bound":"read","peak_level":"memory","caches":"cold","candidates":3}'
+  for rung in serial lanes threads; do
+    echo '{"rung":"'$rung'","idea":"one","order":"canonical","block":0,"before":{"finding":"good"},"bits":"0123456789abcdef","samples_ms":[1.5,2,'"$1"'],"clocks_mhz":[0,0,0],"stop":"steady"}'
+  done
+}
+{
+  echo '{"rung-records":3,"provenance":{"command":"rung bench reduce"},"rules":{"hot":false}}'
+  echo '{"device":{"backend":"cpu","name":"a CPU","identity":"it","facts":{"cores":"2"}}}'
+  echo '{"peaks":{"levels":[{"level":"memory","read_gb_per_s":10.5}],"fma32_g_per_s":100.0}}'
+  job 1000
+  job 4000
+} >a.json
+expect 0 - "$RUNG" report a.json -o page.html
+well page.html
+for word in "reduce on a CPU" "serial" "all of them good" "Time over size" "Measured peaks" \
+  "Every sample" "rung bench reduce" "The same bits" "6 results" "Content-Security-Policy"; do holds page.html "$word"; done
+grep -oE '(src|href)=["'\'']?[^#"'\''][^" >]*' page.html && fail "the page fetches something"
+[ "$(wc -l <page.html)" -gt 100 ] || fail "the page is short"
+
+# The policy admits the script by its hash, and nothing else; it is small.
+sed -n '/<script>/,/<\/script>/p' page.html | sed '1s/.*<script>//; $s/<\/script>.*//' | head -c -1 >script
+hash=$(printf "$(sha256sum script | cut -c1-64 | sed 's/../\\x&/g')" | base64)
+holds page.html "script-src 'sha256-$hash'"
+[ "$(wc -c <script)" -lt 10000 ] || fail "the script has $(wc -c <script) bytes"
+rm -f script page.html
+
+# Without gnuplot, and with one that draws nothing or something else.
+mkdir bin
+expect 0 "gnuplot is not here" env PATH="$PWD/bin" "$RUNG" report a.json
+mv stdout page.html
+holds page.html "gnuplot is not installed here"
+lacks page.html "<figure"
+well page.html
+expect 3 "--plots needs gnuplot" env PATH="$PWD/bin" "$RUNG" report a.json -o page.html --plots plots
+for words in "echo '<svg><script>alert(1)</script></svg>'" "kill -9 \$\$"; do
+  printf '#!/bin/sh\n[ "$1" = --version ] && echo gnuplot 5 && exit 0\n%s\n' "$words" >bin/gnuplot
+  chmod +x bin/gnuplot
+  expect 0 - env PATH="$PWD/bin:$PATH" "$RUNG" report a.json -o page.html
+  holds page.html "could not draw this chart"
+  lacks page.html "alert"
+  well page.html
+done
+rm -r bin page.html
+
+# Names that would be markup, commands of gnuplot or paths.
+hostile() {
+  cat <<'EOF'
+{"rung-records":3,"provenance":{"command":"</code><script>alert(1)</script>"},"rules":{"hot":false}}
+{"device":{"backend":"cpu","name":"'\nsystem(\"touch pwned\")\n`touch pwned` @A ]]>","identity":"\"><b>","facts":{"<i>":"&amp;"}}}
+{"peaks":{"levels":[{"level":"' ; !touch pwned","read_gb_per_s":10,"write_gb_per_s":null},7],"fma32_g_per_s":1e308}}
+{"operation":"../../../etc/x","job":{"n":5,"op":"'\n!touch pwned\n"},"type":"f32","seed":"1","bytes":20.0,"flops":5.0,"peak_ms":1e-5,"peak_bound":"read","peak_level":"<x>","caches":"cold","candidates":3}
+{"rung":"a' ; system('touch pwned') #","idea":"<img src=x onerror=alert(1)>","order":"canonical","block":32,"before":{"finding":"good"},"samples_ms":[1.5,2],"clocks_mhz":[0,0],"stop":"steady"}
+{"rung":"a' ; system('touch pwned') #","idea":"%s%n\\","order":"canonical","block":64,"before":{"finding":"good"},"samples_ms":[1e300],"clocks_mhz":[0],"stop":"steady"}
+{"rung":"EOD\nset output 'pwned'","peer":"\u0007\u0085<","idea":"x","order":"loose","block":0,"before":{"finding":"<u>","sentence":"\"'"},"samples_ms":[1e-300],"clocks_mhz":[0],"stop":"steady"}
+EOF
+}
+hostile >c.json
+expect 0 - "$RUNG" report c.json -o page.html
+well page.html
+for word in "<script>alert" "<img" "\"><b>" "<i>" "<u>" "onerror=alert(1)>" "<x>"; do lacks page.html "$word"; done
+if command -v gnuplot >/dev/null; then
+  holds page.html "<svg viewBox"
+  holds page.html 'stroke="currentColor"'
+  expect 0 - "$RUNG" report a.json -o page.html --plots plots
+  for kind in svg png pdf; do ls plots/chart-01-ladder.$kind plots/chart-02-sizes.$kind >/dev/null || fail "no $kind"; done
+  for chart in plots/*.svg; do well "$chart"; done
+  [ "$(head -c 4 plots/chart-01-ladder.pdf)" = %PDF ] || fail "no PDF"
+  head -c 4 plots/chart-01-ladder.png | grep -q PNG || fail "no PNG"
+  expect 3 "--plots 'a.json'" "$RUNG" report a.json -o page.html --plots a.json
+  # The README's picture is what tools/picture draws, but for where gnuplot puts things.
+  "$RUNG" report "$root/docs/results/h200/stencil-f32.json" --plots plots -o page.html --quiet
+  told() { sed 's/<[^>]*>//g' "$1" | tr -s ' \n\t' ' '; }
+  [ "$(told plots/chart-01-ladder.svg)" = "$(told "$root/docs/picture.svg")" ] ||
+    fail "docs/picture.svg is out of date; run tools/picture"
+  rm -r plots
+fi
+[ ! -e pwned ] || fail "a name was a command"
+only a.json c.json page.html
+rm page.html
+
+# What cannot be read, or written.
+head -c -30 a.json >cut.json
+expect 3 "is cut off" "$RUNG" report cut.json -o page.html
+head -n -1 a.json >cut.json
+expect 3 "rungs of its job are missing" "$RUNG" report cut.json -o page.html
+sed '1s/"rung-records":3/"rung-records":4/' a.json >cut.json
+expect 3 "version 4; expected: 3" "$RUNG" report cut.json -o page.html
+sed 's/"samples_ms":\[[^,]*/"samples_ms":[NaN/' a.json >cut.json
+expect 3 "is not a JSON object" "$RUNG" report cut.json -o page.html
+echo '{"verb": "explain"}' >cut.json
+expect 3 "no beginning of a file of records" "$RUNG" report cut.json -o page.html
+: >cut.json
+expect 3 "holds no records" "$RUNG" report cut.json -o page.html
+expect 3 "No such file" "$RUNG" report none.json -o page.html
+expect 3 "No such file" "$RUNG" report a.json -o /nowhere/page.html
+expect 2 "an argument is missing" "$RUNG" report -o page.html
+mkfifo pipe
+expect 3 "pipe cannot be read" "$RUNG" report pipe -o page.html
+rm -f pipe cut.json
+
+# Records of version 2 are told from damaged ones, and rewritten.
+cat >old.json <<'EOF'
+{"rung-records": 2, "records": [{"rung-record": 2, "operation": "reduce",
+ "trial": {"label": "n=5 width=0.10000000000000001", "type": "f32", "seed": "1", "bytes": 20.0, "flops": 5.0},
+ "provenance": {"date": "2026-01-02T03:04:05Z", "load": 0.5, "command": "rung bench"},
+ "device": {"backend": "cpu", "name": "it", "identity": "it", "facts": {}}, "rules": {"hot": false},
+ "candidates": [{"rung": "one", "idea": "i", "order": "canonical", "block": 0,
+  "before": {"finding": "good", "sentence": "", "wrong": 0}, "after": {"finding": "good", "sentence": "", "wrong": 0},
+  "samples_ms": [1.5, 2.5], "clocks_mhz": [1, 3], "stop": "steady",
+  "time_ms": {"count": 2, "min": 1.5, "q1": 1.75, "median": 2.0, "q3": 2.25, "max": 2.5},
+  "clock_mhz": {"count": 2, "min": 1, "q1": 1.5, "median": 2, "q3": 2.5, "max": 3}}]}]}
+EOF
+expect 3 "version 1 or 2; expected: 3" "$RUNG" report old.json -o page.html
+if command -v python3 >/dev/null; then
+  sed 's/"median": 2.0/"median": 2.1/' old.json >wrong.json
+  expect 1 "is not that of the samples" python3 "$root/tools/records" wrong.json
+  expect 0 - python3 "$root/tools/records" old.json
+  expect 0 - "$RUNG" report old.json -o page.html
+  holds page.html "n=5 width=0.10000000000000001"
+  holds page.html "one,0,1.5,2.5"
+  rm -f wrong.json page.html
+fi
+only a.json c.json old.json
+finish
