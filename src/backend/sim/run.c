@@ -117,7 +117,12 @@ static void resume(sim_worker *worker, sim_thread *thread) {
 
 /* ---- static shared memory: one block's at a time --------------------------------------------- */
 
-static atomic_flag static_taken = ATOMIC_FLAG_INIT;
+/* In the order in which they came, so that nobody starves beside a launch of another context. */
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t turn;
+  uint64_t next, serving;
+} static_memory = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0};
 
 /* Byte by byte: AddressSanitizer keeps zones between the arrays that memcpy may not touch. */
 __attribute__((no_sanitize("address"), optimize("no-tree-loop-distribute-patterns"))) static void
@@ -125,29 +130,37 @@ move_bytes(char *to, const char *from, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) to[i] = from != NULL ? from[i] : (char)SIM_POISON;
 }
 
-static bool take_static(sim_block *block) {
-  if (atomic_flag_test_and_set(&static_taken)) return false;
+/* Waits for its turn. Whoever has it ends, or polls and gives it back, whatever others do. */
+static void take_static(sim_block *block) {
+  pthread_mutex_lock(&static_memory.lock);
+  const uint64_t turn = static_memory.next++;
+  while (static_memory.serving != turn) pthread_cond_wait(&static_memory.turn, &static_memory.lock);
+  pthread_mutex_unlock(&static_memory.lock);
   move_bytes(__start_rung_shared, block->static_saved, sim_static_bytes());
   free(block->static_saved);
   block->static_saved = NULL;
   block->has_static_shared = true;
-  return true;
 }
 
 static void give_static(sim_block *block, bool keep) {
   if (!block->has_static_shared) return;
   if (keep) {
     block->static_saved = malloc(sim_static_bytes() + 1);
-    if (block->static_saved == NULL) return; /* it stays the block's */
-    move_bytes(block->static_saved, __start_rung_shared, sim_static_bytes());
+    if (block->static_saved == NULL)
+      sim_fail_memory(block->worker->run, "a simulated block's shared memory");
+    else
+      move_bytes(block->static_saved, __start_rung_shared, sim_static_bytes());
   }
   block->has_static_shared = false;
-  atomic_flag_clear(&static_taken);
+  pthread_mutex_lock(&static_memory.lock);
+  static_memory.serving++;
+  pthread_cond_broadcast(&static_memory.turn);
+  pthread_mutex_unlock(&static_memory.lock);
 }
 
 void rung_sim_static_shared(void) {
-  sim_thread *self = sim_self;
-  while (!self->block->has_static_shared && !take_static(self->block)) rung_sim_poll();
+  sim_block *block = sim_self->block;
+  if (!block->has_static_shared) take_static(block);
 }
 
 /* ---- a block -------------------------------------------------------------------------------- */
@@ -306,7 +319,7 @@ static int pick(sim_block *block) {
 static outcome advance(sim_block *block) {
   sim_worker *worker = block->worker;
   sim_run *run = worker->run;
-  if (block->static_saved != NULL && !take_static(block)) return STALLED;
+  if (block->static_saved != NULL) take_static(block);
   for (;;) {
     if (run->failed) return FAILED;
     if (block->ready_count > 0) {
@@ -331,21 +344,33 @@ static outcome advance(sim_block *block) {
 
 /* ---- a worker ------------------------------------------------------------------------------- */
 
+enum { LOOKS = 1000 };
+
 typedef struct patience {
   int64_t moves; /* when last looked at */
   time_t since;
+  int looks;
 } patience;
 
-/* Nothing here can go on: perhaps another worker will change what is polled for. Where all wait
- * and nothing moves, nobody will. */
+static bool all_are_tired(const sim_run *run, int64_t moves) {
+  int tired = 0;
+  for (int k = 0; k < run->workers; k++) tired += run->state->workers[k].tired_at == moves;
+  return tired == run->working;
+}
+
+/* Nothing here can go on: perhaps another worker will change what is polled for. Where none does,
+ * nobody will: for so many seconds, and by so many looks of every worker, for on a busy machine
+ * seconds go by of which a worker has none. */
 static void wait_for_others(sim_worker *worker, patience *waited) {
   sim_run *run = worker->run;
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   const int64_t moves = run->moves;
-  if (waited->since == 0 || waited->moves != moves) *waited = (patience){moves, now.tv_sec};
-  run->waiting++;
-  if (now.tv_sec - waited->since >= run->state->patience && run->waiting == run->working) {
+  if (waited->since == 0 || waited->moves != moves) *waited = (patience){moves, now.tv_sec, 0};
+  if (waited->looks < LOOKS) waited->looks++;
+  worker->tired_at = waited->looks == LOOKS ? moves : 0;
+  if (now.tv_sec - waited->since >= run->state->patience && waited->looks == LOOKS &&
+      all_are_tired(run, moves)) {
     char text[160];
     const sim_block *block = worker->resident;
     sim_line_text(block->threads[block->ready[0]].pc, text, sizeof text);
@@ -353,7 +378,6 @@ static void wait_for_others(sim_worker *worker, patience *waited) {
              block->index.x, block->index.y, block->index.z, run->state->patience, text);
   }
   sched_yield();
-  run->waiting--;
 }
 
 static bool start_another(sim_worker *worker) {
@@ -380,6 +404,7 @@ static void work(void *arg, int64_t chunk, int thread) {
   sim_run *run = arg;
   sim_worker *worker = &run->state->workers[chunk];
   worker->run = run;
+  worker->tired_at = 0;
   patience waited = {0};
   int resident = 0;
   run->working++;
@@ -404,6 +429,7 @@ static void work(void *arg, int64_t chunk, int thread) {
     else
       wait_for_others(worker, &waited);
   }
+  worker->tired_at = 0;
   run->working--;
   while (worker->resident != NULL) { /* the launch failed */
     sim_block *block = worker->resident;
@@ -523,7 +549,7 @@ rung_status rung_sim_run(const rung_task *task, const rung_sim_launch *launch) {
   rung_status status = check(task, launch);
   if (status != RUNG_OK) return status;
   int resident = 0;
-  sim_run run = {.state = state, .launch = launch, .error = task->error};
+  sim_run run = {.state = state, .launch = launch, .error = task->error, .moves = 1};
   plain_name(launch->kernel, run.kernel);
   run.threads = (int)(launch->block.x * launch->block.y * launch->block.z);
   run.blocks = (int64_t)launch->grid.x * launch->grid.y * launch->grid.z;

@@ -105,8 +105,7 @@ struct sim_block {
   bool synchronised;          /* it has used an atomic on global memory */
   bool moved;                 /* something else than polling happened since it was looked at */
   bool has_static_shared;     /* the process's static shared memory holds this block's */
-  bool wants_static_shared;
-  char *static_saved; /* while it has not */
+  char *static_saved;         /* while it has not */
   char *shared, *shared_memory;
   size_t shared_room;
   uint64_t draw;         /* the state of the order's random numbers */
@@ -125,12 +124,12 @@ typedef struct sim_run {
   uint32_t first_stamp; /* of this launch's blocks; race.c */
   bool shuffled;        /* blocks in random order: block k is (k * stride + start) mod blocks */
   uint64_t stride, start;
-  _Atomic int resident;         /* blocks begun and not ended, of all workers */
-  _Atomic int64_t next;         /* block to hand out */
-  _Atomic int64_t done;         /* blocks that ended: progress, seen from a stalled worker */
-  _Atomic int64_t moves;        /* anything that may end another worker's polling */
-  _Atomic int working, waiting; /* workers that have begun; of those, now waiting for another */
-  _Atomic bool failed;          /* status and *error are written */
+  _Atomic int resident;  /* blocks begun and not ended, of all workers */
+  _Atomic int64_t next;  /* block to hand out */
+  _Atomic int64_t done;  /* blocks that ended: progress, seen from a stalled worker */
+  _Atomic int64_t moves; /* anything that may end another worker's polling */
+  _Atomic int working;   /* workers that have begun and not ended */
+  _Atomic bool failed;   /* status and *error are written */
   rung_status status;
   pthread_mutex_t lock; /* of error */
   rung_error *error;
@@ -145,6 +144,7 @@ struct sim_worker {
   sim_fibre *free_fibres;
   sim_block *free_blocks, *resident;
   uint64_t clock;
+  _Atomic int64_t tired_at; /* run->moves at which it has looked often enough; 0: not so */
 };
 
 /* The thread that runs on this host thread; NULL: none, the host's own code does. */
