@@ -39,7 +39,8 @@ inside() {
   kill -TERM "$(cat pid)"
   wait $child 2>/dev/null
   [ "$(shown "$name" | sort -nc 2>&1)" = "" ] || fail "$name: it goes back: $(shown "$name" | tr '\n' ' ')"
-  tr '\r' '\n' <"$name" | grep -qE '^.{80,}$' && fail "$name: wider than the terminal"
+  tr '\r' '\n' <"$name" | sed 's/\x1b\[K//g' | grep -E '^.{80,}$' >wide &&
+    fail "$name: wider than the terminal: $(cat -v wide)"
   tail -c 40 "$name" | grep -q $'\033\\[K' || fail "$name: the line is still there: $(tail -c 80 "$name")"
 }
 inside radiator "$RUNG" radiator -n 2000 -m 2000 -p 100000 -g --threads 2

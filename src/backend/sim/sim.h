@@ -147,8 +147,11 @@ struct sim_worker {
   _Atomic int64_t tired_at; /* run->moves at which it has looked often enough; 0: not so */
 };
 
-/* The thread that runs on this host thread; NULL: none, the host's own code does. */
-extern __thread sim_thread *sim_self;
+/* The thread that runs on this host thread; NULL: none, the host's own code does. It is looked at
+ * on every access that is simulated, and a call for each would be a sixth of all time. For it this
+ * part's thread storage, less than 200 bytes, lies in what the loader keeps free for libraries that
+ * come later, as libgomp's does. */
+extern __thread sim_thread *sim_self __attribute__((tls_model("initial-exec")));
 
 /* Frees what a worker kept from launch to launch. */
 void sim_drop_worker(sim_worker *worker);
