@@ -36,8 +36,9 @@ set(rung_sim_options -Os -g1 -fno-crossjumping -fno-tree-tail-merge -fno-code-ho
 set(rung_sim_definitions "")
 set(rung_sim_stack_options "")
 if(RUNG_SANITIZE STREQUAL "address")
-  # Kernels are long, and are compiled more than they run: all their checks are calls.
-  list(APPEND rung_sim_options ${sanitizers} -fsanitize-sections=rung_shared
+  # Kernels are long, and are compiled more than they run: they are not optimised, which takes a
+  # third of the time, and all their checks are calls.
+  list(APPEND rung_sim_options -O0 ${sanitizers} -fsanitize-sections=rung_shared
        --param=asan-instrumentation-with-call-threshold=0 -fno-omit-frame-pointer)
   # What watches for locals that outlive their function takes megabytes for every stack; a simulated
   # thread has one.

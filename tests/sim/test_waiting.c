@@ -51,6 +51,8 @@ static void all_blocks_that_fit_are_there_at_once(void **unused) {
 /* ---- two contexts on two host threads ---------------------------------------------------------
  */
 
+enum { ROUNDS = 6 };
+
 typedef struct side {
   rung_state *state;
   int rounds, wrong;
@@ -74,7 +76,7 @@ static void *run_side(void *arg) {
   }
   for (int i = 0; i < COUNT; i++) ((int *)in)[i] = 1;
   mine->state->patience = 0; /* what the other context does is not waited for at all */
-  for (; mine->rounds < 20; mine->rounds++) {
+  for (; mine->rounds < ROUNDS; mine->rounds++) {
     const rung_task task = {.arrays = {{.data = in}, {.data = out}},
                             .scratch = scratch,
                             .stream = sim->stream(mine->state),
@@ -101,7 +103,7 @@ static void two_contexts_never_meet(void **unused) {
   for (int k = 0; k < 2; k++) {
     assert_string_equal(sides[k].error.sentence, "");
     assert_int_equal(sides[k].wrong, 0);
-    assert_int_equal(sides[k].rounds, 20);
+    assert_int_equal(sides[k].rounds, ROUNDS);
   }
 }
 
