@@ -68,6 +68,8 @@ static void put_row(FILE *to, const lab_read_case *of, const lab_read_candidate 
   put_text(to, c->order);
   put_number(to, c->block > 0 ? c->block : NAN);
   put_number(to, c->time.median);
+  put_number(to, c->time.low);
+  put_number(to, c->time.high);
   put_number(to, c->time.min);
   put_number(to, c->time.q1);
   put_number(to, c->time.q3);
@@ -94,7 +96,8 @@ static void put_all(FILE *to, const lab_records *records) {
   fputs("operation,device", to);
   for (int k = 0; k < names.count; k++) put_text(to, names.names[k]);
   fputs(
-      ",caches,rung,peer,order,block,median_ms,min_ms,q1_ms,q3_ms,max_ms,samples,stop,gb_per_s,"
+      ",caches,rung,peer,order,block,median_ms,median_low_ms,median_high_ms,min_ms,q1_ms,q3_ms,max_"
+      "ms,samples,stop,gb_per_s,"
       "gflop_per_s,gain,part_of_peak,clock_mhz,verdict,sentence,bits,load,others,date\n",
       to);
   for (int i = 0; i < records->count; i++)

@@ -62,7 +62,7 @@ static bool chart_begin(report *r, plot *chart, rung_status *status) {
 
 static void ladder_row(const report *r, const lab_read_case *of, const lab_read_candidate *c,
                        double below) {
-  char room[32], range[96], least[32];
+  char room[32], range[96], least[32], interval[96];
   html_row(r, c->rung);
   html_cell_text(r, c->peer ? c->peer : c->idea);
   html_cell_text(r, c->peer ? "peer" : c->order);
@@ -70,7 +70,10 @@ static void ladder_row(const report *r, const lab_read_case *of, const lab_read_
   html_cell(r, c->time.median);
   snprintf(range, sizeof range, "[%s, %s]", html_number(c->time.min, least),
            html_number(c->time.q3, room));
-  fprintf(r->to, "<td class=\"n\">%s</td>", c->count > 0 ? range : "-");
+  snprintf(interval, sizeof interval, "[%s, %s]", html_number(c->time.low, least),
+           html_number(c->time.high, room));
+  fprintf(r->to, "<td class=\"n\">%s</td><td class=\"n\">%s</td>", c->count > 0 ? range : "-",
+          c->time.high > 0 ? interval : "-");
   html_cell(r, c->good && !c->peer ? below / c->time.median : NAN);
   html_cell(r, c->good ? of->bytes / c->time.median * 1e-6 : NAN);
   html_cell(r, c->good && of->flops > 0 ? of->flops / c->time.median * 1e-6 : NAN);
@@ -117,7 +120,7 @@ static rung_status put_ladder(report *r, const lab_read_case *of) {
   const int count = report_rungs(of, rungs);
   double below = NAN;
   html_table(r, of->label,
-             "rung|idea|order|#block|#ms|[min, q3]|#gain|#GB/s|#GFLOP/s|#% of peak|"
+             "rung|idea|order|#block|#ms|[min, q3]|95 %|#gain|#GB/s|#GFLOP/s|#% of peak|"
              "verdict");
   for (int k = 0; k < count; k++) {
     ladder_row(r, of, rungs[k], below);

@@ -17,12 +17,15 @@ extern "C" {
 
 /* ---- stats.c ------------------------------------------------------------------------------ */
 
-/* Five numbers of a sample; quartiles by linear interpolation between order statistics (numpy's
- * default), the median of an even count the mean of the middle two. count 0: all NaN, of nothing or
+/* Numbers of a sample; quartiles by linear interpolation between order statistics (numpy's
+ * default), the median of an even count the mean of the middle two. low ... high: where the median
+ * of all that might have been sampled lies, in 95 of 100 samples at least; from one order statistic
+ * to another, exact for any distribution; NaN of fewer than six. count 0: all NaN, of nothing or
  * because there was no memory. */
 typedef struct lab_stats {
   int count;
   double min, q1, median, q3, max;
+  double low, high;
 } lab_stats;
 lab_stats lab_stats_of(const double *samples, int count);
 double lab_relative_iqr(const lab_stats *stats); /* (q3 - q1) / median */

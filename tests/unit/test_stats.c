@@ -64,6 +64,27 @@ static void one_nan_spoils_all(void **state) {
   assert_false(lab_relative_iqr(&stats) < 1e9); /* so a stop rule never takes it for steady */
 }
 
+/* From the distribution of tosses of a coin: of 11, fewer than 2 heads in 12 of 2048 orders, fewer
+ * than 3 in 67; of 101 and 1000 by sums of Python's math.comb. */
+static void the_median_has_an_interval(void **state) {
+  (void)state;
+  static const struct {
+    int count, tail;
+  } known[] = {{6, 1}, {8, 1}, {9, 2}, {11, 2}, {20, 6}, {101, 41}, {1000, 469}, {5000, 2431}};
+  static double values[5000];
+  for (int i = 0; i < 5000; i++) values[i] = (i * 7919 + 13) % 5000; /* each once, out of order */
+  for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+    const int count = known[k].count;
+    double few[1000], *samples = count > 1000 ? values : few;
+    for (int i = 0; i < count && count <= 1000; i++) few[i] = (i * 7 + 3) % count;
+    const lab_stats stats = lab_stats_of(samples, count);
+    assert_true(stats.low == known[k].tail - 1);
+    assert_true(stats.high == count - known[k].tail);
+  }
+  const lab_stats five = lab_stats_of((const double[]){1, 2, 3, 4, 5}, 5);
+  assert_true(isnan(five.low) && isnan(five.high) && five.median == 3);
+}
+
 static void relative_iqr(void **state) {
   (void)state;
   const lab_stats stats = lab_stats_of((const double[]){7, 15, 36, 39, 40, 41}, 6);
@@ -264,6 +285,7 @@ int main(void) {
       cmocka_unit_test(the_order_of_samples_does_not_matter),
       cmocka_unit_test(nothing_is_not_a_number),
       cmocka_unit_test(one_nan_spoils_all),
+      cmocka_unit_test(the_median_has_an_interval),
       cmocka_unit_test(relative_iqr),
       cmocka_unit_test(exact_intervals),
       cmocka_unit_test(intervals_hold_the_truth),
