@@ -30,6 +30,8 @@ typedef struct sim_profile {
   kernel *now; /* the launch that runs; NULL: between launches */
   bool no_memory, too_long;
   bool no_flops;
+  bool keep;                /* steps of a block */
+  rung_profile_step *begun; /* a basic block's, until it is seen what the block does */
 } sim_profile;
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -192,6 +194,80 @@ static bool part(const step *now, const sim_thread *warp, const int64_t *heads) 
   return false;
 }
 
+/* ---- keeping steps -------------------------------------------------------------------------- */
+
+static bool is_kept(const sim_profile *profile, const sim_thread *warp) {
+  return profile->keep && profile->now->seen.launches == 1 && warp->block->number == 0 &&
+         warp->number < RUNG_KEPT_WARPS * SIM_WARP;
+}
+
+static rung_profile_step *new_step(sim_profile *profile) {
+  rung_profile_kernel *seen = &profile->now->seen;
+  const int64_t count = seen->step_count;
+  profile->begun = NULL;
+  if (count == RUNG_KEPT_STEPS) {
+    seen->steps_lost++;
+    return NULL;
+  }
+  if ((count & (count - 1)) == 0) { /* room for the next power of two */
+    rung_profile_step *more =
+        realloc(seen->steps, (count ? 2 * (size_t)count : 1) * sizeof *seen->steps);
+    if (more == NULL) {
+      profile->no_memory = true;
+      return NULL;
+    }
+    seen->steps = more;
+  }
+  seen->step_count++;
+  return &seen->steps[count];
+}
+
+static rung_deed deed_of(const sim_event *event) {
+  static const rung_deed deeds[] = {
+      [SIM_STEP] = RUNG_DID_WORK,       [SIM_LOAD] = RUNG_DID_LOAD,
+      [SIM_STORE] = RUNG_DID_STORE,     [SIM_ATOMIC] = RUNG_DID_ATOMIC,
+      [SIM_BARRIER] = RUNG_DID_BARRIER, [SIM_EXCHANGE] = RUNG_DID_EXCHANGE,
+      [SIM_FMA] = RUNG_DID_WORK};
+  return deeds[event->kind];
+}
+
+/* A basic block is told by what its threads do in it, and for itself only where they do nothing
+ * that is told and others of their warp wait meanwhile. */
+static void keep_step(sim_profile *profile, const step *now, const sim_thread *warp, int lanes) {
+  const sim_event *one = now->events[0];
+  const bool begins = one->kind == SIM_STEP;
+  rung_profile_step made = {.place = one->pc,
+                            .warp = warp->number / SIM_WARP,
+                            .phase = (int)warp->block->barriers,
+                            .deed = deed_of(one),
+                            .shared = one->shared,
+                            .all = UINT32_MAX >> (SIM_WARP - lanes),
+                            .bytes = one->bytes};
+  if (one->kind == SIM_FMA) return;
+  for (int i = 0; i < now->lanes; i++) {
+    made.lanes |= 1u << now->numbers[i];
+    made.address[now->numbers[i]] = now->events[i]->address;
+  }
+  if (begins && made.lanes == made.all) {
+    profile->begun = NULL;
+    return;
+  }
+  if (one->kind == SIM_ATOMIC) {
+    made.depth = (int)depth_of(now);
+  } else if (one->shared) {
+    made.conflicts = (int)conflicts_of(now);
+  } else if (one->bytes > 0) {
+    const touched found = touched_by(now);
+    made.sectors = (int)found.sectors;
+    made.moved = (int)found.bytes;
+  }
+  rung_profile_step *begun = profile->begun;
+  const bool replaces = !begins && begun != NULL && begun->lanes == made.lanes;
+  rung_profile_step *to = replaces ? begun : new_step(profile);
+  if (to != NULL) *to = made;
+  profile->begun = begins ? to : NULL;
+}
+
 static void count_step(sim_profile *profile, const step *now, const sim_thread *warp,
                        const int64_t *heads, int lanes) {
   const sim_pc pc = now->events[0]->pc;
@@ -242,6 +318,8 @@ static void count_first_branch(sim_profile *profile, const sim_thread *warp, int
 
 static void play_warp(sim_profile *profile, sim_thread *warp, int lanes) {
   int64_t heads[SIM_WARP] = {0};
+  const bool kept = is_kept(profile, warp);
+  profile->begun = NULL;
   count_first_branch(profile, warp, lanes);
   for (;;) {
     step now = {0};
@@ -266,6 +344,7 @@ static void play_warp(sim_profile *profile, sim_thread *warp, int lanes) {
       if (event->kind == SIM_STEP) warp[lane].log.last = lowest;
     }
     count_step(profile, &now, warp, heads, lanes);
+    if (kept) keep_step(profile, &now, warp, lanes);
   }
   for (int lane = 0; lane < lanes; lane++) warp[lane].log.count = 0;
 }
@@ -345,7 +424,7 @@ rung_status sim_count_end(rung_state *state, const sim_run *run) {
   return RUNG_OK;
 }
 
-rung_status sim_profile_begin(rung_state *state, rung_error *error) {
+rung_status sim_profile_begin(rung_state *state, bool keep, rung_error *error) {
   if (!sim_sees_accesses())
     return rung_fail(error, RUNG_UNSUPPORTED,
                      "this build's simulator cannot count: its kernels are compiled for another "
@@ -354,13 +433,17 @@ rung_status sim_profile_begin(rung_state *state, rung_error *error) {
   state->profile = calloc(1, sizeof *state->profile);
   if (state->profile == NULL)
     return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for a profile");
+  state->profile->keep = keep;
   return RUNG_OK;
 }
 
 void sim_profile_drop(rung_state *state) {
   sim_profile *profile = state->profile;
   if (profile == NULL) return;
-  for (int i = 0; i < profile->count; i++) free(profile->kernels[i].places);
+  for (int i = 0; i < profile->count; i++) {
+    free(profile->kernels[i].places);
+    free(profile->kernels[i].seen.steps);
+  }
   free(profile->kernels);
   free(profile);
   state->profile = NULL;
@@ -376,9 +459,21 @@ static int by_line(const void *a, const void *b) {
   return (x->line > y->line) - (x->line < y->line);
 }
 
+/* The steps and their lines; they are the profile's from now on. */
+static bool gather_steps(kernel *from, rung_profile_kernel *to) {
+  *to = from->seen;
+  from->seen.steps = NULL;
+  for (int64_t i = 0; i < to->step_count; i++) {
+    rung_profile_step *step = &to->steps[i];
+    if (sim_line_of(step->place, &step->file, &step->line)) continue;
+    step->file = NULL;
+    if (errno == ENOMEM) return false;
+  }
+  return true;
+}
+
 /* The places' counts, gathered by line. */
 static bool gather_lines(const kernel *from, bool flops, rung_profile_kernel *to) {
-  *to = from->seen;
   to->lines = calloc(from->used + 1, sizeof *to->lines);
   if (to->lines == NULL) return false;
   size_t count = 0;
@@ -412,8 +507,9 @@ rung_status sim_profile_end(rung_state *state, rung_profile *profile, rung_error
   profile->kernels = calloc((size_t)made->count + 1, sizeof *profile->kernels);
   bool good = profile->kernels != NULL;
   for (int i = 0; good && i < made->count; i++) {
-    good = gather_lines(&made->kernels[i], !made->no_flops, &profile->kernels[i]);
     profile->count = i + 1;
+    good = gather_steps(&made->kernels[i], &profile->kernels[i]) &&
+           gather_lines(&made->kernels[i], !made->no_flops, &profile->kernels[i]);
   }
   sim_profile_drop(state);
   if (good) return RUNG_OK;

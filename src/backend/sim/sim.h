@@ -208,7 +208,7 @@ rung_status sim_count_begin(rung_state *state, const sim_run *run);
 rung_status sim_count_end(rung_state *state, const sim_run *run);
 void sim_count_log(sim_thread *self, sim_event_kind kind, const void *address, size_t bytes,
                    bool shared, sim_pc pc);
-rung_status sim_profile_begin(rung_state *state, rung_error *error);
+rung_status sim_profile_begin(rung_state *state, bool keep, rung_error *error);
 rung_status sim_profile_end(rung_state *state, rung_profile *profile, rung_error *error);
 void sim_profile_drop(rung_state *state);
 
