@@ -369,7 +369,7 @@ static void draw_legend(picture *p) {
 static const char style[] =
     "<defs><pattern id=\"hatch\" width=\"3\" height=\"3\" patternUnits=\"userSpaceOnUse\" "
     "patternTransform=\"rotate(45)\"><path d=\"M0 0v3\" stroke=\"#d1495b\" stroke-width=\"1.6\" "
-    "stroke-opacity=\".5\"/></pattern></defs>\n"
+    "stroke-opacity=\".35\"/></pattern></defs>\n"
     "<style>text{font:10px ui-monospace,monospace;fill:currentColor}.title{font-size:14px}"
     ".heading{font-size:12px;font-weight:bold}.end{text-anchor:end}"
     ".number text{font-size:7px;text-anchor:middle}"

@@ -58,7 +58,7 @@ has modulo.svg '>idle 28, 28<' 3
 has modulo.svg '>idle 31, 31<' 3
 has modulo.svg '>idle 31, -\(; sectors 1, -\)\?<' 5
 has modulo.svg '>sectors 4, 4<' 1
-has modulo.svg ', load shared 4 B, src/ops/reduce/cuda/modulo.cu:16<' 12
+has modulo.svg ': load shared 4 B, src/ops/reduce/cuda/modulo.cu:16<' 12
 
 # The first threads do the work: at distance 1, 2, 4, 8, 16 they take words 2, 4 ... 32 apart, of
 # which there are 32, 16, 8, 4, 2: two of each bank.
