@@ -56,7 +56,7 @@ typedef struct explanation {
   bool made;        /* the case is to be dropped */
   explained *rungs; /* one a rung that was asked for */
   int count;
-  file_replace out;
+  file_replace out, picture;
 } explanation;
 
 /* ---- which rungs ---------------------------------------------------------------------------- */
@@ -181,11 +181,30 @@ static rung_status make_case(const explanation *e, const char *line, rung_case *
 static rung_status make_default(const explanation *e, rung_case *test_case, rung_error *error) {
   const rung_cases *cases = rung_cases_of(e->operation);
   const char *const *lines = cases->explain ? cases->explain : cases->verify;
-  if (e->request->picture && cases->picture) lines = cases->picture;
   rung_error ignored = {0};
   for (int i = 1; e->common->typed && lines[i]; i++)
     if (make_case(e, lines[i], test_case, &ignored) == RUNG_OK) return RUNG_OK;
   return make_case(e, lines[0], test_case, error);
+}
+
+/* The operation's job for pictures: of several the first that the rung supports. */
+static rung_status make_drawable(explanation *e, rung_error *error) {
+  const rung_cases *cases = rung_cases_of(e->operation);
+  const char *const *lines = cases->picture ? cases->picture : cases->verify;
+  const explained *the = &e->rungs[0];
+  for (int i = 0;; i++) {
+    lab_verdict verdict;
+    rung_status status = make_case(e, lines[i], &e->test_case, error);
+    if (status) return status;
+    status = cases->expect(&e->test_case, error);
+    if (!status) status = lab_try(e->context, &e->test_case, the->row, the->block, &verdict, error);
+    if (!status && (verdict.finding != LAB_UNSUPPORTED || !lines[i + 1])) {
+      e->made = true;
+      return RUNG_OK;
+    }
+    cases->drop(&e->test_case);
+    if (status) return status;
+  }
 }
 
 /* ---- how long it will take ------------------------------------------------------------------ */
@@ -259,6 +278,7 @@ static rung_status check_patience(const explanation *e, rung_error *error) {
 /* ---- running -------------------------------------------------------------------------------- */
 
 static rung_status make_job(explanation *e, rung_error *error) {
+  if (e->request->picture && !e->request->size) return make_drawable(e, error);
   rung_status status = e->request->size ? make_case(e, e->request->size, &e->test_case, error)
                                         : make_default(e, &e->test_case, error);
   e->made = status == RUNG_OK;
@@ -295,13 +315,15 @@ static rung_status count_rungs(explanation *e, rung_error *error) {
 }
 
 /* What a rung that fails its check does is not drawn. */
-static rung_status draw(const explanation *e, rung_error *error) {
+static rung_status draw(explanation *e, rung_error *error) {
   const lab_verdict *verdict = &e->rungs[0].verdict;
   if (!e->request->picture) return RUNG_OK;
   if (verdict->finding == LAB_UNSUPPORTED)
     return rung_fail(error, RUNG_UNSUPPORTED, "nothing to draw: %s", verdict->sentence);
   if (verdict->finding != LAB_GOOD) return RUNG_OK;
-  return explain_draw(e->rungs, e->operation, &e->test_case, e->request->picture, error);
+  rung_status status = file_replace_begin(&e->picture, e->request->picture, error);
+  return status ? status
+                : explain_draw(e->picture.stream, e->rungs, e->operation, &e->test_case, error);
 }
 
 static void print(const explanation *e) {
@@ -327,6 +349,7 @@ static rung_status deliver(explanation *e, rung_error *error) {
   else
     print(e);
   if (!status && !explain_is_counted()) status = file_replace_commit(&e->out, error);
+  if (!status && e->picture.stream) status = file_replace_commit(&e->picture, error);
   int wrong = 0;
   for (int i = 0; i < e->count; i++)
     wrong +=
@@ -361,6 +384,7 @@ int verb_explain(int argc, char **argv) {
   if (!status) status = draw(&e, &error);
   if (!status) deliver(&e, &error);
   file_replace_abandon(&e.out);
+  file_replace_abandon(&e.picture);
   for (int i = 0; i < e.count; i++) {
     rung_profile_free(&e.rungs[i].profile);
     explain_sources_free(&e.rungs[i].sources);

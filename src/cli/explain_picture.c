@@ -43,33 +43,45 @@ static const rung_profile_step *head_of(const walk *w, int warp) {
   return w->at[warp] < w->end[warp] ? &w->kernel->steps[w->at[warp]] : NULL;
 }
 
-/* What a warp does next. Blocks of one line that the same threads run are one step. */
+/* What a warp does next, and how many of its steps that is: basic blocks that the same threads run
+ * one after another are one, and so is the barrier for threads that come to it from several sides.
+ */
 static const rung_profile_step *take_step(walk *w, int warp, int64_t *taken) {
-  const rung_profile_step *step = head_of(w, warp), *next = step;
+  const rung_profile_step *step = head_of(w, warp), *next;
+  const bool block = step->deed == RUNG_DID_WORK, barrier = step->deed == RUNG_DID_BARRIER;
   do {
     w->at[warp]++;
     ++*taken;
     next = head_of(w, warp);
-  } while (next && step->deed == RUNG_DID_WORK && next->deed == RUNG_DID_WORK &&
-           next->line == step->line && next->file == step->file && next->lanes == step->lanes);
+  } while (next && next->deed == step->deed && (barrier || (block && next->lanes == step->lanes)));
   return step;
 }
 
-/* Warps meet as threads of a warp do: the lowest place goes first, with all that stand there. */
+/* Warps meet as threads of a warp do: the lowest place goes first, with all that stand there; the
+ * barrier last. */
+static bool goes_before(const rung_profile_step *a, const rung_profile_step *b) {
+  const bool a_waits = a->deed == RUNG_DID_BARRIER, b_waits = b->deed == RUNG_DID_BARRIER;
+  return a_waits != b_waits ? b_waits : a->place < b->place;
+}
+
+static bool are_one(const rung_profile_step *a, const rung_profile_step *b) {
+  return a->deed == b->deed &&
+         (a->deed == RUNG_DID_BARRIER || (a->place == b->place && a->shared == b->shared));
+}
+
 static bool next_row(walk *w, row *found) {
   const rung_profile_step *one = NULL;
   *found = (row){0};
   do {
     for (int i = 0; i < RUNG_KEPT_WARPS; i++) {
       const rung_profile_step *head = head_of(w, i);
-      if (head && (!one || head->place < one->place)) one = head;
+      if (head && (!one || goes_before(head, one))) one = head;
     }
   } while (!one && enter_phase(w));
   found->one = one;
   for (int i = 0; i < RUNG_KEPT_WARPS && one; i++) {
     const rung_profile_step *head = head_of(w, i);
-    if (head && head->place == one->place && head->deed == one->deed && head->shared == one->shared)
-      found->of[i] = take_step(w, i, &found->steps);
+    if (head && are_one(head, one)) found->of[i] = take_step(w, i, &found->steps);
   }
   return one != NULL;
 }
@@ -264,6 +276,12 @@ static void place_of(const rung_profile_step *step, bool path, char text[128]) {
     snprintf(text, 128, "%s", step->deed == RUNG_DID_WORK ? "" : "line not known");
 }
 
+static int parts_of(const row *of) {
+  int parts = 0;
+  for (int w = 0; w < RUNG_KEPT_WARPS; w++) parts += of->of[w] != NULL;
+  return parts;
+}
+
 static void draw_row(picture *p, const row *of) {
   cells warps[RUNG_KEPT_WARPS];
   char kind[32], place[128], text[NOTE] = "";
@@ -277,6 +295,8 @@ static void draw_row(picture *p, const row *of) {
   svg_escape(p->to, place);
   fputs("</title>", p->to);
   place_of(of->one, false, place);
+  if (of->one->deed == RUNG_DID_WORK && of->steps > parts_of(of))
+    strncat(place, " ...", sizeof place - strlen(place) - 1);
   fprintf(p->to, "<text class=\"end\" x=\"28\" y=\"10\">%d</text>", p->rows + 1);
   svg_words(p->to, 36, 10, NULL, kind);
   svg_words(p->to, 148, 10, NULL, place);
@@ -405,35 +425,24 @@ static int width_of(const rung_profile *profile) {
   return width < NARROWEST ? NARROWEST : width;
 }
 
-static rung_status write_picture(const explained *the, const rung_operation *operation,
-                                 const rung_case *test_case, const picture *drawn, const char *body,
-                                 const char *path, rung_error *error) {
-  file_replace file = {0};
-  char title[RUNG_LABEL + 128];
-  snprintf(title, sizeof title, "%.30s, rung %.30s: %s", operation->name, the->row->name,
-           test_case->label);
-  rung_status status = file_replace_begin(&file, path, error);
-  if (status) return status;
-  svg_begin(file.stream, width_of(&the->profile), drawn->y + 24, "picture", false, title,
-            "What the threads of one block do on the simulated GPU: threads from left to right, "
-            "steps from top to bottom.");
-  fputs(style, file.stream);
-  svg_words(file.stream, 8, 24, "title", title);
-  svg_words(file.stream, 8, 42, NULL, the->row->idea);
-  fputs(body, file.stream);
-  fputs("</svg>\n", file.stream);
-  status = file_replace_commit(&file, error);
-  file_replace_abandon(&file);
-  return status;
-}
-
-rung_status explain_draw(const explained *the, const rung_operation *operation,
-                         const rung_case *test_case, const char *path, rung_error *error) {
-  char *body = NULL;
+rung_status explain_draw(FILE *to, const explained *the, const rung_operation *operation,
+                         const rung_case *test_case, rung_error *error) {
+  char *body = NULL, title[RUNG_LABEL + 128];
   size_t length = 0;
   picture p = {.y = 54};
   rung_status status = draw_all(the, &p, &body, &length, error);
-  if (!status) status = write_picture(the, operation, test_case, &p, body, path, error);
+  if (!status) {
+    snprintf(title, sizeof title, "%.30s, rung %.30s: %s", operation->name, the->row->name,
+             test_case->label);
+    svg_begin(to, width_of(&the->profile), p.y + 24, "picture", false, title,
+              "What the threads of one block do on the simulated GPU: threads from left to right, "
+              "steps from top to bottom.");
+    fputs(style, to);
+    svg_words(to, 8, 24, "title", title);
+    svg_words(to, 8, 42, NULL, the->row->idea);
+    fputs(body, to);
+    fputs("</svg>\n", to);
+  }
   free(body);
   return status;
 }

@@ -60,7 +60,7 @@ typedef struct look {
   lab_timeline timeline;
   lab_timeline_figures figures;
   const char *unit; /* of its times */
-  file_replace out;
+  file_replace out, picture;
 } look;
 
 /* The summary has standard output. */
@@ -261,15 +261,17 @@ static json_t *timeline_json(const look *the) {
 }
 
 /* The files beside the results. A step of the simulator is traced as a nanosecond. */
-static rung_status write_files(const look *the, const request *r, rung_error *error) {
+static rung_status write_files(look *the, const request *r, rung_error *error) {
   char title[RUNG_LABEL + 128];
   rung_status status = RUNG_OK;
   snprintf(title, sizeof title, "%.30s, rung %.30s, %s; times in %s", the->operation->name,
            the->row->name, the->test_case.label, the->unit);
   if (r->trace)
     status = trace_write(r->trace, &the->timeline, the->figures.first, 1000, title, error);
+  if (!status && r->picture) status = file_replace_begin(&the->picture, r->picture, error);
   if (!status && r->picture)
-    status = timeline_draw(r->picture, &the->timeline, &the->figures, the->unit, title, error);
+    status =
+        timeline_draw(the->picture.stream, &the->timeline, &the->figures, the->unit, title, error);
   return status;
 }
 
@@ -309,8 +311,10 @@ int verb_timeline(int argc, char **argv) {
   if (!status) status = make_case(&the, r.sizes, &error);
   if (!status) status = run(&the, &error);
   if (!status) status = write_files(&the, &r, &error);
-  if (!status) deliver(&the, &error);
+  if (!status) status = deliver(&the, &error);
+  if (!status && the.picture.stream) file_replace_commit(&the.picture, &error);
   file_replace_abandon(&the.out);
+  file_replace_abandon(&the.picture);
   lab_timeline_free(&the.timeline);
   if (the.made) rung_cases_of(the.operation)->drop(&the.test_case);
   rung_close(the.context);

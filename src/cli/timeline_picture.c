@@ -99,42 +99,31 @@ static const char style[] =
     ".block rect{fill:#2f81f7;fill-opacity:.2;stroke:#2f81f7;stroke-width:.8}"
     ".scale{stroke:currentColor;stroke-width:.5;stroke-dasharray:2 2;opacity:.6}</style>\n";
 
-static rung_status write_file(const char *path, const char *body, int bottom, const char *title,
-                              const char *unit, const lab_timeline_figures *figures,
-                              rung_error *error) {
-  file_replace file = {0};
-  rung_status status = file_replace_begin(&file, path, error);
-  if (status) return status;
-  svg_begin(file.stream, WIDTH, bottom + 16, "timeline", false, title,
-            "When each block ran: a line for each place of each multiprocessor, a bar for each "
-            "block, time from left to right.");
-  fputs(style, file.stream);
-  svg_words(file.stream, 8, 24, "title", title);
-  svg_words(file.stream, 8, 42, NULL,
-            "A bar for each block, with its number; a line for each place of a multiprocessor.");
-  draw_scale(file.stream, figures, unit, bottom);
-  fputs(body, file.stream);
-  fputs("\n</svg>\n", file.stream);
-  status = file_replace_commit(&file, error);
-  file_replace_abandon(&file);
-  return status;
-}
-
-rung_status timeline_draw(const char *path, const lab_timeline *timeline,
+rung_status timeline_draw(FILE *to, const lab_timeline *timeline,
                           const lab_timeline_figures *figures, const char *unit, const char *title,
                           rung_error *error) {
   char *body = NULL;
   size_t length = 0;
   int bottom = TOP;
   bar *bars = bars_of(timeline);
-  FILE *to = bars ? open_memstream(&body, &length) : NULL;
-  if (to) draw_bars(to, figures, bars, timeline->count, &bottom);
-  const bool whole = to && fclose(to) == 0;
-  rung_status status =
-      whole ? write_file(path, body, bottom, title, unit, figures, error)
-            : rung_fail(error, RUNG_OUT_OF_MEMORY,
-                        "no memory for the picture of %" PRId64 " blocks", timeline->count);
+  FILE *lines = bars ? open_memstream(&body, &length) : NULL;
+  if (lines) draw_bars(lines, figures, bars, timeline->count, &bottom);
+  const bool whole = lines && fclose(lines) == 0;
+  if (whole) {
+    svg_begin(to, WIDTH, bottom + 16, "timeline", false, title,
+              "When each block ran: a line for each place of each multiprocessor, a bar for each "
+              "block, time from left to right.");
+    fputs(style, to);
+    svg_words(to, 8, 24, "title", title);
+    svg_words(to, 8, 42, NULL,
+              "A bar for each block, with its number; a line for each place of a multiprocessor.");
+    draw_scale(to, figures, unit, bottom);
+    fputs(body, to);
+    fputs("\n</svg>\n", to);
+  }
   free(body);
   free(bars);
-  return status;
+  return whole ? RUNG_OK
+               : rung_fail(error, RUNG_OUT_OF_MEMORY,
+                           "no memory for the picture of %" PRId64 " blocks", timeline->count);
 }

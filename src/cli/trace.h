@@ -10,7 +10,7 @@
 rung_status trace_write(const char *path, const lab_timeline *timeline, uint64_t first,
                         double per_us, const char *title, rung_error *error);
 /* An SVG: a line a place of a multiprocessor, a bar a block. `unit` of its times: "ns", "steps". */
-rung_status timeline_draw(const char *path, const lab_timeline *timeline,
+rung_status timeline_draw(FILE *to, const lab_timeline *timeline,
                           const lab_timeline_figures *figures, const char *unit, const char *title,
                           rung_error *error);
 /* "1.50 us" of nanoseconds, "150 steps": timeline.c. */
