@@ -84,6 +84,18 @@ grep -q 'conflict 4-way, -<' blelloch.svg || fail "blelloch's tree has no confli
 grep -qE 'conflict ([5-9]|[1-9][0-9])' blelloch.svg && fail "blelloch has more than four words of a bank"
 grep -q 'conflict [4-9]' padded.svg && fail "the padded tree has conflicts of four"
 
+# Words of 8 bytes go by half warps, 16 neighbours of which have all banks once.
+draw reduce sequential sequential.svg --type f64
+has sequential.svg ': load shared 8 B' 13
+has sequential.svg conflict 0
+
+# Tiles of 8 by 8 in rows of 9 words: of a warp's threads 8 want one word of A, 4 one of B, and no
+# bank has two. Storing, its last three threads come round to the banks of the first three.
+draw matmul tiled tiled.svg
+has tiled.svg 'load shared.*class="shared"' 32
+has tiled.svg 'store shared.*>conflict 2-way, 2-way<' 4
+has tiled.svg conflict 4
+
 # Eight bins, 32 threads of a warp.
 draw histogram shared histogram.svg
 grep '<title>step [0-9]*: atomic shared 4 B' histogram.svg | grep -q 'class="atomic"' || fail "no atomics on shared memory"
@@ -97,6 +109,11 @@ expect 0 - "$RUNG" explain reduce --rung modulo --block 256 --sizes "n=60000" --
 good many.svg
 grep -q '256 threads, of which the first 128 are shown' many.svg || fail "the picture does not say which threads it shows"
 expect 0 - "$RUNG" explain reduce --rung row-per-thread --sizes "n=4096 op=mean outer=64" --picture many.svg
+good many.svg
+draw correlate serial many.svg
+has many.svg . 160
+grep -qE 'class="left-out">[0-9]+ further steps' many.svg || fail "the picture does not say that it ends"
+expect 0 - "$RUNG" explain matmul --rung block --block 256 --picture many.svg
 good many.svg
 grep -qE 'class="left-out">[0-9]+ further steps' many.svg || fail "the picture does not say what it leaves out"
 
