@@ -118,7 +118,7 @@ static bool takes_part(const rung_profile_step *step, int lane) {
 
 /* Sectors in the order of the threads that want them. */
 static void number_sectors(const rung_profile_step *step, cells *of) {
-  uint64_t sectors[RUNG_LANES];
+  uint64_t sectors[RUNG_LANES] = {0};
   int count = 0;
   for (int lane = 0; lane < RUNG_LANES; lane++) {
     if (!takes_part(step, lane)) continue;
