@@ -393,7 +393,7 @@ static const char style[] =
     "<style>text{font:10px ui-monospace,monospace;fill:currentColor}.title{font-size:14px}"
     ".heading{font-size:12px;font-weight:bold}.end{text-anchor:end}"
     ".number text{font-size:7px;text-anchor:middle}"
-    ".idle{stroke:currentColor;stroke-width:2;opacity:.6}"
+    ".idle{stroke:currentColor;stroke-width:2.6;opacity:.6}"
     ".works{fill:currentColor;fill-opacity:.5}"
     ".global{fill:#2f81f7;fill-opacity:.2;stroke:#2f81f7}"
     ".shared{fill:#2da44e;fill-opacity:.2;stroke:#2da44e}"

@@ -139,6 +139,8 @@ refuses 2 "expected: another file" reduce --rung modulo --picture kept.svg -o ke
 refuses 2 "there is no rung 'nope'" reduce --rung nope --picture kept.svg
 refuses 2 "looks at GPU rungs" reduce --rung serial --picture kept.svg
 refuses 2 "nothing to draw" stencil --rung onchip --sizes "n=2 m=40000 p=1" --picture kept.svg
+refuses 2 "expected: sim" reduce --rung modulo --device cpu --picture kept.svg
+refuses 3 "No space left" reduce --rung modulo --picture /dev/full
 refuses 3 "No such file" reduce --rung modulo --picture /nowhere/at/all.svg
 rm -f kept.svg many.svg
 
@@ -159,6 +161,7 @@ expect 0 - "${line[@]}" --block 32 --sizes "n=32 op=sum outer=9000" --picture tw
 good two.svg
 grep -qE 'class="left-out">[0-9]+ further blocks' two.svg || fail "the timeline does not say what it leaves out"
 expect 3 "No such file" "${line[@]}" --picture /nowhere/at/all.svg
+expect 3 "No space left" "${line[@]}" --picture /dev/full
 expect 2 "expected: a file" "${line[@]}" --picture -
 rm -f one.svg two.svg
 only
