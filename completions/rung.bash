@@ -35,7 +35,7 @@ _rung() {
           awk '{ sub(/^ *[*]? */, "") } $2 == "cpu" || $2 == "gpu" { print $1 }')"
         ;;
       --block | --blocks | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights | --axis | --modulo | --bins | --range | --width | --log | --max | --box | --frames | --select | --with | --volume | --sample | --alpha | --beta | --part | --origin | --region | --strip | --launches) return ;;
-      -o | --output | --csv | --trace | --means | --edges | --c | --plots) ;;
+      -o | --output | --csv | --trace | --picture | --means | --edges | --c | --plots) ;;
       *)
         if [[ $word == -* ]]; then
           words=$("$command" "$verb" --help 2>/dev/null |

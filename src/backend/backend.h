@@ -169,9 +169,9 @@ typedef struct rung_backend {
   void (*examine)(rung_state *state, bool on, uint64_t seed);
   /* `on`: no kernel may touch these bytes of the device's memory until they are given free. */
   void (*guard)(rung_state *state, void *memory, size_t bytes, bool on);
-  /* Between the two, launches are counted. profile_end() writes *profile, to be freed by
-   * rung_profile_free(); on failure it is empty. */
-  rung_status (*profile_begin)(rung_state *state, rung_error *error);
+  /* Between the two, launches are counted; `keep`: and a block's steps kept. profile_end() writes
+   * *profile, to be freed by rung_profile_free(); on failure it is empty. */
+  rung_status (*profile_begin)(rung_state *state, bool keep, rung_error *error);
   rung_status (*profile_end)(rung_state *state, rung_profile *profile, rung_error *error);
 } rung_backend;
 

@@ -41,7 +41,10 @@ void rung_counts_add(rung_counts *sum, const rung_counts *more) {
 }
 
 void rung_profile_free(rung_profile *profile) {
-  for (int i = 0; i < profile->count; i++) free(profile->kernels[i].lines);
+  for (int i = 0; i < profile->count; i++) {
+    free(profile->kernels[i].lines);
+    free(profile->kernels[i].steps);
+  }
   free(profile->kernels);
   free(profile->owned);
   memset(profile, 0, sizeof *profile);

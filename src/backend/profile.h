@@ -6,6 +6,7 @@
 #ifndef RUNG_BACKEND_PROFILE_H
 #define RUNG_BACKEND_PROFILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* "Warp-level": one for all threads of a warp that do it together. */
@@ -45,7 +46,38 @@ typedef struct rung_profile_line {
   rung_counts counts;
 } rung_profile_line;
 
-enum { RUNG_KERNEL_NAME = 120 };
+enum {
+  RUNG_KERNEL_NAME = 120,
+  RUNG_LANES = 32,          /* of a warp */
+  RUNG_KEPT_WARPS = 4,      /* of a block whose steps are kept, the first ones */
+  RUNG_KEPT_STEPS = 1 << 14 /* of a kernel */
+};
+
+typedef enum rung_deed {
+  RUNG_DID_WORK, /* a basic block with nothing of what follows, taken by part of a warp */
+  RUNG_DID_LOAD,
+  RUNG_DID_STORE,
+  RUNG_DID_ATOMIC,
+  RUNG_DID_BARRIER,
+  RUNG_DID_EXCHANGE
+} rung_deed;
+
+/* What threads of a warp did together. */
+typedef struct rung_profile_step {
+  uint64_t place;   /* in the kernel's code: that of several warps is one step of the source */
+  const char *file; /* as the compiler was given it; NULL: not known */
+  int line, warp;
+  int phase; /* how many barriers its block had passed */
+  rung_deed deed;
+  bool shared;                  /* memory of that kind */
+  uint32_t lanes;               /* that took part, a bit each */
+  uint32_t all;                 /* that the warp has */
+  int bytes;                    /* of each lane's access */
+  int sectors, moved;           /* of global loads and stores: their sectors, and bytes asked for */
+  int conflicts;                /* of shared loads and stores: passes more than needed */
+  int depth;                    /* of atomics: threads that met at one address, at most */
+  uint64_t address[RUNG_LANES]; /* of each lane that took part */
+} rung_profile_step;
 
 /* All launches of one kernel. */
 typedef struct rung_profile_kernel {
@@ -56,6 +88,10 @@ typedef struct rung_profile_kernel {
   rung_counts total;
   rung_profile_line *lines; /* by file and line; none where the device cannot tell */
   int line_count;
+  /* Where they were to be kept: the steps of the first warps of the first block of the first
+   * launch. Between barriers each warp's stand behind one another; places rise with the source. */
+  rung_profile_step *steps;
+  int64_t step_count, steps_lost; /* lost: further ones, of which too many came */
 } rung_profile_kernel;
 
 typedef struct rung_profile {

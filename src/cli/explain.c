@@ -11,18 +11,21 @@ static const char verb[] = "explain";
 enum { PATIENCE = 60 }; /* seconds that counting may take */
 
 typedef struct request {
-  const char *against, *size;
+  const char *against, *size, *picture;
 } request;
 
-enum { AGAINST, SIZE };
+enum { AGAINST, SIZE, PICTURE };
 static const cli_option options[] = {
     {"against", 0, "NAME", "set a second rung beside --rung"},
     {"sizes", 0, "LINE", "the job: \"n=64 m=4096\"; default: a small one of the operation's own"},
+    {"picture", 0, "FILE",
+     "draw there as SVG what the threads of one block do, step by step; with --rung, on sim"},
     {0}};
 
 static rung_status take(void *to, int index, const char *value, rung_error *error) {
+  request *r = to;
   (void)error;
-  *(index == AGAINST ? &((request *)to)->against : &((request *)to)->size) = value;
+  *(index == AGAINST ? &r->against : index == SIZE ? &r->size : &r->picture) = value;
   return RUNG_OK;
 }
 
@@ -53,7 +56,7 @@ typedef struct explanation {
   bool made;        /* the case is to be dropped */
   explained *rungs; /* one a rung that was asked for */
   int count;
-  file_replace out;
+  file_replace out, picture;
 } explanation;
 
 /* ---- which rungs ---------------------------------------------------------------------------- */
@@ -102,12 +105,44 @@ static rung_status choose_device(explanation *e, rung_error *error) {
   e->device = asked(e->common->device) ? e->common->device : "sim";
   rung_status status = rung_find_device(e->device, &device, error);
   if (status) return status;
+  if (e->request->picture && device.kind != RUNG_SIM)
+    return rung_fail(
+        error, RUNG_UNSUPPORTED,
+        "--picture is drawn from what the simulated GPU sees, and --device is '%.40s'; "
+        "expected: sim",
+        e->device);
   if (device.kind == RUNG_CPU)
     return rung_fail(
         error, RUNG_UNSUPPORTED,
         "--device '%.40s' runs no GPU rungs, and explain looks at those; expected: sim or cuda",
         e->device);
   return cli_open(e->common, e->device, &e->context, error);
+}
+
+/* A picture is of one rung, and one thing has standard output. */
+static rung_status check_picture(const explanation *e, rung_error *error) {
+  const char *path = e->request->picture, *output = e->common->output;
+  if (!path) return RUNG_OK;
+  if (!asked(e->common->rung) || e->request->against)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "--picture '%.80s' is of one rung; expected: --rung NAME, and no --against",
+                     path);
+  if (strcmp(path, output ? output : "-") == 0)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "--picture '%.80s' is where the counts go; expected: another file than that "
+                     "of -o, or - with -o FILE",
+                     path);
+  return file_replace_possible(path, error);
+}
+
+/* The smallest block of at least two warps that the rung is swept with. */
+static int block_to_draw(const rung_row *row) {
+  enum { TWO_WARPS = 64 };
+  int least = 0;
+  for (int i = 0; row->blocks && row->blocks[i] > 0; i++)
+    if (row->blocks[i] >= TWO_WARPS && (least == 0 || row->blocks[i] < least))
+      least = row->blocks[i];
+  return least;
 }
 
 /* ---- which job ------------------------------------------------------------------------------ */
@@ -152,6 +187,26 @@ static rung_status make_default(const explanation *e, rung_case *test_case, rung
   return make_case(e, lines[0], test_case, error);
 }
 
+/* The operation's job for pictures: of several the first that the rung supports. */
+static rung_status make_drawable(explanation *e, rung_error *error) {
+  const rung_cases *cases = rung_cases_of(e->operation);
+  const char *const *lines = cases->picture ? cases->picture : cases->verify;
+  const explained *the = &e->rungs[0];
+  for (int i = 0;; i++) {
+    lab_verdict verdict;
+    rung_status status = make_case(e, lines[i], &e->test_case, error);
+    if (status) return status;
+    status = cases->expect(&e->test_case, error);
+    if (!status) status = lab_try(e->context, &e->test_case, the->row, the->block, &verdict, error);
+    if (!status && (verdict.finding != LAB_UNSUPPORTED || !lines[i + 1])) {
+      e->made = true;
+      return RUNG_OK;
+    }
+    cases->drop(&e->test_case);
+    if (status) return status;
+  }
+}
+
 /* ---- how long it will take ------------------------------------------------------------------ */
 
 static double work_of(const rung_case *test_case) {
@@ -172,7 +227,7 @@ static rung_status time_rungs(const explanation *e, rung_case *test_case, double
   for (int i = 0; i < e->count && !status; i++) {
     rung_profile profile = {0};
     lab_verdict verdict;
-    status = lab_explain(e->context, test_case, e->rungs[i].row, e->rungs[i].block, &profile,
+    status = lab_explain(e->context, test_case, e->rungs[i].row, e->rungs[i].block, false, &profile,
                          &verdict, error);
     rung_profile_free(&profile);
   }
@@ -223,6 +278,7 @@ static rung_status check_patience(const explanation *e, rung_error *error) {
 /* ---- running -------------------------------------------------------------------------------- */
 
 static rung_status make_job(explanation *e, rung_error *error) {
+  if (e->request->picture && !e->request->size) return make_drawable(e, error);
   rung_status status = e->request->size ? make_case(e, e->request->size, &e->test_case, error)
                                         : make_default(e, &e->test_case, error);
   e->made = status == RUNG_OK;
@@ -248,14 +304,26 @@ static rung_status count_rungs(explanation *e, rung_error *error) {
     if (e->context->device.kind == RUNG_CUDA)
       status = explain_on_gpu(e->context, &e->test_case, e->device, the, error);
     else
-      status = lab_explain(e->context, &e->test_case, the->row, the->block, &the->profile,
-                           &the->verdict, error);
+      status = lab_explain(e->context, &e->test_case, the->row, the->block,
+                           e->request->picture != NULL, &the->profile, &the->verdict, error);
     lab_profile_total(&the->profile, &the->total);
     if (!status && shows_source(e))
       status = explain_sources_read(&the->profile, &the->sources, error);
   }
   cli_progress_end(&progress);
   return status;
+}
+
+/* What a rung that fails its check does is not drawn. */
+static rung_status draw(explanation *e, rung_error *error) {
+  const lab_verdict *verdict = &e->rungs[0].verdict;
+  if (!e->request->picture) return RUNG_OK;
+  if (verdict->finding == LAB_UNSUPPORTED)
+    return rung_fail(error, RUNG_UNSUPPORTED, "nothing to draw: %s", verdict->sentence);
+  if (verdict->finding != LAB_GOOD) return RUNG_OK;
+  rung_status status = file_replace_begin(&e->picture, e->request->picture, error);
+  return status ? status
+                : explain_draw(e->picture.stream, e->rungs, e->operation, &e->test_case, error);
 }
 
 static void print(const explanation *e) {
@@ -281,6 +349,7 @@ static rung_status deliver(explanation *e, rung_error *error) {
   else
     print(e);
   if (!status && !explain_is_counted()) status = file_replace_commit(&e->out, error);
+  if (!status && e->picture.stream) status = file_replace_commit(&e->picture, error);
   int wrong = 0;
   for (int i = 0; i < e->count; i++)
     wrong +=
@@ -306,12 +375,16 @@ int verb_explain(int argc, char **argv) {
     e.operation = operations[0];
     status = choose_rungs(&e, &error);
   }
+  if (!status) status = check_picture(&e, &error);
+  if (!status && r.picture && common.block == 0) e.rungs[0].block = block_to_draw(e.rungs[0].row);
   if (!status && common.output) status = file_replace_possible(common.output, &error);
   if (!status) status = choose_device(&e, &error);
   if (!status) status = make_job(&e, &error);
   if (!status) status = count_rungs(&e, &error);
+  if (!status) status = draw(&e, &error);
   if (!status) deliver(&e, &error);
   file_replace_abandon(&e.out);
+  file_replace_abandon(&e.picture);
   for (int i = 0; i < e.count; i++) {
     rung_profile_free(&e.rungs[i].profile);
     explain_sources_free(&e.rungs[i].sources);

@@ -101,6 +101,10 @@ void explain_print_source(FILE *to, const rung_profile_kernel *kernel,
  * lends them. */
 const char *explain_path(const char *file);
 
+/* What a block of each kernel did, step by step, as SVG: explain_picture.c. The profile must have
+ * kept steps. RUNG_OUT_OF_MEMORY. */
+rung_status explain_draw(FILE *to, const explained *the, const rung_operation *operation,
+                         const rung_case *test_case, rung_error *error);
 /* NULL: no memory. */
 json_t *explain_json(const explained *list, int count, const rung_case *test_case,
                      const char *device);

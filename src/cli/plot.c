@@ -1,4 +1,5 @@
 #include "cli/plot.h"
+#include "cli/svg.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -76,32 +77,6 @@ void plot_name(FILE *script, const char *name) {
   fputc('\'', script);
 }
 
-/* The length of the UTF-8 character that stands there; 0: it is none, or XML has no such. */
-static int character(const unsigned char *at) {
-  if (*at < 0x80) return *at >= ' ' && *at != 0x7f;
-  const int more = *at >= 0xf0 && *at < 0xf5   ? 3
-                   : *at >= 0xe0 && *at < 0xf0 ? 2
-                   : *at >= 0xc2               ? 1
-                                               : 0;
-  if (more == 0 || *at >= 0xf5) return 0;
-  for (int i = 1; i <= more; i++)
-    if ((at[i] & 0xc0) != 0x80) return 0;
-  return *at == 0xef && at[1] == 0xbf && at[2] >= 0xbe ? 0 : more + 1;
-}
-
-void plot_escape(FILE *to, const char *text) {
-  for (const unsigned char *at = (const unsigned char *)text; *at;) {
-    const int length = character(at);
-    if (length == 0)
-      fputc('?', to);
-    else if (strchr("<>&\"'", *at))
-      fprintf(to, "&#%d;", *at);
-    else
-      fwrite(at, 1, (size_t)length, to);
-    at += length > 0 ? length : 1;
-  }
-}
-
 /* ---- SVG ---------------------------------------------------------------------------------- */
 
 /* Black is the text's colour wherever the chart stands. */
@@ -132,24 +107,6 @@ static bool skip_empty(const char **at) {
   return true;
 }
 
-static void head(FILE *to, const plot *chart, bool inlined, const char *id) {
-  fprintf(to, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"%s-t %s-d\"", chart->width,
-          chart->height, id, id);
-  if (!inlined) fprintf(to, " width=\"%d\" height=\"%d\"", chart->width, chart->height);
-  fprintf(to,
-          " xmlns=\"http://www.w3.org/2000/svg\" font-family=\"system-ui,sans-serif\">\n"
-          "<title id=\"%s-t\">",
-          id);
-  plot_escape(to, chart->title);
-  fprintf(to, "</title>\n<desc id=\"%s-d\">", id);
-  plot_escape(to, chart->description);
-  fputs("</desc>\n", to);
-  if (!inlined)
-    fputs(
-        "<style>svg{color:#57606a}@media(prefers-color-scheme:dark){svg{color:#9198a1}}</style>\n",
-        to);
-}
-
 static void body(FILE *to, const char *at, bool inlined) {
   while (*at) {
     size_t r = 0;
@@ -178,7 +135,7 @@ static char *dress(const plot *chart, const char *svg, bool inlined, const char 
   char *text = NULL;
   FILE *to = open_memstream(&text, length);
   if (!to) return NULL;
-  head(to, chart, inlined, id);
+  svg_begin(to, chart->width, chart->height, id, inlined, chart->title, chart->description);
   body(to, begin + 1, inlined);
   if (fclose(to) == 0) return text;
   free(text);

@@ -37,8 +37,4 @@ void plot_name(FILE *script, const char *name);
 /* What inlined charts share. */
 extern const char plot_symbols[];
 
-/* Text as part of HTML or XML, also inside of quotes. Bytes that XML cannot hold: a question mark.
- */
-void plot_escape(FILE *to, const char *text);
-
 #endif

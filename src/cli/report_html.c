@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "cli/report.h"
+#include "cli/svg.h"
 
 void html_text(const report *r, const char *words) {
-  plot_escape(r->to, words);
+  svg_escape(r->to, words);
 }
 
 const char *html_number(double value, char room[32]) {

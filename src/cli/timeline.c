@@ -13,21 +13,22 @@ static const char verb[] = "timeline";
 enum { COLUMNS = 60, LINES = 160 }; /* of the chart */
 
 typedef struct request {
-  const char *sizes, *trace;
+  const char *sizes, *trace, *picture;
 } request;
 
-enum { SIZES, TRACE };
+enum { SIZES, TRACE, PICTURE };
 
 static const cli_option options[] = {
     {"sizes", 0, "LINE", "the job: \"n=128 op=min outer=64\"; default: one of the operation's own"},
     {"trace", 0, "FILE",
      "write the blocks there as trace events, for Perfetto or chrome://tracing"},
+    {"picture", 0, "FILE", "draw the blocks there as SVG, a line for each place they ran in"},
     {0}};
 
 static rung_status take(void *to, int index, const char *value, rung_error *error) {
   request *r = to;
   (void)error;
-  *(index == SIZES ? &r->sizes : &r->trace) = value;
+  *(index == SIZES ? &r->sizes : index == TRACE ? &r->trace : &r->picture) = value;
   return RUNG_OK;
 }
 
@@ -59,8 +60,20 @@ typedef struct look {
   lab_timeline timeline;
   lab_timeline_figures figures;
   const char *unit; /* of its times */
-  file_replace out;
+  file_replace out, picture;
 } look;
+
+/* The summary has standard output. */
+static rung_status check_files(const cli_common *common, const request *r, rung_error *error) {
+  rung_status status = common->output ? file_replace_possible(common->output, error) : RUNG_OK;
+  if (!status && r->trace) status = file_replace_possible(r->trace, error);
+  if (status || !r->picture) return status;
+  if (strcmp(r->picture, "-") == 0 || (common->output && strcmp(r->picture, common->output) == 0))
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "--picture '%.80s' is where other results go; expected: a file of its own",
+                     r->picture);
+  return file_replace_possible(r->picture, error);
+}
 
 /* ---- what is looked at ---------------------------------------------------------------------- */
 
@@ -139,9 +152,8 @@ static rung_status run(look *the, rung_error *error) {
 
 /* ---- telling -------------------------------------------------------------------------------- */
 
-/* "1.50 us" of nanoseconds, "150 steps". */
-static const char *span_text(const look *the, double span, char text[32]) {
-  if (strcmp(the->unit, "ns") == 0) return cli_time(1e-6 * span, text);
+const char *timeline_span(const char *unit, double span, char text[32]) {
+  if (strcmp(unit, "ns") == 0) return cli_time(1e-6 * span, text);
   snprintf(text, 32, "%.0f steps", span);
   return text;
 }
@@ -157,8 +169,10 @@ static void print_summary(FILE *to, const look *the) {
           the->timeline.count, f->processors, the->context->device.processors, f->least, f->most,
           f->at_once);
   fprintf(to, "%s from the first start to the last end; a block takes %s [%s ... %s]\n",
-          span_text(the, (double)f->span, span), span_text(the, f->lasted.median, median),
-          span_text(the, f->lasted.min, least), span_text(the, f->lasted.max, most));
+          timeline_span(the->unit, (double)f->span, span),
+          timeline_span(the->unit, f->lasted.median, median),
+          timeline_span(the->unit, f->lasted.min, least),
+          timeline_span(the->unit, f->lasted.max, most));
   if (strcmp(the->unit, "ns") == 0)
     fprintf(to, "the device's clock moves by %" PRIu64 " ns at a time\n\n", f->tick);
   else
@@ -204,7 +218,7 @@ static rung_status print_chart(FILE *to, const look *the, rung_error *error) {
   for (int64_t i = 0; i < timeline->count; i++) blocks[i] = &timeline->blocks[i];
   qsort(blocks, (size_t)timeline->count, sizeof *blocks, by_processor);
   fprintf(to, "multiprocessor  0%*s\n", COLUMNS - 1,
-          span_text(the, (double)the->figures.span, span));
+          timeline_span(the->unit, (double)the->figures.span, span));
   int64_t lines = 0;
   for (int64_t first = 0, next; first < timeline->count; first = next) {
     for (next = first; next < timeline->count; next++)
@@ -246,12 +260,19 @@ static json_t *timeline_json(const look *the) {
       blocks);
 }
 
-/* A step of the simulator is shown as a nanosecond. */
-static rung_status write_trace(const look *the, const char *path, rung_error *error) {
+/* The files beside the results. A step of the simulator is traced as a nanosecond. */
+static rung_status write_files(look *the, const request *r, rung_error *error) {
   char title[RUNG_LABEL + 128];
+  rung_status status = RUNG_OK;
   snprintf(title, sizeof title, "%.30s, rung %.30s, %s; times in %s", the->operation->name,
            the->row->name, the->test_case.label, the->unit);
-  return trace_write(path, &the->timeline, the->figures.first, 1000, title, error);
+  if (r->trace)
+    status = trace_write(r->trace, &the->timeline, the->figures.first, 1000, title, error);
+  if (!status && r->picture) status = file_replace_begin(&the->picture, r->picture, error);
+  if (!status && r->picture)
+    status =
+        timeline_draw(the->picture.stream, &the->timeline, &the->figures, the->unit, title, error);
+  return status;
 }
 
 /* The summary goes to standard output; the blocks go to the file, where one is asked for. */
@@ -285,14 +306,15 @@ int verb_timeline(int argc, char **argv) {
     the.operation = operations[0];
     status = choose_row(&the, &error);
   }
-  if (!status && common.output) status = file_replace_possible(common.output, &error);
-  if (!status && r.trace) status = file_replace_possible(r.trace, &error);
+  if (!status) status = check_files(&common, &r, &error);
   if (!status) status = choose_device(&the, &error);
   if (!status) status = make_case(&the, r.sizes, &error);
   if (!status) status = run(&the, &error);
-  if (!status && r.trace) status = write_trace(&the, r.trace, &error);
-  if (!status) deliver(&the, &error);
+  if (!status) status = write_files(&the, &r, &error);
+  if (!status) status = deliver(&the, &error);
+  if (!status && the.picture.stream) file_replace_commit(&the.picture, &error);
   file_replace_abandon(&the.out);
+  file_replace_abandon(&the.picture);
   lab_timeline_free(&the.timeline);
   if (the.made) rung_cases_of(the.operation)->drop(&the.test_case);
   rung_close(the.context);

@@ -1,4 +1,4 @@
-/* A timeline as trace events, which Perfetto and chrome://tracing show. */
+/* A timeline as a file: trace events, which Perfetto and chrome://tracing show, or a picture. */
 #ifndef RUNG_CLI_TRACE_H
 #define RUNG_CLI_TRACE_H
 
@@ -9,5 +9,11 @@
  * what is shown as a microsecond. */
 rung_status trace_write(const char *path, const lab_timeline *timeline, uint64_t first,
                         double per_us, const char *title, rung_error *error);
+/* An SVG: a line a place of a multiprocessor, a bar a block. `unit` of its times: "ns", "steps". */
+rung_status timeline_draw(FILE *to, const lab_timeline *timeline,
+                          const lab_timeline_figures *figures, const char *unit, const char *title,
+                          rung_error *error);
+/* "1.50 us" of nanoseconds, "150 steps": timeline.c. */
+const char *timeline_span(const char *unit, double span, char text[32]);
 
 #endif

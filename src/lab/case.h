@@ -65,6 +65,9 @@ struct rung_cases {
   /* Jobs small enough to be counted thread by thread, the first is the default. NULL: the first of
    * `verify` has to do. */
   const char *const *explain;
+  /* Jobs whose blocks are small enough to be drawn step by step: the first that a rung supports is
+   * its default. NULL: the first of `verify` has to do. */
+  const char *const *picture;
   /* Jobs whose blocks are worth looking at one by one, the first is the default. NULL: the first of
    * `verify` has to do. */
   const char *const *timeline;

@@ -287,9 +287,10 @@ rung_status lab_stages_of(rung_context *context, const rung_case *test_case, con
  * of a rung that computes something else explain nothing. A rung that does not support the job or
  * fails is a finding, not an error, and leaves *profile empty; else it is to be freed by
  * rung_profile_free(). An error is: a device that cannot count, memory. The case's expect() must
- * have run. */
+ * have run. `keep`: the steps of a block of each kernel, too. */
 rung_status lab_explain(rung_context *context, const rung_case *test_case, const rung_row *row,
-                        int block, rung_profile *profile, lab_verdict *verdict, rung_error *error);
+                        int block, bool keep, rung_profile *profile, lab_verdict *verdict,
+                        rung_error *error);
 /* The same run, not counted: what a device's own counters look at from outside. */
 rung_status lab_try(rung_context *context, const rung_case *test_case, const rung_row *row,
                     int block, lab_verdict *verdict, rung_error *error);

@@ -361,7 +361,9 @@ static void inside_kernels(void **state) {
       {"verify reduce --device sim --rung modulo --part 1/300", TIMED | MANY},
       {"explain reduce --rung modulo --sizes n=100", MANY},
       {"explain reduce --rung modulo --sizes n=100 --json", MANY},
+      {"explain reduce --rung modulo --picture out.npy", MANY},
       {"timeline reduce --device sim --rung timed --block 32 --json", TIMED | MANY},
+      {"timeline reduce --device sim --rung timed --block 32 --picture out.npy", TIMED | MANY},
   };
   for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++) fail_each(&jobs[j]);
 }

@@ -104,7 +104,7 @@ static inline void run_on_board(rung_launch *const *entries, const void *problem
   if (here.device.kind == RUNG_SIM && sim_sees_accesses()) {
     rung_profile profile;
     memcpy(again, before, out_bytes);
-    must(here.backend->profile_begin(here.state, &here.error));
+    must(here.backend->profile_begin(here.state, false, &here.error));
     must(launch_once(entries, problem, in, in_bytes, again, out_bytes));
     must(here.backend->profile_end(here.state, &profile, &here.error));
     assert_true(profile.count > 0 && profile.kernels[0].launches > 0);

@@ -83,7 +83,7 @@ static void launches_leave_no_marks_behind(void **unused) {
     char none[1] = {0};
     rung_profile profile;
     here.backend->examine(here.state, by % 2 == 0, 5);
-    if (by % 2 == 1) must(here.backend->profile_begin(here.state, &here.error));
+    if (by % 2 == 1) must(here.backend->profile_begin(here.state, false, &here.error));
     must(launch_once(ENTRIES_OF(trial_own_place), &by, none, 1, out, sizeof out));
     for (int t = 0; t < 64; t++) assert_int_equal(out[t], by);
     if (by % 2 == 0) continue;

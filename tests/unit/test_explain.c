@@ -187,7 +187,7 @@ static rung_context *open_or_skip(void) {
   if (rung_open(&context, &(rung_options){.device = "sim"}) == RUNG_OK) {
     rung_profile profile;
     const rung_backend *backend = context->backend;
-    if (backend->profile_begin(context->state, &error) == RUNG_OK) {
+    if (backend->profile_begin(context->state, false, &error) == RUNG_OK) {
       assert_int_equal(backend->profile_end(context->state, &profile, &error), RUNG_OK);
       rung_profile_free(&profile);
       return context;
@@ -223,7 +223,7 @@ static void explain(rung_context *context, const rung_case *test_case, const cha
   rung_error error = {0};
   lab_verdict verdict;
   const rung_row *row = row_of(test_case, rung, RUNG_ON_GPU);
-  if (lab_explain(context, test_case, row, block, profile, &verdict, &error) != RUNG_OK)
+  if (lab_explain(context, test_case, row, block, false, profile, &verdict, &error) != RUNG_OK)
     fail_msg("%s", error.sentence);
   if (verdict.finding != LAB_GOOD) fail_msg("%s", verdict.sentence);
   assert_true(profile->count > 0);
@@ -255,6 +255,73 @@ static void counts_are_those_derived_by_hand(void **state) {
   }
   rung_close(context);
   assert_int_equal(differ, 0);
+}
+
+/* The steps of a block, or NULL where the kernel has no more; barriers are left out. */
+static const rung_profile_step *next_access(const rung_profile_kernel *kernel, int warp,
+                                            int64_t *at) {
+  while (*at < kernel->step_count) {
+    const rung_profile_step *step = &kernel->steps[(*at)++];
+    if (step->warp == warp && step->bytes > 0) return step;
+  }
+  return NULL;
+}
+
+/* Of the first of two blocks of 64 threads: each warp loads 32 floats and puts them down; at
+ * distance 1, 2, 4 ... of its threads those at the multiples of twice the distance load two and
+ * store one; thread 0 of the block stores what comes out. */
+static void steps_are_those_derived_by_hand(void **state) {
+  (void)state;
+  rung_context *context = open_or_skip();
+  rung_case test_case;
+  rung_profile profile;
+  rung_error error = {0};
+  lab_verdict verdict;
+  make("reduce", "n=128 op=sum", &test_case);
+  assert_int_equal(lab_explain(context, &test_case, row_of(&test_case, "modulo", RUNG_ON_GPU), 64,
+                               true, &profile, &verdict, &error),
+                   RUNG_OK);
+  const rung_profile_kernel *kernel = &profile.kernels[0];
+  for (int warp = 0; warp < 2; warp++) {
+    static const rung_deed deeds[] = {RUNG_DID_LOAD, RUNG_DID_LOAD, RUNG_DID_STORE};
+    int64_t at = 0;
+    const rung_profile_step *step = next_access(kernel, warp, &at);
+    assert_true(step && step->deed == RUNG_DID_LOAD && !step->shared && step->lanes == UINT32_MAX);
+    assert_true(step->sectors == 4 && step->moved == 128 && step->phase == 0);
+    assert_true(step->address[31] - step->address[0] == 31 * sizeof(float));
+    step = next_access(kernel, warp, &at);
+    assert_true(step && step->deed == RUNG_DID_STORE && step->shared && step->lanes == UINT32_MAX);
+    for (int s = 1; s < 64; s *= 2) {
+      uint32_t lanes = 0;
+      for (int lane = 0; lane < 32; lane++)
+        lanes |= (uint32_t)((32 * warp + lane) % (2 * s) == 0) << lane;
+      for (int i = 0; i < 3 && lanes != 0; i++) {
+        step = next_access(kernel, warp, &at);
+        assert_true(step && step->deed == deeds[i] && step->shared);
+        assert_int_equal(step->lanes, lanes);
+        assert_int_equal(step->all, UINT32_MAX);
+        assert_int_equal(step->phase, 1 + __builtin_ctz((unsigned)s));
+        assert_int_equal(step->conflicts, 0);
+        if (step->file) assert_non_null(strstr(step->file, "/reduce/cuda/"));
+      }
+    }
+    for (int i = 0; i < 2 && warp == 0; i++) {
+      step = next_access(kernel, warp, &at);
+      assert_true(step && step->lanes == 1 && step->shared == (i == 0));
+    }
+    assert_null(next_access(kernel, warp, &at));
+  }
+  int barriers = 0;
+  for (int64_t i = 0; i < kernel->step_count; i++)
+    barriers += kernel->steps[i].deed == RUNG_DID_BARRIER;
+  assert_int_equal(barriers, 2 * (1 + 6 + 1));
+  assert_int_equal(kernel->steps_lost, 0);
+  rung_profile_free(&profile);
+  explain(context, &test_case, "modulo", 64, &profile);
+  assert_null(profile.kernels[0].steps); /* not asked for */
+  rung_profile_free(&profile);
+  test_case.cases->drop(&test_case);
+  rung_close(context);
 }
 
 /* A kernel's lines add up to it, and the loads are in the kernel's own file. */
@@ -299,7 +366,8 @@ static void assert_finds(rung_context *context, const rung_case *test_case, cons
   lab_verdict verdict;
   rung_profile profile;
   memset(&profile, 0xAB, sizeof profile);
-  assert_int_equal(lab_explain(context, test_case, row, 0, &profile, &verdict, &error), RUNG_OK);
+  assert_int_equal(lab_explain(context, test_case, row, 0, false, &profile, &verdict, &error),
+                   RUNG_OK);
   if (verdict.finding != finding)
     fail_msg("found %s: %s", lab_finding_name(verdict.finding), verdict.sentence);
   if (!strstr(verdict.sentence, says)) fail_msg("\"%s\"", verdict.sentence);
@@ -338,7 +406,7 @@ static void a_device_that_cannot_count_is_refused(void **state) {
   assert_int_equal(rung_open(&context, &(rung_options){.device = "cpu"}), RUNG_OK);
   make("reduce", "n=4 op=mean outer=3", &test_case);
   assert_int_equal(lab_explain(context, &test_case, row_of(&test_case, "lanes", RUNG_ON_CPU), 0,
-                               &profile, &verdict, &error),
+                               false, &profile, &verdict, &error),
                    RUNG_UNSUPPORTED);
   assert_non_null(strstr(error.sentence, "expected: \"sim\""));
   assert_int_equal(profile.count, 0);
@@ -384,6 +452,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(impossible_counters_are_none),
       cmocka_unit_test(counts_are_those_derived_by_hand),
+      cmocka_unit_test(steps_are_those_derived_by_hand),
       cmocka_unit_test(lines_add_up),
       cmocka_unit_test(only_good_rungs_are_explained),
       cmocka_unit_test(a_device_that_cannot_count_is_refused),

@@ -9,7 +9,7 @@
 
 #include "backend/sim/sim.h"
 
-enum { SECTOR = 32, BANKS = 32, BANK_BYTES = 4, MOST_EVENTS = 1 << 22 };
+enum { MOST_EVENTS = 1 << 22 };
 
 /* The counts of one address in a kernel's code. */
 typedef struct place {
@@ -30,6 +30,8 @@ typedef struct sim_profile {
   kernel *now; /* the launch that runs; NULL: between launches */
   bool no_memory, too_long;
   bool no_flops;
+  bool keep;                /* steps of a block */
+  rung_profile_step *begun; /* a basic block's, until it is seen what the block does */
 } sim_profile;
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -69,105 +71,20 @@ static int64_t *counts_at(sim_profile *profile, sim_pc pc) {
 
 /* ---- one step of a warp --------------------------------------------------------------------- */
 
-/* The threads that take it, and what each of them does. */
-typedef struct step {
-  int lanes;
-  const sim_event *events[SIM_WARP];
-  int numbers[SIM_WARP]; /* the lanes' */
-} step;
-
-/* The sectors a warp-level access touches, and how many of their bytes are asked for: what several
- * threads ask for moves once. */
-typedef struct touched {
-  int64_t sectors, bytes;
-} touched;
-
-static uint32_t bytes_within(uintptr_t sector, const sim_event *event) {
-  const uintptr_t begin = sector * SECTOR, end = event->address + event->bytes;
-  const unsigned first = event->address > begin ? (unsigned)(event->address - begin) : 0;
-  const unsigned last = end - begin < SECTOR ? (unsigned)(end - begin) : SECTOR;
-  const uint32_t below = last == SECTOR ? UINT32_MAX : (1u << last) - 1;
-  return below & ~((1u << first) - 1);
-}
-
-static touched touched_by(const step *now) {
-  uintptr_t sectors[SIM_WARP * 2];
-  uint32_t bytes[SIM_WARP * 2]; /* of each sector, a bit a byte */
-  touched found = {0};
-  for (int i = 0; i < now->lanes; i++) {
-    const sim_event *event = now->events[i];
-    const uintptr_t to = (event->address + event->bytes - 1) / SECTOR;
-    for (uintptr_t sector = event->address / SECTOR; sector <= to; sector++) {
-      int k = (int)found.sectors;
-      while (k > 0 && sectors[k - 1] != sector) k--; /* mostly its neighbour's */
-      if (k == 0) {
-        if (found.sectors == SIM_WARP * 2) continue; /* a range longer than any load */
-        k = (int)++found.sectors;
-        sectors[k - 1] = sector;
-        bytes[k - 1] = 0;
-      }
-      bytes[k - 1] |= bytes_within(sector, event);
-    }
-  }
-  for (int k = 0; k < found.sectors; k++) found.bytes += __builtin_popcount(bytes[k]);
-  return found;
-}
-
-/* The words a group of lanes wants, and the passes over the banks that takes: as many as different
- * words of one bank. */
-static int passes_of(const step *now, int from_lane, int to_lane) {
-  uintptr_t words[SIM_WARP * 4];
-  int in_bank[BANKS] = {0}, count = 0, most = 0;
-  for (int i = 0; i < now->lanes; i++) {
-    if (now->numbers[i] < from_lane || now->numbers[i] >= to_lane) continue;
-    const uintptr_t from = now->events[i]->address / BANK_BYTES;
-    const uintptr_t to = (now->events[i]->address + now->events[i]->bytes - 1) / BANK_BYTES;
-    for (uintptr_t word = from; word <= to; word++) {
-      int k = count;
-      while (k > 0 && words[k - 1] != word) k--;
-      if (k > 0 || count == SIM_WARP * 4) continue;
-      words[count++] = word;
-      const int here = ++in_bank[word % BANKS];
-      if (most < here) most = here;
-    }
-  }
-  return most;
-}
-
-/* Accesses of 8 and 16 bytes go by half and quarter warps. */
-static int64_t conflicts_of(const step *now) {
-  const int bytes = now->events[0]->bytes, group = bytes > 8 ? 8 : bytes > 4 ? 16 : 32;
-  int64_t conflicts = 0;
-  for (int from = 0; from < SIM_WARP; from += group) {
-    const int passes = passes_of(now, from, from + group);
-    conflicts += passes > 1 ? passes - 1 : 0;
-  }
-  return conflicts;
-}
-
-static int64_t depth_of(const step *now) {
-  int64_t most = 0;
-  for (int i = 0; i < now->lanes; i++) {
-    int64_t same = 0;
-    for (int k = 0; k < now->lanes; k++) same += now->events[k]->address == now->events[i]->address;
-    if (most < same) most = same;
-  }
-  return most;
-}
-
-static void count_access(const step *now, int64_t *counts) {
+static void count_access(const sim_step *now, int64_t *counts) {
   const sim_event *one = now->events[0];
   const bool loads = one->kind == SIM_LOAD;
   if (!one->shared) counts[RUNG_GLOBAL_ACCESSES] += now->lanes;
   if (one->kind == SIM_ATOMIC) {
-    const int64_t depth = depth_of(now);
+    const int64_t depth = sim_depth_of(now);
     counts[one->shared ? RUNG_SHARED_ATOMICS : RUNG_GLOBAL_ATOMICS]++;
     if (counts[RUNG_ATOMIC_DEPTH] < depth) counts[RUNG_ATOMIC_DEPTH] = depth;
   } else if (one->shared) {
     counts[loads ? RUNG_SHARED_LOADS : RUNG_SHARED_STORES]++;
-    counts[loads ? RUNG_SHARED_LOAD_CONFLICTS : RUNG_SHARED_STORE_CONFLICTS] += conflicts_of(now);
+    counts[loads ? RUNG_SHARED_LOAD_CONFLICTS : RUNG_SHARED_STORE_CONFLICTS] +=
+        sim_conflicts_of(now);
   } else {
-    const touched found = touched_by(now);
+    const sim_touched found = sim_touched_by(now);
     counts[loads ? RUNG_GLOBAL_LOADS : RUNG_GLOBAL_STORES]++;
     counts[loads ? RUNG_GLOBAL_LOAD_BYTES : RUNG_GLOBAL_STORE_BYTES] += found.bytes;
     counts[loads ? RUNG_GLOBAL_LOAD_SECTORS : RUNG_GLOBAL_STORE_SECTORS] += found.sectors;
@@ -180,7 +97,7 @@ static sim_pc next_block(const sim_log *log, int64_t at) {
   return at < log->count ? log->events[at].pc : 0;
 }
 
-static bool part(const step *now, const sim_thread *warp, const int64_t *heads) {
+static bool part(const sim_step *now, const sim_thread *warp, const int64_t *heads) {
   sim_pc one = 0;
   for (int i = 0; i < now->lanes; i++) {
     const int lane = now->numbers[i];
@@ -192,7 +109,82 @@ static bool part(const step *now, const sim_thread *warp, const int64_t *heads) 
   return false;
 }
 
-static void count_step(sim_profile *profile, const step *now, const sim_thread *warp,
+/* ---- keeping steps -------------------------------------------------------------------------- */
+
+static bool is_kept(const sim_profile *profile, const sim_thread *warp) {
+  return profile->keep && profile->now->seen.launches == 1 && warp->block->number == 0 &&
+         warp->number < RUNG_KEPT_WARPS * SIM_WARP;
+}
+
+static rung_profile_step *new_step(sim_profile *profile) {
+  rung_profile_kernel *seen = &profile->now->seen;
+  const int64_t count = seen->step_count;
+  profile->begun = NULL;
+  if (count == RUNG_KEPT_STEPS) {
+    seen->steps_lost++;
+    return NULL;
+  }
+  if ((count & (count - 1)) == 0) { /* room for the next power of two */
+    rung_profile_step *more =
+        realloc(seen->steps, (count ? 2 * (size_t)count : 1) * sizeof *seen->steps);
+    if (more == NULL) {
+      profile->no_memory = true;
+      return NULL;
+    }
+    seen->steps = more;
+  }
+  seen->step_count++;
+  return &seen->steps[count];
+}
+
+static rung_deed deed_of(const sim_event *event) {
+  static const rung_deed deeds[] = {
+      [SIM_STEP] = RUNG_DID_WORK,       [SIM_LOAD] = RUNG_DID_LOAD,
+      [SIM_STORE] = RUNG_DID_STORE,     [SIM_ATOMIC] = RUNG_DID_ATOMIC,
+      [SIM_BARRIER] = RUNG_DID_BARRIER, [SIM_EXCHANGE] = RUNG_DID_EXCHANGE,
+      [SIM_FMA] = RUNG_DID_WORK};
+  return deeds[event->kind];
+}
+
+/* A basic block is told by what its threads do in it, and for itself only where they do nothing
+ * that is told and others of their warp wait meanwhile. */
+static void keep_step(sim_profile *profile, const sim_step *now, const sim_thread *warp,
+                      int lanes) {
+  const sim_event *one = now->events[0];
+  const bool begins = one->kind == SIM_STEP;
+  rung_profile_step made = {.place = one->pc,
+                            .warp = warp->number / SIM_WARP,
+                            .phase = (int)warp->block->barriers,
+                            .deed = deed_of(one),
+                            .shared = one->shared,
+                            .all = UINT32_MAX >> (SIM_WARP - lanes),
+                            .bytes = one->bytes};
+  if (one->kind == SIM_FMA) return;
+  for (int i = 0; i < now->lanes; i++) {
+    made.lanes |= 1u << now->numbers[i];
+    made.address[now->numbers[i]] = now->events[i]->address;
+  }
+  if (begins && made.lanes == made.all) {
+    profile->begun = NULL;
+    return;
+  }
+  if (one->kind == SIM_ATOMIC) {
+    made.depth = (int)sim_depth_of(now);
+  } else if (one->shared) {
+    made.conflicts = (int)sim_conflicts_of(now);
+  } else if (one->bytes > 0) {
+    const sim_touched found = sim_touched_by(now);
+    made.sectors = (int)found.sectors;
+    made.moved = (int)found.bytes;
+  }
+  rung_profile_step *begun = profile->begun;
+  const bool replaces = !begins && begun != NULL && begun->lanes == made.lanes;
+  rung_profile_step *to = replaces ? begun : new_step(profile);
+  if (to != NULL) *to = made;
+  profile->begun = begins ? to : NULL;
+}
+
+static void count_step(sim_profile *profile, const sim_step *now, const sim_thread *warp,
                        const int64_t *heads, int lanes) {
   const sim_pc pc = now->events[0]->pc;
   int64_t *counts = counts_at(profile, pc);
@@ -226,7 +218,7 @@ static void count_step(sim_profile *profile, const step *now, const sim_thread *
  * barrier. */
 static void count_first_branch(sim_profile *profile, const sim_thread *warp, int lanes) {
   const int64_t heads[SIM_WARP] = {0};
-  step now = {0};
+  sim_step now = {0};
   sim_pc last = 0;
   for (int lane = 0; lane < lanes; lane++) {
     const sim_log *log = &warp[lane].log;
@@ -242,9 +234,11 @@ static void count_first_branch(sim_profile *profile, const sim_thread *warp, int
 
 static void play_warp(sim_profile *profile, sim_thread *warp, int lanes) {
   int64_t heads[SIM_WARP] = {0};
+  const bool kept = is_kept(profile, warp);
+  profile->begun = NULL;
   count_first_branch(profile, warp, lanes);
   for (;;) {
-    step now = {0};
+    sim_step now = {0};
     sim_pc lowest = UINTPTR_MAX;
     for (int lane = 0; lane < lanes; lane++) {
       const sim_log *log = &warp[lane].log;
@@ -266,6 +260,7 @@ static void play_warp(sim_profile *profile, sim_thread *warp, int lanes) {
       if (event->kind == SIM_STEP) warp[lane].log.last = lowest;
     }
     count_step(profile, &now, warp, heads, lanes);
+    if (kept) keep_step(profile, &now, warp, lanes);
   }
   for (int lane = 0; lane < lanes; lane++) warp[lane].log.count = 0;
 }
@@ -345,7 +340,7 @@ rung_status sim_count_end(rung_state *state, const sim_run *run) {
   return RUNG_OK;
 }
 
-rung_status sim_profile_begin(rung_state *state, rung_error *error) {
+rung_status sim_profile_begin(rung_state *state, bool keep, rung_error *error) {
   if (!sim_sees_accesses())
     return rung_fail(error, RUNG_UNSUPPORTED,
                      "this build's simulator cannot count: its kernels are compiled for another "
@@ -354,13 +349,17 @@ rung_status sim_profile_begin(rung_state *state, rung_error *error) {
   state->profile = calloc(1, sizeof *state->profile);
   if (state->profile == NULL)
     return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for a profile");
+  state->profile->keep = keep;
   return RUNG_OK;
 }
 
 void sim_profile_drop(rung_state *state) {
   sim_profile *profile = state->profile;
   if (profile == NULL) return;
-  for (int i = 0; i < profile->count; i++) free(profile->kernels[i].places);
+  for (int i = 0; i < profile->count; i++) {
+    free(profile->kernels[i].places);
+    free(profile->kernels[i].seen.steps);
+  }
   free(profile->kernels);
   free(profile);
   state->profile = NULL;
@@ -376,9 +375,21 @@ static int by_line(const void *a, const void *b) {
   return (x->line > y->line) - (x->line < y->line);
 }
 
+/* The steps and their lines; they are the profile's from now on. */
+static bool gather_steps(kernel *from, rung_profile_kernel *to) {
+  *to = from->seen;
+  from->seen.steps = NULL;
+  for (int64_t i = 0; i < to->step_count; i++) {
+    rung_profile_step *step = &to->steps[i];
+    if (sim_line_of(step->place, &step->file, &step->line)) continue;
+    step->file = NULL;
+    if (errno == ENOMEM) return false;
+  }
+  return true;
+}
+
 /* The places' counts, gathered by line. */
 static bool gather_lines(const kernel *from, bool flops, rung_profile_kernel *to) {
-  *to = from->seen;
   to->lines = calloc(from->used + 1, sizeof *to->lines);
   if (to->lines == NULL) return false;
   size_t count = 0;
@@ -412,8 +423,9 @@ rung_status sim_profile_end(rung_state *state, rung_profile *profile, rung_error
   profile->kernels = calloc((size_t)made->count + 1, sizeof *profile->kernels);
   bool good = profile->kernels != NULL;
   for (int i = 0; good && i < made->count; i++) {
-    good = gather_lines(&made->kernels[i], !made->no_flops, &profile->kernels[i]);
     profile->count = i + 1;
+    good = gather_steps(&made->kernels[i], &profile->kernels[i]) &&
+           gather_lines(&made->kernels[i], !made->no_flops, &profile->kernels[i]);
   }
   sim_profile_drop(state);
   if (good) return RUNG_OK;

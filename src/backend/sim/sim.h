@@ -5,7 +5,8 @@
  *   sim.c        the backend's table                warp.c       what lanes do together
  *   memory.c     device memory and its guards       atomics.c    atomic operations
  *   watch.c      the compiler's call-backs          race.c       accesses without a barrier
- *   count.c      a warp's steps, conflicts, sectors lines.c      addresses into lines of source
+ *   count.c      a warp's steps, in lockstep        access.c     its sectors, conflicts, depth
+ *   lines.c      addresses into lines of source     flops.c      into floating-point operations
  */
 #ifndef RUNG_BACKEND_SIM_SIM_H
 #define RUNG_BACKEND_SIM_SIM_H
@@ -204,6 +205,24 @@ void sim_race_shared(sim_thread *self, size_t offset, bool is_static, size_t byt
 void sim_race_global(sim_thread *self, sim_allocation *in, const char *address, size_t bytes,
                      sim_access access, bool atomic, sim_pc pc);
 
+/* A step of a warp: the threads that take it, and what each of them does. */
+typedef struct sim_step {
+  int lanes;
+  const sim_event *events[SIM_WARP];
+  int numbers[SIM_WARP]; /* the lanes' */
+} sim_step;
+/* The sectors a warp-level access touches, and how many of their bytes are asked for: what several
+ * threads ask for moves once. access.c */
+typedef struct sim_touched {
+  int64_t sectors, bytes;
+} sim_touched;
+sim_touched sim_touched_by(const sim_step *now);
+/* Passes over the banks beyond the one needed: accesses of 8 and 16 bytes go by half and quarter
+ * warps. */
+int64_t sim_conflicts_of(const sim_step *now);
+/* The most threads that meet at one address. */
+int64_t sim_depth_of(const sim_step *now);
+
 /* Takes a block's logs in: at a barrier, and when it ends. */
 void sim_count_block(sim_block *block);
 /* Around a launch: which kernel its counts go to; whether all of them could be kept. */
@@ -211,7 +230,7 @@ rung_status sim_count_begin(rung_state *state, const sim_run *run);
 rung_status sim_count_end(rung_state *state, const sim_run *run);
 void sim_count_log(sim_thread *self, sim_event_kind kind, const void *address, size_t bytes,
                    bool shared, sim_pc pc);
-rung_status sim_profile_begin(rung_state *state, rung_error *error);
+rung_status sim_profile_begin(rung_state *state, bool keep, rung_error *error);
 rung_status sim_profile_end(rung_state *state, rung_profile *profile, rung_error *error);
 void sim_profile_drop(rung_state *state);
 

@@ -267,6 +267,7 @@ static const char *const bench[] = {"height=8192 kernel=5",
                                     NULL};
 static const char *const explain_lines[] = {"height=64 width=128 kernel=5",
                                             "height=64 width=128 kernel=15", NULL};
+static const char *const picture[] = {"height=8 width=16 kernel=3", NULL};
 static const char *const tour[] = {"height=1024 kernel=5", "height=512 kernel=15 type=u8", NULL};
 
 const rung_cases correlate_cases = {.operation = "correlate",
@@ -274,6 +275,7 @@ const rung_cases correlate_cases = {.operation = "correlate",
                                     .verify = verify,
                                     .bench = bench,
                                     .explain = explain_lines,
+                                    .picture = picture,
                                     .tour = tour,
                                     .make = make,
                                     .drop = drop,

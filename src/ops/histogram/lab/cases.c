@@ -378,6 +378,7 @@ static const char *const bench[] = {"n=268435456 bins=8 type=u32",
 static const char *const explain[] = {"n=65536 bins=8 type=u32", "n=65536 kind=bytes type=u8",
                                       "n=65536 kind=even bins=256 type=f32",
                                       "n=65536 kind=even bins=256 data=equal type=f32", NULL};
+static const char *const picture[] = {"n=128 bins=8 type=u32", NULL};
 static const char *const tour[] = {"n=16777216 bins=8 type=u32", "n=16777216 kind=bytes type=u8",
                                    "n=16777216 kind=even bins=256 type=f32", NULL};
 
@@ -386,6 +387,7 @@ const rung_cases histogram_cases = {.operation = "histogram",
                                     .verify = verify,
                                     .bench = bench,
                                     .explain = explain,
+                                    .picture = picture,
                                     .tour = tour,
                                     .make = make,
                                     .drop = drop,

@@ -237,6 +237,7 @@ static const char *const bench[] = {"n=1024 type=f32",
                                     "n=16 batch=100000 type=f32",
                                     NULL};
 static const char *const explain_lines[] = {"n=128 type=f32", "n=64 type=f64", NULL};
+static const char *const picture[] = {"n=16", "n=16 batch=4", "n=16 type=f64", NULL};
 static const char *const tour[] = {"n=512 type=f32", "n=32 batch=1000 type=f32", NULL};
 
 const rung_cases matmul_cases = {.operation = "matmul",
@@ -244,6 +245,7 @@ const rung_cases matmul_cases = {.operation = "matmul",
                                  .verify = verify,
                                  .bench = bench,
                                  .explain = explain_lines,
+                                 .picture = picture,
                                  .tour = tour,
                                  .make = make,
                                  .drop = drop,

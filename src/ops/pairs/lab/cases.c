@@ -448,6 +448,7 @@ static const char *const bench[] = {
     NULL};
 static const char *const explain[] = {"n=512 bins=80 width=500 data=report",
                                       "n=1000 bins=20 width=0.2 box=cube", NULL};
+static const char *const picture[] = {"n=32 bins=8 width=500 data=report", NULL};
 static const char *const tour[] = {"n=10000 bins=80 width=500 data=report",
                                    "n=10000 bins=100 width=0.1 box=cube", NULL};
 
@@ -456,6 +457,7 @@ const rung_cases pairs_cases = {.operation = "pairs",
                                 .verify = verify,
                                 .bench = bench,
                                 .explain = explain,
+                                .picture = picture,
                                 .tour = tour,
                                 .make = make,
                                 .drop = drop,

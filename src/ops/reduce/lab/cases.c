@@ -203,6 +203,8 @@ static const char *const bench[] = {"n=268435456 op=sum type=f32",
 static const char *const explain[] = {"n=131072 op=sum type=f32", "n=131072 op=sum type=f64",
                                       "n=131072 op=max type=u32",
                                       "n=4096 op=mean type=f32 outer=64", NULL};
+static const char *const picture[] = {"n=128 op=sum", "n=128 op=sum outer=64",
+                                      "n=16 op=sum inner=64", NULL};
 static const char *const tour[] = {"n=16777216 op=sum type=f32", "n=16777216 op=min type=f32",
                                    "n=4096 op=sum type=f32 inner=4096", NULL};
 
@@ -213,6 +215,7 @@ const rung_cases reduce_cases = {.operation = "reduce",
                                  .verify = verify,
                                  .bench = bench,
                                  .explain = explain,
+                                 .picture = picture,
                                  .timeline = timeline,
                                  .tour = tour,
                                  .make = make,

@@ -195,6 +195,7 @@ static const char *const bench[] = {"n=268435456 op=sum type=f32",
                                     NULL};
 static const char *const explain[] = {"n=65536 op=sum type=f32", "n=65536 op=sum type=f64",
                                       "n=65536 op=max type=u32", NULL};
+static const char *const picture[] = {"n=128 op=sum", "n=16 op=sum inner=64", NULL};
 static const char *const tour[] = {"n=16777216 op=sum type=f32",
                                    "n=1024 op=sum type=f32 lines=8192", NULL};
 
@@ -203,6 +204,7 @@ const rung_cases scan_cases = {.operation = "scan",
                                .verify = verify,
                                .bench = bench,
                                .explain = explain,
+                               .picture = picture,
                                .tour = tour,
                                .make = make,
                                .drop = drop,

@@ -81,6 +81,7 @@ static const char *const explain_lines[] = {
     "n=8 m=15360 p=4 type=f64",
     NULL,
 };
+static const char *const picture[] = {"n=2 m=128 p=2", "n=2 m=256 p=20", NULL};
 
 /* ---- making --------------------------------------------------------------------------------- */
 
@@ -290,6 +291,7 @@ const rung_cases stencil_cases = {
     .bench = bench_lines,
     .tour = tour_lines,
     .explain = explain_lines,
+    .picture = picture,
     .make = make,
     .drop = drop,
     .expect = stencil_expect,

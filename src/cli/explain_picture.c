@@ -1,0 +1,448 @@
+/* rung explain --picture: what the threads of one block did, as textbooks draw it: threads from
+ * left to right, steps from top to bottom. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/explain.h"
+#include "cli/svg.h"
+
+/* Pixels; a cell is a thread at a step. */
+enum { PITCH = 12, CELL = 10, GAP = 8, ROW = 14, LEFT = 290, RIGHT = 330, NARROWEST = 1000 };
+/* Of all kernels together, so that the file stays small and the picture can be read. */
+enum { MOST_ROWS = 160, MOST_BYTES = 440000 };
+enum { BANKS = 32, WORD = 4, SECTOR = 32, NOTE = 320 };
+
+/* ---- rows: what several warps do at one place of the source -----------------------------------
+ */
+
+typedef struct row {
+  const rung_profile_step *of[RUNG_KEPT_WARPS]; /* NULL: the warp is elsewhere */
+  const rung_profile_step *one;                 /* any of them */
+  int64_t steps;                                /* how many of the warps' it stands for */
+} row;
+
+/* Where each warp is between two barriers. */
+typedef struct walk {
+  const rung_profile_kernel *kernel;
+  int64_t at[RUNG_KEPT_WARPS], end[RUNG_KEPT_WARPS], next; /* next: the phase to come */
+} walk;
+
+static bool enter_phase(walk *w) {
+  const rung_profile_step *steps = w->kernel->steps;
+  const int64_t count = w->kernel->step_count, first = w->next;
+  for (int i = 0; i < RUNG_KEPT_WARPS; i++) w->at[i] = w->end[i] = first;
+  for (; w->next < count && steps[w->next].phase == steps[first].phase; w->next++) {
+    const int warp = steps[w->next].warp;
+    if (w->end[warp] == first) w->at[warp] = w->next;
+    w->end[warp] = w->next + 1;
+  }
+  return first < count;
+}
+
+static const rung_profile_step *head_of(const walk *w, int warp) {
+  return w->at[warp] < w->end[warp] ? &w->kernel->steps[w->at[warp]] : NULL;
+}
+
+/* What a warp does next, and how many of its steps that is: basic blocks that the same threads run
+ * one after another are one, and so is the barrier for threads that come to it from several sides.
+ */
+static const rung_profile_step *take_step(walk *w, int warp, int64_t *taken) {
+  const rung_profile_step *step = head_of(w, warp), *next;
+  const bool block = step->deed == RUNG_DID_WORK, barrier = step->deed == RUNG_DID_BARRIER;
+  do {
+    w->at[warp]++;
+    ++*taken;
+    next = head_of(w, warp);
+  } while (next && next->deed == step->deed && (barrier || (block && next->lanes == step->lanes)));
+  return step;
+}
+
+/* Warps meet as threads of a warp do: the lowest place goes first, with all that stand there; the
+ * barrier last. */
+static bool goes_before(const rung_profile_step *a, const rung_profile_step *b) {
+  const bool a_waits = a->deed == RUNG_DID_BARRIER, b_waits = b->deed == RUNG_DID_BARRIER;
+  return a_waits != b_waits ? b_waits : a->place < b->place;
+}
+
+static bool are_one(const rung_profile_step *a, const rung_profile_step *b) {
+  return a->deed == b->deed &&
+         (a->deed == RUNG_DID_BARRIER || (a->place == b->place && a->shared == b->shared));
+}
+
+static bool next_row(walk *w, row *found) {
+  const rung_profile_step *one = NULL;
+  *found = (row){0};
+  do {
+    for (int i = 0; i < RUNG_KEPT_WARPS; i++) {
+      const rung_profile_step *head = head_of(w, i);
+      if (head && (!one || goes_before(head, one))) one = head;
+    }
+  } while (!one && enter_phase(w));
+  found->one = one;
+  for (int i = 0; i < RUNG_KEPT_WARPS && one; i++) {
+    const rung_profile_step *head = head_of(w, i);
+    if (head && are_one(head, one)) found->of[i] = take_step(w, i, &found->steps);
+  }
+  return one != NULL;
+}
+
+/* ---- cells ---------------------------------------------------------------------------------- */
+
+typedef enum look { NOTHING, IDLE, WORKS, GLOBAL, SHARED, CONFLICT, ATOMIC, EXCHANGE, LOOKS } look;
+
+static const struct {
+  const char *name;   /* its class */
+  const char *shape;  /* from the cell's upper left corner */
+  const char *sample; /* what stands in it in the legend */
+  const char *meaning;
+} looks[LOOKS] = {
+    [IDLE] = {"idle", "m4 5h2", "", "idle while others of its warp work"},
+    [WORKS] = {"works", "h10v10h-10z", "", "works while others of its warp are idle"},
+    [GLOBAL] = {"global", "h10v10h-10z", "0", "global memory: the request's sectors by number"},
+    [SHARED] = {"shared", "m3 0h4l3 3v4l-3 3h-4l-3-3v-4z", "7", "shared memory: the bank"},
+    [CONFLICT] = {"conflict", "h10v10h-10z", "7", "bank conflict: others want another word of it"},
+    [ATOMIC] = {"atomic", "h10v10h-10z", "7", "atomic: bank or sector"},
+    [EXCHANGE] = {"exchange", "m5 0l5 5l-5 5l-5-5z", "", "exchange in the warp (shuffle, vote)"},
+};
+
+/* A warp's part of a row. */
+typedef struct cells {
+  look looks[RUNG_LANES];
+  int numbers[RUNG_LANES]; /* bank or sector */
+  int ways;                /* the most words that one bank has to serve in a pass's stead */
+} cells;
+
+static bool takes_part(const rung_profile_step *step, int lane) {
+  return step->lanes >> lane & 1;
+}
+
+/* Sectors in the order of the threads that want them. */
+static void number_sectors(const rung_profile_step *step, cells *of) {
+  uint64_t sectors[RUNG_LANES] = {0};
+  int count = 0;
+  for (int lane = 0; lane < RUNG_LANES; lane++) {
+    if (!takes_part(step, lane)) continue;
+    const uint64_t sector = step->address[lane] / SECTOR;
+    int k = 0;
+    while (k < count && sectors[k] != sector) k++;
+    if (k == count) sectors[count++] = sector;
+    of->numbers[lane] = k;
+  }
+}
+
+/* How many different words of the first bank of `lane` the lanes [from, to) want. */
+static int words_of_bank(const rung_profile_step *step, int lane, int from, int to) {
+  uint64_t words[RUNG_LANES];
+  const uint64_t bank = step->address[lane] / WORD % BANKS;
+  int count = 0;
+  for (int other = from; other < to; other++) {
+    if (!takes_part(step, other)) continue;
+    uint64_t word = step->address[other] / WORD;
+    word += (bank + BANKS - word % BANKS) % BANKS; /* the first of that bank from there on */
+    if (word * WORD >= step->address[other] + (uint64_t)step->bytes) continue;
+    int k = 0;
+    while (k < count && words[k] != word) k++;
+    if (k == count) words[count++] = word;
+  }
+  return count;
+}
+
+/* Accesses of 8 bytes go by half warps, of 16 by quarter warps. */
+static void find_conflicts(const rung_profile_step *step, cells *of) {
+  const int group = step->bytes > 8 ? 8 : step->bytes > 4 ? 16 : 32;
+  for (int lane = 0; lane < RUNG_LANES; lane++) {
+    const int from = lane / group * group;
+    if (!takes_part(step, lane)) continue;
+    const int ways = words_of_bank(step, lane, from, from + group);
+    if (of->ways < ways) of->ways = ways;
+    if (ways > 1) of->looks[lane] = CONFLICT;
+  }
+}
+
+static void look_at(const rung_profile_step *step, cells *of) {
+  static const look looks_of[] = {
+      [RUNG_DID_WORK] = WORKS,    [RUNG_DID_LOAD] = GLOBAL,   [RUNG_DID_STORE] = GLOBAL,
+      [RUNG_DID_ATOMIC] = ATOMIC, [RUNG_DID_BARRIER] = WORKS, [RUNG_DID_EXCHANGE] = EXCHANGE};
+  const bool moves = step->deed == RUNG_DID_LOAD || step->deed == RUNG_DID_STORE;
+  *of = (cells){0};
+  for (int lane = 0; lane < RUNG_LANES; lane++) {
+    if (!(step->all >> lane & 1)) continue;
+    of->looks[lane] = !takes_part(step, lane) ? IDLE
+                      : moves && step->shared ? SHARED
+                                              : looks_of[step->deed];
+    of->numbers[lane] = (int)(step->address[lane] / WORD % BANKS);
+  }
+  if (!step->shared && step->bytes > 0) number_sectors(step, of);
+  if (step->shared && moves) find_conflicts(step, of);
+}
+
+/* ---- drawing -------------------------------------------------------------------------------- */
+
+typedef struct picture {
+  FILE *to;
+  int y, rows; /* so far */
+  int warps;   /* of the kernel under way, shown */
+  int threads; /* of those */
+} picture;
+
+static int x_of(int warp, int lane) {
+  return LEFT + warp * (RUNG_LANES * PITCH + GAP) + lane * PITCH;
+}
+
+static int right_of(const picture *p) {
+  return x_of((p->threads - 1) / RUNG_LANES, (p->threads - 1) % RUNG_LANES) + CELL;
+}
+
+static void put_looks(const picture *p, const row *of, const cells *warps, look which) {
+  bool any = false;
+  for (int w = 0; w < p->warps; w++)
+    for (int lane = 0; lane < RUNG_LANES && of->of[w]; lane++) {
+      if (warps[w].looks[lane] != which) continue;
+      if (!any) fprintf(p->to, "<path class=\"%s\" d=\"", looks[which].name);
+      fprintf(p->to, "M%d 2%s", x_of(w, lane), looks[which].shape);
+      any = true;
+    }
+  if (any) fputs("\"/>", p->to);
+}
+
+static void put_numbers(const picture *p, const row *of, const cells *warps) {
+  if (of->one->bytes == 0) return;
+  fputs("<g class=\"number\" transform=\"translate(0 9)\">", p->to);
+  for (int w = 0; w < p->warps; w++)
+    for (int lane = 0; lane < RUNG_LANES && of->of[w]; lane++)
+      if (warps[w].looks[lane] > WORKS)
+        fprintf(p->to, "<text x=\"%d\">%d</text>", x_of(w, lane) + CELL / 2,
+                warps[w].numbers[lane]);
+  fputs("</g>", p->to);
+}
+
+/* "name 1, 2, -, 4": a number a warp, where one of them is more than `least`. */
+typedef int figure(const rung_profile_step *step, const cells *of);
+static void note(const picture *p, const row *of, const cells *warps, const char *name,
+                 const char *unit, figure *get, int least, char text[NOTE]) {
+  int most = 0;
+  for (int w = 0; w < p->warps; w++)
+    if (of->of[w] && most < get(of->of[w], &warps[w])) most = get(of->of[w], &warps[w]);
+  if (most <= least) return;
+  size_t used = strlen(text);
+  used += (size_t)snprintf(text + used, NOTE - used, "%s%s", used ? "; " : "", name);
+  for (int w = 0; w < p->warps; w++) {
+    used += (size_t)snprintf(text + used, NOTE - used, w ? ", " : " ");
+    if (!of->of[w])
+      used += (size_t)snprintf(text + used, NOTE - used, "-");
+    else
+      used += (size_t)snprintf(text + used, NOTE - used, "%d%s", get(of->of[w], &warps[w]), unit);
+  }
+}
+
+static int idle_of(const rung_profile_step *step, const cells *of) {
+  (void)of;
+  return __builtin_popcount(step->all) - __builtin_popcount(step->lanes);
+}
+static int sectors_of(const rung_profile_step *step, const cells *of) {
+  (void)of;
+  return step->sectors;
+}
+static int depth_of(const rung_profile_step *step, const cells *of) {
+  (void)of;
+  return step->depth;
+}
+static int ways_of(const rung_profile_step *step, const cells *of) {
+  (void)step;
+  return of->ways;
+}
+
+static const char *kind_of(const rung_profile_step *step, char text[32]) {
+  static const char *const names[] = {
+      [RUNG_DID_WORK] = "works",      [RUNG_DID_LOAD] = "load",
+      [RUNG_DID_STORE] = "store",     [RUNG_DID_ATOMIC] = "atomic",
+      [RUNG_DID_BARRIER] = "barrier", [RUNG_DID_EXCHANGE] = "exchange"};
+  if (step->bytes > 0)
+    snprintf(text, 32, "%s %s %d B", names[step->deed], step->shared ? "shared" : "global",
+             step->bytes);
+  else
+    snprintf(text, 32, "%s", names[step->deed]);
+  return text;
+}
+
+/* "modulo.cu:16", with the path "src/ops/reduce/cuda/modulo.cu:16". */
+static void place_of(const rung_profile_step *step, bool path, char text[128]) {
+  const char *file = step->file ? explain_path(step->file) : NULL;
+  if (!file) file = step->file;
+  if (file && !path && strrchr(file, '/')) file = strrchr(file, '/') + 1;
+  if (file)
+    snprintf(text, 128, "%.100s:%d", file, step->line);
+  else
+    snprintf(text, 128, "%s", step->deed == RUNG_DID_WORK ? "" : "line not known");
+}
+
+static int parts_of(const row *of) {
+  int parts = 0;
+  for (int w = 0; w < RUNG_KEPT_WARPS; w++) parts += of->of[w] != NULL;
+  return parts;
+}
+
+static void draw_row(picture *p, const row *of) {
+  cells warps[RUNG_KEPT_WARPS];
+  char kind[32], place[128], text[NOTE] = "";
+  const bool barrier = of->one->deed == RUNG_DID_BARRIER;
+  for (int w = 0; w < p->warps; w++)
+    if (of->of[w]) look_at(of->of[w], &warps[w]);
+  fprintf(p->to, "<g transform=\"translate(0 %d)\"><title>step %d: ", p->y, p->rows + 1);
+  svg_escape(p->to, kind_of(of->one, kind));
+  place_of(of->one, true, place);
+  fputs(", ", p->to);
+  svg_escape(p->to, place);
+  fputs("</title>", p->to);
+  place_of(of->one, false, place);
+  if (of->one->deed == RUNG_DID_WORK && of->steps > parts_of(of))
+    strncat(place, " ...", sizeof place - strlen(place) - 1);
+  fprintf(p->to, "<text class=\"end\" x=\"28\" y=\"10\">%d</text>", p->rows + 1);
+  svg_words(p->to, 36, 10, NULL, kind);
+  svg_words(p->to, 148, 10, NULL, place);
+  if (barrier) {
+    fprintf(p->to, "<path class=\"barrier\" d=\"M%d 7H%d\"/>", LEFT, right_of(p));
+  } else {
+    for (look k = IDLE; k < LOOKS; k++) put_looks(p, of, warps, k);
+    put_numbers(p, of, warps);
+    note(p, of, warps, "idle", "", idle_of, 0, text);
+    note(p, of, warps, "sectors", "", sectors_of, 0, text);
+    note(p, of, warps, "conflict", "-way", ways_of, 1, text);
+    note(p, of, warps, "at one address", "", depth_of, 0, text);
+    if (text[0]) svg_words(p->to, right_of(p) + 12, 10, NULL, text);
+  }
+  fputs("</g>\n", p->to);
+  p->y += ROW;
+  p->rows++;
+}
+
+static void draw_scale(picture *p) {
+  char text[32];
+  fprintf(p->to, "<g transform=\"translate(0 %d)\">", p->y);
+  svg_words(p->to, 36, 24, NULL, "thread");
+  for (int w = 0; w < p->warps; w++) {
+    snprintf(text, sizeof text, "warp %d", w);
+    svg_words(p->to, x_of(w, 0), 10, NULL, text);
+  }
+  fputs("<g class=\"number\">", p->to);
+  for (int t = 0; t < p->threads; t += t < 100 ? 1 : 2) /* three digits are wider than a cell */
+    fprintf(p->to, "<text x=\"%d\" y=\"24\">%d</text>",
+            x_of(t / RUNG_LANES, t % RUNG_LANES) + CELL / 2, t);
+  fputs("</g></g>\n", p->to);
+  p->y += 28;
+}
+
+/* Rows as long as there is room for them, up to so many of the picture. */
+static void draw_kernel(picture *p, const rung_profile_kernel *kernel, int most_rows,
+                        long most_bytes) {
+  char text[RUNG_KERNEL_NAME + 200];
+  const int shown = kernel->threads < RUNG_KEPT_WARPS * RUNG_LANES ? kernel->threads
+                                                                   : RUNG_KEPT_WARPS * RUNG_LANES;
+  walk at = {.kernel = kernel};
+  row next;
+  int64_t lost = kernel->steps_lost;
+  p->threads = shown;
+  p->warps = (shown + RUNG_LANES - 1) / RUNG_LANES;
+  int used = snprintf(text, sizeof text, "%s: block 0 of its first launch, %d threads",
+                      kernel->name, kernel->threads);
+  if (shown < kernel->threads)
+    snprintf(text + used, sizeof text - (size_t)used, ", of which the first %d are shown", shown);
+  p->y += 24;
+  svg_words(p->to, 8, p->y, "heading", text);
+  p->y += 8;
+  draw_scale(p);
+  while (next_row(&at, &next)) {
+    if (p->rows < most_rows && ftell(p->to) < most_bytes && lost == kernel->steps_lost)
+      draw_row(p, &next);
+    else
+      lost += next.steps;
+  }
+  if (lost > 0) {
+    snprintf(text, sizeof text, "%lld further steps of these warps are left out", (long long)lost);
+    p->y += ROW;
+    svg_words(p->to, 36, p->y, "left-out", text);
+  }
+}
+
+static void draw_legend(picture *p) {
+  enum { ACROSS = 3, WIDE = 320 };
+  int drawn = 0;
+  for (look k = IDLE; k < LOOKS; k++, drawn++) {
+    const int x = 8 + drawn % ACROSS * WIDE, y = p->y + drawn / ACROSS * 16;
+    fprintf(p->to, "<g transform=\"translate(%d %d)\"><path class=\"%s\" d=\"M0 0%s\"/>", x, y,
+            looks[k].name, looks[k].shape);
+    fprintf(p->to, "<g class=\"number\"><text x=\"5\" y=\"8\">%s</text></g>", looks[k].sample);
+    svg_words(p->to, 16, 9, NULL, looks[k].meaning);
+    fputs("</g>", p->to);
+  }
+  const int x = 8 + drawn % ACROSS * WIDE, y = p->y + drawn / ACROSS * 16;
+  fprintf(p->to, "<path class=\"barrier\" d=\"M%d %dh10\"/>", x, y + 5);
+  svg_words(p->to, x + 16, y + 9, NULL, "barrier of the block");
+  p->y = y + 24;
+  svg_words(
+      p->to, 8, p->y, NULL,
+      "Behind a step, for each warp: threads that are idle; sectors of the request; words that "
+      "a bank has to serve one by one; threads that meet at one address.");
+}
+
+/* Kinds differ by shape and number, too. */
+static const char style[] =
+    "<defs><pattern id=\"hatch\" width=\"3\" height=\"3\" patternUnits=\"userSpaceOnUse\" "
+    "patternTransform=\"rotate(45)\"><path d=\"M0 0v3\" stroke=\"#d1495b\" stroke-width=\"1.6\" "
+    "stroke-opacity=\".35\"/></pattern></defs>\n"
+    "<style>text{font:10px ui-monospace,monospace;fill:currentColor}.title{font-size:14px}"
+    ".heading{font-size:12px;font-weight:bold}.end{text-anchor:end}"
+    ".number text{font-size:7px;text-anchor:middle}"
+    ".idle{stroke:currentColor;stroke-width:2.6;opacity:.6}"
+    ".works{fill:currentColor;fill-opacity:.5}"
+    ".global{fill:#2f81f7;fill-opacity:.2;stroke:#2f81f7}"
+    ".shared{fill:#2da44e;fill-opacity:.2;stroke:#2da44e}"
+    ".conflict{fill:url(#hatch);stroke:#d1495b;stroke-width:1.5}"
+    ".atomic{fill:#d1762a;fill-opacity:.2;stroke:#d1762a;stroke-dasharray:2 1}"
+    ".exchange{fill:#b65bc4;fill-opacity:.3;stroke:#b65bc4}"
+    ".barrier{stroke:currentColor;stroke-width:2}</style>\n";
+
+/* What follows the head, of which the height is known at its end. */
+static rung_status draw_all(const explained *the, picture *p, char **text, size_t *length,
+                            rung_error *error) {
+  const int count = the->profile.count;
+  p->to = open_memstream(text, length);
+  if (!p->to) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a picture");
+  draw_legend(p);
+  for (int k = 0; k < count; k++)
+    draw_kernel(p, &the->profile.kernels[k], MOST_ROWS * (k + 1) / count,
+                (long)MOST_BYTES * (k + 1) / count);
+  if (fclose(p->to) == 0) return RUNG_OK;
+  return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a picture");
+}
+
+static int width_of(const rung_profile *profile) {
+  int most = 1;
+  for (int k = 0; k < profile->count; k++)
+    if (most < profile->kernels[k].threads) most = profile->kernels[k].threads;
+  if (most > RUNG_KEPT_WARPS * RUNG_LANES) most = RUNG_KEPT_WARPS * RUNG_LANES;
+  const int width = x_of((most - 1) / RUNG_LANES, (most - 1) % RUNG_LANES) + RIGHT;
+  return width < NARROWEST ? NARROWEST : width;
+}
+
+rung_status explain_draw(FILE *to, const explained *the, const rung_operation *operation,
+                         const rung_case *test_case, rung_error *error) {
+  char *body = NULL, title[RUNG_LABEL + 128];
+  size_t length = 0;
+  picture p = {.y = 54};
+  rung_status status = draw_all(the, &p, &body, &length, error);
+  if (!status) {
+    snprintf(title, sizeof title, "%.30s, rung %.30s: %s", operation->name, the->row->name,
+             test_case->label);
+    svg_begin(to, width_of(&the->profile), p.y + 24, "picture", false, title,
+              "What the threads of one block do on the simulated GPU: threads from left to right, "
+              "steps from top to bottom.");
+    fputs(style, to);
+    svg_words(to, 8, 24, "title", title);
+    svg_words(to, 8, 42, NULL, the->row->idea);
+    fputs(body, to);
+    fputs("</svg>\n", to);
+  }
+  free(body);
+  return status;
+}
