@@ -177,9 +177,7 @@ static rung_status run_taps(const rung_task *task) {
 
 template <typename S>
 static rung_status run(const rung_task *task) {
-  typedef typename correlate_tap<S>::type T;
-  return correlate_few_taps<T>(task) ? run_taps<S, CORRELATE_ARGUMENT / sizeof(T)>(task)
-                                     : run_taps<S, CORRELATE_TAPS>(task);
+  return correlate_by_taps<S>(task, [&](auto room) { return run_taps<S, room.TAPS>(task); });
 }
 
 extern "C" rung_status RUNG_ENTRY(correlate_unrolled)(const rung_task *task) {
