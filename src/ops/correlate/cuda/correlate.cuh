@@ -238,11 +238,9 @@ static inline correlate_taps<T, N> correlate_taps_of(const rung_task *task, int6
   return taps;
 }
 
-/* A kernel's taps, as an argument of a launch, have room for TAPS of them. */
+/* An argument of a launch with room for N taps. */
 template <int N>
-struct correlate_room {
-  enum { TAPS = N };
-};
+struct correlate_room {};
 
 /* run(room) for the smaller of the two arguments that holds a kernel's taps. */
 template <typename S, typename Run>
