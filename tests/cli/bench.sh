@@ -53,6 +53,15 @@ expect 2 "--caches 'warm'" "${bench[@]}" --caches cold,warm
 expect 2 "--type 'f33'" "${bench[@]}" --type f32,f33
 expect 2 "there is no 'nobody'" "${bench[@]}" --peers=nobody
 expect 2 "given; expected: one" "${bench[@]}" --hot --caches cold
+expect 2 "--memory 'pined' is not known; expected: pageable, pinned, " "${bench[@]}" --memory pinned,pined
+expect 2 "a comma with nothing" "${bench[@]}" --memory pinned,
+for option in --hot "--caches cold" --peers --markdown; do
+  # shellcheck disable=SC2086
+  expect 2 "given; expected: one" "${bench[@]}" --memory managed $option
+done
+expect 2 "--memory 'mapped,pageable' on device \"cpu\": a CPU works in" "${bench[@]}" --memory mapped,pageable
+expect 2 "expected: --device cuda" "$RUNG" bench correlate --device cpu --memory pageable
+expect 2 "all kinds of host memory are one to it; expected: --device cuda" "$RUNG" bench correlate --device sim --memory pinned
 expect 2 "expected: -o FILE" "${bench[@]}" --resume
 expect 2 "--blocks '0'" "${bench[@]}" --blocks 64,0
 only
