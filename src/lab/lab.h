@@ -86,9 +86,9 @@ typedef struct lab_rules {
   double spread;  /* stop when the relative IQR falls below: 0.01 */
   double seconds; /* or when this much time went into one candidate: 10 */
   bool hot;       /* leave the caches as the run before left them: another row, never mixed */
+  uint64_t seed;  /* order of interleaving */
   int memory;     /* 0: the kernel alone, in the device's memory; else 1 + a rung_memory, from where
                      and back to which the whole job is timed */
-  uint64_t seed;  /* order of interleaving */
 } lab_rules;
 lab_rules lab_rules_default(void);
 
