@@ -6,11 +6,12 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cheats/copycat.h"
 #include "cheats/fake.h"
-#include "lab/lab.h"
+#include "lab/resume.h"
 
 static int launches, wrong_from; /* 0: never */
 
@@ -71,6 +72,28 @@ static const char *text_of(const json_t *object, const char *key) {
   return json_string_value(json_object_get(object, key));
 }
 
+/* A record is gone on with where the memory is the same, and no other. */
+static void expect_read(const lab_bench *of, const char *name, const json_t *lines) {
+  rung_error error = {0};
+  lab_records records = {0};
+  bool taken[1] = {false}, found;
+  char *text = lab_record_text(lines);
+  assert_non_null(text);
+  assert_int_equal(lab_read(&records, "it", text, strlen(text), &error), RUNG_OK);
+  assert_int_equal(records.count, 1);
+  assert_string_equal(records.cases[0].memory, name);
+  lab_bench_set_up set_up = {.context = of->context, .rules = of->rules};
+  for (set_up.rules.memory = 0; set_up.rules.memory <= RUNG_MEMORIES; set_up.rules.memory++) {
+    taken[0] = false;
+    assert_int_equal(
+        lab_resume_find(&records, "it", &set_up, &operation, "n=5000", taken, &found, &error),
+        RUNG_OK);
+    assert_int_equal(found, set_up.rules.memory == of->rules.memory);
+  }
+  lab_records_free(&records);
+  free(text);
+}
+
 static void expect_record(const lab_bench *of, const char *name) {
   static const char *const stages[] = {"copy_in", "clear_fill", "clear_copy", "kernel", "copy_out"};
   const lab_candidate *c = &of->candidates[0];
@@ -91,6 +114,7 @@ static void expect_record(const lab_bench *of, const char *name) {
       assert_true(ms >= 0 && ms == c->stages[i * LAB_STAGES + (int)s]);
     }
   }
+  expect_read(of, name, lines);
   json_decref(lines);
 }
 
