@@ -20,6 +20,7 @@ _rung() {
       --kernel) words="box3 box5 gauss3 gauss5 sobel-x sobel-y prewitt-x prewitt-y scharr-x scharr-y laplace sharpen identity" ;;
       --scale) words="auto" ;;
       --caches) words="cold hot cold,hot" ;;
+      --memory) words="pageable pinned write-combined mapped managed" ;;
       --op) words="sum min max mean" ;;
       --format) words="xyz gro pdb lammps csv npy" ;;
       --preset) words="2016 2019 2021 2023 2025" ;;

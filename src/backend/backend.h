@@ -51,6 +51,16 @@ enum { RUNG_EVENTS = 40 };
 /* The oldest GPUs that the CUDA kernels are compiled for. */
 enum { RUNG_LEAST_CAPABILITY = 75 };
 
+/* Host memory, by how a GPU reaches it. */
+typedef enum rung_memory {
+  RUNG_PAGEABLE,       /* ordinary: copies go by way of pinned buffers */
+  RUNG_PINNED,         /* copied from and to directly */
+  RUNG_WRITE_COMBINED, /* pinned, and past the CPU's caches: slow to read there */
+  RUNG_MAPPED,         /* pinned, and read and written by kernels where it is: no copies */
+  RUNG_MANAGED,        /* pages go where they are touched */
+  RUNG_MEMORIES
+} rung_memory;
+
 typedef enum rung_copy { RUNG_TO_DEVICE, RUNG_TO_HOST, RUNG_ON_DEVICE } rung_copy;
 
 /* What a probe kernel measures: the peaks of docs/METHOD.md. */
@@ -173,6 +183,13 @@ typedef struct rung_backend {
    * *profile, to be freed by rung_profile_free(); on failure it is empty. */
   rung_status (*profile_begin)(rung_state *state, bool keep, rung_error *error);
   rung_status (*profile_end)(rung_state *state, rung_profile *profile, rung_error *error);
+
+  /* -- kinds of host memory, for comparing them -- NULL where there is but one. Any of them,
+   * aligned to 256 bytes; *device: where kernels find it, NULL where they do not. On failure both
+   * are NULL. */
+  rung_status (*allocate_kind)(rung_state *state, rung_memory kind, size_t bytes, void **memory,
+                               void **device, rung_error *error);
+  void (*release_kind)(rung_state *state, rung_memory kind, void *memory);
 } rung_backend;
 
 #ifdef __cplusplus

@@ -12,6 +12,8 @@
 #define RUNG_ENTRY(name) name##_sim
 #endif
 
+#include "backend/texture.h"
+
 /* Provided by the surface:
  *
  * RUNG_LAUNCH(task, kernel, grid, block, shared_bytes, arguments...)
@@ -36,7 +38,12 @@
  *     queues a call of a function of the host, void (*)(void *), which may not touch the device;
  *     returns on error.
  * RUNG_COPY_TO_CONSTANT(task, symbol, from, bytes)
- *     queues a copy of host memory into a __constant__ array; returns on error.
+ *     queues a copy of host memory into a __constant__ array; returns on error. Kernels read only
+ *     what was copied there.
+ * RUNG_TEXTURE(task, shown, &object)
+ *     the cudaTextureObject_t that shows what a rung_texture says (backend/texture.h), for
+ *     tex2D<T>() of rows and tex1Dfetch<T>() of a line; returns on error. It is the opened
+ * device's, which keeps it, and gives it again to whoever asks for the same: nothing is waited for.
  * rung_load_acquire(address), rung_store_release(address, value)
  *     flags of 4 or 8 bytes between blocks; who waits for one looks again and again.
  * rung_load_relaxed(address), rung_store_relaxed(address, value)

@@ -9,7 +9,21 @@ static const char verb[] = "bench";
 
 enum { SAMPLES_MOST = 100000, BLOCK_MOST = 1024 };
 
-enum { SIZES, TYPE, BLOCKS, RUNGS, CACHES, HOT, PEERS, SAMPLES, TIME_OUT, MARKDOWN, CSV, RESUME };
+enum {
+  SIZES,
+  TYPE,
+  BLOCKS,
+  RUNGS,
+  CACHES,
+  HOT,
+  MEMORY,
+  PEERS,
+  SAMPLES,
+  TIME_OUT,
+  MARKDOWN,
+  CSV,
+  RESUME
+};
 static const cli_option options[] = {
     {"sizes", 0, "LINE",
      "the jobs: \"n=1e6,2^10..2^20 type=f32,f64\", lists and ranges of values, each with each; "
@@ -20,6 +34,9 @@ static const cli_option options[] = {
     {"rung", 0, "LIST", "only these rungs: global,onchip"},
     {"caches", 0, "LIST", "cold, hot or cold,hot; default cold: emptied before every sample"},
     {"hot", 0, NULL, "leave the caches as the run before left them: --caches hot"},
+    {"memory", 0, "LIST",
+     "the whole job on a GPU, from host memory of that kind and back, by stages: pageable, "
+     "pinned, write-combined, mapped, managed"},
     {"peers", 0, "[=LIST]",
      "other libraries and programs too, where they are found; or only these"},
     {"samples", 0, "N", "take N samples of each; default 11 to 101, until they agree"},
@@ -50,6 +67,9 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
       break;
     case HOT:
       r->hot = true;
+      break;
+    case MEMORY:
+      r->memory = value;
       break;
     case PEERS:
       r->peers = true;

@@ -8,7 +8,7 @@
 enum { BENCH_COMMAND = 1024 };
 
 typedef struct bench_request {
-  const char *sizes, *blocks, *rungs, *types, *caches, *csv;
+  const char *sizes, *blocks, *rungs, *types, *caches, *memory, *csv;
   const char *peer_names; /* NULL: all */
   bool peers, hot, markdown, resume;
   int64_t samples; /* 0: the lab's rules */
@@ -21,6 +21,7 @@ typedef struct bench_job {
   const rung_operation *operation;
   char *line;
   bool hot, done; /* done: the record had it */
+  int memory;     /* lab_rules' */
 } bench_job;
 
 typedef struct bench_jobs {

@@ -12,6 +12,7 @@ typedef struct adding {
   const rung_operation *operation;
   const char *types; /* NULL: as the lines say */
   bool hot;
+  int memory;
 } adding;
 
 static rung_status add_job(void *to, const char *line, rung_error *error) {
@@ -30,7 +31,8 @@ static rung_status add_job(void *to, const char *line, rung_error *error) {
   }
   char *copy = strdup(line);
   if (!copy) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for --sizes");
-  jobs->jobs[jobs->count] = (bench_job){.operation = a->operation, .hot = a->hot};
+  jobs->jobs[jobs->count] =
+      (bench_job){.operation = a->operation, .hot = a->hot, .memory = a->memory};
   jobs->jobs[jobs->count++].line = copy;
   return RUNG_OK;
 }
@@ -85,11 +87,15 @@ typedef struct caches_adding {
   const bench_request *request;
   const rung_operation *const *operations;
   bench_jobs *jobs;
+  int memory;
 } caches_adding;
 
 static rung_status add_caches(void *to, const char *name, rung_error *error) {
   caches_adding *all = to;
-  adding a = {.jobs = all->jobs, .types = all->request->types, .hot = strcmp(name, "hot") == 0};
+  adding a = {.jobs = all->jobs,
+              .types = all->request->types,
+              .hot = strcmp(name, "hot") == 0,
+              .memory = all->memory};
   if (!a.hot && strcmp(name, "cold") != 0)
     return rung_fail(error, RUNG_UNKNOWN_NAME,
                      "--caches '%.40s' is not known; expected: cold, hot or both, with a comma "
@@ -103,12 +109,36 @@ static rung_status add_caches(void *to, const char *name, rung_error *error) {
   return status;
 }
 
+static rung_status add_memory(void *to, const char *name, rung_error *error) {
+  caches_adding *all = to;
+  if (lab_memory_named(name, &all->memory)) return add_caches(all, "cold", error);
+  return rung_fail(error, RUNG_UNKNOWN_NAME,
+                   "--memory '%.40s' is not known; expected: pageable, pinned, write-combined, "
+                   "mapped, managed, or several with commas between them",
+                   name);
+}
+
+/* What goes with no other option. */
+static rung_status check_memory(const bench_request *r, rung_error *error) {
+  const char *other = r->hot || r->caches ? "--caches"
+                      : r->peers          ? "--peers"
+                      : r->markdown       ? "--markdown"
+                                          : NULL;
+  if (!other) return RUNG_OK;
+  return rung_fail(error, RUNG_BAD_ARGUMENT,
+                   "--memory and %s are both given; expected: one of them", other);
+}
+
 rung_status bench_jobs_of(const bench_request *request, const rung_operation *const *operations,
                           bench_jobs *jobs, rung_error *error) {
   caches_adding all = {.request = request, .operations = operations, .jobs = jobs};
   if (request->hot && request->caches)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "--hot and --caches are both given; expected: one of them");
+  if (request->memory) {
+    const rung_status status = check_memory(request, error);
+    return status ? status : cli_each_value(request->memory, add_memory, &all, error);
+  }
   return cli_each_value(request->caches ? request->caches
                         : request->hot  ? "hot"
                                         : "cold",

@@ -53,6 +53,7 @@ static rung_status mark_jobs(bench_part *part, const lab_records *records, const
   for (int i = 0; i < jobs->count && !status; i++) {
     bench_job *job = &jobs->jobs[i];
     set_up->rules.hot = job->hot;
+    set_up->rules.memory = job->memory;
     status =
         lab_resume_find(records, path, set_up, job->operation, job->line, taken, &job->done, error);
     part->kept += job->done;

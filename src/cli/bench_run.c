@@ -32,6 +32,18 @@ static rung_status check_peers(const bench *b, const rung_operation *const *oper
   return status;
 }
 
+/* Only a GPU is far from the host's memory. */
+static rung_status check_memory(const bench *b, rung_error *error) {
+  const rung_kind kind = b->set_up.context->device.kind;
+  if (!b->request->memory || kind == RUNG_CUDA) return RUNG_OK;
+  return rung_fail(
+      error, RUNG_UNSUPPORTED, "--memory '%.40s' on device \"%s\": %s; expected: --device cuda",
+      b->request->memory, rung_kind_name(kind),
+      kind == RUNG_SIM ? "the simulated GPU has no speed to measure, and all kinds of host memory "
+                         "are one to it"
+                       : "a CPU works in the host's memory, of which nothing is copied");
+}
+
 /* Whether standard output has tables, not records or CSV. */
 static bool prints_tables(const bench *b) {
   const cli_common *common = b->common;
@@ -41,7 +53,9 @@ static bool prints_tables(const bench *b) {
 
 static void say(const bench *b, const lab_bench *m) {
   char text[256];
-  if (b->request->markdown) {
+  if (m->rules.memory && prints_tables(b)) {
+    measure_stages(stdout, m);
+  } else if (b->request->markdown) {
     measure_markdown(stdout, m);
   } else if (prints_tables(b)) {
     measure_print(stdout, m);
@@ -54,6 +68,7 @@ static void say(const bench *b, const lab_bench *m) {
 static rung_status run_job(bench *b, const bench_job *job, rung_error *error) {
   lab_bench m;
   b->set_up.rules.hot = job->hot;
+  b->set_up.rules.memory = job->memory;
   rung_status status = lab_bench_run(&b->set_up, job->operation, rung_cases_of(job->operation),
                                      job->line, &m, error);
   cli_progress_end(&b->progress);
@@ -106,6 +121,7 @@ rung_status bench_run(bench *b, const rung_operation *const *operations, rung_er
   const cli_common *common = b->common;
   rung_status status =
       measure_open(&b->set_up, common, common->device, &b->progress, b->request->peers, error);
+  if (!status) status = check_memory(b, error);
   if (!status) status = check_peers(b, operations, error);
   if (!status)
     status =

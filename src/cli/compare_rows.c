@@ -11,6 +11,7 @@ static const lab_read_candidate *find(const lab_records *in, const lab_read_case
     const lab_read_case *other = &in->cases[i];
     if (strcmp(other->operation, of->operation) != 0 || strcmp(other->label, of->label) != 0 ||
         strcmp(other->seed, of->seed) != 0 || other->hot != of->hot ||
+        strcmp(other->memory, of->memory) != 0 ||
         strcmp(lab_read_text(other->device, "backend"), lab_read_text(of->device, "backend")) != 0)
       continue;
     for (int k = 0; k < other->count; k++) {

@@ -90,7 +90,6 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
   }
 }
 
-#define COMMON (CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT)
 #define ABOUT                                                                                     \
   "IMAGE is a PNG, PGM, PPM, PAM, PFM, JPEG, TIFF or NPY file of u8, u16, f16, f32 or f64,\n"     \
   "(height, width) or (height, width, channels); '-' is standard input. The result is f32, of\n"  \
@@ -99,33 +98,26 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
   "scharr-y, laplace, sharpen, identity; files of text, .npy or an image.\n"                      \
   "Borders: constant:VALUE, edge, mirror-edge, mirror, wrap, or a library's own word after its\n" \
   "name, as scipy:reflect, numpy:symmetric, opencv:reflect101, torch:circular."
-#define OUTPUT "the result, in the format of its extension; default: .npy to standard output"
+
+/* What the two verbs have in common. */
+#define FILTER                                                                                   \
+  .synopsis = "IMAGE --kernel K [OPTION]... -o OUT",                                             \
+  .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT,  \
+  .types = TAKEN,                                                                                \
+  .output_help = "the result, in the format of its extension; default: .npy to standard output", \
+  .options = options, .take = take, .least = 1, .most = 1
 
 static const cli_usage usages[] = {
     {.verb = "correlate",
-     .synopsis = "IMAGE --kernel K [OPTION]... -o OUT",
      .about = "Filters an image: every element becomes the sum of its neighbours, each times the\n"
               "kernel's element that lies on it.\n" ABOUT,
      .example = "rung correlate photo.png --kernel gauss5:1.2 --clip -o soft.png",
-     .common = COMMON,
-     .types = TAKEN,
-     .output_help = OUTPUT,
-     .options = options,
-     .take = take,
-     .least = 1,
-     .most = 1},
+     FILTER},
     {.verb = "convolve",
-     .synopsis = "IMAGE --kernel K [OPTION]... -o OUT",
      .about = "As rung correlate, with the kernel turned round: its rows and its columns are\n"
               "reversed.\n" ABOUT,
      .example = "rung convolve photo.png --kernel sobel-x --scale auto -o edges.png",
-     .common = COMMON,
-     .types = TAKEN,
-     .output_help = OUTPUT,
-     .options = options,
-     .take = take,
-     .least = 1,
-     .most = 1}};
+     FILTER}};
 
 /* The very same file, under whatever name. */
 static bool same_file(const char *a, const char *b) {

@@ -25,8 +25,4 @@ rung_status correlate_border(rung_filter_model *model, const char *text, rung_er
 /* The image through the filter into its file, strip by strip. */
 rung_status correlate_run(correlate_request *r, const char *path, rung_error *error);
 
-/* Of names that are not known: ", did you mean 'x'?" for the nearest of `names`, or "". */
-enum { CORRELATE_HINT = 64 };
-const char *correlate_hint(const char *name, const char *const *names, char text[CORRELATE_HINT]);
-
 #endif

@@ -13,43 +13,16 @@ enum { MOST = RUNG_KERNEL_MOST * RUNG_KERNEL_MOST };
 
 /* ---- names that are nearly right ---------------------------------------------------------- */
 
-/* How many letters must be changed, left out or added. */
-static int distance(const char *a, const char *b) {
-  enum { LONGEST = 32 };
-  int row[LONGEST + 1];
-  const int n = (int)strnlen(b, LONGEST);
-  for (int j = 0; j <= n; j++) row[j] = j;
-  for (int i = 1; *a && i <= LONGEST; i++, a++) {
-    int corner = row[0];
-    row[0] = i;
-    for (int j = 1; j <= n; j++) {
-      const int change = corner + (tolower((unsigned char)*a) != tolower((unsigned char)b[j - 1])),
-                gap = 1 + (row[j] < row[j - 1] ? row[j] : row[j - 1]);
-      corner = row[j];
-      row[j] = change < gap ? change : gap;
-    }
-  }
-  return row[n];
-}
-
-const char *correlate_hint(const char *name, const char *const *names, char text[CORRELATE_HINT]) {
-  const char *nearest = NULL;
-  const int third = (int)strlen(name) / 3;
-  int least = third < 2 ? 1 + third : 3; /* letters that are wrong, at most */
-  for (; *names; names++) {
-    const int wrong = distance(name, *names);
-    if (wrong > least || (wrong == least && nearest)) continue;
-    least = wrong;
-    nearest = *names;
-  }
-  text[0] = '\0';
-  if (nearest) snprintf(text, CORRELATE_HINT, " (did you mean '%s'?)", nearest);
-  return text;
+/* "; did you mean 'x'?" for the nearest of `names`, else ";". */
+static const char *hint(const char *name, const char *const *names, char text[CLI_GUESS]) {
+  cli_guess guess = {.word = name};
+  for (; *names; names++) cli_guess_try(&guess, *names);
+  return guess.best ? cli_guess_text(&guess, text) : ";";
 }
 
 rung_status correlate_border(rung_filter_model *model, const char *text, rung_error *error) {
   static const char prefix[] = "constant:";
-  char hint[CORRELATE_HINT];
+  char meant[CLI_GUESS];
   if (strncmp(text, prefix, sizeof prefix - 1) == 0) {
     model->edge = RUNG_EDGE_CONSTANT;
     return cli_double("--border constant:", text + sizeof prefix - 1, &model->edge_value, error);
@@ -58,10 +31,10 @@ rung_status correlate_border(rung_filter_model *model, const char *text, rung_er
   if (rung_edge_named(text, &model->edge) == RUNG_OK) return RUNG_OK;
   return rung_fail(
       error, RUNG_UNKNOWN_NAME,
-      "--border '%.40s' is not known%s; expected: constant:VALUE, edge, mirror-edge, "
+      "--border '%.40s' is not known%s expected: constant:VALUE, edge, mirror-edge, "
       "mirror, wrap, or a library's own word with its name before it, as scipy:reflect "
       "or opencv:reflect101",
-      text, correlate_hint(text, rung_edge_names(), hint));
+      text, hint(text, rung_edge_names(), meant));
 }
 
 /* ---- by name ------------------------------------------------------------------------------ */
@@ -238,10 +211,10 @@ static rung_status read_kernel(const char *text, grid *kernel, rung_error *error
   static const char *const names[] = {"box3",      "gauss3",    "sobel-x",  "sobel-y",
                                       "prewitt-x", "prewitt-y", "scharr-x", "scharr-y",
                                       "laplace",   "sharpen",   "identity", NULL};
-  char hint[CORRELATE_HINT];
+  char meant[CLI_GUESS];
   return rung_fail(error, RUNG_UNKNOWN_NAME,
-                   "--kernel '%.40s' is not known%s; expected: a name, rows of numbers or a file",
-                   text, correlate_hint(text, names, hint));
+                   "--kernel '%.40s' is not known%s expected: a name, rows of numbers or a file",
+                   text, hint(text, names, meant));
 }
 
 rung_status correlate_kernel(const correlate_request *r, grid *kernel, rung_error *error) {

@@ -87,6 +87,7 @@ static void put_row(FILE *to, const lab_read_case *of, const lab_read_candidate 
   put_number(to, of->load);
   put_number(to, of->others);
   put_text(to, of->date);
+  put_text(to, of->memory);
   fputc('\n', to);
 }
 
@@ -96,9 +97,10 @@ static void put_all(FILE *to, const lab_records *records) {
   fputs("operation,device", to);
   for (int k = 0; k < names.count; k++) put_text(to, names.names[k]);
   fputs(
-      ",caches,rung,peer,order,block,median_ms,median_low_ms,median_high_ms,min_ms,q1_ms,q3_ms,max_"
-      "ms,samples,stop,gb_per_s,"
-      "gflop_per_s,gain,part_of_peak,clock_mhz,verdict,sentence,bits,load,others,date\n",
+      ",caches,rung,peer,order,block,median_ms,median_low_ms,median_high_ms,min_ms,q1_ms,q3_ms,"
+      "max_ms,samples,stop,gb_per_s,gflop_per_s,gain,part_of_peak,clock_mhz,verdict,sentence,bits,"
+      "load,others,date,memory
+      ",
       to);
   for (int i = 0; i < records->count; i++)
     for (int k = 0; k < records->cases[i].count; k++)

@@ -15,6 +15,8 @@ rung_status measure_open(lab_bench_set_up *set_up, const cli_common *common, con
 void measure_print(FILE *to, const lab_bench *result);
 /* The same as a table of Markdown. */
 void measure_markdown(FILE *to, const lab_bench *result);
+/* Of whole jobs (lab_rules.memory): end to end, and the medians of the stages. measure_stages.c */
+void measure_stages(FILE *to, const lab_bench *result);
 /* What disturbed it, in words; "" where nothing did. */
 const char *measure_disturbed(const lab_bench *result, char *text, size_t room);
 /* The ladder as bars: one line a rung. */

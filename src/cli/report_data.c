@@ -51,7 +51,7 @@ static bool same_place(const lab_read_case *a, const lab_read_case *b) {
 
 static bool same_kind(const lab_read_case *a, const lab_read_case *b) {
   char first[RUNG_LABEL + 8], second[RUNG_LABEL + 8];
-  if (!same_place(a, b) || a->hot != b->hot) return false;
+  if (!same_place(a, b) || a->hot != b->hot || strcmp(a->memory, b->memory) != 0) return false;
   kind_of(a->label, first);
   kind_of(b->label, second);
   return strcmp(first, second) == 0;

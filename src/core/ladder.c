@@ -45,6 +45,7 @@ static rung_status step_after(const rung_row *row, const rung_task *task, rung_s
   if (row->then == NULL) return RUNG_OK;
   step->task = (rung_task){.problem = step->problem.bytes,
                            .stream = task->stream,
+                           .state = task->state,
                            .device = task->device,
                            .error = task->error};
   return row->then(task, step);

@@ -16,6 +16,7 @@ typedef struct rung_task {
   void *host_scratch; /* host_scratch_bytes() of it, aligned to 16, pinned where there is such */
   int block;          /* threads per block; 0: the rung's own choice */
   void *stream;       /* cudaStream_t; NULL on the CPU */
+  rung_state *state;  /* the opened device, for what it keeps from launch to launch; NULL: unset */
   const rung_device *device;
   rung_error *error;
 } rung_task;

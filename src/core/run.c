@@ -61,6 +61,7 @@ static rung_status find_memory(run *run, rung_piece_plan *layout) {
     status = rung_host_scratch(context, needs->host_scratch, &layout->task.host_scratch);
   layout->task.scratch = run->memory + (size_t)run->plan->lanes * run->lane;
   layout->task.stream = context->backend->stream(context->state);
+  layout->task.state = context->state;
   return status;
 }
 

@@ -74,11 +74,16 @@ static void tell(const lab_bench_set_up *set_up, const char *what) {
 static rung_status sample(const lab_bench_set_up *set_up, lab_bench *bench, rung_error *error) {
   const rung_device *device = &bench->context->device;
   lab_fixture *fixture = NULL;
-  rung_status status = lab_fixture_open(bench->context, &bench->test_case, &fixture, error);
+  const bool whole = bench->rules.memory > 0;
+  rung_status status =
+      whole ? RUNG_OK : lab_fixture_open(bench->context, &bench->test_case, &fixture, error);
   if (status) return status;
   if (set_up->peers) status = set_up->peers->begin(&bench->test_case, device, error);
   const lab_watch before = lab_watch_now();
-  if (!status)
+  if (!status && whole)
+    status = lab_sample_memory(bench->context, &bench->test_case, bench->candidates, bench->count,
+                               &bench->rules, set_up->progress, set_up->to, error);
+  else if (!status)
     status = lab_sample(fixture, bench->candidates, bench->count, &bench->rules, set_up->progress,
                         set_up->to, error);
   const lab_watch after = lab_watch_now();
@@ -136,9 +141,11 @@ rung_status lab_bench_run(lab_bench_set_up *set_up, const rung_operation *operat
   rung_status status = cases->make(line, bench->rules.seed, &bench->test_case, error);
   bench->made = status == RUNG_OK;
   if (!status) status = cases->expect(&bench->test_case, error);
-  if (!status) status = find_peaks(set_up, error);
+  /* The peaks are the device's, and say nothing of the way there. */
+  const bool whole = bench->rules.memory > 0;
+  if (!status && !whole) status = find_peaks(set_up, error);
   if (!status) status = sample(set_up, bench, error);
-  if (!status) status = hold_to_peaks(set_up, bench, error);
+  if (!status && !whole) status = hold_to_peaks(set_up, bench, error);
   return status;
 }
 

@@ -46,6 +46,7 @@ bool lab_is_host(const rung_device *device) {
 void lab_task_of(rung_context *context, const rung_case *test_case, rung_task *task) {
   *task = (rung_task){.problem = test_case->problem,
                       .stream = context->backend->stream(context->state),
+                      .state = context->state,
                       .device = &context->device};
   const bool host = lab_is_host(&context->device);
   for (int i = 0; i < test_case->inputs + test_case->outputs; ++i) {

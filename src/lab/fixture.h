@@ -79,6 +79,13 @@ bool lab_fixture_zones_live(lab_fixture *fixture, lab_verdict *verdict);
 /* Copies the inputs to the device again. */
 rung_status lab_fixture_load(lab_fixture *fixture, rung_error *error);
 
+/* What a rung's outputs, compact on the host, say of it; *verdict began as good. verify.c */
+void lab_check_outputs(const rung_case *test_case, const rung_row *row, const rung_view *outputs,
+                       lab_verdict *verdict);
+/* Whether the rules say to stop, and why. sample.c */
+bool lab_is_done(const lab_rules *rules, const lab_candidate *candidate, double spent,
+                 lab_stop *why);
+
 /* Launch failed, with its cause. */
 void lab_find_failure(lab_verdict *verdict, const rung_error *error);
 /* verdict->finding and its sentence, printf-wise. */

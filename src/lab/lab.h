@@ -90,6 +90,8 @@ typedef struct lab_rules {
   double seconds; /* or when this much time went into one candidate: 10 */
   bool hot;       /* leave the caches as the run before left them: another row, never mixed */
   uint64_t seed;  /* order of interleaving */
+  int memory;     /* 0: the kernel alone, in the device's memory; else 1 + a rung_memory, from where
+                     and back to which the whole job is timed */
 } lab_rules;
 lab_rules lab_rules_default(void);
 
@@ -107,6 +109,7 @@ typedef struct lab_candidate {
   lab_verdict before, after;
   double *samples; /* milliseconds, in the order taken; owned */
   double *clocks;  /* MHz, one a sample */
+  double *stages;  /* milliseconds, LAB_STAGES a sample; owned; NULL: only the kernel was timed */
   int count;
   lab_stats time, clock;
   lab_stop stop;
@@ -124,6 +127,33 @@ rung_status lab_sample(lab_fixture *fixture, lab_candidate *candidates, int coun
                        void (*progress)(void *to, double done, const char *what), void *to,
                        rung_error *error);
 void lab_candidate_free(lab_candidate *candidate);
+
+/* ---- memory.c: the whole job, from host memory of one kind and back ---------------------------
+ */
+
+typedef enum lab_stage {
+  LAB_COPY_IN,
+  LAB_CLEAR_FILL, /* the output, by a fill */
+  LAB_CLEAR_COPY, /* the same by copying zeros from the host: beside the whole, for comparison */
+  LAB_KERNEL,
+  LAB_COPY_OUT, /* of mapped and managed memory: the host looks at every page */
+  LAB_STAGES
+} lab_stage;
+const char *lab_stage_name(lab_stage stage); /* "copy_in": stands in records */
+
+/* Of lab_rules.memory: "pageable", "pinned", "write-combined", "mapped", "managed"; "" for 0.
+ * Named: false, *memory untouched, where there is no such kind. */
+const char *lab_memory_name(int memory);
+bool lab_memory_named(const char *name, int *memory);
+
+/* As lab_sample(), by rules->memory, which is not 0: each candidate is verified in the device's
+ * memory, then timed on the host's clock from the host's arrays to the host's arrays, and what the
+ * last run left there is checked. Clocks are not known: 0. RUNG_UNSUPPORTED where the device knows
+ * one kind of host memory only. */
+rung_status lab_sample_memory(rung_context *context, const rung_case *test_case,
+                              lab_candidate *candidates, int count, const lab_rules *rules,
+                              void (*progress)(void *to, double done, const char *what), void *to,
+                              rung_error *error);
 
 /* ---- peak.c: what this device can do, measured; peak_file.c: and kept ------------------------ */
 

@@ -187,6 +187,7 @@ static rung_status read_case(reader *r, const json_t *line) {
   of->device = r->device;
   of->peaks = r->peaks;
   of->hot = json_is_true(json_object_get(r->rules, "hot"));
+  of->memory = lab_read_text(line, "memory");
   of->facts = json_object_get(line, "facts");
   of->peak_bound = lab_read_text(line, "peak_bound");
   of->peak_level = lab_read_text(line, "peak_level");

@@ -28,6 +28,7 @@ typedef struct lab_read_case {
   double peak_ms; /* NaN: no peak was measured */
   const char *peak_bound, *peak_level, *caches;
   bool hot;
+  const char *memory; /* "": the kernel alone was timed */
   /* What holds for it of the lines before; peaks NULL: none. To be looked at by lab_read_text(). */
   const json_t *provenance, *rules, *device, *peaks, *facts;
   lab_read_candidate *candidates;

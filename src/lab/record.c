@@ -94,6 +94,7 @@ static json_t *rules_json(const lab_rules *rules) {
   put(&to, "spread", lab_number(rules->spread));
   put(&to, "seconds", lab_number(rules->seconds));
   put(&to, "hot", json_boolean(rules->hot));
+  if (rules->memory) put_text(&to, "memory", lab_memory_name(rules->memory));
   put_wide(&to, "seed", rules->seed);
   return end(&to);
 }
@@ -190,6 +191,7 @@ static json_t *case_json(const lab_bench *bench, const lab_limit *limit, json_t 
     put_text(&to, "peak_level", limit->level);
     put_text(&to, "caches", limit->caches);
   }
+  if (bench->rules.memory) put_text(&to, "memory", lab_memory_name(bench->rules.memory));
   if (json_object_size(facts) > 0) put(&to, "facts", json_incref(facts));
   put(&to, "candidates", json_integer(bench->count));
   return end(&to);
@@ -220,6 +222,20 @@ static json_t *verdict_json(const lab_verdict *verdict) {
   return end(&to);
 }
 
+/* Every stage's samples. */
+static json_t *stages_json(const lab_candidate *candidate) {
+  writer to = begin();
+  for (lab_stage s = 0; s < LAB_STAGES; ++s) {
+    json_t *samples = json_array();
+    for (int i = 0; i < candidate->count; ++i)
+      if (json_array_append_new(samples, lab_number(candidate->stages[i * LAB_STAGES + (int)s])) !=
+          0)
+        to.failed = true;
+    put(&to, lab_stage_name(s), samples);
+  }
+  return end(&to);
+}
+
 static json_t *candidate_json(const lab_candidate *candidate) {
   static const char *const orders[] = {"canonical", "textbook", "loose"};
   writer to = begin();
@@ -239,6 +255,7 @@ static json_t *candidate_json(const lab_candidate *candidate) {
     put_text(&to, "bits", bits);
   }
   put(&to, "samples_ms", numbers(candidate->samples, candidate->count));
+  if (candidate->stages) put(&to, "stages_ms", stages_json(candidate));
   put(&to, "clocks_mhz", numbers(candidate->clocks, candidate->count));
   put_text(&to, "stop", lab_stop_text(candidate->stop));
   return end(&to);

@@ -102,7 +102,8 @@ rung_status lab_resume_find(const lab_records *records, const char *path,
   for (; at < records->count; ++at) {
     const lab_read_case *of = &records->cases[at];
     if (!taken[at] && strcmp(of->operation, operation->name) == 0 && strcmp(of->line, line) == 0 &&
-        of->hot == set_up->rules.hot)
+        of->hot == set_up->rules.hot &&
+        strcmp(of->memory, lab_memory_name(set_up->rules.memory)) == 0)
       break;
   }
   if (at == records->count) return RUNG_OK;

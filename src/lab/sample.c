@@ -153,9 +153,8 @@ static rung_status begin(sampling *all, int index, rung_error *error) {
   return RUNG_OK;
 }
 
-/* Whether the rules say to stop, and why. */
-static bool is_done(const lab_rules *rules, const lab_candidate *candidate, double spent,
-                    lab_stop *why) {
+bool lab_is_done(const lab_rules *rules, const lab_candidate *candidate, double spent,
+                 lab_stop *why) {
   const lab_stats time = lab_stats_of(candidate->samples, candidate->count);
   if (candidate->count >= rules->least && lab_relative_iqr(&time) < rules->spread) {
     *why = LAB_STEADY;
@@ -205,7 +204,7 @@ static rung_status step(sampling *all, int index, rung_error *error) {
     candidate->stop = LAB_REFUSED;
     all->active[index] = false;
     lab_fixture_load(all->fixture, NULL); /* a stray write may have gone further than the canary */
-  } else if (is_done(all->rules, candidate, all->spent[index], &candidate->stop)) {
+  } else if (lab_is_done(all->rules, candidate, all->spent[index], &candidate->stop)) {
     all->active[index] = false;
     finish(all, candidate); /* now, while the last timed output is still there */
   }
@@ -293,5 +292,6 @@ rung_status lab_sample(lab_fixture *fixture, lab_candidate *candidates, int coun
 void lab_candidate_free(lab_candidate *candidate) {
   free(candidate->samples);
   free(candidate->clocks);
+  free(candidate->stages);
   *candidate = (lab_candidate){.row = candidate->row, .block = candidate->block};
 }

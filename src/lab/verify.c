@@ -205,9 +205,8 @@ static uint64_t bits_of(const rung_view *outputs, int count) {
   return hash;
 }
 
-static void check(lab_fixture *fixture, const rung_row *row, const rung_view *outputs,
-                  lab_verdict *verdict) {
-  const rung_case *test_case = fixture->test_case;
+void lab_check_outputs(const rung_case *test_case, const rung_row *row, const rung_view *outputs,
+                       lab_verdict *verdict) {
   rung_comparison *found = &verdict->comparison;
   test_case->cases->check(test_case, row->order, outputs, found);
   for (int k = 0; k < test_case->outputs; ++k) {
@@ -249,7 +248,7 @@ void lab_fixture_check(lab_fixture *fixture, const rung_row *row, lab_verdict *v
   if (fetch_outputs(fixture, outputs, &error) != RUNG_OK)
     lab_find_failure(verdict, &error);
   else
-    check(fixture, row, outputs, verdict);
+    lab_check_outputs(fixture->test_case, row, outputs, verdict);
 }
 
 /* ---- the held stream ---------------------------------------------------------------------- */

@@ -325,3 +325,127 @@ KERNEL(shuffle_orders) {
   if (first + (at ^ 3) < n) out[first + (at ^ 3)] = factor * tile[at ^ 3];
 }
 ENTRIES(shuffle_orders)
+
+/* ---- textures and constant memory ----------------------------------------------------------- */
+
+static rung_status show(const rung_task *task, const void *data, int64_t elements,
+                        cudaTextureObject_t *texture) {
+  const rung_texture shown = {data, RUNG_TEXEL_F32, elements, 0, 0, false};
+  RUNG_TEXTURE(task, &shown, texture);
+  return RUNG_OK;
+}
+
+#define TEXTURE_KERNEL(name)                                                          \
+  template <bool Mended>                                                              \
+  static __global__ void name(int64_t n, const float *in, float *out, float *scratch, \
+                              cudaTextureObject_t texture)
+/* What the texture shows: `extra` elements more than there are. */
+#define TEXTURE_ENTRY(entry, kernel, data, extra)                                                  \
+  extern "C" rung_status RUNG_ENTRY(entry)(const rung_task *task) {                                \
+    const job job = job_of(task);                                                                  \
+    cudaTextureObject_t texture;                                                                   \
+    const rung_status status = show(task, job.data, job.n + (extra), &texture);                    \
+    if (status != RUNG_OK) return status;                                                          \
+    RUNG_LAUNCH(task, kernel, job.blocks, SLIPS_BLOCK, SLIPS_BLOCK * sizeof(float), job.n, job.in, \
+                job.out, job.scratch, texture);                                                    \
+    return RUNG_OK;                                                                                \
+  }
+#define TEXTURE_ENTRIES(name, data, extra)               \
+  TEXTURE_ENTRY(slip_##name, (name<false>), data, extra) \
+  TEXTURE_ENTRY(mend_##name, (name<true>), data, 0)
+
+LINES(texture_past_end, 4, 4);
+TEXTURE_KERNEL(texture_past_end) {
+  WHERE;
+  if (i < n) out[i] = 2 * in[i];
+  if (i < n && tex1Dfetch<float>(texture, (int)i + (Mended ? 0 : 1)) == -1) out[i] = 0;
+}
+TEXTURE_ENTRIES(texture_past_end, in, 1)
+
+/* A store and a fetch go by different ways, be it in one thread. */
+LINES(texture_of_own_writes, 4, 3);
+TEXTURE_KERNEL(texture_of_own_writes) {
+  WHERE;
+  if (i < n) scratch[i] = in[i];
+  if (i < n) out[i] = 2 * (Mended ? scratch[i] : tex1Dfetch<float>(texture, (int)i));
+}
+TEXTURE_ENTRIES(texture_of_own_writes, scratch, 0)
+
+LINES(texture_nobody_made, 4, 4);
+TEXTURE_KERNEL(texture_nobody_made) {
+  WHERE;
+  const cudaTextureObject_t other = Mended ? texture : texture + 1000;
+  if (i < n) out[i] = 2 * tex1Dfetch<float>(other, (int)i);
+}
+TEXTURE_ENTRIES(texture_nobody_made, in, 0)
+
+LINES(texture_of_others, 4, 4);
+TEXTURE_KERNEL(texture_of_others) {
+  WHERE;
+  if (i < n) out[i] = 2 * tex1Dfetch<float>(texture, (int)i);
+  if (!Mended && i < n) out[i] = 2 * (float)tex1Dfetch<unsigned short>(texture, (int)i);
+}
+TEXTURE_ENTRIES(texture_of_others, in, 0)
+
+/* What a launch leaves the next one fetches; not all is left. */
+LINES(texture_unwritten, 0, 0);
+KERNEL(all_but_one) {
+  WHERE;
+  if (i < n && (Mended || i != 100)) scratch[i] = in[i];
+}
+TEXTURE_KERNEL(texture_unwritten) {
+  WHERE;
+  if (i < n) out[i] = 2 * tex1Dfetch<float>(texture, (int)i);
+}
+#define UNWRITTEN_ENTRY(entry, mended)                                                           \
+  extern "C" rung_status RUNG_ENTRY(entry)(const rung_task *task) {                              \
+    const job job = job_of(task);                                                                \
+    cudaTextureObject_t texture;                                                                 \
+    const rung_status status = show(task, job.scratch, job.n, &texture);                         \
+    if (status != RUNG_OK) return status;                                                        \
+    RUNG_LAUNCH(task, (all_but_one<mended>), job.blocks, SLIPS_BLOCK, 0, job.n, job.in, job.out, \
+                job.scratch);                                                                    \
+    RUNG_LAUNCH(task, (texture_unwritten<mended>), job.blocks, SLIPS_BLOCK, 0, job.n, job.in,    \
+                job.out, job.scratch, texture);                                                  \
+    return RUNG_OK;                                                                              \
+  }
+UNWRITTEN_ENTRY(slip_texture_unwritten, false)
+UNWRITTEN_ENTRY(mend_texture_unwritten, true)
+
+static __constant__ float factors[4];
+
+#define CONSTANT_ENTRY(entry, kernel, copied)                                                      \
+  extern "C" rung_status RUNG_ENTRY(entry)(const rung_task *task) {                                \
+    static const float twos[4] = {2, 2, 2, 2};                                                     \
+    const job job = job_of(task);                                                                  \
+    if (copied) RUNG_COPY_TO_CONSTANT(task, factors, twos, sizeof twos);                           \
+    RUNG_LAUNCH(task, kernel, job.blocks, SLIPS_BLOCK, SLIPS_BLOCK * sizeof(float), job.n, job.in, \
+                job.out, job.scratch);                                                             \
+    return RUNG_OK;                                                                                \
+  }
+#define CONSTANT_ENTRIES(name, copied)               \
+  CONSTANT_ENTRY(slip_##name, (name<false>), copied) \
+  CONSTANT_ENTRY(mend_##name, (name<true>), true)
+
+LINES(constant_written, 5, 5);
+KERNEL(constant_written) {
+  WHERE;
+  volatile uintptr_t mine = (uintptr_t)&factors[n % 4]; /* nvcc would refuse a plain pointer */
+  if (i < n) out[i] = 2 * in[i];
+  if (!Mended && i < n) *(float *)mine = 3;
+}
+CONSTANT_ENTRIES(constant_written, true)
+
+LINES(constant_past_end, 3, 3);
+KERNEL(constant_past_end) {
+  WHERE;
+  if (i < n) out[i] = factors[n / 250 - (Mended ? 1 : 0)] * in[i];
+}
+CONSTANT_ENTRIES(constant_past_end, true)
+
+LINES(constant_not_copied, 3, 3);
+KERNEL(constant_not_copied) {
+  WHERE;
+  if (i < n) out[i] = factors[n % 4] * in[i];
+}
+CONSTANT_ENTRIES(constant_not_copied, false)

@@ -32,7 +32,15 @@ enum { SLIPS_BLOCK = 256, SLIPS_SCRATCH = 1 << 14 /* bytes */ };
   X(last_block)              \
   X(volatile_flag)           \
   X(shuffle_orders)          \
-  X(bytes_of_a_word)
+  X(bytes_of_a_word)         \
+  X(texture_past_end)        \
+  X(texture_of_own_writes)   \
+  X(texture_nobody_made)     \
+  X(texture_of_others)       \
+  X(texture_unwritten)       \
+  X(constant_written)        \
+  X(constant_past_end)       \
+  X(constant_not_copied)
 
 #ifdef __cplusplus
 extern "C" {

@@ -31,7 +31,7 @@ column() {
 }
 [ "$(column n)" = "5 5 6 6 " ] && [ "$(column op)" = "max max max max " ] &&
   [ "$(column rung)" = "serial threads serial threads " ] && [ "$(column verdict)" = "good good good good " ] &&
-  [ "$(column samples)" = "1 1 1 1 " ] || fail "the CSV: $(cat out.csv)"
+  [ "$(column samples)" = "1 1 1 1 " ] && [ "$(column memory)" = "    " ] || fail "the CSV: $(cat out.csv)"
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; columns = NF; next }
   { bytes = 4 * $at["n"] + 4; rate = bytes / $at["median_ms"] * 1e-6; ratio = rate / $at["gb_per_s"] }
   NF != columns || ratio < 0.999 || ratio > 1.001 { bad = 1 } END { exit bad }' out.csv || fail "GB/s: $(cat out.csv)"
@@ -53,6 +53,15 @@ expect 2 "--caches 'warm'" "${bench[@]}" --caches cold,warm
 expect 2 "--type 'f33'" "${bench[@]}" --type f32,f33
 expect 2 "there is no 'nobody'" "${bench[@]}" --peers=nobody
 expect 2 "given; expected: one" "${bench[@]}" --hot --caches cold
+expect 2 "--memory 'pined' is not known; expected: pageable, pinned, " "${bench[@]}" --memory pinned,pined
+expect 2 "a comma with nothing" "${bench[@]}" --memory pinned,
+for option in --hot "--caches cold" --peers --markdown; do
+  # shellcheck disable=SC2086
+  expect 2 "given; expected: one" "${bench[@]}" --memory managed $option
+done
+expect 2 "--memory 'mapped,pageable' on device \"cpu\": a CPU works in" "${bench[@]}" --memory mapped,pageable
+expect 2 "expected: --device cuda" "$RUNG" bench correlate --device cpu --memory pageable
+expect 2 "all kinds of host memory are one to it; expected: --device cuda" "$RUNG" bench correlate --device sim --memory pinned
 expect 2 "expected: -o FILE" "${bench[@]}" --resume
 expect 2 "--blocks '0'" "${bench[@]}" --blocks 64,0
 only

@@ -112,11 +112,19 @@ static rung_status matmul(const place *p, int64_t side) {
   return rung_matmul(p->context, 1, &from, &from, 0, &to, NULL);
 }
 
-static rung_status correlate(const place *p, int64_t side) {
+static rung_status filter(const place *p, int64_t side, const char *rung) {
   int64_t shape[] = {side, side}, taps[] = {5, 5};
   const DLTensor from = at(p, p->from, f32, 2, shape), kernel = rung_array(numbers, f32, 2, taps);
   DLTensor to = at(p, p->to, f32, 2, shape);
-  return rung_correlate(p->context, NULL, &from, &kernel, &to, NULL);
+  rung_call call = {.size = sizeof call, .rung = rung};
+  return rung_correlate(p->context, NULL, &from, &kernel, &to, &call);
+}
+static rung_status correlate(const place *p, int64_t side) {
+  return filter(p, side, NULL);
+}
+/* Reads through a texture object, which the graph must find when it runs. */
+static rung_status texture(const place *p, int64_t side) {
+  return filter(p, side, "texture");
 }
 
 static rung_status stencil(const place *p, int64_t side) {
@@ -223,6 +231,7 @@ CAPTURED(scan)
 CAPTURED(histogram)
 CAPTURED(matmul)
 CAPTURED(correlate)
+CAPTURED(texture)
 CAPTURED(stencil)
 
 /* Copies from host memory would wait: of arrays there, and of the bins of pairs. The capture itself
@@ -250,10 +259,15 @@ static void copies_from_the_host_are_refused(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sum_is_captured),     cmocka_unit_test(sum_of_columns_is_captured),
-      cmocka_unit_test(scan_is_captured),    cmocka_unit_test(histogram_is_captured),
-      cmocka_unit_test(matmul_is_captured),  cmocka_unit_test(correlate_is_captured),
-      cmocka_unit_test(stencil_is_captured), cmocka_unit_test(copies_from_the_host_are_refused),
+      cmocka_unit_test(sum_is_captured),
+      cmocka_unit_test(sum_of_columns_is_captured),
+      cmocka_unit_test(scan_is_captured),
+      cmocka_unit_test(histogram_is_captured),
+      cmocka_unit_test(matmul_is_captured),
+      cmocka_unit_test(correlate_is_captured),
+      cmocka_unit_test(texture_is_captured),
+      cmocka_unit_test(stencil_is_captured),
+      cmocka_unit_test(copies_from_the_host_are_refused),
   };
   return cmocka_run_group_tests(tests, prepare, clear);
 }

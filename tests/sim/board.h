@@ -65,6 +65,7 @@ static inline rung_status launch_once(rung_launch *const *entries, const void *p
   rung_launch *entry = entries[here.device.kind == RUNG_SIM];
   rung_task task = {.problem = problem,
                     .stream = backend->stream(here.state),
+                    .state = here.state,
                     .device = &here.device,
                     .error = &here.error};
   void *from, *to;

@@ -82,41 +82,38 @@ static __global__ void loads(const float4 *in, float4 *out, float *rest) {
   rest[11] = (float)__dadd_rn(__dmul_rn(v.x, v.y), v.z);
 }
 
-/* out: (2 borders, 8, 8) around a texture of 4 rows and columns, then 8 from a line of 4. */
-static __global__ void fetch(cudaTextureObject_t clamped, cudaTextureObject_t bordered,
-                             cudaTextureObject_t line, float *out) {
-  const int column = (int)threadIdx.x % 8 - 2, row = (int)threadIdx.x / 8 - 2;
-  out[threadIdx.x] = tex2D<float>(clamped, (float)column + 0.5f, (float)row + 0.5f);
-  out[64 + threadIdx.x] = tex2D<float>(bordered, (float)column, (float)row);
-  if (threadIdx.x < 4) out[128 + threadIdx.x] = tex1Dfetch<float>(line, (int)threadIdx.x);
+/* out: (2 borders, 8, 8) around a texture of 4 rows and columns, then (5, 4) from lines. */
+struct lines {
+  cudaTextureObject_t of_float, of_bytes, of_shorts, of_pairs;
+};
+static __global__ void fetch(cudaTextureObject_t clamped, cudaTextureObject_t bordered, lines line,
+                             float *out) {
+  const int at = (int)threadIdx.x, column = at % 8 - 2, row = at / 8 - 2;
+  out[at] = tex2D<float>(clamped, (float)column + 0.5f, (float)row + 0.5f);
+  out[64 + at] = tex2D<float>(bordered, (float)column, (float)row);
+  if (at >= 4) return;
+  const int2 pair = tex1Dfetch<int2>(line.of_pairs, at);
+  out[128 + at] = tex1Dfetch<float>(line.of_float, at);
+  out[132 + at] = (float)tex1Dfetch<unsigned char>(line.of_bytes, at);
+  out[136 + at] = (float)tex1Dfetch<unsigned short>(line.of_shorts, at);
+  out[140 + at] = __int_as_float(pair.x);
+  out[144 + at] = __int_as_float(pair.y);
 }
 
-static rung_status made(const rung_task *task, cudaError_t status) {
-  if (status == cudaSuccess) return RUNG_OK;
-  return rung_fail(task->error, RUNG_DEVICE_FAILED, "no texture: status %d", (int)status);
+/* Element `column` of a row of so many. */
+static __global__ void fetch_one(cudaTextureObject_t row, int column, float *out) {
+  *out = tex2D<float>(row, (float)column, 0);
 }
 
-/* Rows are 512 bytes apart. */
-static rung_status make_texture(const rung_task *task, void *data, int rows,
-                                cudaTextureAddressMode mode, cudaTextureObject_t *object) {
-  cudaResourceDesc resource = {};
-  cudaTextureDesc how = {};
-  if (rows > 0) {
-    resource.resType = cudaResourceTypePitch2D;
-    resource.res.pitch2D.devPtr = data;
-    resource.res.pitch2D.desc = cudaCreateChannelDesc<float>();
-    resource.res.pitch2D.width = resource.res.pitch2D.height = (size_t)rows;
-    resource.res.pitch2D.pitchInBytes = 512;
-  } else {
-    resource.resType = cudaResourceTypeLinear;
-    resource.res.linear.devPtr = data;
-    resource.res.linear.desc = cudaCreateChannelDesc<float>();
-    resource.res.linear.sizeInBytes = 4 * sizeof(float);
-  }
-  how.addressMode[0] = how.addressMode[1] = mode;
-  how.filterMode = cudaFilterModePoint;
-  how.readMode = cudaReadModeElementType;
-  return made(task, cudaCreateTextureObject(object, &resource, &how, NULL));
+/* Rows are 512 bytes apart; `rows` 0: a line of 4. Asked for twice, it is made once. */
+static rung_status make_texture(const rung_task *task, const void *data, rung_texel texel, int rows,
+                                bool border, cudaTextureObject_t *object) {
+  const rung_texture shown = {data, texel, 4, rows, rows > 0 ? 512 : 0, border};
+  cudaTextureObject_t again;
+  RUNG_TEXTURE(task, &shown, object);
+  RUNG_TEXTURE(task, &shown, &again);
+  if (again == *object) return RUNG_OK;
+  return rung_fail(task->error, RUNG_DEVICE_FAILED, "the same texture was made twice");
 }
 
 extern "C" {
@@ -138,21 +135,39 @@ rung_status RUNG_ENTRY(trial_loads)(const rung_task *task) {
   return RUNG_OK;
 }
 
-/* Textures live as long as the process: a kernel may still read them when the entry returns. */
 rung_status RUNG_ENTRY(trial_texture)(const rung_task *task) {
-  cudaTextureObject_t clamped, bordered, line;
+  cudaTextureObject_t clamped, bordered;
+  lines line;
   void *data = task->scratch;
   RUNG_COPY_ON_DEVICE(task, data, task->arrays[0].data, 4 * 512);
-  rung_status status = make_texture(task, data, 4, cudaAddressModeClamp, &clamped);
-  if (status == RUNG_OK) status = make_texture(task, data, 4, cudaAddressModeBorder, &bordered);
-  if (status == RUNG_OK) status = make_texture(task, data, 0, cudaAddressModeClamp, &line);
+  rung_status status = make_texture(task, data, RUNG_TEXEL_F32, 4, false, &clamped);
+  if (!status) status = make_texture(task, data, RUNG_TEXEL_F32, 4, true, &bordered);
+  if (!status) status = make_texture(task, data, RUNG_TEXEL_F32, 0, false, &line.of_float);
+  if (!status) status = make_texture(task, data, RUNG_TEXEL_U8, 0, false, &line.of_bytes);
+  if (!status) status = make_texture(task, data, RUNG_TEXEL_U16, 0, false, &line.of_shorts);
+  if (!status) status = make_texture(task, data, RUNG_TEXEL_INT2, 0, false, &line.of_pairs);
   if (status != RUNG_OK) return status;
   RUNG_LAUNCH(task, fetch, 1, 64, 0, clamped, bordered, line, OUT(float));
-#ifndef __CUDACC__
-  cudaDestroyTextureObject(clamped); /* the launch is over, and a leak would be noticed */
-  cudaDestroyTextureObject(bordered);
-  cudaDestroyTextureObject(line);
-#endif
+  return RUNG_OK;
+}
+
+/* More textures than a device keeps without looking which are still in use. */
+rung_status RUNG_ENTRY(trial_many_textures)(const rung_task *task) {
+  RUNG_COPY_ON_DEVICE(task, task->scratch, task->arrays[0].data, 1024);
+  for (int k = 0; k < TRIAL_TEXTURES; k++) {
+    const rung_texture shown = {task->scratch, RUNG_TEXEL_F32, k + 1, 1, 1024, true};
+    cudaTextureObject_t row;
+    RUNG_TEXTURE(task, &shown, &row);
+    RUNG_LAUNCH(task, fetch_one, 1, 1, 0, row, k, OUT(float) + k);
+  }
+  return RUNG_OK;
+}
+
+rung_status RUNG_ENTRY(trial_no_texture)(const rung_task *task) {
+  rung_texture shown = *(const rung_texture *)task->problem;
+  cudaTextureObject_t object;
+  shown.data = (const char *)task->scratch + (uintptr_t)shown.data;
+  RUNG_TEXTURE(task, &shown, &object);
   return RUNG_OK;
 }
 }

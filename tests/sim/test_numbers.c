@@ -125,8 +125,12 @@ static void loads_stores_and_roundings(void **unused) {
 
 static void textures_have_borders(void **unused) {
   (void)unused;
-  float in[4][128] = {{0}}, out[132] = {0};
+  float in[4][128] = {{0}}, out[148] = {0};
+  const unsigned char *bytes = (const unsigned char *)in;
+  const unsigned short *shorts = (const unsigned short *)in;
   for (int i = 0; i < 16; i++) in[i / 4][i % 4] = (float)(i + 1);
+  for (int i = 4; i < 8; i++)
+    in[0][i] = -(float)i; /* beside the texture, and in the lines of pairs */
   run_on_board(ENTRIES_OF(trial_texture), NULL, in, sizeof in, out, sizeof out);
   for (int t = 0; t < 64; t++) {
     const int column = t % 8 - 2, row = t / 8 - 2;
@@ -136,15 +140,49 @@ static void textures_have_borders(void **unused) {
     assert_true(out[t] == in[near_row][near_column]);
     assert_true(out[64 + t] == (inside ? in[row][column] : 0));
   }
-  for (int t = 0; t < 4; t++) assert_true(out[128 + t] == in[0][t]);
+  for (int t = 0; t < 4; t++) {
+    assert_true(out[128 + t] == in[0][t]);
+    assert_true(out[132 + t] == bytes[t]);
+    assert_true(out[136 + t] == shorts[t]);
+    assert_true(out[140 + t] == in[0][2 * t]);
+    assert_true(out[144 + t] == in[0][2 * t + 1]);
+  }
+}
+
+static void textures_may_be_many(void **unused) {
+  (void)unused;
+  float in[256], out[TRIAL_TEXTURES] = {0};
+  for (int i = 0; i < 256; i++) in[i] = (float)(3 * i);
+  run_on_board(ENTRIES_OF(trial_many_textures), NULL, in, sizeof in, out, sizeof out);
+  assert_memory_equal(out, in, sizeof out);
+}
+
+/* What a texture unit cannot show. */
+static void textures_have_limits(void **unused) {
+  (void)unused;
+  static const rung_texture shown[] = {
+      {(void *)4, RUNG_TEXEL_F32, 4, 4, 512, false},   /* where it begins */
+      {NULL, RUNG_TEXEL_F32, 4, 4, 500, false},        /* how far apart rows are */
+      {NULL, RUNG_TEXEL_F32, 129, 4, 512, false},      /* rows that overlap */
+      {NULL, RUNG_TEXEL_U8, 4, 70000, 32, false},      /* rows */
+      {NULL, RUNG_TEXEL_U8, 140000, 1, 140032, false}, /* columns */
+      {NULL, RUNG_TEXEL_F32, 0, 4, 512, false},        /* nothing */
+  };
+  char none[16] = {0};
+  if (!here.state) skip();
+  for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
+    const rung_status status =
+        launch_once(ENTRIES_OF(trial_no_texture), &shown[k], none, sizeof none, none, sizeof none);
+    if (status != RUNG_DEVICE_FAILED || !strstr(here.error.sentence, "a texture of"))
+      fail_msg("texture %zu: status %d, %s", k, (int)status, here.error.sentence);
+  }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      EACH(bits_are_counted_and_moved),
-      EACH(conversions_hold_at_their_ends),
-      EACH(loads_stores_and_roundings),
-      EACH(textures_have_borders),
+      EACH(bits_are_counted_and_moved), EACH(conversions_hold_at_their_ends),
+      EACH(loads_stores_and_roundings), EACH(textures_have_borders),
+      EACH(textures_may_be_many),       EACH(textures_have_limits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,6 +76,20 @@ SLIP(lane_outside_mask, LAB_LAUNCH_FAILED, " is lane ", ", which the mask 0x0000
      " leaves out");
 SLIP(polls_for_ever, LAB_LAUNCH_FAILED, " has polled for 1 s at ", "and nothing changes");
 SLIP(order_of_blocks, LAB_WRONG, "1000 elements are wrong");
+SLIP(texture_past_end, LAB_LAUNCH_FAILED, "thread (231, 0, 0) of block (3, 0, 0) reads 4 bytes at",
+     ", 4 bytes past the end of the memory it may use");
+SLIP(texture_of_own_writes, LAB_LAUNCH_FAILED, ", through a texture, what thread ",
+     " in the same launch");
+SLIP(texture_nobody_made, LAB_LAUNCH_FAILED, " through texture 100", ", which nobody made");
+SLIP(texture_of_others, LAB_LAUNCH_FAILED, " reads elements of 2 bytes at ",
+     " through a texture of elements of 4 bytes");
+SLIP(texture_unwritten, LAB_UNWRITTEN, "out was not written at element 100 of 1000");
+SLIP(constant_written, LAB_LAUNCH_FAILED, " writes 4 bytes at ",
+     " of constant memory, which no kernel may write");
+SLIP(constant_past_end, LAB_LAUNCH_FAILED, " reads 4 bytes at ",
+     ", 4 bytes past the end of the constant memory it may use");
+SLIP(constant_not_copied, LAB_LAUNCH_FAILED, " reads 4 bytes at ",
+     " of constant memory to which nothing was copied");
 
 /* ---- trials --------------------------------------------------------------------------------- */
 

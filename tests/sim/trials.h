@@ -16,7 +16,8 @@ enum {
   TRIAL_VOTERS = 71,    /* the last warp is not whole */
   TRIAL_VOTES = 16,
   TRIAL_BLOCKS = 40, /* more than are resident */
-  TRIAL_COUNTERS = 12
+  TRIAL_COUNTERS = 12,
+  TRIAL_TEXTURES = 150
 };
 static const int trial_arguments[TRIAL_ARGUMENTS] = {-33, -1, 0, 1, 5, 16, 31, 32, 33, 1000};
 
@@ -60,6 +61,8 @@ RUNG_GPU_DECLARE(trial_bits);
 RUNG_GPU_DECLARE(trial_conversions);
 RUNG_GPU_DECLARE(trial_loads);
 RUNG_GPU_DECLARE(trial_texture);
+RUNG_GPU_DECLARE(trial_many_textures);
+RUNG_GPU_DECLARE(trial_no_texture); /* problem: a rung_texture, its data in bytes of scratch */
 
 #ifdef __cplusplus
 }

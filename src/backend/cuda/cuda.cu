@@ -85,7 +85,7 @@ static rung_status leave_stream(rung_state *state, rung_error *error) {
   return order(state, state->home, visited, error);
 }
 
-static bool is_capturing(rung_state *state) {
+bool rung_cuda_is_capturing(rung_state *state) {
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   if (rung_cuda_enter(state, NULL) == RUNG_OK &&
       cudaStreamIsCapturing(state->stream, &capture) == cudaSuccess)
@@ -105,6 +105,7 @@ static void close_state(rung_state *state) {
   }
   for (int e = 0; e < RUNG_EVENTS; e++)
     if (state->events[e]) (void)cudaEventDestroy(state->events[e]);
+  rung_cuda_textures_end(state);
   rung_cuda_measuring_end(state);
   if (state->turn) (void)cudaEventDestroy(state->turn);
   if (state->own_stream) (void)cudaStreamDestroy(state->stream);
@@ -168,25 +169,13 @@ static rung_status no_memory(rung_state *state, size_t bytes, rung_error *error)
                    rung_cuda_size_of((double)total).text, state->device);
 }
 
-/* Allocating is no work on a stream: as long as this lives, a capture of this thread lets it pass.
- */
-struct beside_capture {
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-  beside_capture() {
-    (void)cudaThreadExchangeStreamCaptureMode(&mode);
-  }
-  ~beside_capture() {
-    (void)cudaThreadExchangeStreamCaptureMode(&mode);
-  }
-};
-
 rung_status rung_cuda_allocate(rung_state *state, size_t bytes, void **memory, rung_error *error) {
   *memory = NULL;
   RUNG_CHECK(rung_cuda_enter(state, error));
   /* More than there is at all: not left to the runtime, which rounds sizes up. */
   if (bytes > (size_t)state->memory_bytes) return no_memory(state, bytes, error);
   void *made = NULL;
-  const beside_capture passes;
+  const rung_cuda_beside_capture passes;
   cudaError_t code = cudaMalloc(&made, bytes ? bytes : 1);
   if (code == cudaErrorMemoryAllocation) return no_memory(state, bytes, error);
   RUNG_CUDA_CHECK(error, code, "allocating %zu bytes of GPU memory", bytes);
@@ -240,7 +229,7 @@ static rung_status allocate_pinned(rung_state *state, size_t bytes, void **memor
   *memory = NULL;
   RUNG_CHECK(rung_cuda_enter(state, error));
   void *made = NULL;
-  const beside_capture passes;
+  const rung_cuda_beside_capture passes;
   cudaError_t code = cudaMallocHost(&made, bytes ? bytes : 1);
   if (code == cudaErrorMemoryAllocation || code == cudaErrorInvalidValue) {
     (void)cudaGetLastError();
@@ -332,7 +321,7 @@ const rung_backend rung_cuda_backend = {
     synchronize,
     enter_stream,
     leave_stream,
-    is_capturing,
+    rung_cuda_is_capturing,
     rung_cuda_allocate,
     rung_cuda_release,
     rung_cuda_available,
@@ -359,4 +348,6 @@ const rung_backend rung_cuda_backend = {
     NULL,
     NULL,
     NULL,
+    rung_cuda_allocate_kind,
+    rung_cuda_release_kind,
 };

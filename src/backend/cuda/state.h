@@ -48,6 +48,21 @@ struct rung_state {
   unsigned ticket;        /* of the last hold; 0: none yet */
   bool stamped[2];
   void *flush_buffer;
+
+  struct rung_cuda_shown *textures; /* the newest first */
+  int texture_count;                /* of those that no graph may hold */
+};
+
+/* Allocating is no work on a stream: as long as this lives, a capture of this thread lets it pass.
+ */
+struct rung_cuda_beside_capture {
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  rung_cuda_beside_capture() {
+    (void)cudaThreadExchangeStreamCaptureMode(&mode);
+  }
+  ~rung_cuda_beside_capture() {
+    (void)cudaThreadExchangeStreamCaptureMode(&mode);
+  }
 };
 
 /* Records what was being done when the runtime said `code`, and clears the runtime's own record
@@ -102,6 +117,16 @@ rung_status rung_cuda_copy(rung_state *state, void *to, const void *from, size_t
                            rung_copy way, rung_error *error);
 rung_status rung_cuda_fill(rung_state *state, void *memory, unsigned char byte, size_t bytes,
                            rung_error *error);
+
+bool rung_cuda_is_capturing(rung_state *state);
+
+/* texture.cu; rung_cuda_texture() is declared in surface.h, for kernels' files */
+void rung_cuda_textures_end(rung_state *state);
+
+/* kinds.cu */
+rung_status rung_cuda_allocate_kind(rung_state *state, rung_memory kind, size_t bytes,
+                                    void **memory, void **device, rung_error *error);
+void rung_cuda_release_kind(rung_state *state, rung_memory kind, void *memory);
 
 /* pack.cu */
 rung_status rung_cuda_pack(rung_state *state, const rung_view *to, const rung_view *from,

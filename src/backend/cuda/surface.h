@@ -5,6 +5,7 @@
 #include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
 
+#include "backend/texture.h"
 #include "core/ladder.h"
 
 /* A launch that was refused, or nothing. */
@@ -165,6 +166,16 @@ static __device__ inline void rung_mma_f64(double (&t)[4], const double (&a)[8],
   (void)t, (void)a, (void)b;
 #endif
 }
+
+/* texture.cu. The object is kept as long as the device is open, or until nothing queued can use it:
+ * destroying it at once could take it from a kernel that runs, and would have to wait. */
+rung_status rung_cuda_texture(const rung_task *task, const rung_texture *shown,
+                              cudaTextureObject_t *object);
+#define RUNG_TEXTURE(task, shown, object)                             \
+  do {                                                                \
+    rung_status made_ = rung_cuda_texture((task), (shown), (object)); \
+    if (made_ != RUNG_OK) return made_;                               \
+  } while (0)
 
 #define RUNG_COPY_TO_CONSTANT(task, symbol, from, bytes)                                          \
   RUNG_CUDA_TRY(task, cudaMemcpyToSymbolAsync(symbol, (from), (bytes), 0, cudaMemcpyHostToDevice, \

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backend/texture.h"
 #include "core/ladder.h"
 
 #ifdef __cplusplus
@@ -40,6 +41,13 @@ rung_status rung_sim_resident_blocks(const rung_task *task, int threads, size_t 
                                      int *blocks);
 rung_status rung_sim_copy_on_device(const rung_task *task, void *to, const void *from,
                                     size_t bytes);
+
+/* The texture object that shows so much: made when it is first asked for. */
+rung_status rung_sim_texture(const rung_task *task, const rung_texture *shown,
+                             unsigned long long *object);
+/* Bytes into constant memory that has room for so many. */
+rung_status rung_sim_copy_to_constant(const rung_task *task, void *symbol, size_t room,
+                                      const void *from, size_t bytes);
 
 /* ---- where a thread is: never changes while its kernel runs ---------------------------------- */
 
@@ -122,6 +130,10 @@ uint64_t rung_sim_atomic_op(rung_sim_atomic op, rung_sim_number number, void *ad
                             uint64_t value, uint64_t compare);
 /* One element from global into shared memory. */
 void rung_sim_copy_in(void *shared, const void *global, size_t bytes);
+
+/* An element through a texture of rows or of a line, in the low bytes. */
+uint64_t rung_sim_tex2d(unsigned long long object, float x, float y, rung_texel kind);
+uint64_t rung_sim_tex1d(unsigned long long object, int x, rung_texel kind);
 
 /* A fused multiply-add, counted. */
 float rung_sim_fma32(float a, float b, float c);

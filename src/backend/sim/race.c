@@ -183,3 +183,32 @@ void sim_race_global(sim_thread *self, sim_allocation *in, const char *address, 
   touch(self, in->cells, self->block->worker->run->first_stamp, (size_t)(address - in->first),
         bytes, access, atomic, "device", pc);
 }
+
+/* A texture's cache is not told of stores: what the same launch wrote, be it the thread itself, may
+ * be seen or not. */
+bool sim_race_texel(sim_thread *self, const sim_allocation *in, const char *address, size_t bytes,
+                    sim_pc pc) {
+  const uint32_t launch = self->block->worker->run->first_stamp;
+  const size_t offset = (size_t)(address - in->first);
+  if (in->cells == NULL) return true;
+  for (size_t word = offset / WORD; word * WORD < offset + bytes; word++) {
+    const sim_cell *cell = &in->cells[word];
+    char thread[96], here[160], there[160];
+    if (cell->stamp < launch || cell->write.pc == 0) continue;
+    bool overlaps = false;
+    for (size_t at = word * WORD; at < (word + 1) * WORD; at++)
+      overlaps = overlaps || (at >= offset && at < offset + bytes &&
+                              (cell->write.bytes >> (at - word * WORD) & 1) != 0);
+    if (!overlaps) continue;
+    sim_thread_text(self, thread, sizeof thread);
+    sim_line_text(pc, here, sizeof here);
+    sim_line_text(cell->write.pc, there, sizeof there);
+    sim_fail(self->block->worker->run,
+             "%s reads at %s, through a texture, what thread %d wrote at %s in the same launch; "
+             "expected: a launch in between",
+             thread, here, cell->write.thread, there);
+    sim_yield(self);
+    return false;
+  }
+  return true;
+}

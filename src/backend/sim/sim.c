@@ -80,6 +80,8 @@ static void sim_close(rung_state *state) {
   while (state->allocations != NULL) sim_release(state, state->allocations->first);
   sim_profile_drop(state);
   free(state->permits);
+  free(state->textures);
+  free(state->constants);
   free(state);
 }
 
@@ -149,6 +151,25 @@ static rung_status sim_pack(rung_state *state, const rung_view *to, const rung_v
   (void)error;
   if (to->count > 0) rung_view_copy(to, from);
   return RUNG_OK;
+}
+
+/* To a simulated GPU, which runs in the host's memory, all kinds of it are one. */
+static rung_status sim_allocate_kind(rung_state *state, rung_memory kind, size_t bytes,
+                                     void **memory, void **device, rung_error *error) {
+  (void)state;
+  *memory = *device = NULL;
+  if (posix_memalign(memory, 256, bytes > 0 ? bytes : 1) != 0) {
+    *memory = NULL;
+    return rung_fail(error, RUNG_OUT_OF_MEMORY, "%zu bytes of host memory cannot be had", bytes);
+  }
+  if (kind == RUNG_MAPPED || kind == RUNG_MANAGED) *device = *memory;
+  return RUNG_OK;
+}
+
+static void sim_release_kind(rung_state *state, rung_memory kind, void *memory) {
+  (void)state;
+  (void)kind;
+  free(memory);
 }
 
 /* ---- measuring: the host's clock, for what shows progress; nothing of it is a GPU's time -------
@@ -250,4 +271,6 @@ const rung_backend rung_sim_backend = {
     .guard = sim_guard,
     .profile_begin = sim_profile_begin,
     .profile_end = sim_profile_end,
+    .allocate_kind = sim_allocate_kind,
+    .release_kind = sim_release_kind,
 };

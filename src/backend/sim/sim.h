@@ -4,6 +4,7 @@
  *   machine.h    what those names are built from    run.c        launches, blocks, threads
  *   sim.c        the backend's table                warp.c       what lanes do together
  *   memory.c     device memory and its guards       atomics.c    atomic operations
+ *   texture.c    reads through texture objects      constant.c   constant memory
  *   watch.c      the compiler's call-backs          race.c       accesses without a barrier
  *   count.c      a warp's steps, in lockstep        access.c     its sectors, conflicts, depth
  *   lines.c      addresses into lines of source     flops.c      into floating-point operations
@@ -185,12 +186,26 @@ void sim_guard(rung_state *state, void *memory, size_t bytes, bool on);
 /* The allocation an address lies in, its margins included; NULL: none. */
 sim_allocation *sim_find_allocation(rung_state *state, const void *address);
 
+/* ---- constant memory: constant.c ------------------------------------------------------------ */
+
+/* What was copied to one symbol. */
+typedef struct sim_constant {
+  char *first, *end;
+} sim_constant;
+
+bool sim_is_constant(const char *address);
+/* That which holds the address, else the nearest to it; NULL: nothing was copied. */
+const sim_constant *sim_find_constant(const rung_state *state, const char *address);
+
 /* ---- what is watched: watch.c, race.c, count.c ---------------------------------------------- */
 
 /* What every access goes through: 1 a load, 2 a store, 3 an atomic. */
 typedef enum sim_access { SIM_READS = 1, SIM_WRITES = 2, SIM_BOTH = 3 } sim_access;
 void sim_touch(sim_thread *self, const void *address, size_t bytes, sim_access access, bool atomic,
                sim_pc pc);
+/* A read through a texture, whose first element is at `texture`. */
+void sim_touch_texel(sim_thread *self, const void *texture, const void *address, size_t bytes,
+                     sim_pc pc);
 /* Of a thread that is counted: a barrier, an exchange, a step or an FMA. */
 void sim_note(sim_thread *self, sim_event_kind kind, sim_pc pc);
 /* Whether kernels of this build call back: not where another sanitizer is built in. */
@@ -204,6 +219,9 @@ void sim_race_shared(sim_thread *self, size_t offset, bool is_static, size_t byt
                      sim_access access, bool atomic, sim_pc pc);
 void sim_race_global(sim_thread *self, sim_allocation *in, const char *address, size_t bytes,
                      sim_access access, bool atomic, sim_pc pc);
+/* False: what is read through a texture was written in this launch, which is reported. */
+bool sim_race_texel(sim_thread *self, const sim_allocation *in, const char *address, size_t bytes,
+                    sim_pc pc);
 
 /* A step of a warp: the threads that take it, and what each of them does. */
 typedef struct sim_step {
@@ -268,6 +286,10 @@ struct rung_state {
   sim_allocation *allocations;
   sim_permit *permits; /* kernels that may ask for more shared memory */
   int permit_count;
+  rung_texture *textures; /* texture object k is number k - 1 */
+  int texture_count;
+  sim_constant *constants;
+  int constant_count;
   bool examined;
   int patience;  /* seconds that blocks may poll and nothing changes, before it counts as a hang */
   uint64_t seed; /* of the next launch */

@@ -33,8 +33,9 @@
 #define __constant__ __attribute__((section("rung_constant")))
 
 #include "backend/sim/intrinsics.h"
-#include "backend/sim/texture.h"
 #include "backend/sim/types.h"
+/* which needs both */
+#include "backend/sim/texture.h"
 
 /* ---- where a thread is ---------------------------------------------------------------------- */
 
@@ -103,6 +104,7 @@ static inline rung_status rung_sim_launch_kernel(const rung_task *task, const ch
 #define RUNG_COPY_TO_DEVICE(task, to, from, bytes) memcpy((to), (from), (bytes))
 #define RUNG_CALL_ON_HOST(task, function, argument) (function)(argument)
 #define RUNG_FILL_ON_DEVICE(task, to, byte, bytes) memset((to), (byte), (bytes))
-#define RUNG_COPY_TO_CONSTANT(task, symbol, from, bytes) memcpy(&(symbol), (from), (bytes))
+#define RUNG_COPY_TO_CONSTANT(task, symbol, from, bytes) \
+  RUNG_SIM_TRY(rung_sim_copy_to_constant((task), &(symbol), sizeof(symbol), (from), (bytes)))
 
 #endif

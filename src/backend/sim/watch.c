@@ -53,6 +53,36 @@ static void touch_global(sim_thread *self, sim_allocation *in, const char *addre
   if (atomic) self->block->synchronised = true;
 }
 
+/* Of constant memory only what was copied there is read, and nothing is written. */
+static void touch_constant(sim_thread *self, const char *address, size_t bytes, sim_access access,
+                           sim_pc pc) {
+  const sim_constant *in = sim_find_constant(self->block->worker->state, address);
+  char thread[96], line[160];
+  if (access == SIM_READS && in != NULL) {
+    if (address < in->first || address + bytes > in->end)
+      report_stray(self, "the constant memory", address, bytes, in->first, in->end, access, pc);
+    return;
+  }
+  sim_thread_text(self, thread, sizeof thread);
+  sim_line_text(pc, line, sizeof line);
+  sim_fail(self->block->worker->run, "%s %s %zu bytes at %s %s", thread,
+           access == SIM_READS ? "reads" : "writes", bytes, line,
+           access == SIM_READS ? "of constant memory to which nothing was copied"
+                               : "of constant memory, which no kernel may write");
+  sim_yield(self);
+}
+
+void sim_touch_texel(sim_thread *self, const void *texture, const void *address, size_t bytes,
+                     sim_pc pc) {
+  sim_allocation *in = sim_find_allocation(self->block->worker->state, texture);
+  if (in == NULL) return; /* the host's own array */
+  if (self->block->race != NULL && (const char *)address >= in->open &&
+      (const char *)address + bytes <= in->closed && !sim_race_texel(self, in, address, bytes, pc))
+    return;
+  touch_global(self, in, address, bytes, SIM_READS, false, pc);
+  if (self->counted) sim_count_log(self, SIM_LOAD, address, bytes, false, pc);
+}
+
 void sim_touch(sim_thread *self, const void *where, size_t bytes, sim_access access, bool atomic,
                sim_pc pc) {
   const char *address = where;
@@ -67,9 +97,12 @@ void sim_touch(sim_thread *self, const void *where, size_t bytes, sim_access acc
     if (block->race != NULL)
       sim_race_shared(self, (size_t)(address - __start_rung_shared), true, bytes, access, atomic,
                       pc);
+  } else if (sim_is_constant(address)) {
+    touch_constant(self, address, bytes, access, pc);
+    return; /* not counted, as parameters are not */
   } else {
     sim_allocation *in = sim_find_allocation(state, address);
-    if (in == NULL) return; /* parameters, constants */
+    if (in == NULL) return; /* parameters, tables of the compiler's */
     touch_global(self, in, address, bytes, access, atomic, pc);
     shared = false;
   }

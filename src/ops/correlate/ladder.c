@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "ops/correlate/cpu/sizes.h"
+#include "ops/correlate/texture.h"
 #include "ops/correlate/tiles.h"
 
 RUNG_CPU_DECLARE(correlate_direct);
@@ -37,6 +38,20 @@ static bool shared_fits(const rung_task *task, int64_t bytes, char why[RUNG_REAS
            "its tile takes %" PRId64 " bytes of shared memory, and a block has %" PRId64
            "; expected: a smaller kernel or block, or rung \"constant\"",
            bytes, task->device->shared_bytes);
+  return false;
+}
+
+/* The address is not known yet: the worst is asked for. */
+static bool texture_fits(const rung_task *task, char why[RUNG_REASON]) {
+  const rung_texture shown =
+      correlate_texture_of(task, correlate_texture_margin(problem_of(task)) - 1);
+  if (rung_texture_fits(&shown)) return true;
+  snprintf(why, RUNG_REASON,
+           "a texture of the image is a line of %" PRId64
+           " elements; expected: at most %d, or at most %d rows a multiple of %d bytes apart and "
+           "%d elements wide",
+           shown.width, RUNG_TEXTURE_LINE, RUNG_TEXTURE_HEIGHT, RUNG_TEXTURE_PITCH,
+           RUNG_TEXTURE_WIDTH);
   return false;
 }
 
@@ -103,8 +118,12 @@ static rung_row rows[] = {
      .idea = "a thread an element, in blocks 16 wide"},
     {ON_GPU, .name = "constant", .blocks = blocks,
      .idea = "the taps are arguments, in constant memory"},
+    {ON_GPU, .name = "texture", .blocks = blocks, .supports = texture_fits,
+     .idea = "the image in texture memory, which knows what lies beyond its edges"},
     {ON_GPU, .name = "shared", .blocks = blocks, .supports = tile_fits,
      .idea = "a tile of the image with its border in shared memory"},
+    {ON_GPU, .name = "registers", .blocks = blocks,
+     .idea = "eight elements a thread: a pixel in a register serves all that it lies under"},
     {ON_GPU, .name = "unrolled", .supports = panel_fits,
      .idea = "64 elements a thread: a number from shared memory serves many, taps come by four"},
     {ON_GPU, .name = "streamed", .supports = streams,

@@ -29,6 +29,9 @@ static inline int64_t correlate_shared_bytes(const rung_task *task) {
          correlate_number_bytes(p);
 }
 
+/* Elements that a thread makes one under another, where it keeps them in registers alone. */
+enum { CORRELATE_COLUMN = 8 };
+
 /* ---- several elements a thread ----------------------------------------------------------------
  *
  * A thread makes `rows` rows of `groups` vectors of 16 bytes each; the lanes of a warp lie side by

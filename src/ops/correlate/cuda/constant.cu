@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(1024)
 }
 
 template <typename S, int N>
-static rung_status run_taps(const rung_task *task) {
+static rung_status run_taps(const rung_task *task, correlate_room<N>) {
   typedef typename correlate_tap<S>::type T;
   const auto job = correlate_job_of<S>(task);
   const dim3 block = correlate_block(task);
@@ -27,9 +27,7 @@ static rung_status run_taps(const rung_task *task) {
 
 template <typename S>
 static rung_status run(const rung_task *task) {
-  typedef typename correlate_tap<S>::type T;
-  return correlate_few_taps<T>(task) ? run_taps<S, CORRELATE_ARGUMENT / sizeof(T)>(task)
-                                     : run_taps<S, CORRELATE_TAPS>(task);
+  return correlate_by_taps<S>(task, [&](auto room) { return run_taps<S>(task, room); });
 }
 
 extern "C" rung_status RUNG_ENTRY(correlate_constant)(const rung_task *task) {

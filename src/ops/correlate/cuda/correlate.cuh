@@ -202,13 +202,6 @@ static correlate_job<S> correlate_job_of(const rung_task *task) {
   return job;
 }
 
-/* Whether a kernel's taps fit a small argument. */
-template <typename T>
-static inline bool correlate_few_taps(const rung_task *task) {
-  const correlate_problem *p = static_cast<const correlate_problem *>(task->problem);
-  return p->kernel_rows * p->kernel_columns <= CORRELATE_ARGUMENT / (int)sizeof(T);
-}
-
 /* RUN(S) for what sums are made in: of integers float, where that holds them; returns. */
 #define CORRELATE_BY_SUM(task, RUN)                                           \
   {                                                                           \
@@ -243,6 +236,19 @@ static inline correlate_taps<T, N> correlate_taps_of(const rung_task *task, int6
   correlate_taps<T, N> taps = {};
   for (int i = 0; i < count; i++) taps.at[i] = correlate_tap_at<T>(p, k * count + i);
   return taps;
+}
+
+/* An argument of a launch with room for N taps. */
+template <int N>
+struct correlate_room {};
+
+/* run(room) for the smaller of the two arguments that holds a kernel's taps. */
+template <typename S, typename Run>
+static inline rung_status correlate_by_taps(const rung_task *task, const Run &run) {
+  static constexpr int FEW = CORRELATE_ARGUMENT / (int)sizeof(typename correlate_tap<S>::type);
+  const correlate_problem *p = static_cast<const correlate_problem *>(task->problem);
+  return p->kernel_rows * p->kernel_columns <= FEW ? run(correlate_room<FEW>())
+                                                   : run(correlate_room<CORRELATE_TAPS>());
 }
 
 template <typename T>

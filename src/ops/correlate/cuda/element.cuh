@@ -1,21 +1,30 @@
-/* An element by its definition: what the rungs share that make one a thread, from the device's
- * memory. */
+/* An element by its definition: what the rungs share that make one a thread. */
 #ifndef RUNG_CORRELATE_CUDA_ELEMENT_CUH
 #define RUNG_CORRELATE_CUDA_ELEMENT_CUH
 
 #include "ops/correlate/cuda/correlate.cuh"
 
-/* Element x of row y, by taps from `taps` on. */
-template <typename S, typename T>
-static __device__ inline S correlate_element(const correlate_job<S> &job, const T *taps, int64_t y,
-                                             int64_t x) {
-  const int64_t pixel = job.first_column + x / job.channels;
+/* Element x of row y, by taps from `taps` on; pixel(y, x, c): channel c of a pixel, wherever that
+ * is. */
+template <typename S, typename T, typename Pixel>
+static __device__ __forceinline__ S correlate_element(const correlate_job<S> &job, const T *taps,
+                                                      int64_t y, int64_t x, Pixel pixel) {
+  const int64_t column = job.first_column + x / job.channels;
   const int channel = (int)(x % job.channels);
   S t = 0;
   for (int i = 0; i < job.kernel_rows; i++)
     for (int j = 0; j < job.kernel_columns; j++, taps++)
-      t = correlate_fma(*taps, correlate_pixel(job, job.first_row + y + i, pixel + j, channel), t);
+      t = correlate_fma(*taps, pixel(job.first_row + y + i, column + j, channel), t);
   return t;
+}
+
+/* The same from the device's memory. */
+template <typename S, typename T>
+static __device__ inline S correlate_element(const correlate_job<S> &job, const T *taps, int64_t y,
+                                             int64_t x) {
+  return correlate_element(job, taps, y, x, [&](int64_t row, int64_t column, int channel) {
+    return correlate_pixel(job, row, column, channel);
+  });
 }
 
 #endif

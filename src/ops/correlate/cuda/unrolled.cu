@@ -168,7 +168,7 @@ static rung_status run_panel(const rung_task *task, const correlate_panel &panel
 }
 
 template <typename S, int N>
-static rung_status run_taps(const rung_task *task) {
+static rung_status run_taps(const rung_task *task, correlate_room<N>) {
   static constexpr int LARGE_ROWS = sizeof(S) == 4 ? 8 : 4, LARGE_GROUPS = sizeof(S) == 4 ? 2 : 4;
   const correlate_panel panel = correlate_panel_of(task);
   return panel.groups == 1 ? run_panel<S, N, 4, 1>(task, panel)
@@ -177,9 +177,7 @@ static rung_status run_taps(const rung_task *task) {
 
 template <typename S>
 static rung_status run(const rung_task *task) {
-  typedef typename correlate_tap<S>::type T;
-  return correlate_few_taps<T>(task) ? run_taps<S, CORRELATE_ARGUMENT / sizeof(T)>(task)
-                                     : run_taps<S, CORRELATE_TAPS>(task);
+  return correlate_by_taps<S>(task, [&](auto room) { return run_taps<S>(task, room); });
 }
 
 extern "C" rung_status RUNG_ENTRY(correlate_unrolled)(const rung_task *task) {
