@@ -99,8 +99,7 @@ static void put_all(FILE *to, const lab_records *records) {
   fputs(
       ",caches,rung,peer,order,block,median_ms,median_low_ms,median_high_ms,min_ms,q1_ms,q3_ms,"
       "max_ms,samples,stop,gb_per_s,gflop_per_s,gain,part_of_peak,clock_mhz,verdict,sentence,bits,"
-      "load,others,date,memory
-      ",
+      "load,others,date,memory\n",
       to);
   for (int i = 0; i < records->count; i++)
     for (int k = 0; k < records->cases[i].count; k++)
