@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "files/replace.h"
 
 static const cli_verb verbs[] = {
     {"radiator", "heat in a cylindrical radiator, on CPU and GPU, timed and compared",
@@ -68,10 +69,9 @@ static int run_help(int argc, char **argv) {
 
 /* What was printed must have arrived. */
 static int close_output(int code) {
-  errno = 0;
-  bool written = fflush(stdout) == 0 && !ferror(stdout);
-  if (written || (code > CLI_CHECK_FAILED && code <= CLI_OUT_OF_MEMORY)) return code;
-  fprintf(stderr, "rung: standard output cannot be written: %s\n", strerror(errno ? errno : EIO));
+  const int cause = file_flush(stdout);
+  if (cause == 0 || (code > CLI_CHECK_FAILED && code <= CLI_OUT_OF_MEMORY)) return code;
+  fprintf(stderr, "rung: standard output cannot be written: %s\n", strerror(cause));
   return CLI_BAD_INPUT;
 }
 

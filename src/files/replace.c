@@ -164,13 +164,18 @@ rung_status file_replace_begin(file_replace *file, const char *path, rung_error 
   return RUNG_OK;
 }
 
+int file_flush(FILE *stream) {
+  errno = 0;
+  if (fflush(stream) == 0 && !ferror(stream)) return 0;
+  if (errno == 0 && write(fileno(stream), "\n", 1) == 1) errno = EIO;
+  return errno;
+}
+
 /* 0, or the errno of what went wrong on the way to the disk. Closes the stream. */
 static int settle(file_replace *file) {
   FILE *stream = file->stream;
   file->stream = NULL;
-  errno = 0;
-  int cause = 0;
-  if (fflush(stream) != 0 || ferror(stream)) cause = errno ? errno : EIO;
+  int cause = file_flush(stream);
   if (cause == 0 && file->temporary && fsync(fileno(stream)) != 0) cause = errno;
   if (stream != stdout && fclose(stream) != 0 && cause == 0) cause = errno;
   if (cause == 0 && file->temporary && rename(file->temporary, file->path) != 0) cause = errno;

@@ -32,6 +32,10 @@ rung_status file_replace_commit(file_replace *file, rung_error *error);
 /* Removes the temporary and frees; a zeroed *file is allowed. */
 void file_replace_abandon(file_replace *file);
 
+/* Flushes; 0, or the errno of why what was written has not arrived. Of a write long ago the reason
+ * is lost, and the system is asked once more, with a byte: the output is not whole in any case. */
+int file_flush(FILE *stream);
+
 /* Whether file_replace_begin() would succeed now: to be asked before long work. Leaves nothing. */
 rung_status file_replace_possible(const char *path, rung_error *error);
 

@@ -9,7 +9,7 @@ for command in "--help" "--version" "radiator --help" "radiator -g --quiet" \
   "$RUNG" $command >/dev/full 2>stderr
   code=$?
   [ $code -eq 3 ] || fail "'$command' on a full disk ended with $code"
-  grep -qF "cannot be written" stderr || fail "'$command' on a full disk said: $(cat stderr)"
+  grep -qF "cannot be written: No space left" stderr || fail "'$command' on a full disk said: $(cat stderr)"
 done
 expect 3 "No space left" "$RUNG" radiator -g -o /dev/full
 expect 3 "No space left" "$RUNG" ladder -o /dev/full
