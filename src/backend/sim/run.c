@@ -124,10 +124,16 @@ static struct {
   uint64_t next, serving;
 } static_memory = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0};
 
-/* Byte by byte: AddressSanitizer keeps zones between the arrays that memcpy may not touch. */
+/* Poison where `from` is NULL. A loop, for AddressSanitizer keeps zones between the arrays that
+ * memcpy may not touch. Both begin at a multiple of 8. */
 __attribute__((no_sanitize("address"), optimize("no-tree-loop-distribute-patterns"))) static void
 move_bytes(char *to, const char *from, size_t bytes) {
-  for (size_t i = 0; i < bytes; i++) to[i] = from != NULL ? from[i] : (char)SIM_POISON;
+  typedef uint64_t __attribute__((may_alias)) word;
+  const uint64_t poison = UINT64_C(0x0101010101010101) * (uint8_t)SIM_POISON;
+  size_t i = 0;
+  for (; i + sizeof(word) <= bytes; i += sizeof(word))
+    *(word *)(to + i) = from != NULL ? *(const word *)(from + i) : poison;
+  for (; i < bytes; i++) to[i] = from != NULL ? from[i] : (char)SIM_POISON;
 }
 
 /* Waits for its turn. Whoever has it ends, or polls and gives it back, whatever others do. */

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdlib.h>
 
 #include "fuzz/calls/calls.h"
 
@@ -58,4 +59,87 @@ static void spoil(fuzz_input *input, job *job) {
   }
 }
 
-const operation fuzz_correlate = {make, call, spoil, NULL};
+/* ---- some of the results, by a loop ------------------------------------------------------------
+ */
+
+/* The index that an edge puts in the place of i; -1: the edge's value. */
+static int64_t fold(rung_edge edge, int64_t i, int64_t n) {
+  const int64_t period = edge == RUNG_EDGE_MIRROR ? 2 * (n - 1) : 2 * n;
+  if (i >= 0 && i < n) return i;
+  switch (edge) {
+    case RUNG_EDGE_CONSTANT:
+      return -1;
+    case RUNG_EDGE_NEAREST:
+      return i < 0 ? 0 : n - 1;
+    case RUNG_EDGE_WRAP:
+      return (i % n + n) % n;
+    default:
+      if (n == 1) return 0;
+      i = (i % period + period) % period;
+      return i < n ? i : edge == RUNG_EDGE_MIRROR ? period - i : period - 1 - i;
+  }
+}
+
+/* A number as an element of a type of integers: half to even, saturating, of a NaN 0. */
+static double whole(double value, double most) {
+  return isnan(value) || value < 0 ? 0 : value > most ? most : nearbyint(value);
+}
+
+static double most_of(DLDataType type) {
+  return ldexp(1, type.bits) - 1;
+}
+
+/* What the sum is made in, where it is not of integers. */
+static double chain(bool doubles, double tap, double number, double sum) {
+  return doubles ? fma(tap, number, sum) : (double)fmaf((float)tap, (float)number, (float)sum);
+}
+
+static void check(const job *job) {
+  enum { LOOKED_AT = 100 };
+  const filter *of = job->of;
+  const array *in = &job->arrays[0], *kernel = &job->arrays[1], *out = &job->arrays[2];
+  const int64_t h = in->shape[0], w = in->shape[1], channels = in->ndim == 3 ? in->shape[2] : 1;
+  const int several = kernel->ndim == 3;
+  const int64_t rows = kernel->shape[several], columns = kernel->shape[several + 1];
+  const int64_t count = fuzz_count(out), image = h * w * channels;
+  const bool integers = !fuzz_floats(in->type) && !fuzz_floats(kernel->type);
+  const bool doubles = in->type.bits == 64 || out->type.bits == 64;
+  if (out->type.bits == 16 && fuzz_floats(out->type)) return; /* this file cannot round to it */
+  void *elements = fuzz_gather(in), *taps = fuzz_gather(kernel), *results = fuzz_gather(out);
+  const double beyond =
+      fuzz_floats(in->type) ? of->model.edge_value : whole(of->model.edge_value, most_of(in->type));
+  const int64_t step = count / LOOKED_AT + 1;
+  for (int64_t at = 0; at < count; at += step) {
+    const int64_t k = at / image, y = at % image / (w * channels), x = at / channels % w;
+    int64_t cy = rows / 2 + of->model.origin[0], cx = columns / 2 + of->model.origin[1];
+    int64_t exact = 0;
+    double sum = 0;
+    if (of->reversed) {
+      cy = rows - 1 - cy;
+      cx = columns - 1 - cx;
+    }
+    for (int64_t t = 0; t < rows * columns; t++) {
+      const int64_t tap = k * rows * columns + (of->reversed ? rows * columns - 1 - t : t);
+      const int64_t row = fold(of->model.edge, y + t / columns - cy, h);
+      const int64_t column = fold(of->model.edge, x + t % columns - cx, w);
+      const double number =
+          row < 0 || column < 0
+              ? beyond
+              : fuzz_number(in->type, elements, (row * w + column) * channels + at % channels);
+      const double factor = fuzz_number(kernel->type, taps, tap);
+      exact += integers ? (int64_t)factor * (int64_t)number : 0;
+      sum = chain(doubles, factor, number, sum);
+    }
+    if (integers) sum = (double)exact;
+    double wanted = fuzz_floats(out->type) ? sum : whole(sum, most_of(out->type));
+    if (out->type.bits == 32) wanted = integers ? (double)(float)exact : (double)(float)sum;
+    const double found = fuzz_number(out->type, results, at);
+    if (found != wanted && !(isnan(found) && isnan(wanted)))
+      fuzz_wrong("filter: result %lld is %g and should be %g", (long long)at, found, wanted);
+  }
+  free(elements);
+  free(taps);
+  free(results);
+}
+
+const operation fuzz_correlate = {make, call, spoil, check};

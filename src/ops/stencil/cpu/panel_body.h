@@ -61,15 +61,15 @@ LANES_INLINE void NAME(pass)(LANE *cell, int64_t low, int64_t high, const REAL *
 
   const int64_t lag = 2 * (depth - 1) + (int64_t)depth * radius; /* from read to stored column */
   const int64_t first = low + (int64_t)radius * depth, last = high - (int64_t)radius * depth;
-  int64_t c = low;
-  for (; c < first + lag; c += slots)
-    NAME(columns)(cell, c, lag, first, last, window, w, radius, depth, false);
-  for (; c + slots <= last + lag; c += slots) {
-    __builtin_prefetch(ahead + c, 0, 2);
-    NAME(columns)(cell, c, lag, first, last, window, w, radius, depth, true);
+  for (int64_t c = low; c < last + lag;) {
+    const int64_t until = c < first + lag ? first + lag : last + lag; /* the ends, in one loop */
+    for (; c < until; c += slots)
+      NAME(columns)(cell, c, lag, first, last, window, w, radius, depth, false);
+    for (; c + slots <= last + lag; c += slots) {
+      __builtin_prefetch(ahead + c, 0, 2);
+      NAME(columns)(cell, c, lag, first, last, window, w, radius, depth, true);
+    }
   }
-  for (; c < last + lag; c += slots)
-    NAME(columns)(cell, c, lag, first, last, window, w, radius, depth, false);
 }
 
 /* The pass for a radius and a depth, every loop unrolled. Only full depth and single steps are
