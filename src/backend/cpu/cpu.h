@@ -60,7 +60,8 @@ rung_status rung_cpu_probe(rung_state *state, rung_probe probe, int64_t bytes, d
 
 /* Memory is aligned to 64 bytes and `bytes` is a multiple of 512. */
 typedef struct rung_cpu_kernels {
-  uint64_t (*read)(const void *from, size_t bytes); /* a value that depends on every byte */
+  uint64_t (*read)(const void *from, size_t bytes);       /* a value that depends on every byte */
+  uint64_t (*read_apart)(const void *from, size_t bytes); /* the same, from eight places at once */
   void (*write)(void *to, size_t bytes);
   void (*write_past)(void *to, size_t bytes); /* past the caches; NULL: no such stores here */
   void (*copy)(void *to, const void *from, size_t bytes);

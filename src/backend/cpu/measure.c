@@ -164,6 +164,7 @@ static rung_status probe_memory(rung_state *state, rung_probe probe, double *wor
   sweep plain = {.chunk = RUNG_CPU_CHUNK, .rounds = 1, .half = bytes / 2}, past = plain;
   if (probe == RUNG_PROBE_READ) {
     plain.read = kernels->read;
+    past.read = kernels->read_apart;
   } else if (probe == RUNG_PROBE_WRITE) {
     plain.write = kernels->write;
     past.write = kernels->write_past;
@@ -172,10 +173,11 @@ static rung_status probe_memory(rung_state *state, rung_probe probe, double *wor
     past.copy = kernels->copy_past;
     bytes /= 2;
   }
-  /* An ordinary store reads its line first; one past the caches does not, but waits for memory.
-   * Which is faster differs between CPUs: the peak is the better of the two. */
+  /* An ordinary store reads its line first; one past the caches does not, but waits for memory. One
+   * long row of reads is what some prefetchers like best, several what others do. Which is faster
+   * differs between CPUs: the peak is the better of the two. */
   *milliseconds = timed_sweep(state, bytes, &plain);
-  if (past.write != NULL || past.copy != NULL) {
+  if (past.read != NULL || past.write != NULL || past.copy != NULL) {
     double other = timed_sweep(state, bytes, &past);
     if (other < *milliseconds) *milliseconds = other;
   }

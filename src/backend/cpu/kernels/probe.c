@@ -43,6 +43,26 @@ static uint64_t read_words(const void *from, size_t bytes) {
   return value;
 }
 
+/* Several places at once: each is a stream of its own to the processor's prefetchers, of which one
+ * alone may not keep memory busy. */
+static uint64_t read_words_apart(const void *from, size_t bytes) {
+  enum { STREAMS = 8, LINE = 64 / WIDTH };
+  const word_lanes *at = from;
+  const size_t apart = bytes / STREAMS / WIDTH;
+  word_lanes sums[STREAMS] = {{0}};
+  for (size_t i = 0; i < apart; i += LINE) {
+#pragma GCC unroll 8
+    for (size_t k = 0; k < STREAMS; k++) {
+      for (size_t v = 0; v < LINE; v++) sums[k] ^= at[k * apart + i + v];
+    }
+  }
+  word_lanes sum = sums[0];
+  for (int k = 1; k < STREAMS; k++) sum ^= sums[k];
+  uint64_t value = 0;
+  for (int l = 0; l < DOUBLES; l++) value ^= sum[l];
+  return value;
+}
+
 static void write_words(void *to, size_t bytes) {
   volatile word_lanes *at = to; /* volatile: or it becomes memset(), which chooses its own way */
   const word_lanes ones = {0};
@@ -145,6 +165,7 @@ static double multiply_add_doubles(int64_t rounds, double factor, double term) {
 
 const rung_cpu_kernels RUNG_ENTRY(rung_cpu_kernels) = {
     .read = read_words,
+    .read_apart = read_words_apart,
     .write = write_words,
     .copy = copy_words,
 #if defined(__x86_64__)
