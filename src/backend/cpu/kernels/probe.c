@@ -29,13 +29,7 @@ enum { STRIP = 8, FLOATS = WIDTH / 4, DOUBLES = WIDTH / 8 };
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-static uint64_t read_words(const void *from, size_t bytes) {
-  const word_lanes *at = from;
-  word_lanes sums[STRIP] = {{0}};
-  for (size_t i = 0; i < bytes / WIDTH; i += STRIP) {
-#pragma GCC unroll 8
-    for (int k = 0; k < STRIP; k++) sums[k] ^= at[i + (size_t)k];
-  }
+static uint64_t value_of(const word_lanes sums[STRIP]) {
   word_lanes sum = sums[0];
   for (int k = 1; k < STRIP; k++) sum ^= sums[k];
   uint64_t value = 0;
@@ -43,10 +37,20 @@ static uint64_t read_words(const void *from, size_t bytes) {
   return value;
 }
 
+static uint64_t read_words(const void *from, size_t bytes) {
+  const word_lanes *at = from;
+  word_lanes sums[STRIP] = {{0}};
+  for (size_t i = 0; i < bytes / WIDTH; i += STRIP) {
+#pragma GCC unroll 8
+    for (int k = 0; k < STRIP; k++) sums[k] ^= at[i + (size_t)k];
+  }
+  return value_of(sums);
+}
+
 /* Several places at once: each is a stream of its own to the processor's prefetchers, of which one
  * alone may not keep memory busy. */
 static uint64_t read_words_apart(const void *from, size_t bytes) {
-  enum { STREAMS = 8, LINE = 64 / WIDTH };
+  enum { STREAMS = STRIP, LINE = 64 / WIDTH };
   const word_lanes *at = from;
   const size_t apart = bytes / STREAMS / WIDTH;
   word_lanes sums[STREAMS] = {{0}};
@@ -56,11 +60,7 @@ static uint64_t read_words_apart(const void *from, size_t bytes) {
       for (size_t v = 0; v < LINE; v++) sums[k] ^= at[k * apart + i + v];
     }
   }
-  word_lanes sum = sums[0];
-  for (int k = 1; k < STREAMS; k++) sum ^= sums[k];
-  uint64_t value = 0;
-  for (int l = 0; l < DOUBLES; l++) value ^= sum[l];
-  return value;
+  return value_of(sums);
 }
 
 static void write_words(void *to, size_t bytes) {
