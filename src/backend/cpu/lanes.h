@@ -7,7 +7,9 @@
  *   lanes_load_f32(p), lanes_store_f32(p, v)    no alignment asked
  *   lanes_stream_f32(p, v)                a store past the caches, where there is one; p is a
  *                                         multiple of LANES_BYTES
- *   lanes_transpose_f32(v)                LANES vectors as a square matrix, transposed in place */
+ *   lanes_transpose_f32(v)                LANES vectors as a square matrix, transposed in place
+ *   lanes_load_some(p, n), lanes_store_some(p, v, n)    the first n bytes of a lanes_i32, a
+ * multiple of 4: none are touched beyond; loaded, the rest is 0 */
 #ifndef RUNG_BACKEND_CPU_LANES_H
 #define RUNG_BACKEND_CPU_LANES_H
 
@@ -38,6 +40,8 @@
 #else
 #define LANES_OUTLINE static __attribute__((noinline, noclone))
 #endif
+
+#define LANES_MASKS (LANES_BYTES == 64) /* whether vectors are loaded and stored in part */
 
 #define LANES_F32 (LANES_BYTES / 4)
 #define LANES_F64 (LANES_BYTES / 8)
@@ -135,6 +139,16 @@ LANES_INLINE void lanes_stream_f64(double *p, lanes_f64 v) {
   lanes_store_f64(p, v);
 #endif
 }
+
+#if LANES_MASKS
+LANES_INLINE lanes_i32 lanes_load_some(const void *p, int n) {
+  return (lanes_i32)_mm512_maskz_loadu_epi32((__mmask16)(0xffffu >> (16 - n / 4)), p);
+}
+
+LANES_INLINE void lanes_store_some(void *p, lanes_i32 v, int n) {
+  _mm512_mask_storeu_epi32(p, (__mmask16)(0xffffu >> (16 - n / 4)), (__m512i)v);
+}
+#endif
 
 /* Stores past the caches become visible to other threads in order only after this. */
 LANES_INLINE void lanes_stream_end(void) {

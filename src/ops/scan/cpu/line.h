@@ -44,8 +44,8 @@ static inline scan_line scan_line_of(const rung_task *task, int64_t number) {
                      .range = problem->range ? &problem->before : NULL};
 }
 
-/* Lines [first, first + count) of a task, if they are short. */
-static inline bool scan_short_ones(const rung_task *task, int64_t first, int64_t count) {
+/* Lines [first, first + count) of a task, if they are short; `past` as a line has it. */
+static inline bool scan_short_ones(const rung_task *task, int64_t first, int64_t count, bool past) {
   const scan_problem *problem = (const scan_problem *)task->problem;
   if (problem->columns > SCAN_SHORT || problem->range) return false;
   const scan_line line = scan_line_of(task, first);
@@ -56,7 +56,8 @@ static inline bool scan_short_ones(const rung_task *task, int64_t first, int64_t
                                   .out_pitch = scan_pitch_of(problem, &task->arrays[SCAN_OUT]),
                                   .key = line.key,
                                   .columns = (int)line.columns,
-                                  .exclusive = line.exclusive};
+                                  .exclusive = line.exclusive,
+                                  .past = past};
   line.of->lines(&lines);
   return true;
 }

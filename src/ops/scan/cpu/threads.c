@@ -54,7 +54,7 @@ static void take_lines(void *arg, int64_t chunk, int thread) {
   const int64_t first = chunk * job->chunk;
   const int64_t left = job->lines - first, count = left < job->chunk ? left : job->chunk;
   (void)thread;
-  if (scan_short_ones(job->task, first, count)) return;
+  if (scan_short_ones(job->task, first, count, job->past)) return;
   for (int64_t l = first; l < first + count; ++l) {
     scan_line line = scan_line_of(job->task, l);
     line.past = job->past;

@@ -34,8 +34,8 @@ typedef struct scan_piece {
   const char *next; /* what will be read after this, prefetched meanwhile: as many rows; or NULL */
 } scan_piece;
 
-/* Elements, at most, of a line that is short: less than half a row. */
-enum { SCAN_SHORT = 32 };
+/* Elements, at most, of a line that is short: less than a row. */
+enum { SCAN_SHORT = SCAN_ROW - 1 };
 
 /* Short lines; pitches are in elements. */
 typedef struct scan_short_lines {
@@ -44,7 +44,7 @@ typedef struct scan_short_lines {
   int64_t count, in_pitch, out_pitch;
   rung_key_code key;
   int columns; /* 1 ... SCAN_SHORT */
-  bool exclusive;
+  bool exclusive, past;
 } scan_short_lines;
 
 /* Lines side by side, as many as SCAN_STRIP_VECTORS vectors have lanes, or fewer. Of a vector whose

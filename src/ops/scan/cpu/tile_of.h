@@ -36,6 +36,15 @@ LANES_INLINE void SCAN_NAME(scan_store)(SCAN_E *to, SCAN_V v, SCAN_NAME(scan_cod
   memcpy(numbers, &v, sizeof v);
   for (int l = 0; l < SCAN_LANES; ++l) to[l] = (SCAN_E)SCAN_STORE_ONE(numbers[l], &code);
 }
+/* What is turned into columns: numbers. */
+#define SCAN_TAKE(v, code) (v)
+#define SCAN_GIVE(v, code) (v)
+LANES_INLINE SCAN_V SCAN_NAME(scan_raw)(const SCAN_E *from, SCAN_NAME(scan_code) code) {
+  return SCAN_NAME(scan_load)(from, code);
+}
+LANES_INLINE void SCAN_NAME(scan_unraw)(SCAN_E *to, SCAN_V v, SCAN_NAME(scan_code) code) {
+  SCAN_NAME(scan_store)(to, v, code, false);
+}
 #else
 #define SCAN_E SCAN_T
 enum { SCAN_NAME(scan_streams) = 1 };
@@ -59,6 +68,34 @@ LANES_INLINE void SCAN_NAME(scan_store)(SCAN_E *to, SCAN_V v, SCAN_NAME(scan_cod
     lanes_stream_f32((float *)(void *)to, (lanes_f32)stored);
   else
     memcpy(to, &stored, sizeof stored);
+}
+#if LANES_MASKS
+#define SCAN_PARTS 1 /* rows need not be whole */
+LANES_INLINE SCAN_V SCAN_NAME(scan_load_some)(const SCAN_E *from, int n,
+                                              SCAN_NAME(scan_code) code) {
+  const SCAN_V v = (SCAN_V)lanes_load_some(from, n * (int)sizeof *from);
+  (void)code;
+  return SCAN_LOAD(v, code);
+}
+LANES_INLINE void SCAN_NAME(scan_store_some)(SCAN_E *to, SCAN_V v, int n,
+                                             SCAN_NAME(scan_code) code) {
+  const SCAN_V stored = SCAN_STORE(v, code);
+  (void)code;
+  lanes_store_some(to, (lanes_i32)stored, n * (int)sizeof *to);
+}
+#endif
+/* What is turned into columns: elements as they are. */
+#define SCAN_TAKE SCAN_LOAD
+#define SCAN_GIVE SCAN_STORE
+LANES_INLINE SCAN_V SCAN_NAME(scan_raw)(const SCAN_E *from, SCAN_NAME(scan_code) code) {
+  SCAN_V v;
+  (void)code;
+  memcpy(&v, from, sizeof v);
+  return v;
+}
+LANES_INLINE void SCAN_NAME(scan_unraw)(SCAN_E *to, SCAN_V v, SCAN_NAME(scan_code) code) {
+  (void)code;
+  memcpy(to, &v, sizeof v);
 }
 #endif
 
@@ -91,9 +128,19 @@ LANES_INLINE SCAN_V SCAN_NAME(scan_upper)(SCAN_V a, SCAN_V b) {
   return LANES_SHUFFLE_TWO(a, b, ((SCAN_INTS){SCAN_LIST(SCAN_LANE_UPPER, 0)}));
 }
 
-LANES_INLINE void SCAN_NAME(scan_part)(const SCAN_E *in, SCAN_NAME(scan_code) code, SCAN_V x[4]) {
+/* The elements of LANES groups, c of each in x[c]. Where SCAN_PARTS, `count` elements or more. */
+LANES_INLINE void SCAN_NAME(scan_part)(const SCAN_E *in, int count, SCAN_NAME(scan_code) code,
+                                       SCAN_V x[4]) {
   SCAN_V v[4];
-  for (int k = 0; k < 4; ++k) v[k] = SCAN_NAME(scan_load)(in + k * SCAN_LANES, code);
+  for (int k = 0; k < 4; ++k) {
+    const int left = count - k * SCAN_LANES;
+    v[k] = SCAN_NAME(scan_all)(SCAN_IDENTITY);
+    if (left >= SCAN_LANES) v[k] = SCAN_NAME(scan_load)(in + k * SCAN_LANES, code);
+#ifdef SCAN_PARTS
+    else if (left > 0)
+      v[k] = SCAN_NAME(scan_load_some)(in + k * SCAN_LANES, left, code);
+#endif
+  }
   const SCAN_V even[2] = {SCAN_NAME(scan_even)(v[0], v[1]), SCAN_NAME(scan_even)(v[2], v[3])};
   const SCAN_V odd[2] = {SCAN_NAME(scan_odd)(v[0], v[1]), SCAN_NAME(scan_odd)(v[2], v[3])};
   x[0] = SCAN_NAME(scan_even)(even[0], even[1]);
@@ -102,14 +149,19 @@ LANES_INLINE void SCAN_NAME(scan_part)(const SCAN_E *in, SCAN_NAME(scan_code) co
   x[3] = SCAN_NAME(scan_odd)(odd[0], odd[1]);
 }
 
-LANES_INLINE void SCAN_NAME(scan_unpart)(SCAN_E *out, const SCAN_V x[4], SCAN_NAME(scan_code) code,
-                                         bool past) {
+LANES_INLINE void SCAN_NAME(scan_unpart)(SCAN_E *out, int count, const SCAN_V x[4],
+                                         SCAN_NAME(scan_code) code, bool past) {
   const SCAN_V even[2] = {SCAN_NAME(scan_lower)(x[0], x[2]), SCAN_NAME(scan_upper)(x[0], x[2])};
   const SCAN_V odd[2] = {SCAN_NAME(scan_lower)(x[1], x[3]), SCAN_NAME(scan_upper)(x[1], x[3])};
   for (int k = 0; k < 4; ++k) {
     const SCAN_V v = k % 2 == 0 ? SCAN_NAME(scan_lower)(even[k / 2], odd[k / 2])
                                 : SCAN_NAME(scan_upper)(even[k / 2], odd[k / 2]);
-    SCAN_NAME(scan_store)(out + k * SCAN_LANES, v, code, past);
+    const int left = count - k * SCAN_LANES;
+    if (left >= SCAN_LANES) SCAN_NAME(scan_store)(out + k * SCAN_LANES, v, code, past);
+#ifdef SCAN_PARTS
+    else if (left > 0)
+      SCAN_NAME(scan_store_some)(out + k * SCAN_LANES, v, left, code);
+#endif
   }
 }
 
@@ -128,7 +180,7 @@ LANES_INLINE void SCAN_NAME(scan_band)(const SCAN_E *in, int rows, SCAN_NAME(sca
   for (int k = rows * WIDE; k < MOST; ++k) t[k] = SCAN_NAME(scan_all)(SCAN_IDENTITY);
   for (int k = 0; k < rows * WIDE; ++k) {
     SCAN_V x[4];
-    SCAN_NAME(scan_part)(in + k * 4 * SCAN_LANES, code, x);
+    SCAN_NAME(scan_part)(in + k * 4 * SCAN_LANES, SCAN_ROW, code, x);
     const SCAN_V left = SCAN_COMBINE(x[0], x[1]), right = SCAN_COMBINE(x[2], x[3]);
     t[k] = SCAN_COMBINE(left, right);
   }
@@ -204,9 +256,9 @@ LANES_INLINE void SCAN_NAME(scan_results)(const SCAN_V e[SCAN_GROUP], SCAN_V off
     g[w] = SCAN_COMBINE(back, g[w]);                                                         \
   }
 
-/* One row; `offset` is what all rows before it come to. */
-SCAN_ROW_FUNCTION SCAN_NAME(scan_row)(const SCAN_E *in, SCAN_E *out, bool exclusive, bool past,
-                                      SCAN_NAME(scan_code) code, SCAN_T before_row) {
+/* A row; or the `count` elements that its line ends with, where SCAN_PARTS. */
+SCAN_ROW_FUNCTION SCAN_NAME(scan_row)(const SCAN_E *in, SCAN_E *out, int count, bool exclusive,
+                                      bool past, SCAN_NAME(scan_code) code, SCAN_T before_row) {
   enum { WIDE = SCAN_NAME(scan_wide) };
   const SCAN_V identity = SCAN_NAME(scan_all)(SCAN_IDENTITY),
                base = SCAN_NAME(scan_all)(before_row);
@@ -214,7 +266,7 @@ SCAN_ROW_FUNCTION SCAN_NAME(scan_row)(const SCAN_E *in, SCAN_E *out, bool exclus
 #pragma GCC unroll 16
   for (int w = 0; w < WIDE; ++w) {
     SCAN_V x[4];
-    SCAN_NAME(scan_part)(in + w * 4 * SCAN_LANES, code, x);
+    SCAN_NAME(scan_part)(in + w * 4 * SCAN_LANES, count - w * 4 * SCAN_LANES, code, x);
     SCAN_NAME(scan_groups)(x, e[w]);
     g[w] = e[w][3];
   }
@@ -230,20 +282,21 @@ SCAN_ROW_FUNCTION SCAN_NAME(scan_row)(const SCAN_E *in, SCAN_E *out, bool exclus
     const SCAN_V offset = SCAN_COMBINE(base, back);
     SCAN_V y[4];
     SCAN_NAME(scan_results)(e[w], offset, exclusive, y);
-    SCAN_NAME(scan_unpart)(out + w * 4 * SCAN_LANES, y, code, past);
+    SCAN_NAME(scan_unpart)(out + w * 4 * SCAN_LANES, count - w * 4 * SCAN_LANES, y, code, past);
   }
 }
 #undef SCAN_STEP
 
-/* A row that its line ends in. */
 static void SCAN_NAME(scan_end)(const SCAN_E *in, SCAN_E *out, int count, bool exclusive,
                                 SCAN_NAME(scan_code) code, SCAN_T before_row) {
-  SCAN_E row[SCAN_ROW];
-  const SCAN_E missing = SCAN_NAME(scan_empty)(code);
-  for (int k = 0; k < SCAN_ROW; ++k) row[k] = missing;
+#ifdef SCAN_PARTS
+  SCAN_NAME(scan_row)(in, out, count, exclusive, false, code, before_row);
+#else
+  SCAN_E row[SCAN_ROW] = {0};
   memcpy(row, in, (size_t)count * sizeof *row);
-  SCAN_NAME(scan_row)(row, row, exclusive, false, code, before_row);
+  SCAN_NAME(scan_row)(row, row, SCAN_ROW, exclusive, false, code, before_row);
   memcpy(out, row, (size_t)count * sizeof *row);
+#endif
 }
 
 LANES_INLINE void SCAN_NAME(scan_rows)(const scan_piece *piece, bool exclusive, bool past,
@@ -260,7 +313,7 @@ LANES_INLINE void SCAN_NAME(scan_rows)(const scan_piece *piece, bool exclusive, 
       if (piece->next != NULL)
         scan_prefetch(piece->next + at * (int)sizeof(SCAN_E), SCAN_ROW * sizeof(SCAN_E));
       if (at + SCAN_ROW <= piece->count)
-        SCAN_NAME(scan_row)(in + at, out + at, exclusive, past, code, before_row);
+        SCAN_NAME(scan_row)(in + at, out + at, SCAN_ROW, exclusive, past, code, before_row);
       else
         SCAN_NAME(scan_end)(in + at, out + at, piece->count - at, exclusive, code, before_row);
       if (at + SCAN_ROW < piece->count) rows = SCAN_COMBINE_ONE(rows, totals[at / SCAN_ROW]);
@@ -286,46 +339,116 @@ static void SCAN_NAME(scan_tile)(const scan_piece *piece, const void *totals, co
     ((SCAN_E *)piece->out)[0] = SCAN_NAME(scan_empty)(SCAN_NAME(scan_code_of)(&piece->key));
 }
 
-/* LANES short lines side by side, element c of each in x[c], to their results. */
-LANES_INLINE void SCAN_NAME(scan_columns)(SCAN_V x[SCAN_SHORT], int groups, bool exclusive) {
+/* A short line a lane, element c of each in x[c], to their results. */
+LANES_INLINE void SCAN_NAME(scan_columns)(SCAN_V *x, int n, bool exclusive,
+                                          SCAN_NAME(scan_code) code) {
   const SCAN_V identity = SCAN_NAME(scan_all)(SCAN_IDENTITY);
-  SCAN_V g[SCAN_SHORT / SCAN_GROUP];
+  const int groups = (n + SCAN_GROUP - 1) / SCAN_GROUP;
+  SCAN_V e[SCAN_ROW], g[SCAN_FAMILY], y[SCAN_GROUP];
   for (int k = 0; k < groups; ++k) {
-    SCAN_V *const e = x + k * SCAN_GROUP;
-    SCAN_NAME(scan_groups)(e, e);
-    g[k] = e[3];
+    for (int c = 0; c < SCAN_GROUP; ++c) {
+      y[c] = identity;
+      if (k * SCAN_GROUP + c < n) y[c] = SCAN_TAKE(x[k * SCAN_GROUP + c], code);
+    }
+    SCAN_NAME(scan_groups)(y, e + k * SCAN_GROUP);
+    g[k] = e[k * SCAN_GROUP + SCAN_GROUP - 1];
   }
   for (int s = 1; s < groups; s *= 2)
     for (int k = groups - 1; k >= s; --k) g[k] = SCAN_COMBINE(g[k - s], g[k]);
   for (int k = 0; k < groups; ++k) {
-    SCAN_V *const e = x + k * SCAN_GROUP;
-    SCAN_NAME(scan_results)(e, k > 0 ? g[k - 1] : identity, exclusive, e);
+    SCAN_NAME(scan_results)(e + k * SCAN_GROUP, k > 0 ? g[k - 1] : identity, exclusive, y);
+    for (int c = 0; c < SCAN_GROUP && k * SCAN_GROUP + c < n; ++c)
+      x[k * SCAN_GROUP + c] = SCAN_GIVE(y[c], code);
+  }
+  (void)code;
+}
+
+/* `now` lines of `columns` elements, or of a vector's if that is more, to columns; and back. Where
+ * elements are turned as they are, and no line is missing, there is nothing in between. */
+LANES_INLINE void SCAN_NAME(scan_columns_in)(const SCAN_E *in, int64_t pitch, int now, int columns,
+                                             SCAN_NAME(scan_code) code, SCAN_V *x) {
+  const int last = columns > SCAN_LANES ? columns - SCAN_LANES : 0;
+  for (int c = 0, at = 0; c == 0 || at < last; c += SCAN_LANES) {
+    SCAN_V part[SCAN_LANES];
+    at = c < last ? c : last;
+    if (SCAN_NAME(scan_streams) && now == SCAN_LANES) {
+      SCAN_TURN(in + at, pitch * (int64_t)sizeof *in, x + at, LANES_BYTES);
+      continue;
+    }
+    for (int l = 0; l < SCAN_LANES; ++l)
+      part[l] = SCAN_NAME(scan_raw)(in + (l < now ? l : 0) * pitch + at, code);
+    SCAN_TURN(part, LANES_BYTES, x + at, LANES_BYTES);
   }
 }
 
-/* Lines of at most SCAN_SHORT elements, as many at a time as a vector has lanes. */
+LANES_INLINE void SCAN_NAME(scan_columns_out)(SCAN_E *out, int64_t pitch, int now, int columns,
+                                              SCAN_NAME(scan_code) code, const SCAN_V *x) {
+  const int last = columns > SCAN_LANES ? columns - SCAN_LANES : 0;
+  for (int c = 0, at = 0; c == 0 || at < last; c += SCAN_LANES) {
+    SCAN_V part[SCAN_LANES];
+    at = c < last ? c : last;
+    if (SCAN_NAME(scan_streams) && now == SCAN_LANES) {
+      SCAN_TURN(x + at, LANES_BYTES, out + at, pitch * (int64_t)sizeof *out);
+      continue;
+    }
+    SCAN_TURN(x + at, LANES_BYTES, part, LANES_BYTES);
+    for (int l = 0; l < now; ++l) SCAN_NAME(scan_unraw)(out + l * pitch + at, part[l], code);
+  }
+}
+
+/* Copies `count` elements out of a buffer. */
+LANES_INLINE void SCAN_NAME(scan_put)(SCAN_E *out, const SCAN_E *from, int count, bool past) {
+  int at = 0;
+  for (; SCAN_NAME(scan_streams) && past && at + SCAN_LANES <= count; at += SCAN_LANES) {
+    lanes_f32 v;
+    memcpy(&v, from + at, sizeof v);
+    lanes_stream_f32((float *)(void *)(out + at), v);
+  }
+  memcpy(out + at, from + at, (size_t)(count - at) * sizeof *out);
+}
+
+/* Lines of at most SCAN_SHORT elements. As many as vectors have lanes are turned into columns, in
+ * which every step of the order is one of whole vectors. Lines that follow each other without gaps
+ * are taken several in one, by the number that fills vectors best. */
 static void SCAN_NAME(scan_short)(const scan_short_lines *lines) {
   const SCAN_NAME(scan_code) code = SCAN_NAME(scan_code_of)(&lines->key);
-  const SCAN_V identity = SCAN_NAME(scan_all)(SCAN_IDENTITY);
-  const int columns = lines->columns, groups = (columns + SCAN_GROUP - 1) / SCAN_GROUP;
-  SCAN_E part[SCAN_SHORT][SCAN_LANES] = {{0}};
-  for (int64_t first = 0; first < lines->count; first += SCAN_LANES) {
-    const int now = lines->count - first < SCAN_LANES ? (int)(lines->count - first) : SCAN_LANES;
+  const SCAN_E empty = SCAN_NAME(scan_empty)(code);
+  const int n = lines->columns;
+  const bool gaps = lines->in_pitch != n || lines->out_pitch != n;
+  const int each = scan_lines_in_one(n, SCAN_LANES, gaps);
+  const bool past = SCAN_NAME(scan_streams) && lines->past && lines->out_pitch == n &&
+                    (uintptr_t)lines->out % LANES_BYTES == 0;
+  SCAN_E row[SCAN_LANES * (SCAN_SHORT + 1)];
+  for (int64_t first = 0, took = 0; first < lines->count; first += took) {
     const SCAN_E *in = (const SCAN_E *)lines->in + first * lines->in_pitch;
     SCAN_E *out = (SCAN_E *)lines->out + first * lines->out_pitch;
-    SCAN_V x[SCAN_SHORT];
-    for (int l = 0; l < now; ++l, in += lines->in_pitch)
-      for (int c = 0; c < columns; ++c) part[c][l] = in[c];
-    for (int c = 0; c < groups * SCAN_GROUP; ++c) {
-      x[c] = identity;
-      if (c < columns) x[c] = SCAN_NAME(scan_load)(part[c], code);
+    const int64_t left = lines->count - first, whole = left / each;
+    const int some = whole > 0 ? each : (int)left; /* lines in one */
+    const int now = whole > SCAN_LANES ? SCAN_LANES : whole > 0 ? (int)whole : 1;
+    const int columns = some * n;
+    const bool buffer = n < SCAN_LANES && (gaps || columns < SCAN_LANES);
+    SCAN_V x[SCAN_ROW + SCAN_LANES];
+    took = (int64_t)now * some;
+    if (buffer) {
+      for (int c = 0; c < SCAN_LANES; ++c) row[now * columns + c] = empty;
+      for (int l = 0; l < took; ++l)
+        for (int c = 0; c < n; ++c) row[l * n + c] = in[l * lines->in_pitch + c];
     }
-    SCAN_NAME(scan_columns)(x, groups, lines->exclusive);
-    for (int c = 0; c < columns; ++c) SCAN_NAME(scan_store)(part[c], x[c], code, false);
-    for (int l = 0; l < now && lines->exclusive; ++l) part[0][l] = SCAN_NAME(scan_empty)(code);
-    for (int l = 0; l < now; ++l, out += lines->out_pitch)
-      for (int c = 0; c < columns; ++c) out[c] = part[c][l];
+    const int64_t from = some > 1 || buffer ? columns : lines->in_pitch;
+    SCAN_NAME(scan_columns_in)(buffer ? row : in, from, now, columns, code, x);
+    for (int line = 0; line < some; ++line)
+      SCAN_NAME(scan_columns)(x + line * n, n, lines->exclusive, code);
+    SCAN_E *const to = buffer || past ? row : out;
+    const int64_t pitch = some > 1 || buffer || past ? n : lines->out_pitch;
+    SCAN_NAME(scan_columns_out)(to, pitch * some, now, columns, code, x);
+    for (int l = 0; l < took && lines->exclusive; ++l) to[l * pitch] = empty;
+    if (past || (buffer && lines->out_pitch == n))
+      SCAN_NAME(scan_put)(out, row, (int)took * n, past);
+    else if (buffer)
+      for (int l = 0; l < took; ++l)
+        for (int c = 0; c < n; ++c) out[l * lines->out_pitch + c] = row[l * n + c];
   }
+  if (past) lanes_stream_end();
 }
 
 #include "ops/scan/cpu/across_of.h"
@@ -341,3 +464,6 @@ static void SCAN_NAME(scan_short)(const scan_short_lines *lines) {
 #undef SCAN_STORE
 #undef SCAN_LOAD_ONE
 #undef SCAN_STORE_ONE
+#undef SCAN_PARTS
+#undef SCAN_TAKE
+#undef SCAN_GIVE

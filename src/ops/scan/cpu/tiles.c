@@ -6,6 +6,7 @@
 #include "backend/cpu/lanes.h"
 #include "core/half.h"
 #include "ops/scan/cpu/line.h"
+#include "ops/scan/cpu/turn.h"
 
 /* Brings memory near, into the second-level cache. */
 LANES_INLINE void scan_prefetch(const char *from, size_t bytes) {
@@ -80,6 +81,22 @@ LANES_INLINE scan_i64 scan_least_i64(scan_i64 a, scan_i64 b) {
   return (a & first) | (b & ~first);
 }
 
+/* Of lines of n elements without gaps between them, how many are taken as one, which is short too:
+ * that leaves the least part of vectors empty. Of lines with gaps those that are shorter than a
+ * vector are brought together before. */
+static int scan_lines_in_one(int n, int lanes, bool gaps) {
+  int best = 1, filled = 0, vectors = 1;
+  if (gaps && n >= lanes) return 1;
+  for (int m = 1; m * n <= SCAN_SHORT; ++m) {
+    const int wide = (m * n + lanes - 1) / lanes;
+    if (m * n * vectors <= filled * wide) continue;
+    best = m;
+    filled = m * n;
+    vectors = wide;
+  }
+  return best;
+}
+
 /* ---- one set of functions an operator ----------------------------------------------------------
  *
  * SCAN_E elements, SCAN_T the numbers they are loaded as, SCAN_V a vector of these. Elements that
@@ -96,6 +113,7 @@ LANES_INLINE scan_i64 scan_least_i64(scan_i64 a, scan_i64 b) {
 #define SCAN_LIST SCAN_LIST_32
 #define SCAN_LANES LANES_F32
 #define SCAN_INTS lanes_i32
+#define SCAN_TURN turn_32
 #define SCAN_COMBINE SCAN_PLUS
 #define SCAN_COMBINE_ONE SCAN_PLUS
 #define SCAN_NAME(name) name##_add_f32
@@ -180,10 +198,12 @@ LANES_INLINE scan_i64 scan_least_i64(scan_i64 a, scan_i64 b) {
 #undef SCAN_LIST
 #undef SCAN_LANES
 #undef SCAN_INTS
+#undef SCAN_TURN
 
 #define SCAN_LIST SCAN_LIST_64
 #define SCAN_LANES LANES_F64
 #define SCAN_INTS lanes_i64
+#define SCAN_TURN turn_64
 #define SCAN_COMBINE SCAN_PLUS
 #define SCAN_COMBINE_ONE SCAN_PLUS
 #define SCAN_NAME(name) name##_add_f64
@@ -225,6 +245,7 @@ LANES_INLINE scan_i64 scan_least_i64(scan_i64 a, scan_i64 b) {
 #undef SCAN_LIST
 #undef SCAN_LANES
 #undef SCAN_INTS
+#undef SCAN_TURN
 
 #define SCAN_ROW_OF(name)                                                                          \
   {                                                                                                \
@@ -247,7 +268,7 @@ const scan_operator_tiles RUNG_ENTRY(scan_tiles_of)[SCAN_OPERATORS] = {
 
 rung_status RUNG_ENTRY(scan_tiles)(const rung_task *task) {
   const scan_problem *problem = (const scan_problem *)task->problem;
-  if (scan_short_ones(task, 0, problem->lines)) return RUNG_OK;
+  if (scan_short_ones(task, 0, problem->lines, false)) return RUNG_OK;
   for (int64_t l = 0; l < problem->lines; ++l) {
     scan_line line = scan_line_of(task, l);
     line.aggregates = (char *)task->scratch;
