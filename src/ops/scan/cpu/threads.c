@@ -9,7 +9,9 @@
 #include "backend/cpu/parallel.h"
 #include "ops/scan/cpu/line.h"
 
-enum { CHUNK = 1 << 16 }; /* elements of short lines that a thread takes at a time */
+/* Elements of short lines that a thread takes at a time, and what the number of lines is a multiple
+ * of where it is as large, so that all begin at a vector where the first does. */
+enum { CHUNK = 1 << 16, CHUNK_LINES = 64 };
 
 typedef struct job {
   const rung_task *task;
@@ -71,6 +73,7 @@ rung_status RUNG_ENTRY(scan_threads)(const rung_task *task) {
   job.past = in->data != out->data && out->count * size > task->device->cache_bytes;
   if (job.tiles == 1) {
     job.chunk = CHUNK / problem->columns > 0 ? CHUNK / problem->columns : 1;
+    if (job.chunk > CHUNK_LINES) job.chunk -= job.chunk % CHUNK_LINES;
     rung_parallel(threads, (job.lines + job.chunk - 1) / job.chunk, take_lines, &job);
     return RUNG_OK;
   }

@@ -363,14 +363,39 @@ LANES_INLINE void SCAN_NAME(scan_columns)(SCAN_V *x, int n, bool exclusive,
   (void)code;
 }
 
+/* Elements of a buffer that have yet to be put past the caches. That is done a little at a time, as
+ * all at once it would wait for memory. */
+typedef struct SCAN_NAME(scan_rest) {
+  const SCAN_E *from;
+  SCAN_E *to;
+  int count;
+} SCAN_NAME(scan_rest);
+
+LANES_INLINE void SCAN_NAME(scan_put)(SCAN_NAME(scan_rest) * rest, int most) {
+  const bool aligned = (uintptr_t)rest->to % LANES_BYTES == 0;
+  const int now = most < rest->count ? most : rest->count;
+  int at = 0;
+  for (; aligned && at + SCAN_LANES <= now; at += SCAN_LANES) {
+    lanes_f32 v;
+    memcpy(&v, rest->from + at, sizeof v);
+    lanes_stream_f32((float *)(void *)(rest->to + at), v);
+  }
+  for (; at < now; ++at) rest->to[at] = rest->from[at];
+  rest->from += now;
+  rest->to += now;
+  rest->count -= now;
+}
+
 /* `now` lines of `columns` elements, or of a vector's if that is more, to columns; and back. Where
  * elements are turned as they are, and no line is missing, there is nothing in between. */
 LANES_INLINE void SCAN_NAME(scan_columns_in)(const SCAN_E *in, int64_t pitch, int now, int columns,
-                                             SCAN_NAME(scan_code) code, SCAN_V *x) {
+                                             SCAN_NAME(scan_code) code, SCAN_V *x,
+                                             SCAN_NAME(scan_rest) * rest) {
   const int last = columns > SCAN_LANES ? columns - SCAN_LANES : 0;
   for (int c = 0, at = 0; c == 0 || at < last; c += SCAN_LANES) {
     SCAN_V part[SCAN_LANES];
     at = c < last ? c : last;
+    SCAN_NAME(scan_put)(rest, SCAN_LANES * SCAN_LANES);
     if (SCAN_NAME(scan_streams) && now == SCAN_LANES) {
       SCAN_TURN(in + at, pitch * (int64_t)sizeof *in, x + at, LANES_BYTES);
       continue;
@@ -396,17 +421,6 @@ LANES_INLINE void SCAN_NAME(scan_columns_out)(SCAN_E *out, int64_t pitch, int no
   }
 }
 
-/* Copies `count` elements out of a buffer. */
-LANES_INLINE void SCAN_NAME(scan_put)(SCAN_E *out, const SCAN_E *from, int count, bool past) {
-  int at = 0;
-  for (; SCAN_NAME(scan_streams) && past && at + SCAN_LANES <= count; at += SCAN_LANES) {
-    lanes_f32 v;
-    memcpy(&v, from + at, sizeof v);
-    lanes_stream_f32((float *)(void *)(out + at), v);
-  }
-  memcpy(out + at, from + at, (size_t)(count - at) * sizeof *out);
-}
-
 /* Lines of at most SCAN_SHORT elements. As many as vectors have lanes are turned into columns, in
  * which every step of the order is one of whole vectors. Lines that follow each other without gaps
  * are taken several in one, by the number that fills vectors best. */
@@ -416,9 +430,9 @@ static void SCAN_NAME(scan_short)(const scan_short_lines *lines) {
   const int n = lines->columns;
   const bool gaps = lines->in_pitch != n || lines->out_pitch != n;
   const int each = scan_lines_in_one(n, SCAN_LANES, gaps);
-  const bool past = SCAN_NAME(scan_streams) && lines->past && lines->out_pitch == n &&
-                    (uintptr_t)lines->out % LANES_BYTES == 0;
-  SCAN_E row[SCAN_LANES * (SCAN_SHORT + 1)];
+  const bool past = SCAN_NAME(scan_streams) && lines->past && lines->out_pitch == n;
+  SCAN_E rows[2][SCAN_LANES * (SCAN_SHORT + 1)], *row = rows[0];
+  SCAN_NAME(scan_rest) rest = {0}; /* of the other one */
   for (int64_t first = 0, took = 0; first < lines->count; first += took) {
     const SCAN_E *in = (const SCAN_E *)lines->in + first * lines->in_pitch;
     SCAN_E *out = (SCAN_E *)lines->out + first * lines->out_pitch;
@@ -434,21 +448,28 @@ static void SCAN_NAME(scan_short)(const scan_short_lines *lines) {
       for (int l = 0; l < took; ++l)
         for (int c = 0; c < n; ++c) row[l * n + c] = in[l * lines->in_pitch + c];
     }
+    if (!gaps && left >= 3 * took)
+      scan_prefetch((const char *)(in + 2 * took * n), (size_t)took * (size_t)n * sizeof *in);
     const int64_t from = some > 1 || buffer ? columns : lines->in_pitch;
-    SCAN_NAME(scan_columns_in)(buffer ? row : in, from, now, columns, code, x);
+    SCAN_NAME(scan_columns_in)(buffer ? row : in, from, now, columns, code, x, &rest);
+    SCAN_NAME(scan_put)(&rest, rest.count);
     for (int line = 0; line < some; ++line)
       SCAN_NAME(scan_columns)(x + line * n, n, lines->exclusive, code);
     SCAN_E *const to = buffer || past ? row : out;
     const int64_t pitch = some > 1 || buffer || past ? n : lines->out_pitch;
     SCAN_NAME(scan_columns_out)(to, pitch * some, now, columns, code, x);
     for (int l = 0; l < took && lines->exclusive; ++l) to[l * pitch] = empty;
-    if (past || (buffer && lines->out_pitch == n))
-      SCAN_NAME(scan_put)(out, row, (int)took * n, past);
-    else if (buffer)
+    if (past) {
+      rest = (SCAN_NAME(scan_rest)){row, out, (int)took * n};
+      row = row == rows[0] ? rows[1] : rows[0];
+    } else if (buffer) {
       for (int l = 0; l < took; ++l)
         for (int c = 0; c < n; ++c) out[l * lines->out_pitch + c] = row[l * n + c];
+    }
   }
-  if (past) lanes_stream_end();
+  if (!past) return;
+  SCAN_NAME(scan_put)(&rest, rest.count);
+  lanes_stream_end();
 }
 
 #include "ops/scan/cpu/across_of.h"
