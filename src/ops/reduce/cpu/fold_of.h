@@ -134,6 +134,10 @@ static void REDUCE_NAME(reduce_lines_any)(const void *in, int64_t step, int coun
   const REDUCE_IN *line = (const REDUCE_IN *)in;
   REDUCE_PARTIAL *sums = (REDUCE_PARTIAL *)partials;
   (void)key;
+  if (n == 1 && step == 1) {
+    memcpy(sums, line, (size_t)count * sizeof *sums);
+    return;
+  }
   if (n > 0 && n <= RUNG_SUM_LANES) {
     REDUCE_FOLDED(reduce_lines)(line, step, count, (int)n, sums);
     return;
@@ -161,9 +165,64 @@ static inline REDUCE_RUNNING REDUCE_NAME(reduce_tile)(const REDUCE_IN *tile, int
 #define REDUCE_TILE(tile, count, key) REDUCE_NAME(reduce_tile)(tile, count, key)
 #endif
 
+/* A vector's worth of elements, of which the compiler makes one of numbers. */
+LANES_INLINE REDUCE_VECTOR REDUCE_NAME(reduce_load)(const REDUCE_IN *from,
+                                                    const rung_key_code *key) {
+  REDUCE_PARTIAL numbers[REDUCE_WIDTH];
+  REDUCE_VECTOR v;
+  (void)key;
+  for (int k = 0; k < REDUCE_WIDTH; ++k) numbers[k] = REDUCE_LOAD(from[k], key);
+  memcpy(&v, numbers, sizeof v);
+  return v;
+}
+
+/* Lines of at most REDUCE_FEW numbers, as many at a time as a vector has lanes: a vector of each,
+ * and those fold together (tree.h). What a line's last vector reads beyond its end is the next
+ * line's, and left out; where there is none, the line's end is copied before. */
+static void REDUCE_NAME(reduce_few)(const REDUCE_IN *in, int64_t step, int count, int n,
+                                    const rung_key_code *code, REDUCE_PARTIAL *all) {
+  const rung_key_code key = *code;
+  const REDUCE_IN *const end = in + (count - 1) * step + n;
+  const int whole = n / REDUCE_WIDTH * REDUCE_WIDTH, rest = n - whole;
+  const REDUCE_VECTOR identity = REDUCE_IDENTITY - (REDUCE_VECTOR){0};
+  REDUCE_VECTOR live;
+  for (int k = 0; k < REDUCE_WIDTH; ++k) live[k] = -(REDUCE_PARTIAL)(k < rest);
+  for (int at = 0; at < count; at += REDUCE_WIDTH) {
+    REDUCE_VECTOR v[REDUCE_WIDTH];
+    for (int l = 0; l < REDUCE_WIDTH; ++l) {
+      const REDUCE_IN *line = in + (at + l < count ? at + l : at) * step;
+      REDUCE_IN last[REDUCE_WIDTH] = {0};
+      v[l] = identity;
+      for (int k = 0; k < whole; k += REDUCE_WIDTH) {
+        const REDUCE_VECTOR x = REDUCE_NAME(reduce_load)(line + k, &key);
+        v[l] = REDUCE_COMBINE_ALL(v[l], x);
+      }
+      if (rest == 0) continue;
+      line += whole;
+      if (line + REDUCE_WIDTH > end) {
+        for (int k = 0; k < rest; ++k) last[k] = line[k];
+        line = last;
+      }
+      const REDUCE_VECTOR x = REDUCE_NAME(reduce_load)(line, &key);
+      const REDUCE_VECTOR there = (x & live) | (identity & ~live);
+      v[l] = REDUCE_COMBINE_ALL(v[l], there);
+    }
+    REDUCE_FOLD_ALL(v);
+    if (at + REDUCE_WIDTH <= count)
+      memcpy(all + at, &v[0], sizeof v[0]);
+    else
+      for (int l = 0; at + l < count; ++l) all[at + l] = v[0][l];
+  }
+}
+
 static void REDUCE_NAME(reduce_lines)(const void *in, int64_t step, int count, int64_t n,
                                       const rung_key_code *code, void *partials) {
   const rung_key_code key = *code;
+  if (n > 0 && n <= REDUCE_FEW && count > 1) {
+    REDUCE_NAME(reduce_few)
+    ((const REDUCE_IN *)in, step, count, (int)n, code, (REDUCE_PARTIAL *)partials);
+    return;
+  }
   for (int l = 0; l < count; ++l) {
     REDUCE_PARTIAL all = REDUCE_IDENTITY;
     for (int64_t first = 0; first < n; first += RUNG_SUM_TILE) {

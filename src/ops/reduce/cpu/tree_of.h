@@ -128,28 +128,50 @@ LANES_INLINE TREE_NAME(lanes)
   return slot[0];
 }
 
-/* A longer one, n <= RUNG_SUM_LANES: its numbers are the lanes. They are copied first, for memory
- * gives a line in its order faster than from eight places at once. */
+/* The first three halvings of a longer line: eight rows of `vectors` vectors, of which `live` are
+ * whole and the next one has `more` numbers; what is missing is -0, which changes no sum. */
+LANES_INLINE void TREE_NAME(reduce_eighths)(const TREE_NUMBER *line, int vectors, int live,
+                                            int more, TREE_NAME(lanes) * to) {
+  const int apart = vectors * TREE_WIDTH;
+  for (int v = 0; v < vectors; v++, line += TREE_WIDTH) {
+    const int left = more - v * TREE_WIDTH;
+    TREE_NAME(lanes) slot[8] = {{0}};
+    TREE_UNROLL
+    for (int i = 0; i < live; i++) slot[i] = TREE_NAME(lanes_load)(line + i * apart);
+    if (live < 8) {
+      slot[live] = TREE_NAME(lanes_all)((TREE_NUMBER)-0.0);
+      if (left >= TREE_WIDTH)
+        slot[live] = TREE_NAME(lanes_load)(line + live * apart);
+      else if (left > 0)
+        slot[live] = TREE_NAME(reduce_load_part)(line + live * apart, left);
+    }
+    TREE_SLOTS(slot, live < 8 ? live + 1 : 8);
+    to[v] = slot[0];
+  }
+}
+
+/* A line of more than 16 vectors, n <= RUNG_SUM_LANES: its numbers are the lanes. */
 LANES_OUTLINE TREE_NAME(lanes) TREE_NAME(reduce_many)(const TREE_NUMBER *line, int n) {
-  TREE_NUMBER lanes[RUNG_SUM_LANES] __attribute__((aligned(64)));
-  const TREE_NUMBER *rows[8], *later[8];
-  int apart = TREE_WIDTH;
-  while (8 * apart < n) apart *= 2;
-  const int live = n / apart, more = n % apart; /* the first `more` have one more to fold */
-  memcpy(lanes, line, (size_t)n * sizeof *line);
-  for (int i = 0; i < 8; i++) {
-    rows[i] = lanes + i * apart;
-    later[i] = rows[i] + more;
+  TREE_NAME(lanes) folded[RUNG_SUM_LANES / 8 / TREE_WIDTH];
+  int vectors = 1;
+  while (8 * vectors * TREE_WIDTH < n) vectors *= 2;
+  const int live = n / (vectors * TREE_WIDTH), more = n % (vectors * TREE_WIDTH);
+#define TREE_CASE(live)                                           \
+  case live:                                                      \
+    TREE_NAME(reduce_eighths)(line, vectors, live, more, folded); \
+    break;
+  switch (live) {
+    TREE_CASE(4)
+    TREE_CASE(5)
+    TREE_CASE(6)
+    TREE_CASE(7)
+    default:
+      TREE_NAME(reduce_eighths)(line, vectors, 8, 0, folded);
   }
-  if (more > 0) TREE_NAME(reduce_rows)(rows, live + 1, more, lanes);
-  TREE_NAME(reduce_rows)(later, live, apart - more, lanes + more);
-  while (apart > TREE_WIDTH) {
-    const int next = apart > 8 * TREE_WIDTH ? apart / 8 : TREE_WIDTH;
-    for (int i = 0; i < apart / next; i++) rows[i] = lanes + i * next;
-    TREE_NAME(reduce_rows)(rows, apart / next, next, lanes);
-    apart = next;
-  }
-  return TREE_NAME(lanes_load)(lanes);
+#undef TREE_CASE
+  for (int half = vectors / 2; half > 0; half /= 2)
+    for (int v = 0; v < half; v++) folded[v] += folded[v + half];
+  return folded[0];
 }
 
 /* As many lines at a time as a vector has lanes, of `vectors` each; 0: of more than 16. */

@@ -21,36 +21,58 @@ reduce_job RUNG_ENTRY(reduce_job_of)(const rung_task *task, int64_t threads, int
   return job;
 }
 
+/* Results that follow each other and are as wide as what they come from: loops that the compiler
+ * makes vectors of. False: these are others. */
+static bool reduce_put_wide(const reduce_job *job, const void *partials, int count, char *out) {
+  const reduce_end end = job->end;
+  const int32_t narrow = (int32_t)end.key.mask;
+  const int64_t wide = end.key.mask;
+  if (end.mean || end.columns == 0) return false;
+  if ((job->type == RUNG_F32 || job->type == RUNG_F64) && end.result == job->type) {
+    memcpy(out, partials, (size_t)(count * job->partial));
+  } else if (job->type == RUNG_U64) {
+    const uint64_t *sums = (const uint64_t *)partials, too = (uint64_t)end.columns * (uint64_t)wide;
+    for (int l = 0; l < count; ++l) ((uint64_t *)(void *)out)[l] = sums[l] - too;
+  } else if (job->type == RUNG_I32 && end.result == RUNG_F32) {
+    const int32_t *keys = (const int32_t *)partials;
+    for (int l = 0; l < count; ++l)
+      ((reduce_bits_32 *)(void *)out)[l] = rung_unkey_f32(keys[l], narrow);
+  } else if (job->type == RUNG_I32 && (end.result == RUNG_I32 || end.result == RUNG_U32)) {
+    const int32_t *keys = (const int32_t *)partials;
+    for (int l = 0; l < count; ++l) ((int32_t *)(void *)out)[l] = keys[l] ^ narrow;
+  } else if (job->type == RUNG_I64 && end.result == RUNG_F64) {
+    const int64_t *keys = (const int64_t *)partials;
+    for (int l = 0; l < count; ++l)
+      ((reduce_bits_64 *)(void *)out)[l] = rung_unkey_f64(keys[l], wide);
+  } else if (job->type == RUNG_I64) {
+    const int64_t *keys = (const int64_t *)partials;
+    for (int l = 0; l < count; ++l) ((int64_t *)(void *)out)[l] = keys[l] ^ wide;
+  } else {
+    return false;
+  }
+  return true;
+}
+
 /* out[at], out[at + apart] ... of `count` lines. */
 static void reduce_put(const reduce_job *job, const void *partials, int count, int64_t at,
                        int64_t apart) {
   const reduce_end end = job->end;
-  const bool whole = !end.mean && end.key.mask == 0 && end.columns > 0 && apart == 1;
-  if (whole && end.result == job->type) {
-    memcpy(job->out + at * job->partial, partials, (size_t)(count * job->partial));
-    return;
-  }
+  const int64_t result = (int64_t)rung_dtype_bytes(end.result);
+  if (apart == 1 && reduce_put_wide(job, partials, count, job->out + at * result)) return;
+#define REDUCE_PUT(type, name, number)                                                     \
+  case type:                                                                               \
+    for (int l = 0; l < count; ++l)                                                        \
+      reduce_finish_##name(&end, ((const number *)partials)[l], job->out, at + l * apart); \
+    break;
   switch (job->type) {
-    case RUNG_F32:
-      for (int l = 0; l < count; ++l)
-        reduce_finish_f32(&end, ((const float *)partials)[l], job->out, at + l * apart);
-      break;
-    case RUNG_F64:
-      for (int l = 0; l < count; ++l)
-        reduce_finish_f64(&end, ((const double *)partials)[l], job->out, at + l * apart);
-      break;
-    case RUNG_U64:
-      for (int l = 0; l < count; ++l)
-        reduce_finish_u64(&end, ((const uint64_t *)partials)[l], job->out, at + l * apart);
-      break;
-    case RUNG_I32:
-      for (int l = 0; l < count; ++l)
-        reduce_finish_i32(&end, ((const int32_t *)partials)[l], job->out, at + l * apart);
-      break;
+    REDUCE_PUT(RUNG_F32, f32, float)
+    REDUCE_PUT(RUNG_F64, f64, double)
+    REDUCE_PUT(RUNG_U64, u64, uint64_t)
+    REDUCE_PUT(RUNG_I32, i32, int32_t)
     default:
-      for (int l = 0; l < count; ++l)
-        reduce_finish_i64(&end, ((const int64_t *)partials)[l], job->out, at + l * apart);
+      REDUCE_PUT(RUNG_I64, i64, int64_t)
   }
+#undef REDUCE_PUT
 }
 
 static int reduce_width(const reduce_job *job, int64_t i) {
