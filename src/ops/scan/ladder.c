@@ -35,9 +35,15 @@ static size_t threads_scratch(const rung_task *task) {
   return all_lines_scratch(task) + (size_t)problem_of(task)->lines * aggregates_of(task);
 }
 
-/* A thread's strip of lines side by side. */
+/* A thread's strip of lines side by side; or its tile, and all lines' aggregates with flags. */
 static size_t across_scratch(const rung_task *task) {
-  return (size_t)task->device->threads * aggregates_of(task) * SCAN_STRIP_BYTES;
+  const scan_problem *problem = problem_of(task);
+  const size_t threads = (size_t)task->device->threads;
+  const size_t strips = threads * aggregates_of(task) * SCAN_STRIP_BYTES;
+  const size_t tile = SCAN_TILE * rung_dtype_bytes(problem->dtype);
+  if (problem->columns < SCAN_LONG || problem->inner >= SCAN_MOST_LANES) return strips;
+  const size_t few = threads * tile + threads_scratch(task);
+  return few > strips ? few : strips;
 }
 
 /* With half of every word for its flag, and two counters. */

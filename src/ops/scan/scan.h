@@ -178,6 +178,10 @@ static inline int64_t scan_block_of(const rung_task *task) {
  * side by side that it takes at once: vectors of at most 64 bytes. */
 enum { SCAN_STRIP_VECTORS = 4, SCAN_STRIP_BYTES = 64 * SCAN_STRIP_VECTORS };
 
+/* The CPU's lines side by side that are fewer than a vector has lanes, which is at most so many,
+ * are brought together where they have at least so many elements. */
+enum { SCAN_MOST_LANES = 64 / 4, SCAN_LONG = 2 * SCAN_ROW };
+
 /* Words of 8 bytes before the aggregates of GPU rungs whose blocks wait for one another. */
 enum { SCAN_COUNTER_WORDS = 2 };
 

@@ -152,7 +152,7 @@ LANES_INLINE void TREE_NAME(reduce_eighths)(const TREE_NUMBER *line, int vectors
 
 /* A line of more than 16 vectors, n <= RUNG_SUM_LANES: its numbers are the lanes. */
 LANES_OUTLINE TREE_NAME(lanes) TREE_NAME(reduce_many)(const TREE_NUMBER *line, int n) {
-  TREE_NAME(lanes) folded[RUNG_SUM_LANES / 8 / TREE_WIDTH];
+  TREE_NAME(lanes) folded[RUNG_SUM_LANES / 4 / TREE_WIDTH]; /* twice what is needed: 1 at least */
   int vectors = 1;
   while (8 * vectors * TREE_WIDTH < n) vectors *= 2;
   const int live = n / (vectors * TREE_WIDTH), more = n % (vectors * TREE_WIDTH);

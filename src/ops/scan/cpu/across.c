@@ -2,11 +2,12 @@
  * is one of whole vectors, and no element changes its lane. A strip of a few vectors goes down all
  * of its lines, 128 elements of each at a time, whose prefixes stay in the cache until what comes
  * before them is added; the 128 after them are prefetched meanwhile. Strips are shared out to all
- * cores. */
+ * cores. Long lines that are fewer than a vector has lanes are brought together tile by tile, and
+ * go by the tiles of line.h. */
 #include "backend/cpu/isa.h"
 #include "backend/cpu/lanes.h"
 #include "backend/cpu/parallel.h"
-#include "ops/scan/cpu/tile.h"
+#include "ops/scan/cpu/line.h"
 
 typedef struct job {
   const scan_operator_tiles *of;
@@ -43,6 +44,75 @@ static void take_strip(void *arg, int64_t number, int thread) {
   job->of->across(&strip);
 }
 
+/* ---- few long lines ----------------------------------------------------------------------------
+ */
+
+typedef struct few {
+  const rung_task *task;
+  int64_t inner, tiles, units; /* a unit is a tile of each of the lines side by side */
+  int64_t aggregates;          /* of a line */
+  char *numbers, *rooms;       /* a room, of a tile, for every thread */
+  atomic_uchar *there;
+  atomic_llong next;
+} few;
+
+/* Elements `step` apart to where they follow each other, and back. */
+#define MOVE(type)                                                                                 \
+  for (int k = 0; k < count; ++k) ((type *)to)[k * to_step] = ((const type *)from)[k * from_step]; \
+  break;
+static void move(const void *from, int64_t from_step, void *to, int64_t to_step, int count,
+                 int64_t size) {
+  switch (size) {
+    case 1:
+      MOVE(uint8_t)
+    case 2:
+      MOVE(uint16_t)
+    case 4:
+      MOVE(uint32_t)
+    default:
+      MOVE(uint64_t)
+  }
+}
+#undef MOVE
+
+static void take_few(void *arg, int64_t chunk, int thread) {
+  few *few = (struct few *)arg;
+  const rung_view *in = &few->task->arrays[SCAN_IN], *out = &few->task->arrays[SCAN_OUT];
+  scan_line line = scan_line_of(few->task, 0);
+  char *room = few->rooms + (int64_t)thread * SCAN_TILE * line.size;
+  (void)chunk;
+  for (;;) {
+    const int64_t unit = atomic_fetch_add_explicit(&few->next, 1, memory_order_relaxed);
+    if (unit >= few->units) return;
+    const int64_t o = unit / few->tiles, tile = unit % few->tiles, row = tile * SCAN_TILE;
+    const int count = scan_tile_count(&line, tile);
+    for (int64_t l = 0; l < few->inner; ++l) {
+      const int64_t number = o * few->inner + l;
+      const int64_t from = o * in->stride[0] + row * in->stride[1] + l;
+      const int64_t to = o * out->stride[0] + row * out->stride[1] + l;
+      line.aggregates = few->numbers + number * few->aggregates * line.number;
+      line.there = few->there + number * few->aggregates;
+      move(in->data + from * line.size, in->stride[1], room, 1, count, line.size);
+      scan_tile_at(&line, tile, room, room, count, NULL);
+      move(room, 1, out->data + to * line.size, out->stride[1], count, line.size);
+    }
+  }
+}
+
+static void across_few(const rung_task *task) {
+  const scan_problem *problem = (const scan_problem *)task->problem;
+  const int threads = (int)task->device->threads;
+  few few = {.task = task, .inner = problem->inner, .tiles = scan_tiles(problem->columns)};
+  few.units = problem->lines / problem->inner * few.tiles;
+  few.aggregates = few.tiles > 1 ? scan_aggregates(few.tiles) : 0;
+  few.rooms = (char *)task->scratch;
+  few.numbers = few.rooms + threads * SCAN_TILE * (int64_t)rung_dtype_bytes(problem->dtype);
+  few.there =
+      (atomic_uchar *)(few.numbers + problem->lines * few.aggregates * scan_number_bytes(problem));
+  memset((void *)few.there, 0, (size_t)(problem->lines * few.aggregates));
+  rung_parallel(threads, few.units < threads ? few.units : threads, take_few, &few);
+}
+
 rung_status RUNG_ENTRY(scan_across)(const rung_task *task) {
   const scan_problem *problem = (const scan_problem *)task->problem;
   const rung_view *in = &task->arrays[SCAN_IN], *out = &task->arrays[SCAN_OUT];
@@ -63,6 +133,10 @@ rung_status RUNG_ENTRY(scan_across)(const rung_task *task) {
              .scattered = problem->inner < lanes,
              .aggregates = (char *)task->scratch};
   const int64_t tiles = scan_tiles(problem->columns);
+  if (job.scattered && problem->columns >= SCAN_LONG) {
+    across_few(task);
+    return RUNG_OK;
+  }
   job.strip.past = in->data != out->data && out->count * job.size > task->device->cache_bytes;
   job.thread_bytes = (size_t)scan_aggregates(tiles) * SCAN_STRIP_BYTES;
   const int64_t of = job.scattered ? job.lines : job.inner;

@@ -12,6 +12,10 @@ typedef struct SCAN_NAME(scan_lanes) {
 LANES_INLINE SCAN_V SCAN_NAME(scan_lanes_load)(const SCAN_NAME(scan_lanes) * of, int64_t at,
                                                SCAN_NAME(scan_code) code) {
   SCAN_E part[SCAN_LANES] = {0};
+#ifdef SCAN_PARTS
+  if (of->in_at == NULL && of->count < SCAN_LANES)
+    return SCAN_NAME(scan_load_some)(of->in + at, of->count, code);
+#endif
   if (of->in_at == NULL) return SCAN_NAME(scan_load)(of->in + at, code);
   for (int l = 0; l < of->count; ++l) part[l] = of->in[of->in_at[l] + at];
   return SCAN_NAME(scan_load)(part, code);
@@ -20,6 +24,12 @@ LANES_INLINE SCAN_V SCAN_NAME(scan_lanes_load)(const SCAN_NAME(scan_lanes) * of,
 LANES_INLINE void SCAN_NAME(scan_lanes_store)(const SCAN_NAME(scan_lanes) * of, int64_t at,
                                               SCAN_V v, SCAN_NAME(scan_code) code, bool past) {
   SCAN_E part[SCAN_LANES];
+#ifdef SCAN_PARTS
+  if (of->out_at == NULL && of->count < SCAN_LANES) {
+    SCAN_NAME(scan_store_some)(of->out + at, v, of->count, code);
+    return;
+  }
+#endif
   if (of->out_at == NULL) {
     SCAN_NAME(scan_store)(of->out + at, v, code, past);
     return;
@@ -159,7 +169,11 @@ static void SCAN_NAME(scan_across)(const scan_strip *strip) {
               (uint64_t)strip->out_step * sizeof(SCAN_E) % LANES_BYTES == 0;
   for (int first = 0; first < strip->count; first += SCAN_LANES, ++count) {
     const int left = strip->count - first, lanes = left < SCAN_LANES ? left : SCAN_LANES;
+#ifdef SCAN_PARTS
+    const bool straight = !strip->scattered;
+#else
     const bool straight = !strip->scattered && lanes == SCAN_LANES;
+#endif
     vectors[count].of = (SCAN_NAME(scan_lanes)){.in = straight ? in + first : in,
                                                 .out = straight ? out + first : out,
                                                 .in_at = straight ? NULL : strip->in_at + first,

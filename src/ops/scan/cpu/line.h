@@ -110,12 +110,11 @@ static inline void scan_before(const scan_line *line, int64_t tile, scan_number 
   }
 }
 
-/* `next`: see scan_piece. */
-static inline void scan_one_tile(const scan_line *line, int64_t tile, const char *next) {
-  const int64_t at = tile * SCAN_TILE, left = line->columns - at;
-  const int count = left < SCAN_TILE ? (int)left : SCAN_TILE;
-  const scan_piece piece = {.in = line->in + at * line->size,
-                            .out = line->out + at * line->size,
+/* A tile's `count` elements at `in` to its results at `out`; `next`: see scan_piece. */
+static inline void scan_tile_at(const scan_line *line, int64_t tile, const void *in, void *out,
+                                int count, const char *next) {
+  const scan_piece piece = {.in = in,
+                            .out = out,
                             .count = count,
                             .key = line->key,
                             .exclusive = line->exclusive,
@@ -125,11 +124,21 @@ static inline void scan_one_tile(const scan_line *line, int64_t tile, const char
   scan_numbers totals;
   scan_number total, before;
   /* The last row's total is of no use but for the tile's. */
-  line->of->totals(piece.in, tile + 1 < line->tiles ? SCAN_ROWS : (count - 1) / SCAN_ROW,
-                   &line->key, &totals, &total);
+  line->of->totals(in, tile + 1 < line->tiles ? SCAN_ROWS : (count - 1) / SCAN_ROW, &line->key,
+                   &totals, &total);
   if (tile + 1 < line->tiles) scan_publish(line, tile, &total);
   scan_before(line, tile, &before);
   line->of->tile(&piece, &totals, &before);
+}
+
+static inline int scan_tile_count(const scan_line *line, int64_t tile) {
+  const int64_t left = line->columns - tile * SCAN_TILE;
+  return left < SCAN_TILE ? (int)left : SCAN_TILE;
+}
+
+static inline void scan_one_tile(const scan_line *line, int64_t tile, const char *next) {
+  const int64_t at = tile * SCAN_TILE * line->size;
+  scan_tile_at(line, tile, line->in + at, line->out + at, scan_tile_count(line, tile), next);
 }
 
 #endif

@@ -13,7 +13,8 @@ LANES_INLINE SCAN_V SCAN_NAME(scan_all)(SCAN_T value) {
 /* What loads and stores need of a key, and elements to numbers and back: a vector's worth. `past`
  * the caches: to is aligned to a vector. */
 #ifdef SCAN_LOAD_ONE
-enum { SCAN_NAME(scan_streams) = 0 }; /* whether stores go past the caches */
+/* Whether elements are numbers as they are, and whether stores go past the caches. */
+enum { SCAN_NAME(scan_plain) = 0, SCAN_NAME(scan_streams) = 0 };
 /* Loads and stores one by one are much code: a row has one copy of it. */
 #define SCAN_ROW_FUNCTION LANES_OUTLINE void
 typedef rung_key_code SCAN_NAME(scan_code);
@@ -47,7 +48,7 @@ LANES_INLINE void SCAN_NAME(scan_unraw)(SCAN_E *to, SCAN_V v, SCAN_NAME(scan_cod
 }
 #else
 #define SCAN_E SCAN_T
-enum { SCAN_NAME(scan_streams) = 1 };
+enum { SCAN_NAME(scan_plain) = 1, SCAN_NAME(scan_streams) = LANES_BYTES > 16 };
 #define SCAN_ROW_FUNCTION LANES_INLINE void
 typedef SCAN_V SCAN_NAME(scan_code); /* the mask */
 
@@ -396,7 +397,7 @@ LANES_INLINE void SCAN_NAME(scan_columns_in)(const SCAN_E *in, int64_t pitch, in
     SCAN_V part[SCAN_LANES];
     at = c < last ? c : last;
     SCAN_NAME(scan_put)(rest, SCAN_LANES * SCAN_LANES);
-    if (SCAN_NAME(scan_streams) && now == SCAN_LANES) {
+    if (SCAN_NAME(scan_plain) && now == SCAN_LANES) {
       SCAN_TURN(in + at, pitch * (int64_t)sizeof *in, x + at, LANES_BYTES);
       continue;
     }
@@ -412,7 +413,7 @@ LANES_INLINE void SCAN_NAME(scan_columns_out)(SCAN_E *out, int64_t pitch, int no
   for (int c = 0, at = 0; c == 0 || at < last; c += SCAN_LANES) {
     SCAN_V part[SCAN_LANES];
     at = c < last ? c : last;
-    if (SCAN_NAME(scan_streams) && now == SCAN_LANES) {
+    if (SCAN_NAME(scan_plain) && now == SCAN_LANES) {
       SCAN_TURN(x + at, LANES_BYTES, out + at, pitch * (int64_t)sizeof *out);
       continue;
     }
