@@ -39,7 +39,11 @@ static size_t threads_scratch(const rung_task *task) {
 static size_t across_scratch(const rung_task *task) {
   const scan_problem *problem = problem_of(task);
   const size_t threads = (size_t)task->device->threads;
-  const size_t strips = threads * aggregates_of(task) * SCAN_STRIP_BYTES;
+  const int64_t vectors = problem->inner * scan_number_bytes(problem) / 64 + 1;
+  const size_t strip = 64 * (size_t)(vectors < SCAN_STRIP_AHEAD     ? SCAN_STRIP_AHEAD
+                                     : vectors > SCAN_STRIP_VECTORS ? SCAN_STRIP_VECTORS
+                                                                    : vectors);
+  const size_t strips = threads * aggregates_of(task) * strip;
   const size_t tile = SCAN_TILE * rung_dtype_bytes(problem->dtype);
   if (problem->columns < SCAN_LONG || problem->inner >= SCAN_MOST_LANES) return strips;
   const size_t few = threads * tile + threads_scratch(task);

@@ -174,12 +174,11 @@ static inline int64_t scan_block_of(const rung_task *task) {
   return task->block == 0 ? 256 : task->block;
 }
 
-/* Bytes of the numbers that a thread of the CPU rung "across" has of one element each of the lines
- * side by side that it takes at once: vectors of at most 64 bytes. */
-enum { SCAN_STRIP_VECTORS = 4, SCAN_STRIP_BYTES = 64 * SCAN_STRIP_VECTORS };
-
-/* The CPU's lines side by side that are fewer than a vector has lanes, which is at most so many,
- * are brought together where they have at least so many elements. */
+/* The CPU rung "across" takes lines side by side in strips of so many vectors, which are at most 64
+ * bytes: at least as many as memory is asked for ahead, at most half a page. Lines fewer than a
+ * vector has lanes, which is at most SCAN_MOST_LANES, are brought together where they have at least
+ * SCAN_LONG elements. */
+enum { SCAN_STRIP_AHEAD = 4, SCAN_STRIP_VECTORS = 32 };
 enum { SCAN_MOST_LANES = 64 / 4, SCAN_LONG = 2 * SCAN_ROW };
 
 /* Words of 8 bytes before the aggregates of GPU rungs whose blocks wait for one another. */

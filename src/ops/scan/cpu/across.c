@@ -35,10 +35,10 @@ static void take_strip(void *arg, int64_t number, int thread) {
     strip.out += (outer * to[0] + first) * job->size;
     if (left >= 2 * job->wide) strip.next = strip.in + job->wide * job->size;
   }
-  for (int l = 0; l < strip.count; ++l) {
+  for (int l = 0; l < strip.count && job->scattered; ++l) {
     const int64_t line = first + l;
-    strip.in_at[l] = job->scattered ? line / job->inner * from[0] + line % job->inner : l;
-    strip.out_at[l] = job->scattered ? line / job->inner * to[0] + line % job->inner : l;
+    strip.in_at[l] = line / job->inner * from[0] + line % job->inner;
+    strip.out_at[l] = line / job->inner * to[0] + line % job->inner;
   }
   strip.aggregates = job->aggregates + (size_t)thread * job->thread_bytes;
   job->of->across(&strip);
@@ -129,7 +129,7 @@ rung_status RUNG_ENTRY(scan_across)(const rung_task *task) {
              .size = (int64_t)rung_dtype_bytes(problem->dtype),
              .inner = problem->inner,
              .lines = problem->lines,
-             .wide = SCAN_STRIP_VECTORS * lanes,
+             .wide = SCAN_STRIP_AHEAD * lanes,
              .scattered = problem->inner < lanes,
              .aggregates = (char *)task->scratch};
   const int64_t tiles = scan_tiles(problem->columns);
@@ -138,8 +138,11 @@ rung_status RUNG_ENTRY(scan_across)(const rung_task *task) {
     return RUNG_OK;
   }
   job.strip.past = in->data != out->data && out->count * job.size > task->device->cache_bytes;
-  job.thread_bytes = (size_t)scan_aggregates(tiles) * SCAN_STRIP_BYTES;
-  const int64_t of = job.scattered ? job.lines : job.inner;
+  const int64_t of = job.scattered ? job.lines : job.inner, others = job.lines / job.inner;
+  while (!job.scattered && 2 * job.wide <= SCAN_STRIP_VECTORS * lanes && 2 * job.wide <= of &&
+         others * (of / (2 * job.wide)) >= threads)
+    job.wide *= 2;
+  job.thread_bytes = (size_t)(scan_aggregates(tiles) * job.wide / lanes * LANES_BYTES);
   job.strips = (of + job.wide - 1) / job.wide;
   rung_parallel(threads, job.scattered ? job.strips : job.lines / job.inner * job.strips,
                 take_strip, &job);

@@ -75,7 +75,8 @@ LANES_INLINE SCAN_V SCAN_NAME(scan_lanes_row)(const SCAN_NAME(scan_lanes) * of,
 
 /* A number of every lane, of a strip's aggregates: that of vector v. */
 LANES_INLINE SCAN_V *SCAN_NAME(scan_lanes_at)(const scan_strip *strip, int64_t aggregate, int v) {
-  return (SCAN_V *)(void *)(strip->aggregates + aggregate * SCAN_STRIP_BYTES) + v;
+  const int64_t vectors = (strip->count + SCAN_LANES - 1) / SCAN_LANES;
+  return (SCAN_V *)(void *)strip->aggregates + aggregate * vectors + v;
 }
 
 /* The last of K of m aggregates from `first` on. */
@@ -134,11 +135,13 @@ LANES_INLINE void SCAN_NAME(scan_strip_rows)(const scan_strip *strip,
     const int now = left < SCAN_ROW ? (int)left : SCAN_ROW;
     for (int v = 0; v < count; ++v) {
       SCAN_NAME(scan_state) *at = &vectors[v];
-      const char *ahead = left >= 2 * SCAN_ROW
-                              ? (const char *)(at->of.in + (first + SCAN_ROW) * strip->in_step)
-                          : left <= SCAN_ROW && strip->next != NULL
-                              ? strip->next + v * SCAN_LANES * (int)sizeof(SCAN_E)
-                              : NULL;
+      const int later = v + SCAN_STRIP_AHEAD, then = later % count;
+      const int64_t row = first + later / count * SCAN_ROW;
+      const char *ahead = NULL;
+      if (row + now <= strip->columns)
+        ahead = (const char *)(vectors[then].of.in + row * strip->in_step);
+      else if (row == first + SCAN_ROW && strip->next != NULL)
+        ahead = strip->next + then * SCAN_LANES * (int)sizeof(SCAN_E);
       if (at->of.in_at != NULL) ahead = NULL;
       if (first % SCAN_BAND == 0) {
         const SCAN_V bands = SCAN_COMBINE(at->bands, at->rows);
@@ -174,10 +177,13 @@ static void SCAN_NAME(scan_across)(const scan_strip *strip) {
 #else
     const bool straight = !strip->scattered && lanes == SCAN_LANES;
 #endif
-    vectors[count].of = (SCAN_NAME(scan_lanes)){.in = straight ? in + first : in,
-                                                .out = straight ? out + first : out,
-                                                .in_at = straight ? NULL : strip->in_at + first,
-                                                .out_at = straight ? NULL : strip->out_at + first,
+    const int begin = strip->scattered ? 0 : first;
+    const int64_t *from = strip->scattered ? strip->in_at + first : scan_neighbours,
+                  *to = strip->scattered ? strip->out_at + first : scan_neighbours;
+    vectors[count].of = (SCAN_NAME(scan_lanes)){.in = in + begin,
+                                                .out = out + begin,
+                                                .in_at = straight ? NULL : from,
+                                                .out_at = straight ? NULL : to,
                                                 .count = lanes};
   }
   if (past)
@@ -186,5 +192,6 @@ static void SCAN_NAME(scan_across)(const scan_strip *strip) {
     SCAN_NAME(scan_strip_rows)(strip, vectors, count, false);
   if (past) lanes_stream_end();
   for (int l = 0; l < strip->count && strip->exclusive; ++l)
-    out[strip->out_at[l]] = SCAN_NAME(scan_empty)(SCAN_NAME(scan_code_of)(&strip->key));
+    out[strip->scattered ? strip->out_at[l] : l] =
+        SCAN_NAME(scan_empty)(SCAN_NAME(scan_code_of)(&strip->key));
 }

@@ -47,21 +47,22 @@ typedef struct scan_short_lines {
   bool exclusive, past;
 } scan_short_lines;
 
-/* Lines side by side, as many as SCAN_STRIP_VECTORS vectors have lanes, or fewer. Of a vector whose
- * lines are not neighbours in memory, or too few, `at` says where each lies; steps are in elements.
+/* Lines side by side, as many as SCAN_STRIP_VECTORS vectors have lanes, or fewer. Or lines
+ * anywhere, as many as SCAN_STRIP_AHEAD vectors have lanes: `at` says where each lies. Steps are in
+ * elements.
  */
-enum { SCAN_STRIP_LANES = SCAN_STRIP_BYTES / 4 };
+enum { SCAN_SCATTERED = SCAN_STRIP_AHEAD * SCAN_MOST_LANES };
 typedef struct scan_strip {
   const char *in;
   char *out;
   int count;      /* lines */
   bool scattered; /* else they are neighbours, the first one at the beginning of in and out */
-  int64_t in_at[SCAN_STRIP_LANES], out_at[SCAN_STRIP_LANES]; /* where each begins, in elements */
+  int64_t in_at[SCAN_SCATTERED], out_at[SCAN_SCATTERED]; /* where each begins, in elements */
   int64_t columns, in_step, out_step;
   rung_key_code key;
   bool exclusive, past;
   const char *next; /* where the next strip's lines begin, to be prefetched; or NULL */
-  char *aggregates; /* SCAN_STRIP_BYTES for each of a line's; NULL where it has one tile */
+  char *aggregates; /* a vector for each vector of lines; NULL where lines have one tile */
 } scan_strip;
 
 /* Room for a number of any operator, and for a tile's. */

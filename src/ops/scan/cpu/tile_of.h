@@ -151,14 +151,14 @@ LANES_INLINE void SCAN_NAME(scan_part)(const SCAN_E *in, int count, SCAN_NAME(sc
 }
 
 LANES_INLINE void SCAN_NAME(scan_unpart)(SCAN_E *out, int count, const SCAN_V x[4],
-                                         SCAN_NAME(scan_code) code, bool past) {
+                                         SCAN_NAME(scan_code) code) {
   const SCAN_V even[2] = {SCAN_NAME(scan_lower)(x[0], x[2]), SCAN_NAME(scan_upper)(x[0], x[2])};
   const SCAN_V odd[2] = {SCAN_NAME(scan_lower)(x[1], x[3]), SCAN_NAME(scan_upper)(x[1], x[3])};
   for (int k = 0; k < 4; ++k) {
     const SCAN_V v = k % 2 == 0 ? SCAN_NAME(scan_lower)(even[k / 2], odd[k / 2])
                                 : SCAN_NAME(scan_upper)(even[k / 2], odd[k / 2]);
     const int left = count - k * SCAN_LANES;
-    if (left >= SCAN_LANES) SCAN_NAME(scan_store)(out + k * SCAN_LANES, v, code, past);
+    if (left >= SCAN_LANES) SCAN_NAME(scan_store)(out + k * SCAN_LANES, v, code, false);
 #ifdef SCAN_PARTS
     else if (left > 0)
       SCAN_NAME(scan_store_some)(out + k * SCAN_LANES, v, left, code);
@@ -259,7 +259,7 @@ LANES_INLINE void SCAN_NAME(scan_results)(const SCAN_V e[SCAN_GROUP], SCAN_V off
 
 /* A row; or the `count` elements that its line ends with, where SCAN_PARTS. */
 SCAN_ROW_FUNCTION SCAN_NAME(scan_row)(const SCAN_E *in, SCAN_E *out, int count, bool exclusive,
-                                      bool past, SCAN_NAME(scan_code) code, SCAN_T before_row) {
+                                      SCAN_NAME(scan_code) code, SCAN_T before_row) {
   enum { WIDE = SCAN_NAME(scan_wide) };
   const SCAN_V identity = SCAN_NAME(scan_all)(SCAN_IDENTITY),
                base = SCAN_NAME(scan_all)(before_row);
@@ -283,7 +283,7 @@ SCAN_ROW_FUNCTION SCAN_NAME(scan_row)(const SCAN_E *in, SCAN_E *out, int count, 
     const SCAN_V offset = SCAN_COMBINE(base, back);
     SCAN_V y[4];
     SCAN_NAME(scan_results)(e[w], offset, exclusive, y);
-    SCAN_NAME(scan_unpart)(out + w * 4 * SCAN_LANES, count - w * 4 * SCAN_LANES, y, code, past);
+    SCAN_NAME(scan_unpart)(out + w * 4 * SCAN_LANES, count - w * 4 * SCAN_LANES, y, code);
   }
 }
 #undef SCAN_STEP
@@ -291,51 +291,57 @@ SCAN_ROW_FUNCTION SCAN_NAME(scan_row)(const SCAN_E *in, SCAN_E *out, int count, 
 static void SCAN_NAME(scan_end)(const SCAN_E *in, SCAN_E *out, int count, bool exclusive,
                                 SCAN_NAME(scan_code) code, SCAN_T before_row) {
 #ifdef SCAN_PARTS
-  SCAN_NAME(scan_row)(in, out, count, exclusive, false, code, before_row);
+  SCAN_NAME(scan_row)(in, out, count, exclusive, code, before_row);
 #else
   SCAN_E row[SCAN_ROW] = {0};
   memcpy(row, in, (size_t)count * sizeof *row);
-  SCAN_NAME(scan_row)(row, row, SCAN_ROW, exclusive, false, code, before_row);
+  SCAN_NAME(scan_row)(row, row, SCAN_ROW, exclusive, code, before_row);
   memcpy(out, row, (size_t)count * sizeof *row);
 #endif
 }
 
-LANES_INLINE void SCAN_NAME(scan_rows)(const scan_piece *piece, bool exclusive, bool past,
+/* Results that go past the caches do so a row later, by way of one of two rows of a buffer. */
+LANES_INLINE void SCAN_NAME(scan_rows)(const scan_piece *piece, bool exclusive,
                                        const SCAN_T *totals, SCAN_T before) {
   const SCAN_NAME(scan_code) code = SCAN_NAME(scan_code_of)(&piece->key);
   const SCAN_E *in = (const SCAN_E *)piece->in;
-  SCAN_E *out = (SCAN_E *)piece->out;
+  SCAN_E *out = (SCAN_E *)piece->out, rows_of[2][SCAN_ROW];
   SCAN_T bands = SCAN_IDENTITY;
+  const bool past = SCAN_NAME(scan_streams) && piece->past;
+  int waiting = -1; /* the row that is in a buffer */
   for (int first = 0; first < piece->count; first += SCAN_BAND) {
     const SCAN_T offset = SCAN_COMBINE_ONE(before, bands);
     SCAN_T rows = SCAN_IDENTITY;
     for (int at = first; at < first + SCAN_BAND && at < piece->count; at += SCAN_ROW) {
       const SCAN_T before_row = SCAN_COMBINE_ONE(offset, rows);
+      const int row = at / SCAN_ROW;
       if (piece->next != NULL)
         scan_prefetch(piece->next + at * (int)sizeof(SCAN_E), SCAN_ROW * sizeof(SCAN_E));
       if (at + SCAN_ROW <= piece->count)
-        SCAN_NAME(scan_row)(in + at, out + at, SCAN_ROW, exclusive, past, code, before_row);
+        SCAN_NAME(scan_row)
+        (in + at, past ? rows_of[row % 2] : out + at, SCAN_ROW, exclusive, code, before_row);
       else
         SCAN_NAME(scan_end)(in + at, out + at, piece->count - at, exclusive, code, before_row);
-      if (at + SCAN_ROW < piece->count) rows = SCAN_COMBINE_ONE(rows, totals[at / SCAN_ROW]);
+      if (waiting >= 0)
+        scan_put_past((char *)(out + waiting * SCAN_ROW), (const char *)rows_of[waiting % 2],
+                      (int)sizeof rows_of[0]);
+      waiting = past && at + SCAN_ROW <= piece->count ? row : -1;
+      if (at + SCAN_ROW < piece->count) rows = SCAN_COMBINE_ONE(rows, totals[row]);
     }
     bands = SCAN_COMBINE_ONE(bands, rows);
   }
+  if (waiting >= 0)
+    scan_put_past((char *)(out + waiting * SCAN_ROW), (const char *)rows_of[waiting % 2],
+                  (int)sizeof rows_of[0]);
+  if (past) lanes_stream_end();
 }
 
 static void SCAN_NAME(scan_tile)(const scan_piece *piece, const void *totals, const void *before) {
   const SCAN_T *rows = (const SCAN_T *)totals, offset = *(const SCAN_T *)before;
-  const bool past =
-      SCAN_NAME(scan_streams) && piece->past && (uintptr_t)piece->out % LANES_BYTES == 0;
-  if (piece->exclusive && past)
-    SCAN_NAME(scan_rows)(piece, true, true, rows, offset);
-  else if (piece->exclusive)
-    SCAN_NAME(scan_rows)(piece, true, false, rows, offset);
-  else if (past)
-    SCAN_NAME(scan_rows)(piece, false, true, rows, offset);
+  if (piece->exclusive)
+    SCAN_NAME(scan_rows)(piece, true, rows, offset);
   else
-    SCAN_NAME(scan_rows)(piece, false, false, rows, offset);
-  if (past) lanes_stream_end();
+    SCAN_NAME(scan_rows)(piece, false, rows, offset);
   if (piece->exclusive && piece->begins)
     ((SCAN_E *)piece->out)[0] = SCAN_NAME(scan_empty)(SCAN_NAME(scan_code_of)(&piece->key));
 }
@@ -373,15 +379,9 @@ typedef struct SCAN_NAME(scan_rest) {
 } SCAN_NAME(scan_rest);
 
 LANES_INLINE void SCAN_NAME(scan_put)(SCAN_NAME(scan_rest) * rest, int most) {
-  const bool aligned = (uintptr_t)rest->to % LANES_BYTES == 0;
   const int now = most < rest->count ? most : rest->count;
-  int at = 0;
-  for (; aligned && at + SCAN_LANES <= now; at += SCAN_LANES) {
-    lanes_f32 v;
-    memcpy(&v, rest->from + at, sizeof v);
-    lanes_stream_f32((float *)(void *)(rest->to + at), v);
-  }
-  for (; at < now; ++at) rest->to[at] = rest->from[at];
+  if (now > 0)
+    scan_put_past((char *)rest->to, (const char *)rest->from, now * (int)sizeof *rest->to);
   rest->from += now;
   rest->to += now;
   rest->count -= now;

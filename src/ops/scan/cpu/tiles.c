@@ -13,6 +13,19 @@ LANES_INLINE void scan_prefetch(const char *from, size_t bytes) {
   for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at, 0, 3);
 }
 
+/* Copies past the caches, but for what shares a vector with others' memory. */
+LANES_OUTLINE __attribute__((unused)) void scan_put_past(char *to, const char *from, int bytes) {
+  const int head = (int)(-(uintptr_t)to % LANES_BYTES), before = head < bytes ? head : bytes;
+  int at = before;
+  memcpy(to, from, (size_t)before);
+  for (; at + LANES_BYTES <= bytes; at += LANES_BYTES) {
+    lanes_f32 v;
+    memcpy(&v, from + at, sizeof v);
+    lanes_stream_f32((float *)(void *)(to + at), v);
+  }
+  memcpy(to + at, from + at, (size_t)(bytes - at));
+}
+
 typedef uint32_t scan_u32 __attribute__((vector_size(LANES_BYTES), may_alias));
 typedef uint64_t scan_u64 __attribute__((vector_size(LANES_BYTES), may_alias));
 typedef lanes_f32 scan_f32 __attribute__((may_alias));
@@ -96,6 +109,10 @@ static int scan_lines_in_one(int n, int lanes, bool gaps) {
   }
   return best;
 }
+
+/* Where lines begin that are neighbours. */
+static const int64_t scan_neighbours[SCAN_MOST_LANES] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                         8, 9, 10, 11, 12, 13, 14, 15};
 
 /* ---- one set of functions an operator ----------------------------------------------------------
  *
