@@ -14,6 +14,7 @@ typedef struct job {
   const rung_view *in, *out;
   scan_strip strip;                         /* what all have in common */
   int64_t size, inner, lines, wide, strips; /* lines of a strip; strips of an outer index, or all */
+  int64_t shift; /* so many lines fewer has the first strip, for the others to begin at vectors */
   bool scattered;
   char *aggregates;
   size_t thread_bytes;
@@ -23,17 +24,18 @@ static void take_strip(void *arg, int64_t number, int thread) {
   const job *job = (struct job *)arg;
   scan_strip strip = job->strip;
   const int64_t outer = job->scattered ? 0 : number / job->strips;
-  const int64_t first = (job->scattered ? number : number % job->strips) * job->wide;
-  const int64_t left = (job->scattered ? job->lines : job->inner) - first;
+  const int64_t begin = (job->scattered ? number : number % job->strips) * job->wide - job->shift;
+  const int64_t first = begin > 0 ? begin : 0, end = begin + job->wide;
+  const int64_t lines = job->scattered ? job->lines : job->inner;
   const int64_t *from = job->in->stride, *to = job->out->stride;
-  strip.count = (int)(left < job->wide ? left : job->wide);
+  strip.count = (int)((end < lines ? end : lines) - first);
   strip.scattered = job->scattered;
   strip.in = job->in->data;
   strip.out = job->out->data;
   if (!job->scattered) {
     strip.in += (outer * from[0] + first) * job->size;
     strip.out += (outer * to[0] + first) * job->size;
-    if (left >= 2 * job->wide) strip.next = strip.in + job->wide * job->size;
+    if (end + job->wide <= lines) strip.next = strip.in + strip.count * job->size;
   }
   for (int l = 0; l < strip.count && job->scattered; ++l) {
     const int64_t line = first + l;
@@ -143,7 +145,9 @@ rung_status RUNG_ENTRY(scan_across)(const rung_task *task) {
          others * (of / (2 * job.wide)) >= threads)
     job.wide *= 2;
   job.thread_bytes = (size_t)(scan_aggregates(tiles) * job.wide / lanes * LANES_BYTES);
-  job.strips = (of + job.wide - 1) / job.wide;
+  const int64_t off = (int64_t)((uintptr_t)out->data % LANES_BYTES) / job.size;
+  if (!job.scattered && job.size == scan_number_bytes(problem)) job.shift = off;
+  job.strips = (of + job.shift + job.wide - 1) / job.wide;
   rung_parallel(threads, job.scattered ? job.strips : job.lines / job.inner * job.strips,
                 take_strip, &job);
   return RUNG_OK;
