@@ -177,9 +177,16 @@ static rung_status locate(run *r) {
   return r->over->whole(&r->context->error, r->total, r->over);
 }
 
+/* What has come cut short is this rank's failure, and a word says so; *own keeps an earlier one. */
+static rung_status still_there(const rung_meeting *m, rung_status moved, rung_status *own) {
+  if (m->broken) return moved;
+  if (*own == RUNG_OK) *own = moved;
+  return RUNG_OK;
+}
+
 /* Sends what it has of the tile that its part ends within, and gets what others have of the one that
- * it begins within. *status: of what is the rank's own. */
-static rung_status trade(run *r, rung_status *status) {
+ * it begins within. *own: of what is the rank's own. */
+static rung_status trade(run *r, rung_status *own) {
   rung_meeting *m = &r->meeting;
   const int me = m->ranks.rank;
   const int64_t element = element_of(r), *firsts = r->firsts;
@@ -187,7 +194,7 @@ static rung_status trade(run *r, rung_status *status) {
   const int64_t begin = tile_at(r, r->first);
   int sends = 0, receives = 0;
   if (r->over->tile == 1 || r->first == r->end) return RUNG_OK;
-  if (r->end < r->total) *status = fetch(r, from, r->end, copy_at(r, TAIL));
+  if (r->end < r->total) *own = fetch(r, from, r->end, copy_at(r, TAIL));
   for (int k = me + 1; k < m->ranks.count && r->end > tail; k++)
     if (firsts[k] < firsts[k + 1] && firsts[k] < tile_end(r, tail))
       m->parcels[sends++] =
@@ -198,10 +205,10 @@ static rung_status trade(run *r, rung_status *status) {
       m->parcels[sends + receives++] = (rung_parcel){
           k, copy_at(r, HEAD) + (first - begin) * element, (size_t)(count * element), 0};
   }
-  if (*status == RUNG_OK && r->first > begin)
-    *status = fetch(r, r->first, lesser(r->end, tile_end(r, begin)),
+  if (*own == RUNG_OK && r->first > begin)
+    *own = fetch(r, r->first, lesser(r->end, tile_end(r, begin)),
                     copy_at(r, HEAD) + (r->first - begin) * element);
-  return rung_ranks_move(m, sends, receives);
+  return still_there(m, rung_ranks_move(m, sends, receives), own);
 }
 
 /* ---- pieces ------------------------------------------------------------------------------------
@@ -428,8 +435,9 @@ static rung_status go_on(run *r) {
   if ((status = rung_ranks_meet(m, own, (int64_t)r->mine.used)) != RUNG_OK) return status;
   own = make_room(r);
   if ((status = rung_ranks_meet(m, own, (int64_t)r->mine.used)) != RUNG_OK) return status;
-  if ((status = rung_ranks_gather(m, r->mine.data, r->all)) != RUNG_OK) return status;
-  own = put_together(r);
+  status = still_there(m, rung_ranks_gather(m, r->mine.data, r->all), &own);
+  if (status != RUNG_OK) return status;
+  if (own == RUNG_OK) own = put_together(r);
   if (own == RUNG_OK)
     own = r->context->backend->synchronize(r->context->state, &r->context->error);
   return rung_ranks_meet(m, own, 0);

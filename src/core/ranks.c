@@ -1,5 +1,6 @@
 #include "core/ranks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/layout.h"
@@ -20,32 +21,39 @@ rung_status rung_ranks_read(rung_error *error, const rung_ranks *given, rung_ran
 /* ---- moving ------------------------------------------------------------------------------------
  */
 
-static const rung_parcel *unmoved(const rung_parcel *parcels, int count) {
-  for (int i = 0; i < count; i++)
-    if (parcels[i].moved != parcels[i].bytes) return &parcels[i];
-  return NULL;
+/* All ranks of parcels that have not moved as they should: who waits for a rank that is gone is not
+ * heard of either. False: there is none. */
+static bool name_late(const rung_parcel *parcels, int count, const char *verb, const char *why,
+                      rung_error *error) {
+  const rung_parcel *first = NULL;
+  char others[64] = "";
+  size_t used = 0;
+  for (int i = 0; i < count; i++) {
+    if (parcels[i].moved == parcels[i].bytes) continue;
+    if (first == NULL)
+      first = &parcels[i];
+    else if (used + 16 < sizeof others)
+      used += (size_t)snprintf(others + used, sizeof others - used, ", rank %d", parcels[i].rank);
+  }
+  if (first != NULL)
+    rung_fail(error, RUNG_RANKS_FAILED, "rank %d%s %s %zu of %zu bytes%s%s", first->rank, others,
+              verb, first->moved, first->bytes, why[0] ? ": " : "", why);
+  return first != NULL;
 }
 
-/* Of a rank that is not heard of and one that does not listen, the first is the one to name: who
- * waits for it does not listen either. */
-static rung_status move(const rung_meeting *m, rung_parcel *sent, int sends, rung_parcel *received,
+static rung_status move(rung_meeting *m, rung_parcel *sent, int sends, rung_parcel *received,
                         int receives) {
   char why[RUNG_TEXT] = "";
   for (int i = 0; i < sends; i++) sent[i].moved = 0;
   for (int i = 0; i < receives; i++) received[i].moved = 0;
   if (sends + receives == 0) return RUNG_OK;
-  const int failed =
-      m->ranks.exchange(m->ranks.state, sent, sends, received, receives, why);
+  m->broken = m->ranks.exchange(m->ranks.state, sent, sends, received, receives, why) != 0;
   why[RUNG_TEXT - 1] = 0;
-  const rung_parcel *late = unmoved(received, receives);
-  if (late != NULL)
-    return rung_fail(m->error, RUNG_RANKS_FAILED, "rank %d sent %zu of %zu bytes%s%s", late->rank,
-                     late->moved, late->bytes, why[0] ? ": " : "", why);
-  if (!failed) return RUNG_OK;
-  late = unmoved(sent, sends);
-  if (late == NULL) late = sends > 0 ? sent : received;
-  return rung_fail(m->error, RUNG_RANKS_FAILED, "rank %d took %zu of %zu bytes%s%s", late->rank,
-                   late->moved, late->bytes, why[0] ? ": " : "", why);
+  if (name_late(received, receives, "sent", why, m->error)) return RUNG_RANKS_FAILED;
+  if (!m->broken) return RUNG_OK;
+  if (name_late(sent, sends, "took", why, m->error)) return RUNG_RANKS_FAILED;
+  return rung_fail(m->error, RUNG_RANKS_FAILED, "rank %d cannot reach the others%s%s",
+                   m->ranks.rank, why[0] ? ": " : "", why);
 }
 
 rung_status rung_ranks_move(rung_meeting *m, int sent, int received) {
@@ -116,7 +124,7 @@ static rung_status hear_each(rung_meeting *m, const rung_word *mine) {
     if (r != m->ranks.rank) {
       rung_parcel to = {r, &said, sizeof said, 0}, from = {r, &word, sizeof word, 0};
       rung_error error = {RUNG_OK, ""};
-      const rung_meeting with = {.ranks = m->ranks, .error = &error, .order = m->order};
+      rung_meeting with = {.ranks = m->ranks, .error = &error, .order = m->order};
       const rung_status moved = move(&with, &to, 1, &from, 1);
       if (moved != RUNG_OK) {
         *m->error = error;

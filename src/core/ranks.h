@@ -2,6 +2,8 @@
 #ifndef RUNG_CORE_RANKS_H
 #define RUNG_CORE_RANKS_H
 
+#include <stdbool.h>
+
 #include "core/error.h"
 #include "rung/ranks.h"
 
@@ -23,6 +25,7 @@ typedef struct rung_meeting {
   rung_error *error;
   const char *job;      /* what all must be about, in words */
   int64_t order;        /* of the last word */
+  bool broken;          /* exchange() has failed: no more words */
   rung_word *words;     /* of all ranks, the last that each said; NULL: there was no memory */
   rung_parcel *parcels; /* room for twice as many as there are ranks */
 } rung_meeting;

@@ -19,6 +19,7 @@ typedef enum ranks_fault {
   RANKS_DIES,      /* it is gone before it sends anything */
   RANKS_DIES_LATE, /* the first of those it sends to gets its bytes, and it is gone */
   RANKS_CUTS,      /* half of what it sends in this one gets lost */
+  RANKS_ALTERS,    /* a byte of what it sends in this one is another one */
   RANKS_FAULTS
 } ranks_fault;
 
@@ -31,13 +32,13 @@ typedef struct ranks_world {
   pthread_mutex_t lock;
   pthread_cond_t moved;
   int count, busy; /* ranks; those that do not wait */
-  bool stopped;
+  bool begun, stopped;
   bool waits[RANKS_MOST];
   int awaited[RANKS_MOST];  /* the rank that it waits for */
   int calls[RANKS_MOST];    /* exchanges so far */
-  bool gone[RANKS_MOST];
   int faulty, fault_at;
   ranks_fault fault;
+  bool struck; /* it has made a difference */
   struct {
     ranks_bytes queue[RANKS_QUEUE];
     int first, end;
@@ -50,6 +51,7 @@ typedef struct ranks_world {
 } ranks_world;
 
 static ranks_world ranks_all;
+static void (*ranks_ready)(void); /* NULL, or called when all threads are there */
 static char ranks_arena[RANKS_ARENA];
 
 /* With the lock: whether all who are left wait in vain. */
@@ -69,7 +71,7 @@ static inline void ranks_leave(ranks_world *w) {
   pthread_mutex_unlock(&w->lock);
 }
 
-static inline void ranks_send(ranks_world *w, int from, const rung_parcel *parcel, size_t bytes) {
+static inline char *ranks_send(ranks_world *w, int from, const rung_parcel *parcel, size_t bytes) {
   const int end = w->way[from][parcel->rank].end++;
   if (end >= RANKS_QUEUE || w->used + bytes > RANKS_ARENA) abort(); /* the test's own room */
   char *at = ranks_arena + w->used;
@@ -77,6 +79,7 @@ static inline void ranks_send(ranks_world *w, int from, const rung_parcel *parce
   w->used += (bytes + 15) / 16 * 16;
   w->sent += bytes;
   w->way[from][parcel->rank].queue[end] = (ranks_bytes){at, bytes};
+  return at;
 }
 
 static inline bool ranks_receive(ranks_world *w, int to, rung_parcel *parcel) {
@@ -105,11 +108,12 @@ static inline int ranks_exchange(void *state, rung_parcel *sent, int sends, rung
   int missing = 0;
   pthread_mutex_lock(&w->lock);
   const bool wrong = ++w->calls[me] == w->fault_at && me == w->faulty;
-  const bool dies = wrong && w->fault != RANKS_CUTS;
-  w->gone[me] |= dies;
+  const bool dies = wrong && w->fault <= RANKS_DIES_LATE;
+  w->struck |= dies || (wrong && sends > 0);
   for (int i = 0; i < sends && (!dies || (i == 0 && w->fault == RANKS_DIES_LATE)); i++) {
-    const size_t bytes = wrong && !dies ? sent[i].bytes / 2 : sent[i].bytes;
-    ranks_send(w, me, &sent[i], bytes);
+    const bool cut_short = wrong && w->fault == RANKS_CUTS;
+    char *at = ranks_send(w, me, &sent[i], cut_short ? sent[i].bytes / 2 : sent[i].bytes);
+    if (wrong && w->fault == RANKS_ALTERS) at[7] ^= (char)0x81;
     sent[i].moved = sent[i].bytes;
   }
   pthread_cond_broadcast(&w->moved);
@@ -134,6 +138,9 @@ typedef struct ranks_rank {
 static inline void *ranks_thread(void *of) {
   ranks_rank *rank = (ranks_rank *)of;
   const struct ranks_end *end = (const struct ranks_end *)rank->ranks.state;
+  pthread_mutex_lock(&end->world->lock);
+  while (!end->world->begun) pthread_cond_wait(&end->world->moved, &end->world->lock);
+  pthread_mutex_unlock(&end->world->lock);
   rank->status = rank->work(rank->context, &rank->ranks, rank->user);
   ranks_leave(end->world);
   return NULL;
@@ -162,6 +169,11 @@ static inline void ranks_run(int count, rung_context *const *contexts, ranks_wor
   }
   for (int r = 0; r < count; r++)
     assert_int_equal(pthread_create(&ranks[r].thread, NULL, ranks_thread, &ranks[r]), 0);
+  if (ranks_ready != NULL) ranks_ready();
+  pthread_mutex_lock(&w->lock);
+  w->begun = true;
+  pthread_cond_broadcast(&w->moved);
+  pthread_mutex_unlock(&w->lock);
   for (int r = 0; r < count; r++) pthread_join(ranks[r].thread, NULL);
   for (int r = 0; r < count; r++) statuses[r] = ranks[r].status;
   pthread_cond_destroy(&w->moved);
