@@ -62,7 +62,8 @@ static inline int rung_mpi_start(rung_mpi *mpi, rung_mpi_moves *m, rung_parcel *
     at += received[i].bytes;
   }
   for (int i = 0; i < sends; i++) {
-    const int same = i > 0 && sent[i].data == sent[i - 1].data && sent[i].bytes == sent[i - 1].bytes;
+    const int same =
+        i > 0 && sent[i].data == sent[i - 1].data && sent[i].bytes == sent[i - 1].bytes;
     char *copy = same ? at - sent[i].bytes : at;
     if (!same) memcpy(copy, sent[i].data, sent[i].bytes);
     if (!same) at += sent[i].bytes;
@@ -159,9 +160,9 @@ static inline int rung_mpi_exchange(void *state, rung_parcel *sent, int sends,
 }
 
 /* All ranks of `comm`, at the same time: MPI_COMM_WORLD, or another one, which is duplicated. MPI
- * has been initialised, and only one thread calls it at a time. deadline: seconds after which a call
- * ends if nothing has moved, longer than the slowest rank computes; 0: 60. Returns what MPI does:
- * MPI_SUCCESS, and then rung_mpi_close() is due before MPI_Finalize(). */
+ * has been initialised, and only one thread calls it at a time. deadline: seconds after which a
+ * call ends if nothing has moved, longer than the slowest rank computes; 0: 60. Returns what MPI
+ * does: MPI_SUCCESS, and then rung_mpi_close() is due before MPI_Finalize(). */
 static inline int rung_mpi_open(rung_mpi *mpi, MPI_Comm comm, double deadline) {
   int code;
   memset(mpi, 0, sizeof *mpi);

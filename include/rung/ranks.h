@@ -8,15 +8,17 @@
  * out and call, and like calls of MPI they are made in the same order everywhere. Only bytes are
  * moved, as they are: all ranks have the same order of bytes and the same version of Rung.
  *
- * Every rank returns the same status: that of the first rank that failed, and rung_last_error() is
+ * Every rank returns the same status, that of the first rank that failed, and rung_last_error() is
  * the same sentence everywhere, which begins with that rank: "rank 2: in holds i64; expected: ...".
- * Nothing has been written then, if not in ranks that had come to their very end, whole. What
- * differs between ranks that must not (operation, type, bins, version) is refused with
- * BAD_ARGUMENT. RANKS_FAILED: a rank is not heard of, or what it sends is not what was expected;
- * the sentence names it, and may be another one in every rank. The rung_ranks is not to be used any
- * more after that.
+ * (A context that never opened keeps its own; a rank that refuses its rung_ranks tells nobody.)
+ * Nothing has been written then, if not in ranks that had come to their very end, whole, or by a
+ * device that fails. What differs between ranks that must not (operation, type, bins, version) is
+ * refused with BAD_ARGUMENT. RANKS_FAILED: a rank is not heard of, or what it sends is not what was
+ * expected; the sentence names it, and may be another one in every rank. The rung_ranks is not to
+ * be used any more after that.
  *
- * Calls wait for all ranks; arrays in a GPU's memory have been written when they return. */
+ * Calls wait for all ranks, and are refused on a stream under capture (BAD_PLACE); arrays in a
+ * GPU's memory have been written when they return. */
 #ifndef RUNG_RANKS_H
 #define RUNG_RANKS_H
 
@@ -39,9 +41,9 @@ typedef struct rung_ranks {
   size_t size;
   int rank, count; /* 0 <= rank < count */
   void *state;     /* handed to exchange() */
-  /* Sends and receives all these parcels at once. In one call at most one parcel goes from a rank to
-   * another, and what it sends it, call by call, comes in this order; nothing else is promised of
-   * the calls of different ranks. Returns when all received ones are there, whole or cut short
+  /* Sends and receives all these parcels at once. In one call at most one parcel goes from a rank
+   * to another, and what it sends it, call by call, comes in this order; nothing else is promised
+   * of the calls of different ranks. Returns when all received ones are there, whole or cut short
    * (`moved` says so), and the memory of the sent ones may be used again: 0. Not 0: that has not
    * come about, and will not any more; `why` is "" at first, or a few words: "nothing has moved for
    * 60 s". How long it waits is for it to decide; a rank that computes sends nothing. */
@@ -68,8 +70,9 @@ RUNG_API rung_status rung_reduce_ranks(rung_context *context, const rung_ranks *
  * out:  in's shape and dtype: this rank's part of the result. The very view of `in`, or no
  *       memory shared with it.
  *
- * Ranks send each other some 3 KB, 32 bytes for every 2^23 elements and at most 3 KB more, and the
- * elements of a tile of 8192 that a cut goes through to the ranks behind it that have some of it. */
+ * Ranks send each other some 3 KB, 104 bytes for every 2^23 elements and at most 13 KB more, and
+ * the elements of a tile of 8192 that a cut goes through to the ranks behind it that have some of
+ * it. */
 RUNG_API rung_status rung_scan_ranks(rung_context *context, const rung_ranks *ranks,
                                      rung_reduction what, const DLTensor *in, int exclusive,
                                      DLTensor *out, rung_call *call);

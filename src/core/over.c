@@ -6,7 +6,8 @@
 #include "core/call.h"
 #include "core/transfer.h"
 
-/* ---- what a rank has on its way --------------------------------------------------------------- */
+/* ---- what a rank has on its way ---------------------------------------------------------------
+ */
 
 /* Where the elements of a piece lie. */
 typedef enum place {
@@ -125,8 +126,8 @@ static rung_status make_ready(run *r, rung_status status) {
 }
 
 static void give_back(run *r) {
-  void *memory[] = {r->meeting.words, r->meeting.parcels, r->firsts, r->pieces, r->copies,
-                    r->mine.data,     r->all,             r->state};
+  void *memory[] = {r->meeting.words, r->meeting.parcels, r->firsts, r->pieces,
+                    r->copies,        r->mine.data,       r->all,    r->state};
   for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) free(memory[i]);
   for (int a = 0; a < RUNG_TASK_ARRAYS; a++) free(r->outputs[a].data);
 }
@@ -154,8 +155,8 @@ static rung_status fetch(const run *r, int64_t first, int64_t end, char *to) {
   rung_status status = rung_scratch(context, bytes, &memory);
   if (status == RUNG_OK) status = rung_pack_range(context, &from, memory);
   if (status == RUNG_OK)
-    status = context->backend->copy(context->state, to, memory, bytes, RUNG_TO_HOST,
-                                    &context->error);
+    status =
+        context->backend->copy(context->state, to, memory, bytes, RUNG_TO_HOST, &context->error);
   return status == RUNG_OK ? context->backend->synchronize(context->state, &context->error)
                            : status;
 }
@@ -184,8 +185,8 @@ static rung_status still_there(const rung_meeting *m, rung_status moved, rung_st
   return RUNG_OK;
 }
 
-/* Sends what it has of the tile that its part ends within, and gets what others have of the one that
- * it begins within. *own: of what is the rank's own. */
+/* Sends what it has of the tile that its part ends within, and gets what others have of the one
+ * that it begins within. *own: of what is the rank's own. */
 static rung_status trade(run *r, rung_status *own) {
   rung_meeting *m = &r->meeting;
   const int me = m->ranks.rank;
@@ -207,7 +208,7 @@ static rung_status trade(run *r, rung_status *own) {
   }
   if (*own == RUNG_OK && r->first > begin)
     *own = fetch(r, r->first, lesser(r->end, tile_end(r, begin)),
-                    copy_at(r, HEAD) + (r->first - begin) * element);
+                 copy_at(r, HEAD) + (r->first - begin) * element);
   return still_there(m, rung_ranks_move(m, sends, receives), own);
 }
 
@@ -256,7 +257,8 @@ static void list_pieces(run *r) {
 static void look_at_copies(const run *r, rung_job *job, const piece *piece, place place) {
   const int64_t shape[2] = {1, piece->count + 1};
   const rung_dtype dtype = part_of(r)->dtype;
-  job->task.arrays[0] = rung_view_compact(copy_at(r, place == IN_HEAD ? HEAD : LAST), dtype, 2, shape);
+  job->task.arrays[0] =
+      rung_view_compact(copy_at(r, place == IN_HEAD ? HEAD : LAST), dtype, 2, shape);
   if (job->cut->again)
     job->task.arrays[job->inputs] = rung_view_compact(copy_at(r, RESULT), dtype, 2, shape);
 }
@@ -301,9 +303,8 @@ static rung_status collect(void *to, const rung_piece *piece, const rung_view *r
 /* The head's results, as far as the part goes. */
 static rung_status deliver_head(const run *r, const piece *piece) {
   const int64_t shape[2] = {1, piece->first + piece->count - r->first};
-  const rung_view from =
-      rung_view_compact(copy_at(r, RESULT) + (r->first - piece->first) * element_of(r),
-                        part_of(r)->dtype, 2, shape);
+  const rung_view from = rung_view_compact(
+      copy_at(r, RESULT) + (r->first - piece->first) * element_of(r), part_of(r)->dtype, 2, shape);
   rung_view to = r->over->job.task.arrays[r->over->job.inputs];
   rung_view_narrow(&to, 1, 0, shape[1]);
   return rung_deliver(r->context, &to, &from);
@@ -331,8 +332,7 @@ static rung_status run_piece(run *r, piece *piece, rung_stage stage, bool only) 
                           .state = r->state,
                           .take = collect,
                           .to = r};
-  if (status == RUNG_OK)
-    status = rung_run_stretch(r->context, &job, &r->known, &stretch, &r->used);
+  if (status == RUNG_OK) status = rung_run_stretch(r->context, &job, &r->known, &stretch, &r->used);
   piece->range = stretch.range;
   if (status != RUNG_OK || stage != RUNG_AGAIN || only || place != IN_HEAD) return status;
   return deliver_head(r, piece);
@@ -438,8 +438,7 @@ static rung_status go_on(run *r) {
   status = still_there(m, rung_ranks_gather(m, r->mine.data, r->all), &own);
   if (status != RUNG_OK) return status;
   if (own == RUNG_OK) own = put_together(r);
-  if (own == RUNG_OK)
-    own = r->context->backend->synchronize(r->context->state, &r->context->error);
+  if (own == RUNG_OK) own = r->context->backend->synchronize(r->context->state, &r->context->error);
   return rung_ranks_meet(m, own, 0);
 }
 
@@ -452,6 +451,10 @@ rung_status rung_over_run(rung_context *context, const rung_ranks *ranks, rung_s
     status = rung_call_begin(context, call, &r.known);
     begun = status == RUNG_OK;
   }
+  if (status == RUNG_OK && context->capturing)
+    status = rung_fail(&context->error, RUNG_BAD_PLACE,
+                       "the stream is under capture, and ranks wait for each other; expected: "
+                       "another stream");
   if (status == RUNG_OK) status = rung_run_reaches(context, &over->job);
   status = make_ready(&r, status);
   status = rung_ranks_meet(&r.meeting, status, status == RUNG_OK ? part_of(&r)->count : 0);

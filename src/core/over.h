@@ -1,9 +1,10 @@
 /* A job over ranks: each has a part of the array, and all come to the bits of the whole.
  *
  * What is cut, computed and put together is core/plan.h's: every rank runs RUNG_PARTS of the tiles
- * that lie in its part, all get the results of all parts, take() them into a state each and finish()
- * it; where the operation has RUNG_AGAIN, each runs that for its part. A tile that a cut goes
- * through is computed by the rank that has its last element, and brought together in host memory:
+ * that lie in its part, all get the results of all parts, take() them into a state each and
+ * finish() it; where the operation has RUNG_AGAIN, each runs that for its part. A tile that a cut
+ * goes through is computed by the rank that has its last element, and brought together in host
+ * memory:
  *
  *   word      how many elements has everybody, and are all about the same?
  *   elements  of cut tiles, to the ranks behind that have more of them
@@ -36,8 +37,8 @@ extern "C" {
 #endif
 
 /* What an entry point does once its arguments are looked at: `status`, with the context's sentence
- * where they are refused, and then of *over the name alone is read. ranks: as rung_ranks_read() left
- * it. */
+ * where they are refused, and then of *over the name alone is read. ranks: as rung_ranks_read()
+ * left it. */
 rung_status rung_over_run(rung_context *context, const rung_ranks *ranks, rung_status status,
                           rung_over *over, rung_call *call);
 

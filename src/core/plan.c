@@ -122,7 +122,8 @@ static rung_status try(rung_plan *plan, const rung_call *call, rung_piece_plan *
   for (rung_stage stage = piece.stage; stage <= RUNG_AGAIN; stage++) {
     if (stage > piece.stage && !(plan->combined && job->cut->again)) break;
     rung_piece_plan layout;
-    rung_piece_plan *at = laid_out ? &layout : first;
+    rung_piece_plan *at = first;
+    if (laid_out) at = &layout;
     rung_piece of = piece;
     of.stage = stage;
     if (!rung_plan_share(plan, &of, NULL, at)) continue; /* of a stretch, and nothing comes after */

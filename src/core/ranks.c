@@ -110,8 +110,7 @@ static rung_status hear_all(rung_meeting *m, const rung_word *mine) {
       if (r != me)
         m->parcels[moves++] = (rung_parcel){r, &words[way == 0 ? me : r], sizeof *words, 0};
   rung_status status = rung_ranks_move(m, count - 1, count - 1);
-  for (int r = 0; r < count && status == RUNG_OK; r++)
-    status = look_at(m, r, &words[r], &words[0]);
+  for (int r = 0; r < count && status == RUNG_OK; r++) status = look_at(m, r, &words[r], &words[0]);
   return status;
 }
 

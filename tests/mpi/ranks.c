@@ -51,8 +51,9 @@ static void refuse(const rung_mpi *mpi) {
   const rung_status status = rung_reduce_ranks(context, &mpi->ranks, RUNG_SUM, &in,
                                                mpi->ranks.rank == last ? NULL : &out, NULL);
   snprintf(begins, sizeof begins, "rank %d: out is NULL", last);
-  check(status == RUNG_BAD_ARGUMENT && strncmp(rung_last_error(context), begins, strlen(begins)) == 0,
-        "a refusal");
+  check(
+      status == RUNG_BAD_ARGUMENT && strncmp(rung_last_error(context), begins, strlen(begins)) == 0,
+      "a refusal");
   check(sum == 7, "an output after a refusal");
 }
 

@@ -34,8 +34,8 @@ typedef struct ranks_world {
   int count, busy; /* ranks; those that do not wait */
   bool begun, stopped;
   bool waits[RANKS_MOST];
-  int awaited[RANKS_MOST];  /* the rank that it waits for */
-  int calls[RANKS_MOST];    /* exchanges so far */
+  int awaited[RANKS_MOST]; /* the rank that it waits for */
+  int calls[RANKS_MOST];   /* exchanges so far */
   int faulty, fault_at;
   ranks_fault fault;
   bool struck; /* it has made a difference */
@@ -43,7 +43,7 @@ typedef struct ranks_world {
     ranks_bytes queue[RANKS_QUEUE];
     int first, end;
   } way[RANKS_MOST][RANKS_MOST]; /* from, to */
-  size_t used, sent; /* of the arena; bytes that were sent in all */
+  size_t used, sent;             /* of the arena; bytes that were sent in all */
   struct ranks_end {
     struct ranks_world *world;
     int rank;
@@ -164,8 +164,8 @@ static inline void ranks_run(int count, rung_context *const *contexts, ranks_wor
     ranks[r].context = contexts[r];
     ranks[r].work = work;
     ranks[r].user = user;
-    ranks[r].ranks = (rung_ranks){.rank = r, .count = count, .state = &w->ends[r],
-                                  .exchange = ranks_exchange};
+    ranks[r].ranks =
+        (rung_ranks){.rank = r, .count = count, .state = &w->ends[r], .exchange = ranks_exchange};
   }
   for (int r = 0; r < count; r++)
     assert_int_equal(pthread_create(&ranks[r].thread, NULL, ranks_thread, &ranks[r]), 0);

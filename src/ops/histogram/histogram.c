@@ -139,8 +139,8 @@ typedef struct job {
   rung_job job;
 } job;
 
-/* The arrays as rungs take them. The copy of the edges is to be freed: what is queued never reads the
- * caller's. */
+/* The arrays as rungs take them. The copy of the edges is to be freed: what is queued never reads
+ * the caller's. */
 static rung_status shape_job(rung_error *error, job *j) {
   rung_view *in = &j->views[HISTOGRAM_IN];
   if (j->whole)
@@ -175,8 +175,8 @@ static rung_status shape_job(rung_error *error, job *j) {
 
 static rung_status set_problem(rung_error *error, job *j, rung_job *made, int64_t rows,
                                int64_t columns) {
-  const rung_status status = histogram_problem_of(
-      error, &j->bins, j->views[HISTOGRAM_IN].dtype, rows, columns, &j->problem);
+  const rung_status status = histogram_problem_of(error, &j->bins, j->views[HISTOGRAM_IN].dtype,
+                                                  rows, columns, &j->problem);
   made->task.problem = &j->problem;
   made->axis[0] = (rung_axis){.extent = rows, .granule = 1};
   made->axis[1] = (rung_axis){.extent = columns, .granule = 1, .combined = true};
@@ -277,7 +277,7 @@ rung_status rung_histogram_ranks(rung_context *context, const rung_ranks *ranks,
                                  DLTensor *outside, rung_call *call) {
   rung_ranks known;
   const rung_status status = rung_over_begin(context, ranks, &known);
-  return status != RUNG_OK ? status
-                           : rung_end(context, histogram_over(context, &known, bins, in, counts,
-                                                              outside, call));
+  return status != RUNG_OK
+             ? status
+             : rung_end(context, histogram_over(context, &known, bins, in, counts, outside, call));
 }

@@ -19,8 +19,8 @@ typedef union number {
   int64_t i64;
 } number;
 
-/* A tile: where a range begins with it, the range's tiles and its aggregate, and after finish() what
- * comes before it. Meanwhile other numbers. */
+/* A tile: where a range begins with it, the range's tiles and its aggregate, and after finish()
+ * what comes before it. Meanwhile other numbers. */
 typedef struct scan_node {
   number number;
   int64_t tiles; /* 0: no range begins here, or the last one, which has no aggregate */
@@ -109,7 +109,7 @@ static bool share_piece(const rung_piece *piece, const void *state, rung_share *
   const scan_state *parts = (const scan_state *)state;
   const int64_t first = piece->first[p->axis], count = piece->count[p->axis];
   const bool aggregate = piece->stage == RUNG_PARTS;
-  const int64_t at = p->origin + first; /* in the line */
+  const int64_t at = p->origin + first;                    /* in the line */
   if (aggregate && at + count >= p->columns) return false; /* nothing comes after it */
   const int columns = scan_dimension_of(p, p->axis);
   for (int a = SCAN_IN; a <= SCAN_OUT; a++) {
@@ -148,15 +148,16 @@ static void take(const void *problem, const rung_piece *piece, const rung_view *
                  void *state) {
   const scan_problem *p = (const scan_problem *)problem;
   scan_state *parts = (scan_state *)state;
-  const int64_t first = piece->first[p->axis] / SCAN_TILE, tiles = piece->count[p->axis] / SCAN_TILE;
+  const int64_t first = piece->first[p->axis] / SCAN_TILE,
+                tiles = piece->count[p->axis] / SCAN_TILE;
   parts->nodes[first] = (scan_node){number_of(p, results[SCAN_OUT].data), tiles};
   if (first + tiles > parts->end) parts->end = first + tiles;
 }
 
 /* ---- the hierarchy -----------------------------------------------------------------------------
  *
- * Below, `span` tiles from `first` on are an ancestor: SCAN_FAMILY^k of them, or what is left of the
- * line. */
+ * Below, `span` tiles from `first` on are an ancestor: SCAN_FAMILY^k of them, or what is left of
+ * the line. */
 
 typedef struct hierarchy {
   scan_operator op;
@@ -164,7 +165,8 @@ typedef struct hierarchy {
   scan_state *parts;
 } hierarchy;
 
-/* Whether nothing below it is of interest: it is a range, or has no aggregate and no range after it.
+/* Whether nothing below it is of interest: it is a range, or has no aggregate and no range after
+ * it.
  */
 static bool is_range(const hierarchy *h, int64_t first, int64_t span) {
   return h->parts->nodes[first].tiles == span || first >= h->parts->end || span == 1;

@@ -23,8 +23,8 @@ typedef struct over_run {
   over_job job;
   int64_t cuts[RANKS_MOST + 1];
   const char *in;
-  char *out;                                     /* of a scan, all ranks' */
-  int64_t one[RANKS_MOST][BINS + OUTER];         /* of a reduction or a histogram, each rank's */
+  char *out;                             /* of a scan, all ranks' */
+  int64_t one[RANKS_MOST][BINS + OUTER]; /* of a reduction or a histogram, each rank's */
   char sentences[RANKS_MOST][RUNG_TEXT];
   const char *used[RANKS_MOST];
 } over_run;
@@ -39,8 +39,8 @@ static inline DLDataType result_of(const over_job *job) {
 static const rung_bins over_bins = {.kind = RUNG_BINS_EVEN, .count = BINS, .low = -1, .high = 1};
 
 /* The whole by one context (ranks NULL), or a rank's part of it. */
-static inline rung_status over_call(rung_context *context, const rung_ranks *ranks,
-                                    over_run *run, int at, int64_t first, int64_t end) {
+static inline rung_status over_call(rung_context *context, const rung_ranks *ranks, over_run *run,
+                                    int at, int64_t first, int64_t end) {
   const over_job *job = &run->job;
   const int64_t bytes = job->type.bits / 8;
   int64_t count = end - first, bins = BINS, outer = OUTER, step = job->step;

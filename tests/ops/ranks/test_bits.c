@@ -102,8 +102,7 @@ static void compare(const over_job *job, const int64_t one[BINS + OUTER], int co
       fail_msg("%s, rank %d of %d: other bits", about, r, count);
   }
   for (size_t i = 0; job->over == SCAN && i < bytes_of(job); i++)
-    if (found[i] != wanted[i])
-      fail_msg("%s, %d ranks: byte %zu has other bits", about, count, i);
+    if (found[i] != wanted[i]) fail_msg("%s, %d ranks: byte %zu has other bits", about, count, i);
 }
 
 static void every_cut(rung_context *const *contexts, int from, int to, int step) {

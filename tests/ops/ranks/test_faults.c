@@ -140,6 +140,7 @@ typedef struct other {
   over_job job;    /* what rank 1 does */
   bool no_context; /* it has none */
   bool no_out;
+  bool own_words; /* its context has another sentence, or none */
 } other;
 
 static other one_differs;
@@ -157,8 +158,7 @@ static rung_status differ(rung_context *context, const rung_ranks *ranks, void *
     strcpy(all->sentences[1], rung_last_error(given));
     return status;
   }
-  const rung_status status =
-      over_call(given, ranks, &mine, 1, all->cuts[1], all->cuts[2]);
+  const rung_status status = over_call(given, ranks, &mine, 1, all->cuts[1], all->cuts[2]);
   strcpy(all->sentences[1], rung_last_error(given));
   return status;
 }
@@ -172,20 +172,22 @@ static void expect(rung_status wanted_status, const char *part) {
     check_outputs(r, part);
   }
   assert_string_equal(run.sentences[0], run.sentences[2]);
-  if (!one_differs.no_context) assert_string_equal(run.sentences[0], run.sentences[1]);
+  if (!one_differs.own_words) assert_string_equal(run.sentences[0], run.sentences[1]);
 }
 
 static void ranks_must_agree(void **state) {
   (void)state;
   one_differs = (other){.job = jobs[0]};
   one_differs.job.what = RUNG_MIN;
-  expect(RUNG_BAD_ARGUMENT, "rank 1 calls rung_reduce_ranks(min of f32), and rank 0 "
-                            "rung_reduce_ranks(sum of f32); expected: the same in all ranks");
+  expect(RUNG_BAD_ARGUMENT,
+         "rank 1 calls rung_reduce_ranks(min of f32), and rank 0 "
+         "rung_reduce_ranks(sum of f32); expected: the same in all ranks");
   one_differs.job = jobs[0];
   one_differs.job.type = i32;
   expect(RUNG_BAD_ARGUMENT, "rank 1 calls rung_reduce_ranks(sum of i32)");
   one_differs.job = jobs[2];
-  expect(RUNG_BAD_ARGUMENT, "rank 1 calls rung_histogram_ranks(50 bins of kind 1 from -1 to 1, of f32)");
+  expect(RUNG_BAD_ARGUMENT,
+         "rank 1 calls rung_histogram_ranks(50 bins of kind 1 from -1 to 1, of f32)");
   one_differs.job = jobs[1];
   expect(RUNG_BAD_ARGUMENT, "rank 1 calls rung_scan_ranks(sums of f64)");
 }
@@ -200,8 +202,14 @@ static void one_rank_refuses_for_all(void **state) {
   one_differs = (other){.job = jobs[1]};
   one_differs.job.type = f16;
   expect(RUNG_BAD_DTYPE, "rank 1: in holds f16, whose sums are made in f32; expected:");
-  one_differs = (other){.job = jobs[0], .no_context = true};
+  one_differs = (other){.job = jobs[0], .no_context = true, .own_words = true};
   expect(RUNG_BAD_ARGUMENT, "rank 1: context is NULL");
+  rung_context *open = contexts[1];
+  assert_int_equal(rung_open(&contexts[1], &(rung_options){.device = "none"}), RUNG_UNKNOWN_NAME);
+  one_differs = (other){.job = jobs[0], .own_words = true};
+  expect(RUNG_UNKNOWN_NAME, "rank 1: device is \"none\"");
+  rung_close(contexts[1]);
+  contexts[1] = open;
 }
 
 static void nothing_has_no_minimum(void **state) {
@@ -281,8 +289,8 @@ static void memory_may_run_out_anywhere(void **state) {
         if (statuses[r] != statuses[0] || strcmp(run.sentences[r], run.sentences[0]) != 0)
           fail_msg("%s: \"%s\" in rank %d, \"%s\" in rank 0", about, run.sentences[r], r,
                    run.sentences[0]);
-        if (statuses[r] != RUNG_OK && (statuses[r] != RUNG_OUT_OF_MEMORY ||
-                                       strncmp(run.sentences[r], "rank ", 5) != 0))
+        if (statuses[r] != RUNG_OK &&
+            (statuses[r] != RUNG_OUT_OF_MEMORY || strncmp(run.sentences[r], "rank ", 5) != 0))
           fail_msg("%s: status %d, \"%s\"", about, (int)statuses[r], run.sentences[r]);
       }
       failed += statuses[0] != RUNG_OK;
