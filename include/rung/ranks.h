@@ -58,8 +58,9 @@ typedef struct rung_ranks {
  * out:  0 dimensions or shape (1), as in rung_reduce().
  * call: NULL, or as always; `used` is what ran here, NULL where the part is empty.
  *
- * Ranks send each other some 3 KB, 8 bytes for every 32768 elements, and the elements of a tile of
- * 32768 that a cut goes through to the rank that has its last one. */
+ * Ranks send each other some 3 KB, 8 bytes for every 2^30 elements and for every 32768 before and
+ * behind those, and the elements of a tile of 32768 that a cut goes through to the ranks behind it
+ * that have some of it. */
 RUNG_API rung_status rung_reduce_ranks(rung_context *context, const rung_ranks *ranks,
                                        rung_reduction what, const DLTensor *in, DLTensor *out,
                                        rung_call *call);

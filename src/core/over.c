@@ -111,8 +111,8 @@ static rung_status make_ready(run *r, rung_status status) {
   if (status == RUNG_OK) {
     const rung_over *over = r->over;
     const int64_t longest = over->tile * over->family * over->family;
-    r->room = 8 + (int)(4 * over->family);
-    if (longest > 0) r->room += (int)(part_of(r)->count / longest);
+    r->room = 8;
+    if (over->single) r->room += (int)(4 * over->family + part_of(r)->count / longest);
     r->firsts = ask(&bytes, ranks + 1, sizeof *r->firsts);
     r->pieces = ask(&bytes, (size_t)r->room, sizeof *r->pieces);
     r->copies = ask(&bytes, over->tile > 1 ? (size_t)(COPIES * (over->tile + 1)) : 0,
@@ -219,12 +219,21 @@ static void add_piece(run *r, int64_t first, int64_t count, place parts, bool le
   if (count > 0) r->pieces[r->count++] = (piece){first, count, parts, left, 0};
 }
 
-/* Whole tiles, or what is left at the end. Tiles of tiles are at most of the second level, which
- * bounds what a range takes of memory. */
+/* Many of a level side by side: whole ones, or what is left at the end. */
+static int64_t longest_row(const run *r, int64_t first, int64_t end) {
+  const int64_t tile = r->over->tile, super = tile * r->over->family;
+  const int64_t next = super > 0 ? first - first % super + super : 0;
+  if (super > 0 && first % super == 0 && end - first >= super)
+    return (end - first) - (end - first) % super;
+  if (super > 0 && end - next >= super) return next - first;
+  return end - first < tile ? end - first : tile_at(r, end - first);
+}
+
+/* One range: tiles of tiles at most of the second level, which bounds what it takes of memory. */
 static int64_t longest_range(const run *r, int64_t first, int64_t end) {
   const rung_over *over = r->over;
   int64_t range = over->tile;
-  if (over->family == 0) return end - first < range ? end - first : tile_at(r, end - first);
+  if (!over->single) return longest_row(r, first, end);
   for (int level = 0; level < 2; level++) {
     const int64_t longer = range * over->family;
     if (first % longer != 0 || end - first < longer) break;

@@ -24,6 +24,7 @@ typedef struct rung_over {
   rung_job job;
   char name[RUNG_JOB_TEXT]; /* of what must be the same in all ranks, in words */
   int64_t tile, family;     /* elements of a tile; tiles of a tile of tiles, 0: there is none */
+  bool single;              /* a range is one of them, not many side by side */
   /* The job's problem, whose arrays are all `total` elements: *problem. */
   rung_status (*whole)(rung_error *error, int64_t total, struct rung_over *over);
   void *to; /* whole()'s own */

@@ -218,6 +218,7 @@ typedef struct whole {
 static rung_status set_whole(rung_error *error, int64_t total, rung_over *over) {
   whole *w = (whole *)over->to;
   over->problem = &w->problem;
+  over->origin = &w->problem.origin;
   return set_problem(error, w->what, &w->plan, total, true, &over->job, &w->problem);
 }
 
@@ -227,7 +228,7 @@ static rung_status reduce_over(rung_context *context, const rung_ranks *ranks, r
   rung_view from, to;
   int axis = RUNG_ALL;
   whole w = {.what = what};
-  rung_over over = {.tile = RUNG_SUM_TILE, .whole = set_whole, .to = &w};
+  rung_over over = {.tile = RUNG_SUM_TILE, .family = RUNG_SUM_TILE, .whole = set_whole, .to = &w};
   const rung_status status = look(&context->error, what, in, &axis, out, &from, &to);
   if (status == RUNG_OK) {
     w.plan = plan_of(what, RUNG_ALL, &from, &to);

@@ -221,7 +221,8 @@ static rung_status scan_over(rung_context *context, const rung_ranks *ranks, run
   rung_error *error = &context->error;
   rung_view from, to;
   whole w = {.what = what, .exclusive = exclusive == 1};
-  rung_over over = {.tile = SCAN_TILE, .family = SCAN_FAMILY, .whole = set_whole, .to = &w};
+  rung_over over = {
+      .tile = SCAN_TILE, .family = SCAN_FAMILY, .single = true, .whole = set_whole, .to = &w};
   rung_status status = look_at_line(error, what, in, exclusive, out, &from, &to);
   if (status == RUNG_OK) {
     w.plan = plan_of(&from, 0, &to, false);

@@ -1,6 +1,10 @@
 /* One array over ranks: the bits of one call on the whole, for any number of ranks and any cut, on
  * the CPU, the simulated GPU, and both. */
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/sum.h"
 
 #include "ops/ranks/cuts.h"
 
@@ -126,6 +130,42 @@ static void any_cut_gives_the_bits_of_the_whole(void **state) {
   every_cut(cpus, 1, RANKS_MOST, INSTRUMENTED ? 3 : 1);
 }
 
+/* A rank's part lies alone in its memory, for AddressSanitizer to see what lies beside it. */
+static rung_status alone(rung_context *context, const rung_ranks *ranks, void *user) {
+  const over_run *all = (const over_run *)user;
+  const int r = ranks->rank;
+  const int64_t element = all->job.type.bits / 8, count = all->cuts[r + 1] - all->cuts[r];
+  const size_t bytes = (size_t)(count * element);
+  static over_run each[RANKS_MOST];
+  char *in = malloc(bytes), *out = malloc(bytes);
+  each[r] = *all;
+  each[r].in = memcpy(in, all->in + all->cuts[r] * element, bytes);
+  each[r].out = memset(out, 0, bytes);
+  const rung_status status = over_call(context, ranks, &each[r], r, 0, count);
+  if (all->job.over == SCAN) memcpy(all->out + all->cuts[r] * element, out, bytes);
+  free(in);
+  free(out);
+  return status;
+}
+
+static void nothing_beside_a_part_is_touched(void **state) {
+  (void)state;
+  const over_job job = {SCAN, RUNG_SUM, 0, {kDLFloat, 32, 1}, 40 * SCANS + 5, 1, false};
+  const int64_t cuts[][4] = {{0, 8 * SCANS, 40 * SCANS, 40 * SCANS + 5},
+                             {0, SCANS, 2 * SCANS, 40 * SCANS + 5},
+                             {0, SCANS + 1, 2 * SCANS - 1, 40 * SCANS + 5}};
+  int64_t one[BINS + OUTER];
+  rung_status statuses[RANKS_MOST];
+  find_wanted(&job, one);
+  for (int c = 0; c < 3; c++) {
+    memcpy(run.cuts, cuts[c], sizeof cuts[c]);
+    run.out = found;
+    ranks_run(3, cpus, alone, &run, 0, 0, RANKS_FAULTS, statuses);
+    for (int r = 0; r < 3; r++) assert_int_equal(statuses[r], RUNG_OK);
+    assert_memory_equal(found, wanted, bytes_of(&job));
+  }
+}
+
 /* CPU ranks among GPU ranks. */
 static void devices_may_be_mixed(void **state) {
   (void)state;
@@ -174,6 +214,42 @@ static void long_scans_are_taken_in_ranges(void **state) {
   free(whole);
 }
 
+/* A rank that has a tile of tiles, 2^30 elements, sends what it comes to. The array is one block of
+ * memory, shown again and again. */
+static void tiles_of_tiles_are_one_number(void **state) {
+  (void)state;
+  enum { BLOCK = 8 << 20 };
+  const int64_t total = ((int64_t)1 << 31) + 123456;
+  const size_t bytes = ((size_t)total * sizeof(float) + BLOCK - 1) / BLOCK * BLOCK;
+  if (INSTRUMENTED) skip();
+  const int file = memfd_create("block", 0);
+  assert_true(file >= 0 && ftruncate(file, BLOCK) == 0);
+  char *array = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  assert_true(array != MAP_FAILED);
+  for (size_t at = 0; at < bytes; at += BLOCK)
+    assert_true(mmap(array + at, BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) ==
+                array + at);
+  const over_job job = {REDUCE, RUNG_SUM, 0, {kDLFloat, 32, 1}, total, 1, false};
+  const int64_t cuts[3] = {0, 40000, total};
+  int64_t one[BINS + OUTER];
+  rung_status statuses[RANKS_MOST];
+  fill(array, job.type, BLOCK / (int64_t)sizeof(float));
+  run = (over_run){.job = job, .in = array, .out = array};
+  assert_int_equal(over_call(cpus[1], NULL, &run, 0, 0, total), RUNG_OK);
+  memcpy(one, run.one[0], sizeof one);
+  memset(run.one, 0, sizeof run.one);
+  memcpy(run.cuts, cuts, sizeof cuts);
+  ranks_run(2, cpus, over_rank, &run, 0, 0, RANKS_FAULTS, statuses);
+  for (int r = 0; r < 2; r++) {
+    assert_int_equal(statuses[r], RUNG_OK);
+    assert_memory_equal(run.one[r], one, sizeof one);
+  }
+  /* Tiles before it and behind it: of the other 32768 there is one number. */
+  assert_true(ranks_all.sent < (RUNG_SUM_TILE + 10) * sizeof(float) + 65536);
+  assert_int_equal(munmap(array, bytes), 0);
+  assert_int_equal(close(file), 0);
+}
+
 /* Rows of a matrix are a part of it, whatever their strides. */
 enum { ROWS = 700, COLUMNS = 99, PITCH = 120 };
 static float matrix[ROWS][PITCH];
@@ -206,9 +282,11 @@ static void parts_may_have_dimensions(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_cut_gives_the_bits_of_the_whole),
+      cmocka_unit_test(nothing_beside_a_part_is_touched),
       cmocka_unit_test(devices_may_be_mixed),
       cmocka_unit_test(short_memory_changes_nothing),
       cmocka_unit_test(long_scans_are_taken_in_ranges),
+      cmocka_unit_test(tiles_of_tiles_are_one_number),
       cmocka_unit_test(parts_may_have_dimensions),
   };
   return cmocka_run_group_tests(tests, open_all, close_all);
