@@ -4,9 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/sum.h"
+#include "core/plan.h"
 
 #include "ops/ranks/cuts.h"
+#include "ops/reduce/reduce.h"
 
 enum { MOST = 300000, CUTS = 6, TILE = 32768, SCANS = 8192 };
 
@@ -187,28 +188,37 @@ static void short_memory_changes_nothing(void **state) {
 }
 
 /* Families of families: ranges of 32^2 tiles, and of 32, and tiles between them. */
+static void compare_long(const over_job *job, const char *in, char *whole, char *out) {
+  rung_status statuses[RANKS_MOST];
+  const int64_t cuts[2][5] = {
+      {0, 3 * SCANS + 7, 1100 * SCANS, job->total - 100, job->total},
+      {0, 1024 * SCANS - 1, 1024 * SCANS + 9, 2 * 1024 * SCANS, job->total}};
+  run = (over_run){.job = *job, .in = in, .out = whole};
+  assert_int_equal(over_call(cpus[0], NULL, &run, 0, 0, job->total), RUNG_OK);
+  run.out = out;
+  for (int c = 0; c < 2; c++) {
+    memcpy(run.cuts, cuts[c], sizeof cuts[c]);
+    memset(out, 0x5a, bytes_of(job));
+    ranks_run(4, cpus, over_rank, &run, 0, 0, RANKS_FAULTS, statuses);
+    for (int r = 0; r < 4; r++) assert_int_equal(statuses[r], RUNG_OK);
+    assert_memory_equal(out, whole, bytes_of(job));
+  }
+}
+
 static void long_scans_are_taken_in_ranges(void **state) {
   (void)state;
   enum { LONG = 2 * 32 * 32 * SCANS + 40 * SCANS + 5000 };
   if (INSTRUMENTED) skip();
-  float *in = malloc(LONG * sizeof *in), *out = malloc(LONG * sizeof *out),
-        *whole = malloc(LONG * sizeof *whole);
+  char *in = malloc(LONG * sizeof(float)), *out = malloc(LONG * sizeof(float)),
+       *whole = malloc(LONG * sizeof(float));
   assert_true(in != NULL && out != NULL && whole != NULL);
-  const over_job job = {SCAN, RUNG_SUM, 0, {kDLFloat, 32, 1}, LONG, 1, false};
-  rung_status statuses[RANKS_MOST];
-  fill((char *)in, job.type, LONG);
-  run = (over_run){.job = job, .in = (char *)in, .out = (char *)whole};
-  assert_int_equal(over_call(cpus[0], NULL, &run, 0, 0, LONG), RUNG_OK);
-  run.out = (char *)out;
-  const int64_t cuts[2][5] = {{0, 3 * SCANS + 7, 1100 * SCANS, LONG - 100, LONG},
-                              {0, 1024 * SCANS - 1, 1024 * SCANS + 9, 2 * 1024 * SCANS, LONG}};
-  for (int c = 0; c < 2; c++) {
-    memcpy(run.cuts, cuts[c], sizeof cuts[c]);
-    memset(out, 0x5a, LONG * sizeof *out);
-    ranks_run(4, cpus, over_rank, &run, 0, 0, RANKS_FAULTS, statuses);
-    for (int r = 0; r < 4; r++) assert_int_equal(statuses[r], RUNG_OK);
-    assert_memory_equal(out, whole, LONG * sizeof *out);
-  }
+  const over_job sums = {SCAN, RUNG_SUM, 0, {kDLFloat, 32, 1}, LONG, 1, false};
+  fill(in, sums.type, LONG);
+  compare_long(&sums, in, whole, out);
+  /* Falling, and above 0: what is not there must not be taken for a number. */
+  const over_job least = {SCAN, RUNG_MIN, 1, {kDLInt, 32, 1}, LONG, 1, false};
+  for (int i = 0; i < LONG; i++) ((int32_t *)in)[i] = LONG - i;
+  compare_long(&least, in, whole, out);
   free(in);
   free(out);
   free(whole);
@@ -250,6 +260,36 @@ static void tiles_of_tiles_are_one_number(void **state) {
   assert_int_equal(close(file), 0);
 }
 
+/* The same by itself: two tiles of tiles and one tile more. */
+static void what_is_missing_is_no_number(void **state) {
+  (void)state;
+  const int64_t super = (int64_t)TILE * TILE, total = 2 * super + 10;
+  const int32_t given[2][3] = {{7, 9, 5}, {5, 7, 9}};
+  int64_t found_there = 0;
+  reduce_problem problem;
+  assert_int_equal(
+      reduce_problem_of(NULL, RUNG_MIN, RUNG_I32, REDUCE_PACKED, 1, total, 1, &problem), RUNG_OK);
+  rung_piece whole = {.stage = RUNG_PARTS, .count = {total}};
+  for (int k = 0; k < 2; k++) {
+    void *parts = calloc(1, reduce_parts.state_bytes(&problem, &whole));
+    assert_non_null(parts);
+    for (int i = 0; i < 3; i++) {
+      int32_t number = given[k][i];
+      rung_view results[2] = {{0}};
+      rung_piece piece = {.first = {i * super}, .count = {i < 2 ? super : 10}};
+      results[REDUCE_OUT] = rung_view_compact(&number, RUNG_I32, 0, NULL);
+      reduce_parts.take(&problem, &piece, results, parts);
+    }
+    rung_view outputs[2] = {{0}};
+    outputs[REDUCE_OUT] = rung_view_compact(&found_there, RUNG_I32, 0, NULL);
+    reduce_parts.finish(&problem, &whole, parts, outputs);
+    free(parts);
+    int32_t least;
+    memcpy(&least, &found_there, sizeof least);
+    assert_int_equal(least, 5);
+  }
+}
+
 /* Rows of a matrix are a part of it, whatever their strides. */
 enum { ROWS = 700, COLUMNS = 99, PITCH = 120 };
 static float matrix[ROWS][PITCH];
@@ -287,6 +327,7 @@ int main(void) {
       cmocka_unit_test(short_memory_changes_nothing),
       cmocka_unit_test(long_scans_are_taken_in_ranges),
       cmocka_unit_test(tiles_of_tiles_are_one_number),
+      cmocka_unit_test(what_is_missing_is_no_number),
       cmocka_unit_test(parts_may_have_dimensions),
   };
   return cmocka_run_group_tests(tests, open_all, close_all);

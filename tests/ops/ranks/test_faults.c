@@ -12,10 +12,11 @@ static rung_context *contexts[RANKS_MOST];
 static over_run run;
 static rung_status statuses[RANKS_MOST];
 
-/* Small, with a tile that is cut twice. */
+/* Small, with a tile that is cut twice; a scan with gaps, which needs scratch, and one rank's part
+ * of it is the end of a tile and the beginning of another. */
 static const over_job jobs[] = {
     {REDUCE, RUNG_SUM, 0, {kDLFloat, 32, 1}, 70000, 1, false},
-    {SCAN, RUNG_SUM, 0, {kDLFloat, 64, 1}, 20000, 1, false},
+    {SCAN, RUNG_SUM, 0, {kDLFloat, 64, 1}, 20000, 2, false},
     {HISTOGRAM, RUNG_SUM, 0, {kDLFloat, 32, 1}, 5000, 1, false},
 };
 enum { JOBS = sizeof jobs / sizeof jobs[0] };
@@ -39,11 +40,13 @@ static int64_t one[BINS + OUTER];
 /* Everything as it is before a call, and what is to come of it in `wanted` and `one`. */
 static void prepare(const over_job *job) {
   run = (over_run){.job = *job, .in = data, .out = wanted};
-  fill(data, job->type, job->total);
+  fill(data, job->type, job->total * job->step);
+  memset(wanted, POISON, sizeof wanted);
   memset(run.one, POISON, sizeof run.one);
   assert_int_equal(over_call(contexts[0], NULL, &run, 0, 0, job->total), RUNG_OK);
   memcpy(one, run.one[0], sizeof one);
-  const int64_t cuts[RANKS + 1] = {0, job->total / 3 + 11, job->total / 3 + 1000, job->total};
+  const int64_t cuts[RANKS + 1] = {0, job->total / 3 + 11,
+                                   job->total * (job->over == SCAN ? 16 : 9) / 20, job->total};
   memcpy(run.cuts, cuts, sizeof cuts);
   run.out = found;
   memset(found, POISON, sizeof found);
@@ -59,7 +62,7 @@ static bool is_poison(const void *bytes, size_t count) {
 /* Untouched, or whole; where all is well, whole. */
 static void check_outputs(int r, const char *about) {
   const over_job *job = &run.job;
-  const int64_t bytes = job->type.bits / 8, first = run.cuts[r] * bytes;
+  const int64_t bytes = job->step * job->type.bits / 8, first = run.cuts[r] * bytes;
   const size_t count = (size_t)((run.cuts[r + 1] - run.cuts[r]) * bytes);
   const bool scan = job->over == SCAN;
   const bool whole = scan ? memcmp(found + first, wanted + first, count) == 0
