@@ -18,7 +18,8 @@ foreach(part IN LISTS rung_parts)
   string(REGEX REPLACE "^rung_(.*)_part$" "\\1" component ${part})
   install_library(${part} ${component})
 endforeach()
-install(FILES include/rung/rung.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rung COMPONENT development)
+install(FILES include/rung/rung.h include/rung/ranks.h include/rung/mpi.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rung COMPONENT development)
 install(FILES man/librung.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT development)
 if(TARGET rung_command)
   # The command finds the library from where it lies itself.

@@ -1,6 +1,7 @@
 /* Rung: fast data-parallel kernels with the same bits on every device.
  *
- * This header is the whole public interface. It compiles as C11 and as C++17.
+ * This header is the whole public interface but for calls over several ranks (rung/ranks.h,
+ * rung/mpi.h). It compiles as C11 and as C++17.
  *
  * Conventions, stated once:
  *  - Arrays are DLPack DLTensors, borrowed for the length of a call and never owned. Any strides
@@ -73,7 +74,9 @@ typedef enum rung_status {
   RUNG_DEVICE_FAILED = 11, /* the device reported an error; the context must be closed */
   RUNG_BAD_FILE = 12,      /* (the command only) a file that is not what it says it is */
   RUNG_FILE_FAILED = 13,   /* (the command only) a file that cannot be read or written */
-  RUNG_CHECK_FAILED = 14   /* (the lab only) a result that is not the one required */
+  RUNG_CHECK_FAILED = 14,  /* (the lab only) a result that is not the one required */
+  RUNG_RANKS_FAILED = 15   /* (rung/ranks.h) another rank is not heard of, or what it sends is not
+                              what was expected; the rung_ranks must not be used any more */
 } rung_status;
 
 /* The status's own short text, "out of memory" for one: never NULL, static, for any value. */

@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "rung/ranks.h"
+
 const rung_layout rung_options_layout = RUNG_LAYOUT(rung_options, stream);
 const rung_layout rung_call_layout = RUNG_LAYOUT(rung_call, used);
 const rung_layout rung_device_layout = RUNG_LAYOUT(rung_device_info, why_not);
@@ -13,6 +15,7 @@ const rung_layout rung_filter_layout = RUNG_LAYOUT(rung_filter_model, region);
 const rung_layout rung_bins_layout = RUNG_LAYOUT(rung_bins, edges);
 const rung_layout rung_points_layout = RUNG_LAYOUT(rung_points, molecules);
 const rung_layout rung_distances_layout = RUNG_LAYOUT(rung_distances, edges);
+const rung_layout rung_ranks_layout = RUNG_LAYOUT(rung_ranks, exchange);
 
 size_t rung_struct_size(const rung_layout *layout, const void *given) {
   size_t size;

@@ -104,8 +104,9 @@ int64_t rung_axis_range(const rung_axis *axis, int64_t count, int64_t first) {
 
 static rung_piece first_piece(const rung_plan *plan) {
   rung_piece piece = {.stage = plan->combined ? RUNG_PARTS : RUNG_WHOLE};
+  if (plan->job->stretch != NULL) piece.first[plan->job->axes - 1] = plan->job->stretch->first;
   for (int k = 0; k < plan->job->axes; k++)
-    piece.count[k] = rung_axis_range(&plan->job->axis[k], plan->count[k], 0);
+    piece.count[k] = rung_axis_range(&plan->job->axis[k], plan->count[k], piece.first[k]);
   return piece;
 }
 
@@ -115,16 +116,18 @@ static rung_status try(rung_plan *plan, const rung_call *call, rung_piece_plan *
   const rung_job *job = plan->job;
   rung_error *error = &plan->context->error;
   rung_piece piece = first_piece(plan);
+  bool laid_out = false;
   plan->moved = 0;
   plan->needs = (rung_needs){0};
   for (rung_stage stage = piece.stage; stage <= RUNG_AGAIN; stage++) {
     if (stage > piece.stage && !(plan->combined && job->cut->again)) break;
     rung_piece_plan layout;
     rung_piece_plan *at = first;
-    if (stage != piece.stage) at = &layout;
+    if (laid_out) at = &layout;
     rung_piece of = piece;
     of.stage = stage;
-    rung_plan_share(plan, &of, NULL, at);
+    if (!rung_plan_share(plan, &of, NULL, at)) continue; /* of a stretch, and nothing comes after */
+    laid_out = true;
     const rung_status status =
         rung_choose(job->operation, &at->task, job->types, call, &plan->rows[stage], error);
     if (status != RUNG_OK) return status;
@@ -194,6 +197,11 @@ rung_status rung_plan_make(rung_context *context, rung_job *job, const rung_call
                            rung_plan *plan, rung_piece_plan *first) {
   *plan = (rung_plan){.context = context, .job = job};
   for (int k = 0; k < job->axes; k++) plan->count[k] = job->axis[k].extent;
+  const rung_stretch *stretch = job->stretch;
+  if (stretch != NULL) {
+    plan->cut = plan->combined = true;
+    plan->count[job->axes - 1] = stretch->range > 0 ? stretch->range : stretch->count;
+  }
   rung_status status = try(plan, call, first);
   double room;
   if (status == RUNG_OK) status = room_for(plan, &room);

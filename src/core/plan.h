@@ -79,6 +79,19 @@ typedef struct rung_cut {
   bool again;
 } rung_cut;
 
+/* A part of a job whose other parts are somebody else's (core/over.c): a stretch of its one axis of
+ * more than one range, the last, which is combined. */
+typedef struct rung_stretch {
+  rung_stage stage;     /* RUNG_PARTS or RUNG_AGAIN */
+  int64_t first, count; /* of the job's own arrays; begins where a range may */
+  int64_t range;        /* RUNG_PARTS: written, how long its ranges were; RUNG_AGAIN: the same */
+  bool reserve;         /* nothing is run: only the memory is found that it takes */
+  void *state;          /* RUNG_AGAIN: what finish() left */
+  /* RUNG_PARTS: gets the results of every range, in place of the job's take() */
+  rung_status (*take)(void *to, const rung_piece *piece, const rung_view *results);
+  void *to;
+} rung_stretch;
+
 typedef struct rung_job {
   const rung_operation *operation;
   rung_task task; /* problem, arrays as the caller gave them (count 0: not given); the rest is set
@@ -93,6 +106,7 @@ typedef struct rung_job {
   int axes; /* in the order in which they are cut, combined ones last and those all at once. No
                elements along one that is not combined: nothing is done. */
   rung_axis axis[RUNG_AXES];
+  rung_stretch *stretch; /* NULL: all of it */
 } rung_job;
 
 #ifdef __cplusplus
@@ -103,6 +117,16 @@ extern "C" {
  * that is too low, before anything is written; then runs it. Host arrays on a GPU context: returns
  * when the results are there. */
 rung_status rung_run(rung_context *context, rung_job *job, rung_call *call);
+
+/* Runs a stretch of a job, between rung_call_begin() and rung_call_end(). */
+rung_status rung_run_stretch(rung_context *context, const rung_job *job, const rung_call *known,
+                             rung_stretch *stretch, const char **used);
+
+/* Refuses arrays the context cannot reach. */
+rung_status rung_run_reaches(rung_context *context, const rung_job *job);
+
+/* From compact host memory to an array, wherever it is. The scratch may be another one after it. */
+rung_status rung_deliver(rung_context *context, const rung_view *to, const rung_view *from);
 
 /* ---- between plan.c, which makes a plan, and run.c, which executes it --------------------------
  */

@@ -20,7 +20,7 @@ typedef struct run {
   bool beside;                /* arrays are copied in the queue of copies */
   size_t lane, scratch;       /* bytes of the scratch: a lane's, and the rung's */
   char *memory;               /* all of it */
-  void *state;                /* of the block's parts */
+  void *state;                /* of the block's parts: ours but of a stretch */
 } run;
 
 static size_t whole(size_t bytes) {
@@ -62,6 +62,18 @@ static rung_status find_memory(run *run, rung_piece_plan *layout) {
   layout->task.scratch = run->memory + (size_t)run->plan->lanes * run->lane;
   layout->task.stream = context->backend->stream(context->state);
   layout->task.state = context->state;
+  return status;
+}
+
+/* What all pieces need, as far as the plan knows. */
+static rung_status reserve(run *run) {
+  const rung_plan *plan = run->plan;
+  void *memory;
+  rung_status status = rung_scratch(
+      run->context, (size_t)plan->lanes * plan->moved + whole(plan->needs.scratch), &memory);
+  if (status == RUNG_OK) status = rung_zeros(run->context, plan->needs.zeros, &memory);
+  if (status == RUNG_OK)
+    status = rung_host_scratch(run->context, plan->needs.host_scratch, &memory);
   return status;
 }
 
@@ -146,7 +158,10 @@ static rung_status take(run *run, const rung_piece_plan *layout) {
       status = rung_copy_out(run->context, &(rung_range){&results[a], 0, kept},
                              inner->data + (size_t)(inner->count - kept) * element, run->beside);
   }
-  if (status == RUNG_OK) job->cut->take(job->task.problem, &layout->piece, results, run->state);
+  if (status == RUNG_OK && job->stretch != NULL)
+    status = job->stretch->take(job->stretch->to, &layout->piece, results);
+  else if (status == RUNG_OK)
+    job->cut->take(job->task.problem, &layout->piece, results, run->state);
   for (int a = job->inputs; a < job->arrays; a++) free(results[a].data);
   return status;
 }
@@ -198,15 +213,13 @@ static rung_status push_parts(run *run, const rung_piece *block, rung_stage stag
   rung_status status;
   piece.stage = stage;
   for (int k = combined; k < plan->job->axes; k++)
-    piece.count[k] = rung_axis_range(&plan->job->axis[k], plan->count[k], 0);
+    piece.count[k] = rung_axis_range(&plan->job->axis[k], plan->count[k], piece.first[k]);
   do status = push(run, &piece);
   while (status == RUNG_OK && advance(plan, combined, plan->job->axes, &piece));
   return status == RUNG_OK ? drain(run) : status;
 }
 
-/* From compact host memory to an output, wherever it is. */
-static rung_status deliver(run *run, const rung_view *to, const rung_view *from) {
-  rung_context *context = run->context;
+rung_status rung_deliver(rung_context *context, const rung_view *to, const rung_view *from) {
   const size_t bytes = rung_view_bytes(from);
   if (to->place == RUNG_HOST) {
     rung_view_copy(to, from);
@@ -216,7 +229,6 @@ static rung_status deliver(run *run, const rung_view *to, const rung_view *from)
   void *memory = to->data;
   rung_status status = RUNG_OK;
   if (!rung_view_is_compact(to)) status = rung_scratch(context, bytes, &memory);
-  run->memory = NULL; /* it may be another one now */
   inner.data = memory;
   inner.place = to->place;
   inner.device = to->device;
@@ -251,9 +263,11 @@ static rung_status finish(run *run, const rung_piece *block) {
   }
   if (status == RUNG_OK) job->cut->finish(job->task.problem, block, run->state, outputs);
   for (int a = job->inputs; a < job->arrays; a++) {
-    if (outputs[a].count > 0 && status == RUNG_OK) status = deliver(run, &arrays[a], &outputs[a]);
+    if (outputs[a].count > 0 && status == RUNG_OK)
+      status = rung_deliver(run->context, &arrays[a], &outputs[a]);
     free(outputs[a].data);
   }
+  run->memory = NULL; /* it may be another one now */
   return status;
 }
 
@@ -273,10 +287,20 @@ static rung_status run_block(run *run, const rung_piece *block, int combined) {
   return status;
 }
 
+static rung_status run_stretch(run *run, const rung_stretch *stretch) {
+  const int last = run->job->axes - 1;
+  rung_piece block = {0};
+  for (int k = 0; k < last; k++) block.count[k] = run->job->axis[k].extent;
+  block.first[last] = stretch->first;
+  run->state = stretch->state;
+  return push_parts(run, &block, stretch->stage, last);
+}
+
 static rung_status run_pieces(run *run) {
   const rung_plan *plan = run->plan;
   const rung_job *job = plan->job;
   rung_piece piece = {.stage = RUNG_WHOLE};
+  if (job->stretch != NULL) return run_stretch(run, job->stretch);
   int combined = 0; /* the first combined axis, where those are cut; else past the last axis */
   while (combined < job->axes && !(plan->combined && job->axis[combined].combined)) combined++;
   for (int k = 0; k < job->axes; k++)
@@ -306,11 +330,7 @@ static int staged_one(const run *run) {
   return -1;
 }
 
-static rung_status run_job(rung_context *context, rung_job *job, const rung_call *call,
-                           const char **used) {
-  job->task.device = &context->device;
-  job->task.error = &context->error;
-  job->task.block = call->block;
+rung_status rung_run_reaches(rung_context *context, const rung_job *job) {
   for (int a = 0; a < job->arrays; a++) {
     const rung_view *view = &job->task.arrays[a];
     if (view->count > 0 && view->place == RUNG_DEVICE && !rung_is_local(context, view))
@@ -320,12 +340,36 @@ static rung_status run_job(rung_context *context, rung_job *job, const rung_call
           "in host memory, or a context opened on that device",
           job->names[a], view->device, context->device.name);
   }
+  return RUNG_OK;
+}
+
+/* What comes before the ranges of RUNG_AGAIN is known of those of RUNG_PARTS alone. */
+static rung_status keep_range(const rung_plan *plan, rung_stretch *stretch) {
+  const int64_t range = plan->count[plan->job->axes - 1];
+  if (stretch->stage == RUNG_AGAIN && range != stretch->range)
+    return rung_fail(&plan->context->error, RUNG_OUT_OF_MEMORY,
+                     "the device had memory for ranges of %lld elements, and has no more; "
+                     "expected: nobody else who takes it meanwhile",
+                     (long long)stretch->range);
+  stretch->range = range;
+  return RUNG_OK;
+}
+
+static rung_status run_job(rung_context *context, rung_job *job, const rung_call *call,
+                           const char **used) {
+  job->task.device = &context->device;
+  job->task.error = &context->error;
+  job->task.block = call->block;
+  rung_status status = rung_run_reaches(context, job);
+  if (status != RUNG_OK) return status;
   rung_plan plan;
   run run = {.plan = &plan, .context = context, .job = job};
-  rung_status status = rung_plan_make(context, job, call, &plan, &run.layouts[0]);
+  status = rung_plan_make(context, job, call, &plan, &run.layouts[0]);
+  if (status == RUNG_OK && job->stretch != NULL) status = keep_range(&plan, job->stretch);
   if (status != RUNG_OK) return status;
   for (int k = 0; k < job->axes; k++)
     if (job->axis[k].extent == 0 && !job->axis[k].combined) goto done;
+  if (job->stretch != NULL && job->stretch->reserve) return reserve(&run);
   run.lane = plan.moved;
   run.scratch = plan.needs.scratch;
   run.beside = goes_beside(&run);
@@ -344,6 +388,14 @@ static rung_status run_job(rung_context *context, rung_job *job, const rung_call
 done:
   *used = plan.rows[plan.combined ? (job->cut->again ? RUNG_AGAIN : RUNG_PARTS) : RUNG_WHOLE]->name;
   return status;
+}
+
+rung_status rung_run_stretch(rung_context *context, const rung_job *job, const rung_call *known,
+                             rung_stretch *stretch, const char **used) {
+  rung_job part = *job;
+  part.stretch = stretch;
+  part.axis[part.axes - 1].extent = stretch->first + stretch->count;
+  return run_job(context, &part, known, used);
 }
 
 rung_status rung_run(rung_context *context, rung_job *job, rung_call *call) {

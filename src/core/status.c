@@ -32,6 +32,8 @@ const char *rung_status_text(rung_status status) {
       return "file cannot be read or written";
     case RUNG_CHECK_FAILED:
       return "check failed";
+    case RUNG_RANKS_FAILED:
+      return "another rank failed";
   }
   return "unknown status";
 }

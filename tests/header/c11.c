@@ -1,10 +1,11 @@
 /* The public header as C11, with nothing included before it: what a caller's first program does. */
+#include <rung/ranks.h>
 #include <rung/rung.h>
 
 #include <stdio.h>
 #include <string.h>
 
-_Static_assert(RUNG_OK == 0 && RUNG_CHECK_FAILED == 14, "status values are pinned");
+_Static_assert(RUNG_OK == 0 && RUNG_RANKS_FAILED == 15, "status values are pinned");
 
 /* 1 + 2 + 3 + 4, with a struct whose size is said and one whose size is not. */
 static int sums(void) {

@@ -1,11 +1,12 @@
 // The public header as C++17: C linkage, and no construct that C++ lacks.
+#include <rung/ranks.h>
 #include <rung/rung.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 
-static_assert(RUNG_OK == 0 && RUNG_CHECK_FAILED == 14, "status values are pinned");
+static_assert(RUNG_OK == 0 && RUNG_RANKS_FAILED == 15, "status values are pinned");
 
 // 1 + 2 + 3 + 4, by way of what a library of DLPack 1 hands over.
 static bool sums() {

@@ -19,7 +19,7 @@ prefix=$work/usr
 library=$(find "$prefix" -name librung.so -print -quit)
 [ -n "$library" ] || fail "there is no librung.so under the prefix"
 libdir=$(dirname "$library")
-for file in include/rung/rung.h share/man/man3/librung.3; do
+for file in include/rung/rung.h include/rung/ranks.h include/rung/mpi.h share/man/man3/librung.3; do
   [ -f "$prefix/$file" ] || fail "$file was not installed"
 done
 if [ -x "$build/rung" ]; then
@@ -32,12 +32,12 @@ fi
 
 # names LIBRARY: what leaves it, and under which version.
 names() { nm -D --defined-only --extern-only "$1" | awk '$3 ~ /@/ { print $3 }' | sort; }
-# Every function of the header, and nothing else, is there as RUNG_0; what the command's laboratory
+# Every function of the headers, and nothing else, is there as RUNG_0; what the command's laboratory
 # needs, as the tree lists it, is there as RUNG_PRIVATE.
 listed=$here/../../cmake/librung.map.in
 version=$(pkg-config --modversion "$libdir/pkgconfig/rung.pc")
 {
-  sed -n 's/^RUNG_API .*[ *]\(rung_[a-z_]*\)(.*/\1@@RUNG_0/p' "$prefix/include/rung/rung.h"
+  sed -n 's/^RUNG_API .*[ *]\(rung_[a-z_]*\)(.*/\1@@RUNG_0/p' "$prefix"/include/rung/*.h
   sed -n "/^RUNG_PRIVATE/,\$ s/^    \(rung_[a-z_]*\);/\1@@RUNG_PRIVATE_$version/p" "$listed"
 } | sort >"$work/header"
 names "$library" >"$work/library"

@@ -95,8 +95,8 @@ offers "rung verify stencil --rung pane" "rung verify stencil --rung panel"
 offers "rung radiator --rung onc" "rung radiator --rung onchip"
 offers "rung pairs --exc" "rung pairs --exclude-molecules"
 
-# librung.3 tells of every function of the header.
-for name in $(sed -n 's/^RUNG_API .*[ *]\(rung_[a-z_]*\)(.*/\1/p' "$root/include/rung/rung.h"); do
+# librung.3 tells of every function of the headers.
+for name in $(sed -n 's/^RUNG_API .*[ *]\(rung_[a-z_]*\)(.*/\1/p' "$root"/include/rung/*.h); do
   grep -qE "^\.BR .*\b$name\b" "$root/man/librung.3" || complain "librung.3 does not tell of $name"
 done
 

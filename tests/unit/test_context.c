@@ -280,8 +280,9 @@ static void statuses_are_pinned(void **state) {
                                       "the device failed",
                                       "bad file",
                                       "file cannot be read or written",
-                                      "check failed"};
-  for (int s = 0; s <= RUNG_CHECK_FAILED; s++)
+                                      "check failed",
+                                      "another rank failed"};
+  for (int s = 0; s <= RUNG_RANKS_FAILED; s++)
     assert_string_equal(rung_status_text((rung_status)s), texts[s]);
   assert_string_equal(rung_status_text((rung_status)99), "unknown status");
   assert_string_equal(rung_status_text((rung_status)-1), "unknown status");

@@ -3,11 +3,12 @@
 #include "ops/histogram/histogram.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/layout.h"
-#include "core/plan.h"
+#include "core/over.h"
 
 static const char *const array_names[] = {"in", "edges", "counts", "outside"};
 
@@ -128,74 +129,95 @@ static void as_row(rung_view *view) {
   view->stride[0] = 0;
 }
 
-static rung_status run(rung_context *context, const rung_bins *bins, rung_view views[4], bool whole,
-                       rung_call *call) {
-  rung_view *in = &views[HISTOGRAM_IN];
-  const int64_t rows = whole ? 1 : in->shape[0];
+/* Everything that is looked at: the bins, the arrays, and a copy of the edges. */
+typedef struct job {
+  rung_bins bins;
+  rung_view views[4];
+  bool whole; /* one histogram of all elements */
+  double *edges;
   histogram_problem problem;
-  rung_status status = histogram_problem_of(&context->error, bins, in->dtype, rows,
-                                            whole ? in->count : in->shape[1], &problem);
-  if (status != RUNG_OK) return status;
-  if (whole)
+  rung_job job;
+} job;
+
+/* The arrays as rungs take them. The copy of the edges is to be freed: what is queued never reads
+ * the caller's. */
+static rung_status shape_job(rung_error *error, job *j) {
+  rung_view *in = &j->views[HISTOGRAM_IN];
+  if (j->whole)
     flatten(in);
   else
     turn_forwards(in, 1);
-  as_row(&views[HISTOGRAM_COUNTS]);
-  as_row(&views[HISTOGRAM_OUTSIDE]);
-  double *edges = NULL; /* a copy: what is queued never reads the caller's */
-  if (bins->kind == RUNG_BINS_EDGES) {
-    const int64_t shape[1] = {bins->count + 1};
-    edges = malloc((size_t)shape[0] * sizeof *edges);
-    if (edges == NULL)
-      return rung_fail(&context->error, RUNG_OUT_OF_MEMORY,
-                       "no memory for a copy of %" PRId64 " edges", shape[0]);
-    memcpy(edges, bins->edges, (size_t)shape[0] * sizeof *edges);
-    views[HISTOGRAM_EDGES] = rung_view_compact(edges, RUNG_F64, 1, shape);
+  as_row(&j->views[HISTOGRAM_COUNTS]);
+  as_row(&j->views[HISTOGRAM_OUTSIDE]);
+  if (j->bins.kind == RUNG_BINS_EDGES) {
+    const int64_t shape[1] = {j->bins.count + 1};
+    j->edges = malloc((size_t)shape[0] * sizeof *j->edges);
+    if (j->edges == NULL)
+      return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a copy of %" PRId64 " edges",
+                       shape[0]);
+    memcpy(j->edges, j->bins.edges, (size_t)shape[0] * sizeof *j->edges);
+    j->views[HISTOGRAM_EDGES] = rung_view_compact(j->edges, RUNG_F64, 1, shape);
   }
-  rung_job job = {
+  j->job = (rung_job){
       .operation = &histogram_operation,
-      .task = {.problem = &problem, .arrays = {views[0], views[1], views[2], views[3]}},
-      .types = {problem.dtype, RUNG_U64, views[HISTOGRAM_COUNTS].dtype},
+      .task = {.arrays = {j->views[0], j->views[1], j->views[2], j->views[3]}},
+      .types = {in->dtype, RUNG_U64, j->views[HISTOGRAM_COUNTS].dtype},
       .inputs = 2,
       .arrays = 4,
       .names = array_names,
-      .compact = in->ndim > 2 || whole ? 1u << HISTOGRAM_IN : 0,
-      .problem_bytes = sizeof problem,
+      .compact = in->ndim > 2 || j->whole ? 1u << HISTOGRAM_IN : 0,
+      .problem_bytes = sizeof j->problem,
       .cut = &histogram_parts,
       .axes = 2,
-      .axis = {{.extent = rows, .granule = 1},
-               {.extent = problem.columns, .granule = 1, .combined = true}},
   };
-  status = rung_run(context, &job, call);
-  free(edges);
+  return RUNG_OK;
+}
+
+static rung_status set_problem(rung_error *error, job *j, rung_job *made, int64_t rows,
+                               int64_t columns) {
+  const rung_status status = histogram_problem_of(error, &j->bins, j->views[HISTOGRAM_IN].dtype,
+                                                  rows, columns, &j->problem);
+  made->task.problem = &j->problem;
+  made->axis[0] = (rung_axis){.extent = rows, .granule = 1};
+  made->axis[1] = (rung_axis){.extent = columns, .granule = 1, .combined = true};
   return status;
 }
 
-static rung_status histogram(rung_context *context, const rung_bins *bins, const DLTensor *in,
-                             DLTensor *counts, DLTensor *outside, rung_call *call) {
+static rung_status look(rung_error *error, const rung_bins *bins, const DLTensor *in,
+                        const DLTensor *counts, const DLTensor *outside, job *j) {
   rung_status status;
-  rung_error *error = &context->error;
-  rung_bins known;
-  rung_view views[4] = {{0}};
-  rung_view *from = &views[HISTOGRAM_IN];
-  if ((status = rung_read_struct(error, "bins", &rung_bins_layout, bins, &known)) != RUNG_OK ||
+  rung_view *from = &j->views[HISTOGRAM_IN];
+  if ((status = rung_read_struct(error, "bins", &rung_bins_layout, bins, &j->bins)) != RUNG_OK ||
       (status = view_in(error, in, from)) != RUNG_OK ||
       (status = check_rows(error, from, counts)) != RUNG_OK)
     return status;
   /* The bins first: their number is what the outputs are held to. */
-  histogram_problem problem;
   const int ndim = counts != NULL ? counts->ndim : 1;
-  if ((status = histogram_problem_of(error, &known, from->dtype, 1, 0, &problem)) != RUNG_OK ||
-      (status = view_out(error, "counts", counts, ndim, from, problem.rule.bins,
-                         &views[HISTOGRAM_COUNTS])) != RUNG_OK)
+  j->whole = ndim == 1;
+  if ((status = histogram_problem_of(error, &j->bins, from->dtype, 1, 0, &j->problem)) != RUNG_OK ||
+      (status = view_out(error, "counts", counts, ndim, from, j->problem.rule.bins,
+                         &j->views[HISTOGRAM_COUNTS])) != RUNG_OK)
     return status;
   if (outside != NULL && (status = view_out(error, "outside", outside, ndim, from, HISTOGRAM_OUTER,
-                                            &views[HISTOGRAM_OUTSIDE])) != RUNG_OK)
+                                            &j->views[HISTOGRAM_OUTSIDE])) != RUNG_OK)
     return status;
-  if ((status = check_places(error, from, &views[HISTOGRAM_COUNTS], &views[HISTOGRAM_OUTSIDE])) !=
-      RUNG_OK)
-    return status;
-  return run(context, &known, views, ndim == 1, call);
+  return check_places(error, from, &j->views[HISTOGRAM_COUNTS], &j->views[HISTOGRAM_OUTSIDE]);
+}
+
+static rung_status histogram(rung_context *context, const rung_bins *bins, const DLTensor *in,
+                             DLTensor *counts, DLTensor *outside, rung_call *call) {
+  rung_error *error = &context->error;
+  job j = {.edges = NULL};
+  rung_status status = look(error, bins, in, counts, outside, &j);
+  if (status != RUNG_OK) return status;
+  const rung_view from = j.views[HISTOGRAM_IN];
+  status = shape_job(error, &j);
+  if (status == RUNG_OK)
+    status = set_problem(error, &j, &j.job, j.whole ? 1 : from.shape[0],
+                         j.whole ? from.count : from.shape[1]);
+  if (status == RUNG_OK) status = rung_run(context, &j.job, call);
+  free(j.edges);
+  return status;
 }
 
 rung_status rung_histogram(rung_context *context, const rung_bins *bins, const DLTensor *in,
@@ -203,4 +225,59 @@ rung_status rung_histogram(rung_context *context, const rung_bins *bins, const D
   const rung_status status = rung_begin(context);
   return status != RUNG_OK ? status
                            : rung_end(context, histogram(context, bins, in, counts, outside, call));
+}
+
+/* ---- over ranks --------------------------------------------------------------------------------
+ */
+
+static rung_status set_whole(rung_error *error, int64_t total, rung_over *over) {
+  job *j = (job *)over->to;
+  over->problem = &j->problem;
+  return set_problem(error, j, &over->job, 1, total);
+}
+
+/* Bins in words: those of edges by a hash (FNV-1a), for all their numbers are too many. */
+static void name_job(const job *j, char name[RUNG_JOB_TEXT]) {
+  uint64_t hash = 14695981039346656037u;
+  const unsigned char *bytes = (const unsigned char *)j->edges;
+  char text[64] = "";
+  for (int64_t i = 0; j->edges != NULL && i < (j->bins.count + 1) * (int64_t)sizeof(double); i++)
+    hash = (hash ^ bytes[i]) * 1099511628211u;
+  if (j->bins.kind == RUNG_BINS_EVEN)
+    snprintf(text, sizeof text, " from %.17g to %.17g", j->bins.low, j->bins.high);
+  if (j->bins.kind == RUNG_BINS_EDGES)
+    snprintf(text, sizeof text, " of edges with the hash %016" PRIx64, hash);
+  snprintf(name, RUNG_JOB_TEXT, "rung_histogram_ranks(%d bins of kind %d%s, of %s)",
+           j->problem.rule.bins, (int)j->bins.kind, text,
+           rung_dtype_name(j->views[HISTOGRAM_IN].dtype));
+}
+
+static rung_status histogram_over(rung_context *context, const rung_ranks *ranks,
+                                  const rung_bins *bins, const DLTensor *in, DLTensor *counts,
+                                  DLTensor *outside, rung_call *call) {
+  rung_error *error = &context->error;
+  job j = {.edges = NULL};
+  rung_over over = {.tile = 1, .whole = set_whole, .to = &j, .adds = true};
+  rung_status status = look(error, bins, in, counts, outside, &j);
+  if (status == RUNG_OK && !j.whole)
+    status = rung_fail(error, RUNG_BAD_SHAPE,
+                       "counts has 2 dimensions; expected: 1 over ranks, for one histogram");
+  if (status == RUNG_OK) status = shape_job(error, &j);
+  if (status == RUNG_OK) {
+    over.job = j.job;
+    name_job(&j, over.name);
+  }
+  status = rung_over_run(context, ranks, status, &over, call);
+  free(j.edges);
+  return status;
+}
+
+rung_status rung_histogram_ranks(rung_context *context, const rung_ranks *ranks,
+                                 const rung_bins *bins, const DLTensor *in, DLTensor *counts,
+                                 DLTensor *outside, rung_call *call) {
+  rung_ranks known;
+  const rung_status status = rung_over_begin(context, ranks, &known);
+  return status != RUNG_OK
+             ? status
+             : rung_end(context, histogram_over(context, &known, bins, in, counts, outside, call));
 }

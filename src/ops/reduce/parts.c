@@ -1,5 +1,6 @@
 /* A reduction in parts: results of tiles, which are the first level of the canonical order of sums
- * (core/sum.h), and the levels above. Whatever has no order is done the same way. */
+ * (core/sum.h), or of tiles of tiles, the second, and the levels above. Whatever has no order is
+ * done the same way. */
 #include <string.h>
 
 #include "core/dimensions.h"
@@ -14,6 +15,10 @@ static rung_reduction of_tiles(const reduce_problem *p) {
 static rung_dtype result_of_tiles(const reduce_problem *p) {
   return reduce_types_of(p->what, p->dtype).accumulate;
 }
+
+/* Columns of a tile of tiles, of which a line has at most so many as a tile has elements. */
+#define SUPER ((int64_t)RUNG_SUM_TILE * RUNG_SUM_TILE)
+_Static_assert(REDUCE_MOST / SUPER <= RUNG_SUM_TILE, "there are two levels below the last");
 
 /* ---- pieces ------------------------------------------------------------------------------------
  */
@@ -31,17 +36,20 @@ static void share_lines(const rung_piece *piece, rung_share *share) {
   p->outer = out->count / p->inner;
 }
 
-/* Tiles of the one line (or the lines side by side) that is left, each a line of its own. */
+/* Tiles of the one line (or the lines side by side) that is left, each a line of its own: tiles of
+ * tiles, where the piece has nothing else. */
 static void share_tiles(const rung_piece *piece, rung_share *share) {
   reduce_problem *p = (reduce_problem *)share->problem.bytes;
   rung_view *in = &share->arrays[REDUCE_IN], *out = &share->arrays[REDUCE_OUT];
   const int64_t first = piece->first[p->axis], count = piece->count[p->axis];
   const bool flat = p->whole && in->ndim > 1, across = p->form == REDUCE_ACROSS;
   const int dimension = across ? 1 : in->ndim - 1;
+  const bool super = count > 0 && (p->origin + first) % SUPER == 0 && count % SUPER == 0;
+  const int64_t unit = super ? SUPER : RUNG_SUM_TILE;
   const int64_t step = flat ? 1 : in->stride[dimension], near = across ? in->stride[2] : 1;
   p->what = of_tiles(p);
   p->result = result_of_tiles(p);
-  p->columns = count < RUNG_SUM_TILE ? count : RUNG_SUM_TILE;
+  p->columns = count < unit ? count : unit;
   p->outer = count / p->columns;
   if (flat)
     share->flat[REDUCE_IN] = first;
@@ -61,8 +69,10 @@ static bool share_piece(const rung_piece *piece, const void *state, rung_share *
   return true;
 }
 
-/* ---- the state: results of (tiles, inner) ------------------------------------------------------
- */
+/* ---- the state ---------------------------------------------------------------------------------
+ *
+ * Results of (tiles, inner), that of a tile of tiles in its first one's place, and then for each
+ * tile of tiles a byte: whether it is there. */
 
 /* Lines side by side in a piece. */
 static int64_t inner_of(const reduce_problem *p, const rung_piece *piece) {
@@ -73,43 +83,46 @@ static size_t result_bytes(const reduce_problem *p) {
   return rung_dtype_bytes(result_of_tiles(p));
 }
 
+static size_t numbers_bytes(const reduce_problem *p, const rung_piece *piece) {
+  return (size_t)(reduce_tiles(p->columns) * inner_of(p, piece)) * result_bytes(p);
+}
+
 static size_t state_bytes(const void *problem, const rung_piece *piece) {
   const reduce_problem *p = (const reduce_problem *)problem;
-  return (size_t)(reduce_tiles(p->columns) * inner_of(p, piece)) * result_bytes(p);
+  return numbers_bytes(p, piece) + (size_t)reduce_tiles(reduce_tiles(p->columns));
 }
 
 static void take(const void *problem, const rung_piece *piece, const rung_view *results,
                  void *state) {
   const reduce_problem *p = (const reduce_problem *)problem;
-  const int64_t at = piece->first[p->axis] / RUNG_SUM_TILE * inner_of(p, piece);
-  memcpy((char *)state + (size_t)at * result_bytes(p), results[REDUCE_OUT].data,
-         rung_view_bytes(&results[REDUCE_OUT]));
+  const rung_view *from = &results[REDUCE_OUT];
+  const size_t row = (size_t)inner_of(p, piece) * result_bytes(p);
+  const int64_t tile = piece->first[p->axis] / RUNG_SUM_TILE;
+  const int64_t rows = (int64_t)(rung_view_bytes(from) / row);
+  if (rows >= reduce_tiles(piece->count[p->axis])) {
+    memcpy((char *)state + (size_t)tile * row, from->data, (size_t)rows * row);
+    return;
+  }
+  for (int64_t k = 0; k < rows; k++) {
+    const int64_t super = tile / RUNG_SUM_TILE + k;
+    memcpy((char *)state + (size_t)(super * RUNG_SUM_TILE) * row, from->data + (size_t)k * row,
+           row);
+    ((unsigned char *)state)[reduce_tiles(p->columns) * (int64_t)row + super] = 1;
+  }
 }
 
 /* ---- what they come to -------------------------------------------------------------------------
  */
 
-/* Steps 1 to 4 of core/sum.h: of n numbers, step apart, level by level in their own place. */
-#define SUM_OF(type)                                                                         \
-  static void sum_tile_##type(const type *x, int64_t step, int64_t n, type *sum) {           \
-    type lanes[RUNG_SUM_LANES];                                                              \
-    for (int64_t l = 0; l < RUNG_SUM_LANES; l++) lanes[l] = l < n ? x[l * step] : -(type)0;  \
-    for (int64_t i = RUNG_SUM_LANES; i < n; i++) lanes[i % RUNG_SUM_LANES] += x[i * step];   \
-    for (int s = RUNG_SUM_LANES / 2; s > 0; s /= 2)                                          \
-      for (int l = 0; l < s; l++) lanes[l] += lanes[l + s];                                  \
-    *sum = lanes[0];                                                                         \
-  }                                                                                          \
-  static type sum_##type(type *x, int64_t step, int64_t n) {                                 \
-    while (n > 1) {                                                                          \
-      const int64_t tiles = reduce_tiles(n);                                                 \
-      for (int64_t t = 0; t < tiles; t++) {                                                  \
-        const int64_t first = t * RUNG_SUM_TILE, left = n - first;                           \
-        sum_tile_##type(x + first * step, step, left < RUNG_SUM_TILE ? left : RUNG_SUM_TILE, \
-                        x + t * step);                                                       \
-      }                                                                                      \
-      n = tiles;                                                                             \
-    }                                                                                        \
-    return x[0];                                                                             \
+/* Steps 2 and 3 of core/sum.h: of the numbers of a tile, step apart. */
+#define SUM_OF(type)                                                                        \
+  static type sum_##type(const type *x, int64_t step, int64_t n) {                          \
+    type lanes[RUNG_SUM_LANES];                                                             \
+    for (int64_t l = 0; l < RUNG_SUM_LANES; l++) lanes[l] = l < n ? x[l * step] : -(type)0; \
+    for (int64_t i = RUNG_SUM_LANES; i < n; i++) lanes[i % RUNG_SUM_LANES] += x[i * step];  \
+    for (int s = RUNG_SUM_LANES / 2; s > 0; s /= 2)                                         \
+      for (int l = 0; l < s; l++) lanes[l] += lanes[l + s];                                 \
+    return lanes[0];                                                                        \
   }
 SUM_OF(float)
 SUM_OF(double)
@@ -148,30 +161,51 @@ static const char *least_of(const reduce_problem *p, const char *x, int64_t step
   return least;
 }
 
-/* One result, from n numbers of the state. */
-static void put(const reduce_problem *p, char *x, int64_t step, int64_t n, char *out) {
-  reduce_end end = reduce_end_of(p);
-  end.key.mask = 0; /* the parts' results have it off */
-  if (p->what == RUNG_MIN || p->what == RUNG_MAX) {
-    memcpy(out, least_of(p, x, step, n), rung_dtype_bytes(p->dtype));
+/* What n numbers of a tile, step apart, come to. One comes to itself. */
+static void fold(const reduce_problem *p, const char *x, int64_t step, int64_t n, char *to) {
+  if (n == 1) {
+    memmove(to, x, result_bytes(p));
+  } else if (p->what == RUNG_MIN || p->what == RUNG_MAX) {
+    memmove(to, least_of(p, x, step, n), result_bytes(p));
   } else if (result_of_tiles(p) == RUNG_F32) {
-    reduce_finish_f32(&end, sum_float((float *)x, step, n), out, 0);
+    *(float *)to = sum_float((const float *)x, step, n);
   } else if (result_of_tiles(p) == RUNG_F64) {
-    reduce_finish_f64(&end, sum_double((double *)x, step, n), out, 0);
+    *(double *)to = sum_double((const double *)x, step, n);
   } else {
     uint64_t sum = 0;
     for (int64_t i = 0; i < n; i++) sum += ((const uint64_t *)x)[i * step];
-    reduce_finish_u64(&end, sum, out, 0);
+    *(uint64_t *)to = sum;
   }
+}
+
+/* One line's result, from its numbers, step apart; level by level in their own place. */
+static void put(const reduce_problem *p, char *x, int64_t step, const unsigned char *supers,
+                char *out) {
+  reduce_end end = reduce_end_of(p);
+  const int64_t bytes = step * (int64_t)result_bytes(p), tiles = reduce_tiles(p->columns);
+  const int64_t above = reduce_tiles(tiles);
+  end.key.mask = 0; /* the parts' results have it off */
+  for (int64_t k = 0; k < above; k++) {
+    const int64_t left = tiles - k * RUNG_SUM_TILE;
+    const int64_t n = supers[k] ? 1 : left < RUNG_SUM_TILE ? left : RUNG_SUM_TILE;
+    fold(p, x + k * RUNG_SUM_TILE * bytes, step, n, x + k * bytes);
+  }
+  fold(p, x, step, above, x);
+  if (p->what == RUNG_MIN || p->what == RUNG_MAX)
+    memcpy(out, x, result_bytes(p));
+  else
+    reduce_finish_any(&end, result_of_tiles(p) == RUNG_I64 ? RUNG_U64 : result_of_tiles(p), x, out,
+                      0);
 }
 
 static void finish(const void *problem, const rung_piece *piece, void *state,
                    const rung_view *outputs) {
   const reduce_problem *p = (const reduce_problem *)problem;
   const int64_t inner = inner_of(p, piece);
+  const unsigned char *supers = (unsigned char *)state + numbers_bytes(p, piece);
   const rung_view *out = &outputs[REDUCE_OUT];
   for (int64_t i = 0; i < inner; i++)
-    put(p, (char *)state + (size_t)i * result_bytes(p), inner, reduce_tiles(p->columns),
+    put(p, (char *)state + (size_t)i * result_bytes(p), inner, supers,
         out->data + (size_t)i * rung_dtype_bytes(out->dtype));
 }
 

@@ -3,9 +3,10 @@
 #include "ops/reduce/reduce.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "core/dimensions.h"
-#include "core/plan.h"
+#include "core/over.h"
 
 static const char *const array_names[] = {"in", "out"};
 
@@ -132,56 +133,118 @@ static plan plan_lines(const rung_view *in, int axis, const rung_view *out) {
   return plan;
 }
 
-static rung_status run(rung_context *context, rung_reduction what, const plan *plan, bool whole,
-                       rung_call *call) {
-  reduce_problem problem;
-  rung_status status = reduce_problem_of(&context->error, what, plan->in.dtype, plan->form,
-                                         plan->outer, plan->columns, plan->inner, &problem);
-  if (status != RUNG_OK) return status;
+/* The job of a plan, its problem and the axis that is cut by the way of parts aside. */
+static rung_job job_of(const plan *plan, rung_reduction what, int axes) {
   rung_job job = {
       .operation = &reduce_operation,
-      .task = {.problem = &problem, .arrays = {plan->in, plan->out}},
-      .types = reduce_types_of(what, problem.dtype),
-      .problem_bytes = sizeof problem,
+      .task = {.arrays = {plan->in, plan->out}},
+      .types = reduce_types_of(what, plan->in.dtype),
+      .problem_bytes = sizeof(reduce_problem),
       .inputs = 1,
       .arrays = 2,
       .names = array_names,
       .compact = plan->form == REDUCE_PACKED ? 1u << REDUCE_IN | 1u << REDUCE_OUT : 0,
       .cut = &reduce_parts,
-      .axes = plan->out.ndim + 1,
+      .axes = axes,
   };
-  if (whole) job.axes = 1;
-  for (int d = 0; d + 1 < job.axes; d++)
+  for (int d = 0; d + 1 < axes; d++)
     job.axis[d] = (rung_axis){.extent = plan->out.shape[d], .granule = 1};
-  job.axis[job.axes - 1] =
-      (rung_axis){.extent = plan->columns, .granule = RUNG_SUM_TILE, .combined = true};
-  problem.axis = job.axes - 1;
-  problem.whole = whole;
-  return rung_run(context, &job, call);
+  return job;
+}
+
+/* The problem, of `columns` in a line, and with it the job. */
+static rung_status set_problem(rung_error *error, rung_reduction what, const plan *plan,
+                               int64_t columns, bool whole, rung_job *job,
+                               reduce_problem *problem) {
+  const rung_status status = reduce_problem_of(error, what, plan->in.dtype, plan->form, plan->outer,
+                                               columns, plan->inner, problem);
+  if (status != RUNG_OK) return status;
+  problem->axis = job->axes - 1;
+  problem->whole = whole;
+  job->task.problem = problem;
+  job->axis[problem->axis] =
+      (rung_axis){.extent = columns, .granule = RUNG_SUM_TILE, .combined = true};
+  return RUNG_OK;
+}
+
+static rung_status look(rung_error *error, rung_reduction what, const DLTensor *in, int *axis,
+                        const DLTensor *out, rung_view *from, rung_view *to) {
+  rung_status status;
+  if ((status = check_what(error, what)) != RUNG_OK ||
+      (status = view_in(error, in, from)) != RUNG_OK ||
+      (status = check_axis(error, from, axis)) != RUNG_OK ||
+      (status = view_out(error, what, from, *axis, out, to)) != RUNG_OK ||
+      (status = rung_view_writable(error, "out", to)) != RUNG_OK ||
+      (status = rung_refuse_sides(error, "out", to, "in", from)) != RUNG_OK)
+    return status;
+  return rung_refuse_overlap(error, "out", to, "in", from, false);
+}
+
+static plan plan_of(rung_reduction what, int axis, const rung_view *from, const rung_view *to) {
+  const bool floats = rung_dtype_is_float(from->dtype);
+  const bool any_order = !floats || what == RUNG_MIN || what == RUNG_MAX;
+  return axis == RUNG_ALL ? plan_whole(from, to, any_order) : plan_lines(from, axis, to);
 }
 
 static rung_status reduce(rung_context *context, rung_reduction what, const DLTensor *in, int axis,
                           DLTensor *out, rung_call *call) {
-  rung_status status;
   rung_error *error = &context->error;
   rung_view from, to;
-  if ((status = check_what(error, what)) != RUNG_OK ||
-      (status = view_in(error, in, &from)) != RUNG_OK ||
-      (status = check_axis(error, &from, &axis)) != RUNG_OK ||
-      (status = view_out(error, what, &from, axis, out, &to)) != RUNG_OK ||
-      (status = rung_view_writable(error, "out", &to)) != RUNG_OK ||
-      (status = rung_refuse_sides(error, "out", &to, "in", &from)) != RUNG_OK ||
-      (status = rung_refuse_overlap(error, "out", &to, "in", &from, false)) != RUNG_OK)
-    return status;
-  const bool floats = rung_dtype_is_float(from.dtype);
-  const bool any_order = !floats || what == RUNG_MIN || what == RUNG_MAX;
-  const plan plan =
-      axis == RUNG_ALL ? plan_whole(&from, &to, any_order) : plan_lines(&from, axis, &to);
-  return run(context, what, &plan, axis == RUNG_ALL, call);
+  reduce_problem problem;
+  rung_status status = look(error, what, in, &axis, out, &from, &to);
+  if (status != RUNG_OK) return status;
+  const bool whole = axis == RUNG_ALL;
+  const plan plan = plan_of(what, axis, &from, &to);
+  rung_job job = job_of(&plan, what, whole ? 1 : plan.out.ndim + 1);
+  status = set_problem(error, what, &plan, plan.columns, whole, &job, &problem);
+  return status == RUNG_OK ? rung_run(context, &job, call) : status;
 }
 
 rung_status rung_reduce(rung_context *context, rung_reduction what, const DLTensor *in, int axis,
                         DLTensor *out, rung_call *call) {
   const rung_status status = rung_begin(context);
   return status != RUNG_OK ? status : rung_end(context, reduce(context, what, in, axis, out, call));
+}
+
+/* ---- over ranks --------------------------------------------------------------------------------
+ */
+
+typedef struct whole {
+  rung_reduction what;
+  plan plan; /* of this rank's part */
+  reduce_problem problem;
+} whole;
+
+static rung_status set_whole(rung_error *error, int64_t total, rung_over *over) {
+  whole *w = (whole *)over->to;
+  over->problem = &w->problem;
+  over->origin = &w->problem.origin;
+  return set_problem(error, w->what, &w->plan, total, true, &over->job, &w->problem);
+}
+
+static rung_status reduce_over(rung_context *context, const rung_ranks *ranks, rung_reduction what,
+                               const DLTensor *in, DLTensor *out, rung_call *call) {
+  static const char *const names[] = {"sum", "min", "max", "mean"};
+  rung_view from, to;
+  int axis = RUNG_ALL;
+  whole w = {.what = what};
+  rung_over over = {.tile = RUNG_SUM_TILE, .family = RUNG_SUM_TILE, .whole = set_whole, .to = &w};
+  const rung_status status = look(&context->error, what, in, &axis, out, &from, &to);
+  if (status == RUNG_OK) {
+    w.plan = plan_of(what, RUNG_ALL, &from, &to);
+    if (w.plan.in.ndim == 0) /* one element, of an array that is cut all the same */
+      rung_view_reshape(&w.plan.in, 1, (int64_t[]){w.plan.in.count}, (int64_t[]){1});
+    over.job = job_of(&w.plan, what, 1);
+    snprintf(over.name, sizeof over.name, "rung_reduce_ranks(%s of %s)", names[what],
+             rung_dtype_name(from.dtype));
+  }
+  return rung_over_run(context, ranks, status, &over, call);
+}
+
+rung_status rung_reduce_ranks(rung_context *context, const rung_ranks *ranks, rung_reduction what,
+                              const DLTensor *in, DLTensor *out, rung_call *call) {
+  rung_ranks known;
+  const rung_status status = rung_over_begin(context, ranks, &known);
+  return status != RUNG_OK ? status
+                           : rung_end(context, reduce_over(context, &known, what, in, out, call));
 }

@@ -61,8 +61,9 @@ typedef struct reduce_problem {
   rung_dtype dtype, result;
   reduce_form form;
   int64_t outer, columns, inner;
-  int axis;   /* the columns' among the job's */
-  bool whole; /* everything to one number: the columns are all elements in row-major order */
+  int axis;       /* the columns' among the job's */
+  int64_t origin; /* of the columns that the arrays begin with: over ranks they are a part */
+  bool whole;     /* everything to one number: the columns are all elements in row-major order */
   double bytes, flops;
 } reduce_problem;
 
@@ -100,7 +101,8 @@ extern "C" {
 extern const rung_operation reduce_operation;
 
 /* Axes: the dimensions of out, but where everything becomes one number, and the columns. Results of
- * a part are those of its tiles, of RUNG_SUM_TILE columns: a mean's are sums. */
+ * a part are those of its tiles, of RUNG_SUM_TILE columns, or of tiles of as many tiles: a mean's
+ * are sums. */
 extern const struct rung_cut reduce_parts;
 
 rung_dtype reduce_result_of(rung_reduction what, rung_dtype dtype);

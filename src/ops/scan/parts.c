@@ -19,11 +19,17 @@ typedef union number {
   int64_t i64;
 } number;
 
-/* What the parts leave: aggregates by the number of the range's first tile, and after finish()
- * what comes before the range in the same place. */
+/* A tile: where a range begins with it, the range's tiles and its aggregate, and after finish()
+ * what comes before it. Meanwhile other numbers. */
+typedef struct scan_node {
+  number number;
+  int64_t tiles; /* 0: no range begins here, or the last one, which has no aggregate */
+} scan_node;
+
+/* What the parts leave, which may be of different levels. */
 typedef struct scan_state {
-  int64_t tiles; /* of a range */
-  number ranges[];
+  int64_t end; /* tiles up to the end of the last range that has an aggregate */
+  scan_node nodes[];
 } scan_state;
 
 /* ---- numbers -----------------------------------------------------------------------------------
@@ -85,10 +91,10 @@ static number number_of(const scan_problem *p, const void *element) {
   return n;
 }
 
-/* The last of K of m numbers, step apart; m is 1 ... SCAN_FAMILY. */
-static number last_of(scan_operator op, const number *numbers, int64_t step, int m) {
+/* The last of K of m numbers; m is 1 ... SCAN_FAMILY. */
+static number last_of(scan_operator op, const number *numbers, int m) {
   number t[SCAN_FAMILY];
-  for (int i = 0; i < m; i++) t[i] = numbers[i * step];
+  for (int i = 0; i < m; i++) t[i] = numbers[i];
   for (int s = 1; s < m; s *= 2)
     for (int i = m - 1; i >= s; i--) t[i] = combine(op, t[i - s], t[i]);
   return t[m - 1];
@@ -103,7 +109,8 @@ static bool share_piece(const rung_piece *piece, const void *state, rung_share *
   const scan_state *parts = (const scan_state *)state;
   const int64_t first = piece->first[p->axis], count = piece->count[p->axis];
   const bool aggregate = piece->stage == RUNG_PARTS;
-  if (aggregate && first + count >= p->columns) return false; /* nothing comes after it */
+  const int64_t at = p->origin + first;                    /* in the line */
+  if (aggregate && at + count >= p->columns) return false; /* nothing comes after it */
   const int columns = scan_dimension_of(p, p->axis);
   for (int a = SCAN_IN; a <= SCAN_OUT; a++) {
     rung_view *view = &share->arrays[a];
@@ -126,54 +133,88 @@ static bool share_piece(const rung_piece *piece, const void *state, rung_share *
     return true;
   }
   p->range = true;
-  p->begins = first == 0;
-  p->before = parts != NULL ? parts->ranges[first / SCAN_TILE].bits : 0;
+  p->begins = at == 0;
+  p->before = parts != NULL ? parts->nodes[at / SCAN_TILE].number.bits : 0;
   return true;
 }
 
 static size_t state_bytes(const void *problem, const rung_piece *piece) {
   (void)piece;
   return sizeof(scan_state) +
-         (size_t)scan_tiles(((const scan_problem *)problem)->columns) * sizeof(number);
+         (size_t)scan_tiles(((const scan_problem *)problem)->columns) * sizeof(scan_node);
 }
 
 static void take(const void *problem, const rung_piece *piece, const rung_view *results,
                  void *state) {
   const scan_problem *p = (const scan_problem *)problem;
   scan_state *parts = (scan_state *)state;
-  parts->tiles = piece->count[p->axis] / SCAN_TILE;
-  parts->ranges[piece->first[p->axis] / SCAN_TILE] = number_of(p, results[SCAN_OUT].data);
+  const int64_t first = piece->first[p->axis] / SCAN_TILE,
+                tiles = piece->count[p->axis] / SCAN_TILE;
+  parts->nodes[first] = (scan_node){number_of(p, results[SCAN_OUT].data), tiles};
+  if (first + tiles > parts->end) parts->end = first + tiles;
+}
+
+/* ---- the hierarchy -----------------------------------------------------------------------------
+ *
+ * Below, `span` tiles from `first` on are an ancestor: SCAN_FAMILY^k of them, or what is left of
+ * the line. */
+
+typedef struct hierarchy {
+  scan_operator op;
+  int64_t tiles; /* of the line */
+  scan_state *parts;
+} hierarchy;
+
+/* Whether nothing below it is of interest: it is a range, or has no aggregate and no range after
+ * it.
+ */
+static bool is_range(const hierarchy *h, int64_t first, int64_t span) {
+  return h->parts->nodes[first].tiles == span || first >= h->parts->end || span == 1;
+}
+
+static int children_of(const hierarchy *h, int64_t first, int64_t span) {
+  const int64_t step = span / SCAN_FAMILY, left = (h->tiles - first + step - 1) / step;
+  return left < SCAN_FAMILY ? (int)left : SCAN_FAMILY;
+}
+
+/* Its aggregate; leaves E in the place of each of its descendants but a family's first. */
+static number gather(const hierarchy *h, int64_t first, int64_t span) {
+  scan_node *nodes = h->parts->nodes;
+  if (is_range(h, first, span)) return nodes[first].number;
+  const int64_t step = span / SCAN_FAMILY;
+  const int m = children_of(h, first, span);
+  number family[SCAN_FAMILY];
+  for (int i = 0; i < m; i++) family[i] = gather(h, first + i * step, step);
+  for (int i = 1; i < m; i++) nodes[first + i * step].number = last_of(h->op, family, i);
+  return last_of(h->op, family, m);
+}
+
+/* What comes before an ancestor comes before all of its family. */
+static void spread(const hierarchy *h, int64_t first, int64_t span, number before) {
+  scan_node *nodes = h->parts->nodes;
+  if (is_range(h, first, span)) {
+    nodes[first].number = before;
+    return;
+  }
+  const int64_t step = span / SCAN_FAMILY;
+  for (int i = children_of(h, first, span) - 1; i > 0; i--) {
+    const int64_t child = first + i * step;
+    spread(h, child, step, combine(h->op, before, nodes[child].number));
+  }
+  spread(h, first, step, before);
 }
 
 static void finish(const void *problem, const rung_piece *piece, void *state,
                    const rung_view *outputs) {
   const scan_problem *p = (const scan_problem *)problem;
-  const scan_operator op = scan_operator_of(p);
-  scan_state *parts = (scan_state *)state;
-  const int64_t tiles = scan_tiles(p->columns);
-  int64_t top = parts->tiles;
+  const hierarchy h = {scan_operator_of(p), scan_tiles(p->columns), (scan_state *)state};
+  int64_t span = 1;
   (void)piece;
   (void)outputs;
-  /* Bottom up: E in each aggregate's place, and in that of a family's first the family's own. The
-   * last range has none, and nothing after it needs one. */
-  for (int64_t step = parts->tiles; step < tiles; step *= SCAN_FAMILY) {
-    top = step;
-    for (int64_t first = 0; first < tiles; first += step * SCAN_FAMILY) {
-      const int64_t left = (tiles - first + step - 1) / step;
-      const int m = left < SCAN_FAMILY ? (int)left : SCAN_FAMILY;
-      const number all = last_of(op, &parts->ranges[first], step, m);
-      for (int i = m - 1; i > 0; i--)
-        parts->ranges[first + i * step] = last_of(op, &parts->ranges[first], step, i);
-      parts->ranges[first] = all;
-    }
-  }
-  /* Top down: what comes before an ancestor comes before all of its family. */
-  parts->ranges[0] = identity_of(op);
-  for (int64_t step = top; step >= parts->tiles; step /= SCAN_FAMILY)
-    for (int64_t first = 0; first < tiles; first += step * SCAN_FAMILY)
-      for (int i = 1; i < SCAN_FAMILY && first + i * step < tiles; i++)
-        parts->ranges[first + i * step] =
-            combine(op, parts->ranges[first], parts->ranges[first + i * step]);
+  while (span < h.tiles) span *= SCAN_FAMILY;
+  if (h.tiles == 0) return;
+  gather(&h, 0, span);
+  spread(&h, 0, span, identity_of(h.op));
 }
 
 const rung_cut scan_parts = {.share = share_piece,

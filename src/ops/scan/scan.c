@@ -3,9 +3,10 @@
 #include "ops/scan/scan.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "core/dimensions.h"
-#include "core/plan.h"
+#include "core/over.h"
 
 static const char *const array_names[] = {"in", "out"};
 
@@ -110,17 +111,12 @@ static plan plan_of(const rung_view *in, int axis, const rung_view *out, bool ac
   return plan;
 }
 
-static rung_status run(rung_context *context, rung_reduction what, bool exclusive, const plan *plan,
-                       rung_call *call) {
-  scan_problem problem;
-  const rung_status status = scan_problem_of(&context->error, what, plan->in.dtype, exclusive,
-                                             plan->lines, plan->columns, plan->inner, &problem);
-  if (status != RUNG_OK) return status;
-  rung_job job = {
+static rung_job job_of(const plan *plan, rung_reduction what) {
+  return (rung_job){
       .operation = &scan_operation,
-      .task = {.problem = &problem, .arrays = {plan->in, plan->out}},
-      .types = scan_types_of(what, problem.dtype),
-      .problem_bytes = sizeof problem,
+      .task = {.arrays = {plan->in, plan->out}},
+      .types = scan_types_of(what, plan->in.dtype),
+      .problem_bytes = sizeof(scan_problem),
       .inputs = 1,
       .arrays = 2,
       .names = array_names,
@@ -128,36 +124,59 @@ static rung_status run(rung_context *context, rung_reduction what, bool exclusiv
       .cut = &scan_parts,
       .axes = plan->in.ndim,
   };
-  problem.axis = job.axes - 1;
-  for (int d = 0; d < problem.axis; d++)
-    job.axis[d] =
-        (rung_axis){.extent = plan->in.shape[scan_dimension_of(&problem, d)], .granule = 1};
-  /* What comes before a range is a sum of f32 for which out's type has no room: such lines are not
-   * cut. */
-  const bool whole = job.types.accumulate != job.types.out && plan->columns > 0;
-  job.axis[problem.axis] = (rung_axis){.extent = plan->columns,
-                                       .granule = whole ? plan->columns : SCAN_TILE,
-                                       .radix = SCAN_FAMILY,
-                                       .combined = true,
-                                       .dear = true};
-  return rung_run(context, &job, call);
+}
+
+/* What comes before a range is a sum of f32 for which out's type has no room: such lines are not
+ * cut. */
+static bool stays_whole(const rung_job *job) {
+  return job->types.accumulate != job->types.out;
+}
+
+/* The problem, of `columns` in a line, and with it the job. */
+static rung_status set_problem(rung_error *error, rung_reduction what, bool exclusive,
+                               const plan *plan, int64_t columns, rung_job *job,
+                               scan_problem *problem) {
+  const rung_status status = scan_problem_of(error, what, plan->in.dtype, exclusive, plan->lines,
+                                             columns, plan->inner, problem);
+  if (status != RUNG_OK) return status;
+  job->task.problem = problem;
+  problem->axis = job->axes - 1;
+  for (int d = 0; d < problem->axis; d++)
+    job->axis[d] =
+        (rung_axis){.extent = plan->in.shape[scan_dimension_of(problem, d)], .granule = 1};
+  job->axis[problem->axis] =
+      (rung_axis){.extent = columns,
+                  .granule = stays_whole(job) && columns > 0 ? columns : SCAN_TILE,
+                  .radix = SCAN_FAMILY,
+                  .combined = true,
+                  .dear = true};
+  return RUNG_OK;
+}
+
+static rung_status look(rung_error *error, rung_reduction what, const DLTensor *in, int *axis,
+                        int exclusive, const DLTensor *out, rung_view *from, rung_view *to) {
+  rung_status status;
+  if ((status = check_what(error, what, exclusive)) != RUNG_OK ||
+      (status = view_in(error, in, from)) != RUNG_OK ||
+      (status = check_axis(error, from, axis)) != RUNG_OK ||
+      (status = view_out(error, from, out, to)) != RUNG_OK ||
+      (status = rung_view_writable(error, "out", to)) != RUNG_OK ||
+      (status = rung_refuse_sides(error, "out", to, "in", from)) != RUNG_OK)
+    return status;
+  return rung_refuse_overlap(error, "out", to, "in", from, true);
 }
 
 static rung_status scan(rung_context *context, rung_reduction what, const DLTensor *in, int axis,
                         int exclusive, DLTensor *out, rung_call *call) {
-  rung_status status;
   rung_error *error = &context->error;
   rung_view from, to;
-  if ((status = check_what(error, what, exclusive)) != RUNG_OK ||
-      (status = view_in(error, in, &from)) != RUNG_OK ||
-      (status = check_axis(error, &from, &axis)) != RUNG_OK ||
-      (status = view_out(error, &from, out, &to)) != RUNG_OK ||
-      (status = rung_view_writable(error, "out", &to)) != RUNG_OK ||
-      (status = rung_refuse_sides(error, "out", &to, "in", &from)) != RUNG_OK ||
-      (status = rung_refuse_overlap(error, "out", &to, "in", &from, true)) != RUNG_OK)
-    return status;
+  scan_problem problem;
+  rung_status status = look(error, what, in, &axis, exclusive, out, &from, &to);
+  if (status != RUNG_OK) return status;
   const plan plan = plan_of(&from, axis, &to, scan_takes_across(call != NULL ? call->rung : NULL));
-  return run(context, what, exclusive == 1, &plan, call);
+  rung_job job = job_of(&plan, what);
+  status = set_problem(error, what, exclusive == 1, &plan, plan.columns, &job, &problem);
+  return status == RUNG_OK ? rung_run(context, &job, call) : status;
 }
 
 rung_status rung_scan(rung_context *context, rung_reduction what, const DLTensor *in, int axis,
@@ -165,4 +184,65 @@ rung_status rung_scan(rung_context *context, rung_reduction what, const DLTensor
   const rung_status status = rung_begin(context);
   return status != RUNG_OK ? status
                            : rung_end(context, scan(context, what, in, axis, exclusive, out, call));
+}
+
+/* ---- over ranks --------------------------------------------------------------------------------
+ */
+
+typedef struct whole {
+  rung_reduction what;
+  bool exclusive;
+  plan plan; /* of this rank's part */
+  scan_problem problem;
+} whole;
+
+static rung_status set_whole(rung_error *error, int64_t total, rung_over *over) {
+  whole *w = (whole *)over->to;
+  over->problem = &w->problem;
+  over->origin = &w->problem.origin;
+  w->plan.lines = 1; /* of an empty part too */
+  return set_problem(error, w->what, w->exclusive, &w->plan, total, &over->job, &w->problem);
+}
+
+static rung_status look_at_line(rung_error *error, rung_reduction what, const DLTensor *in,
+                                int exclusive, const DLTensor *out, rung_view *from,
+                                rung_view *to) {
+  int axis = -1;
+  const rung_status status = look(error, what, in, &axis, exclusive, out, from, to);
+  if (status == RUNG_OK && from->ndim != 1)
+    return rung_fail(error, RUNG_BAD_SHAPE, "in has %d dimensions; expected: 1 over ranks",
+                     from->ndim);
+  return status;
+}
+
+static rung_status scan_over(rung_context *context, const rung_ranks *ranks, rung_reduction what,
+                             const DLTensor *in, int exclusive, DLTensor *out, rung_call *call) {
+  static const char *const names[] = {"sums", "minima", "maxima"};
+  rung_error *error = &context->error;
+  rung_view from, to;
+  whole w = {.what = what, .exclusive = exclusive == 1};
+  rung_over over = {
+      .tile = SCAN_TILE, .family = SCAN_FAMILY, .single = true, .whole = set_whole, .to = &w};
+  rung_status status = look_at_line(error, what, in, exclusive, out, &from, &to);
+  if (status == RUNG_OK) {
+    w.plan = plan_of(&from, 0, &to, false);
+    over.job = job_of(&w.plan, what);
+    snprintf(over.name, sizeof over.name, "rung_scan_ranks(%s%s of %s)",
+             exclusive ? "exclusive " : "", names[what], rung_dtype_name(from.dtype));
+    if (stays_whole(&over.job))
+      status = rung_fail(error, RUNG_BAD_DTYPE,
+                         "in holds %s, whose sums are made in f32; expected: another type, or a "
+                         "minimum or maximum, over ranks",
+                         rung_dtype_name(from.dtype));
+  }
+  return rung_over_run(context, ranks, status, &over, call);
+}
+
+rung_status rung_scan_ranks(rung_context *context, const rung_ranks *ranks, rung_reduction what,
+                            const DLTensor *in, int exclusive, DLTensor *out, rung_call *call) {
+  rung_ranks known;
+  const rung_status status = rung_over_begin(context, ranks, &known);
+  return status != RUNG_OK
+             ? status
+             : rung_end(context, scan_over(context, &known, what, in, exclusive, out, call));
 }

@@ -85,8 +85,9 @@ typedef struct scan_problem {
   bool exclusive;
   int64_t lines, columns;
   bool across;
-  int64_t inner; /* lines side by side; 1 where they are not */
-  int axis;      /* the columns' among the job's */
+  int64_t inner;  /* lines side by side; 1 where they are not */
+  int axis;       /* the columns' among the job's */
+  int64_t origin; /* of the line that the arrays begin with: over ranks they are a part of it */
   /* Whether this is a range of the one line that is longer, SCAN_TILE * SCAN_FAMILY^k elements from
    * a multiple of as many, and then: whether the line begins with it, and the number (of the
    * source's type) that stands for E(top) ... E(k) of all its tiles. */

@@ -1,0 +1,95 @@
+/* Rung over ranks: one array whose parts several processes hold, or several threads with a context
+ * each. Results have the bits that one call on the whole array has, for any number of ranks and any
+ * cut, CPU and GPU ranks mixed. It compiles as C11 and as C++17. rung/mpi.h makes a rung_ranks of
+ * an MPI communicator; docs/RANKS.md has an example.
+ *
+ * The ranks' parts, in the order of the ranks, are the array: any part may be empty, and a cut may
+ * go anywhere. Every rank calls the same function with the same arguments but for its context, in,
+ * out and call, and like calls of MPI they are made in the same order everywhere. Only bytes are
+ * moved, as they are: all ranks have the same order of bytes and the same version of Rung.
+ *
+ * Every rank returns the same status, that of the first rank that failed, and rung_last_error() is
+ * the same sentence everywhere, which begins with that rank: "rank 2: in holds i64; expected: ...".
+ * (A context that never opened keeps its own; a rank that refuses its rung_ranks tells nobody.)
+ * Nothing has been written then, if not in ranks that had come to their very end, whole, or by a
+ * device that fails. What differs between ranks that must not (operation, type, bins, version) is
+ * refused with BAD_ARGUMENT. RANKS_FAILED: a rank is not heard of, or what it sends is not what was
+ * expected; the sentence names it, and may be another one in every rank. The rung_ranks is not to
+ * be used any more after that.
+ *
+ * Calls wait for all ranks, and are refused on a stream under capture (BAD_PLACE); arrays in a
+ * GPU's memory have been written when they return. */
+#ifndef RUNG_RANKS_H
+#define RUNG_RANKS_H
+
+#include <rung/rung.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bytes on their way to another rank or from it. */
+typedef struct rung_parcel {
+  int rank;     /* the other one, never the caller's own */
+  void *data;   /* in host memory; sent ones are only read */
+  size_t bytes; /* at least 1 */
+  size_t moved; /* written by exchange(): how many have gone or come */
+} rung_parcel;
+
+/* One rank's way to the others. */
+typedef struct rung_ranks {
+  size_t size;
+  int rank, count; /* 0 <= rank < count */
+  void *state;     /* handed to exchange() */
+  /* Sends and receives all these parcels at once. In one call at most one parcel goes from a rank
+   * to another, and what it sends it, call by call, comes in this order; nothing else is promised
+   * of the calls of different ranks. Returns when all received ones are there, whole or cut short
+   * (`moved` says so), and the memory of the sent ones may be used again: 0. Not 0: that has not
+   * come about, and will not any more; `why` is "" at first, or a few words: "nothing has moved for
+   * 60 s". How long it waits is for it to decide; a rank that computes sends nothing. */
+  int (*exchange)(void *state, rung_parcel *sent, int sent_count, rung_parcel *received,
+                  int received_count, char why[RUNG_TEXT]);
+} rung_ranks;
+
+/* As rung_reduce() of the whole array to one number, which every rank gets.
+ *
+ * in:   0 to 8 dimensions: its elements in row-major order are this rank's. At most 2^40 elements
+ *       in all ranks.
+ * out:  0 dimensions or shape (1), as in rung_reduce().
+ * call: NULL, or as always; `used` is what ran here, NULL where the part is empty.
+ *
+ * Ranks send each other some 3 KB, 8 bytes for every 2^30 elements and for every 32768 before and
+ * behind those, and the elements of a tile of 32768 that a cut goes through to the ranks behind it
+ * that have some of it. */
+RUNG_API rung_status rung_reduce_ranks(rung_context *context, const rung_ranks *ranks,
+                                       rung_reduction what, const DLTensor *in, DLTensor *out,
+                                       rung_call *call);
+
+/* As rung_scan() of the whole array, of one dimension.
+ *
+ * in:   1 dimension, any stride. Sums of f16 and bf16 are refused (BAD_DTYPE).
+ * out:  in's shape and dtype: this rank's part of the result. The very view of `in`, or no
+ *       memory shared with it.
+ *
+ * Ranks send each other some 3 KB, 104 bytes for every 2^23 elements and at most 13 KB more, and
+ * the elements of a tile of 8192 that a cut goes through to the ranks behind it that have some of
+ * it. */
+RUNG_API rung_status rung_scan_ranks(rung_context *context, const rung_ranks *ranks,
+                                     rung_reduction what, const DLTensor *in, int exclusive,
+                                     DLTensor *out, rung_call *call);
+
+/* As rung_histogram() of the whole array: every rank gets all counts.
+ *
+ * in:      0 to 8 dimensions.
+ * counts:  (count).
+ * outside: NULL, or (3); the same in all ranks is not asked for.
+ *
+ * Ranks send each other some 3 KB and 8 bytes a bin. */
+RUNG_API rung_status rung_histogram_ranks(rung_context *context, const rung_ranks *ranks,
+                                          const rung_bins *bins, const DLTensor *in,
+                                          DLTensor *counts, DLTensor *outside, rung_call *call);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,486 @@
+#include "core/over.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/call.h"
+#include "core/transfer.h"
+
+/* ---- what a rank has on its way ---------------------------------------------------------------
+ */
+
+/* Where the elements of a piece lie. */
+typedef enum place {
+  IN_PART, /* in the caller's array */
+  IN_HEAD, /* in the copy of the tile that its part begins within */
+  IN_LAST  /* in the copy of its last tile: RUNG_PARTS may read one element behind */
+} place;
+
+/* Tiles of the whole that this rank computes in one go. */
+typedef struct piece {
+  int64_t first, count;
+  place parts; /* where RUNG_PARTS finds them; RUNG_AGAIN as IN_PART but of a head */
+  bool left;   /* RUNG_PARTS is another rank's */
+  int64_t range;
+} piece;
+
+/* Results of parts, one after the other: `head`, and then the outputs' bytes in multiples of 8. */
+typedef struct head {
+  int64_t first, count, bytes[RUNG_TASK_ARRAYS];
+} head;
+
+typedef struct message {
+  char *data;
+  size_t used, room;
+} message;
+
+typedef struct run {
+  rung_context *context;
+  rung_over *over;
+  rung_call known;
+  const char *used;
+  rung_meeting meeting;
+  int64_t first, end, total; /* this rank's part [first, end) of the whole */
+  int64_t *firsts;           /* of all ranks, and the total behind them */
+  char *copies;              /* four tiles: head, tail, last, and the head's results */
+  piece *pieces;
+  int count, room;
+  int64_t origin; /* of the piece that is being run */
+  message mine;
+  char *all; /* messages */
+  void *state;
+  rung_view outputs[RUNG_TASK_ARRAYS];
+} run;
+
+static int last_axis(const run *r) {
+  return r->over->job.axes - 1;
+}
+
+static const rung_view *part_of(const run *r) {
+  return &r->over->job.task.arrays[0];
+}
+
+static int64_t element_of(const run *r) {
+  return (int64_t)rung_dtype_bytes(part_of(r)->dtype);
+}
+
+/* A copy has room for an element more, which may be read and means nothing. */
+enum { HEAD, TAIL, LAST, RESULT, COPIES };
+static char *copy_at(const run *r, int which) {
+  return r->copies + which * (r->over->tile + 1) * element_of(r);
+}
+
+static int64_t tile_at(const run *r, int64_t at) {
+  return at - at % r->over->tile;
+}
+
+/* The end of the tile that begins at `at`. */
+static int64_t tile_end(const run *r, int64_t at) {
+  return r->total - at < r->over->tile ? r->total : at + r->over->tile;
+}
+
+static int64_t lesser(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+static int64_t greater(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------
+ */
+
+static rung_status no_memory(const run *r, size_t bytes, const char *what) {
+  return rung_fail(&r->context->error, RUNG_OUT_OF_MEMORY, "no memory for %zu bytes of %s", bytes,
+                   what);
+}
+
+static void *ask(size_t *bytes, size_t count, size_t each) {
+  *bytes += count * each;
+  return calloc(count > 0 ? count : 1, each);
+}
+
+/* What words need, and all that a rank needs before it knows of the others. */
+static rung_status make_ready(run *r, rung_status status) {
+  rung_meeting *m = &r->meeting;
+  const size_t ranks = (size_t)m->ranks.count;
+  size_t bytes = 0;
+  m->words = ask(&bytes, ranks, sizeof *m->words);
+  m->parcels = ask(&bytes, 2 * ranks, sizeof *m->parcels);
+  bool there = m->words != NULL && m->parcels != NULL;
+  if (status == RUNG_OK) {
+    const rung_over *over = r->over;
+    const int64_t longest = over->tile * over->family * over->family;
+    r->room = 8;
+    if (over->single) r->room += (int)(4 * over->family + part_of(r)->count / longest);
+    r->firsts = ask(&bytes, ranks + 1, sizeof *r->firsts);
+    r->pieces = ask(&bytes, (size_t)r->room, sizeof *r->pieces);
+    r->copies = ask(&bytes, over->tile > 1 ? (size_t)(COPIES * (over->tile + 1)) : 0,
+                    (size_t)element_of(r));
+    there &= r->firsts != NULL && r->pieces != NULL && r->copies != NULL;
+  }
+  if (there) return status;
+  free(m->words); /* the word goes without it */
+  m->words = NULL;
+  return status == RUNG_OK ? no_memory(r, bytes, "what ranks say and tiles between them") : status;
+}
+
+static void give_back(run *r) {
+  void *memory[] = {r->meeting.words, r->meeting.parcels, r->firsts, r->pieces,
+                    r->copies,        r->mine.data,       r->all,    r->state};
+  for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) free(memory[i]);
+  for (int a = 0; a < RUNG_TASK_ARRAYS; a++) free(r->outputs[a].data);
+}
+
+/* ---- elements of tiles that are cut ------------------------------------------------------------
+ */
+
+static rung_status copy_box(void *user, const rung_view *box, int64_t before) {
+  const rung_view to =
+      rung_view_compact((char *)user + before * (int64_t)rung_dtype_bytes(box->dtype), box->dtype,
+                        box->ndim, box->shape);
+  rung_view_copy(&to, box);
+  return RUNG_OK;
+}
+
+/* [first, end) of the whole, from the part to host memory. */
+static rung_status fetch(const run *r, int64_t first, int64_t end, char *to) {
+  rung_context *context = r->context;
+  const rung_range from = {part_of(r), first - r->first, end - first};
+  const size_t bytes = (size_t)(from.count * element_of(r));
+  void *memory;
+  if (from.count <= 0) return RUNG_OK;
+  if (from.view->place == RUNG_HOST)
+    return rung_view_boxes(from.view, from.first, from.count, copy_box, to);
+  rung_status status = rung_scratch(context, bytes, &memory);
+  if (status == RUNG_OK) status = rung_pack_range(context, &from, memory);
+  if (status == RUNG_OK)
+    status =
+        context->backend->copy(context->state, to, memory, bytes, RUNG_TO_HOST, &context->error);
+  return status == RUNG_OK ? context->backend->synchronize(context->state, &context->error)
+                           : status;
+}
+
+/* What the word before has said: where everybody's part lies. */
+static rung_status locate(run *r) {
+  const rung_meeting *m = &r->meeting;
+  const int64_t most = (int64_t)1 << 61;
+  for (int k = 0; k < m->ranks.count; k++) {
+    if (m->words[k].number > most - r->firsts[k])
+      return rung_fail(&r->context->error, RUNG_TOO_LARGE,
+                       "all ranks' parts together have more than 2^61 elements; expected: at most "
+                       "2^40");
+    r->firsts[k + 1] = r->firsts[k] + m->words[k].number;
+  }
+  r->first = r->firsts[m->ranks.rank];
+  r->end = r->firsts[m->ranks.rank + 1];
+  r->total = r->firsts[m->ranks.count];
+  return r->over->whole(&r->context->error, r->total, r->over);
+}
+
+/* What has come cut short is this rank's failure, and a word says so; *own keeps an earlier one. */
+static rung_status still_there(const rung_meeting *m, rung_status moved, rung_status *own) {
+  if (m->broken) return moved;
+  if (*own == RUNG_OK) *own = moved;
+  return RUNG_OK;
+}
+
+/* Sends what it has of the tile that its part ends within, and gets what others have of the one
+ * that it begins within. *own: of what is the rank's own. */
+static rung_status trade(run *r, rung_status *own) {
+  rung_meeting *m = &r->meeting;
+  const int me = m->ranks.rank;
+  const int64_t element = element_of(r), *firsts = r->firsts;
+  const int64_t tail = tile_at(r, r->end), from = greater(r->first, tail);
+  const int64_t begin = tile_at(r, r->first);
+  int sends = 0, receives = 0;
+  if (r->over->tile == 1 || r->first == r->end) return RUNG_OK;
+  if (r->end < r->total) *own = fetch(r, from, r->end, copy_at(r, TAIL));
+  for (int k = me + 1; k < m->ranks.count && r->end > tail; k++)
+    if (firsts[k] < firsts[k + 1] && firsts[k] < tile_end(r, tail))
+      m->parcels[sends++] =
+          (rung_parcel){k, copy_at(r, TAIL), (size_t)((r->end - from) * element), 0};
+  for (int k = 0; k < me; k++) {
+    const int64_t first = greater(firsts[k], begin), count = firsts[k + 1] - first;
+    if (count > 0 && firsts[k] < firsts[k + 1])
+      m->parcels[sends + receives++] = (rung_parcel){
+          k, copy_at(r, HEAD) + (first - begin) * element, (size_t)(count * element), 0};
+  }
+  if (*own == RUNG_OK && r->first > begin)
+    *own = fetch(r, r->first, lesser(r->end, tile_end(r, begin)),
+                 copy_at(r, HEAD) + (r->first - begin) * element);
+  return still_there(m, rung_ranks_move(m, sends, receives), own);
+}
+
+/* ---- pieces ------------------------------------------------------------------------------------
+ */
+
+static void add_piece(run *r, int64_t first, int64_t count, place parts, bool left) {
+  if (count > 0) r->pieces[r->count++] = (piece){first, count, parts, left, 0};
+}
+
+/* Many of a level side by side: whole ones, or what is left at the end. */
+static int64_t longest_row(const run *r, int64_t first, int64_t end) {
+  const int64_t tile = r->over->tile, super = tile * r->over->family;
+  const int64_t next = super > 0 ? first - first % super + super : 0;
+  if (super > 0 && first % super == 0 && end - first >= super)
+    return (end - first) - (end - first) % super;
+  if (super > 0 && end - next >= super) return next - first;
+  return end - first < tile ? end - first : tile_at(r, end - first);
+}
+
+/* One range: tiles of tiles at most of the second level, which bounds what it takes of memory. */
+static int64_t longest_range(const run *r, int64_t first, int64_t end) {
+  const rung_over *over = r->over;
+  int64_t range = over->tile;
+  if (!over->single) return longest_row(r, first, end);
+  for (int level = 0; level < 2; level++) {
+    const int64_t longer = range * over->family;
+    if (first % longer != 0 || end - first < longer) break;
+    range = longer;
+  }
+  return lesser(range, end - first);
+}
+
+static void list_pieces(run *r) {
+  const int64_t begin = tile_at(r, r->first);
+  int64_t at = r->first, whole = r->end == r->total ? r->end : tile_at(r, r->end);
+  if (r->first == r->end) return;
+  if (at > begin) {
+    const int64_t end = tile_end(r, begin);
+    add_piece(r, begin, lesser(r->end, end) - begin, IN_HEAD, r->end < end);
+    at = end;
+  }
+  const bool apart = r->over->job.cut->again && whole == r->end && whole < r->total && at < whole;
+  if (apart) whole -= r->over->tile;
+  while (at < whole) {
+    const int64_t range = longest_range(r, at, whole);
+    add_piece(r, at, range, IN_PART, false);
+    at += range;
+  }
+  if (apart) add_piece(r, whole, r->over->tile, IN_LAST, false);
+  if (!apart && at < r->end) add_piece(r, at, r->end - at, IN_PART, true);
+}
+
+/* The arrays (1, elements) that copies are. */
+static void look_at_copies(const run *r, rung_job *job, const piece *piece, place place) {
+  const int64_t shape[2] = {1, piece->count + 1};
+  const rung_dtype dtype = part_of(r)->dtype;
+  job->task.arrays[0] =
+      rung_view_compact(copy_at(r, place == IN_HEAD ? HEAD : LAST), dtype, 2, shape);
+  if (job->cut->again)
+    job->task.arrays[job->inputs] = rung_view_compact(copy_at(r, RESULT), dtype, 2, shape);
+}
+
+static rung_status collect(void *to, const rung_piece *piece, const rung_view *results) {
+  run *r = (run *)to;
+  const rung_job *job = &r->over->job;
+  message *m = &r->mine;
+  head head = {.first = r->origin + piece->first[job->axes - 1],
+               .count = piece->count[job->axes - 1]};
+  size_t bytes = sizeof head;
+  for (int a = job->inputs; a < job->arrays; a++) {
+    head.bytes[a] = (int64_t)rung_view_bytes(&results[a]);
+    bytes += ((size_t)head.bytes[a] + 7) / 8 * 8;
+  }
+  const bool add = r->over->adds && m->used > 0;
+  if (!add && m->used + bytes > m->room) {
+    const size_t room = 2 * m->room + bytes;
+    char *data = realloc(m->data, room);
+    if (data == NULL) return no_memory(r, room, "results of parts");
+    m->data = data;
+    m->room = room;
+  }
+  char *at = add ? m->data : m->data + m->used;
+  if (!add) {
+    memset(at, 0, bytes);
+    memcpy(at, &head, sizeof head);
+    m->used += bytes;
+  }
+  at += sizeof head;
+  for (int a = job->inputs; a < job->arrays; a++) {
+    if (add)
+      for (int64_t i = 0; i < results[a].count; i++)
+        ((uint64_t *)at)[i] += ((const uint64_t *)results[a].data)[i];
+    else if (head.bytes[a] > 0)
+      memcpy(at, results[a].data, (size_t)head.bytes[a]);
+    at += (head.bytes[a] + 7) / 8 * 8;
+  }
+  return RUNG_OK;
+}
+
+/* The head's results, as far as the part goes. */
+static rung_status deliver_head(const run *r, const piece *piece) {
+  const int64_t shape[2] = {1, piece->first + piece->count - r->first};
+  const rung_view from = rung_view_compact(
+      copy_at(r, RESULT) + (r->first - piece->first) * element_of(r), part_of(r)->dtype, 2, shape);
+  rung_view to = r->over->job.task.arrays[r->over->job.inputs];
+  rung_view_narrow(&to, 1, 0, shape[1]);
+  return rung_deliver(r->context, &to, &from);
+}
+
+/* `only`: no more than the memory for it. */
+static rung_status run_piece(run *r, piece *piece, rung_stage stage, bool only) {
+  const place place = stage == RUNG_PARTS || piece->parts == IN_HEAD ? piece->parts : IN_PART;
+  rung_job job = r->over->job;
+  rung_status status = RUNG_OK;
+  if (stage == RUNG_PARTS && piece->left) {
+    piece->range = piece->count; /* less than a tile */
+    return RUNG_OK;
+  }
+  r->origin = place == IN_PART ? r->first : piece->first;
+  if (r->over->origin != NULL) *r->over->origin = r->origin;
+  if (place != IN_PART) look_at_copies(r, &job, piece, place);
+  if (place == IN_LAST)
+    status = fetch(r, piece->first, piece->first + piece->count, copy_at(r, LAST));
+  rung_stretch stretch = {.stage = stage,
+                          .first = piece->first - r->origin,
+                          .count = piece->count,
+                          .range = stage == RUNG_AGAIN ? piece->range : 0,
+                          .reserve = only,
+                          .state = r->state,
+                          .take = collect,
+                          .to = r};
+  if (status == RUNG_OK) status = rung_run_stretch(r->context, &job, &r->known, &stretch, &r->used);
+  piece->range = stretch.range;
+  if (status != RUNG_OK || stage != RUNG_AGAIN || only || place != IN_HEAD) return status;
+  return deliver_head(r, piece);
+}
+
+static rung_status run_pieces(run *r, rung_stage stage, bool only) {
+  rung_status status = RUNG_OK;
+  for (int k = 0; k < r->count && status == RUNG_OK; k++)
+    status = run_piece(r, &r->pieces[k], stage, only);
+  return status;
+}
+
+/* ---- results of all parts ----------------------------------------------------------------------
+ */
+
+/* All of the job, as finish() and take() see it. */
+static rung_piece block_of(const run *r) {
+  rung_piece block = {.stage = RUNG_PARTS};
+  for (int k = 0; k < last_axis(r); k++) block.count[k] = 1;
+  block.count[last_axis(r)] = r->total;
+  return block;
+}
+
+static rung_status make_room(run *r) {
+  const rung_job *job = &r->over->job;
+  const rung_piece block = block_of(r);
+  size_t bytes = 0, all = 0;
+  for (int k = 0; k < r->meeting.ranks.count; k++) all += (size_t)r->meeting.words[k].number;
+  r->all = ask(&bytes, all, 1);
+  r->state = ask(&bytes, job->cut->state_bytes(r->over->problem, &block), 1);
+  bool there = r->all != NULL && r->state != NULL;
+  for (int a = job->inputs; a < job->arrays && !job->cut->again; a++) {
+    const rung_view *out = &job->task.arrays[a];
+    if (out->count == 0) continue;
+    void *memory = ask(&bytes, rung_view_bytes(out), 1);
+    r->outputs[a] = rung_view_compact(memory, out->dtype, out->ndim, out->shape);
+    there &= memory != NULL;
+  }
+  if (!there) return no_memory(r, bytes, "all ranks' results of parts");
+  return job->cut->again ? run_pieces(r, RUNG_AGAIN, true) : RUNG_OK;
+}
+
+/* One rank's results, checked as far as framing goes. */
+static bool take_results(const run *r, char *at, size_t bytes) {
+  const rung_job *job = &r->over->job;
+  while (bytes > 0) {
+    rung_piece piece = block_of(r);
+    rung_view results[RUNG_TASK_ARRAYS] = {{0}};
+    head head;
+    if (bytes < sizeof head) return false;
+    memcpy(&head, at, sizeof head);
+    at += sizeof head;
+    bytes -= sizeof head;
+    if (head.first < 0 || head.count < 0 || head.count > r->total - head.first) return false;
+    piece.first[last_axis(r)] = head.first;
+    piece.count[last_axis(r)] = head.count;
+    for (int a = job->inputs; a < job->arrays; a++) {
+      const size_t padded = ((size_t)head.bytes[a] + 7) / 8 * 8;
+      if (head.bytes[a] < 0 || padded > bytes) return false;
+      results[a] = rung_view_compact(at, RUNG_U8, 1, &head.bytes[a]);
+      at += padded;
+      bytes -= padded;
+    }
+    job->cut->take(r->over->problem, &piece, results, r->state);
+  }
+  return true;
+}
+
+static rung_status put_together(run *r) {
+  const rung_job *job = &r->over->job;
+  const rung_piece block = block_of(r);
+  rung_status status = RUNG_OK;
+  char *at = r->all;
+  for (int k = 0; k < r->meeting.ranks.count; k++) {
+    const size_t bytes = (size_t)r->meeting.words[k].number;
+    if (!take_results(r, at, bytes))
+      return rung_fail(&r->context->error, RUNG_RANKS_FAILED,
+                       "rank %d sent results of parts that are none", k);
+    at += bytes;
+  }
+  job->cut->finish(r->over->problem, &block, r->state, r->outputs);
+  if (job->cut->again) return run_pieces(r, RUNG_AGAIN, false);
+  for (int a = job->inputs; a < job->arrays && status == RUNG_OK; a++)
+    if (r->outputs[a].count > 0)
+      status = rung_deliver(r->context, &job->task.arrays[a], &r->outputs[a]);
+  return status;
+}
+
+/* ---- a call ------------------------------------------------------------------------------------
+ */
+
+/* From the first word on, which all have agreed on. */
+static rung_status go_on(run *r) {
+  rung_meeting *m = &r->meeting;
+  rung_status own = RUNG_OK, status = locate(r);
+  if (status == RUNG_OK) status = trade(r, &own);
+  if (status != RUNG_OK) return status;
+  list_pieces(r);
+  if (own == RUNG_OK) own = run_pieces(r, RUNG_PARTS, false);
+  if ((status = rung_ranks_meet(m, own, (int64_t)r->mine.used)) != RUNG_OK) return status;
+  own = make_room(r);
+  if ((status = rung_ranks_meet(m, own, (int64_t)r->mine.used)) != RUNG_OK) return status;
+  status = still_there(m, rung_ranks_gather(m, r->mine.data, r->all), &own);
+  if (status != RUNG_OK) return status;
+  if (own == RUNG_OK) own = put_together(r);
+  if (own == RUNG_OK) own = r->context->backend->synchronize(r->context->state, &r->context->error);
+  return rung_ranks_meet(m, own, 0);
+}
+
+rung_status rung_over_run(rung_context *context, const rung_ranks *ranks, rung_status status,
+                          rung_over *over, rung_call *call) {
+  run r = {.context = context, .over = over};
+  r.meeting = (rung_meeting){.ranks = *ranks, .error = &context->error, .job = over->name};
+  bool begun = false;
+  if (status == RUNG_OK) {
+    status = rung_call_begin(context, call, &r.known);
+    begun = status == RUNG_OK;
+  }
+  if (status == RUNG_OK && context->capturing)
+    status = rung_fail(&context->error, RUNG_BAD_PLACE,
+                       "the stream is under capture, and ranks wait for each other; expected: "
+                       "another stream");
+  if (status == RUNG_OK) status = rung_run_reaches(context, &over->job);
+  status = make_ready(&r, status);
+  status = rung_ranks_meet(&r.meeting, status, status == RUNG_OK ? part_of(&r)->count : 0);
+  if (status == RUNG_OK) status = go_on(&r);
+  give_back(&r);
+  return begun ? rung_call_end(context, status, call, r.used) : status;
+}
+
+rung_status rung_over_begin(rung_context *context, const rung_ranks *given, rung_ranks *ranks) {
+  rung_error none = {RUNG_OK, ""}, *error = &none;
+  const rung_status status = rung_begin(context);
+  if (context != NULL) error = &context->error;
+  const rung_status read = rung_ranks_read(status == RUNG_OK ? error : NULL, given, ranks);
+  if (status == RUNG_OK) return read == RUNG_OK ? RUNG_OK : rung_end(context, read);
+  if (read != RUNG_OK) return status;
+  rung_error said = *error;
+  if (context == NULL) rung_fail(&said, status, "context is NULL; expected: one that is open");
+  rung_meeting meeting = {.ranks = *ranks, .error = &said, .job = ""};
+  return rung_ranks_meet(&meeting, status, 0);
+}

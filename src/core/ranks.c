@@ -1,0 +1,149 @@
+#include "core/ranks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/layout.h"
+
+rung_status rung_ranks_read(rung_error *error, const rung_ranks *given, rung_ranks *known) {
+  const rung_status status = rung_read_struct(error, "ranks", &rung_ranks_layout, given, known);
+  if (status != RUNG_OK) return status;
+  if (known->count < 1 || known->rank < 0 || known->rank >= known->count)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "ranks->rank is %d and ranks->count %d; expected: 0 <= rank < count",
+                     known->rank, known->count);
+  if (known->exchange == NULL && known->count > 1)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "ranks->exchange is NULL; expected: a function that moves bytes");
+  return RUNG_OK;
+}
+
+/* ---- moving ------------------------------------------------------------------------------------
+ */
+
+/* All ranks of parcels that have not moved as they should: who waits for a rank that is gone is not
+ * heard of either. False: there is none. */
+static bool name_late(const rung_parcel *parcels, int count, const char *verb, const char *why,
+                      rung_error *error) {
+  const rung_parcel *first = NULL;
+  char others[64] = "";
+  size_t used = 0;
+  for (int i = 0; i < count; i++) {
+    if (parcels[i].moved == parcels[i].bytes) continue;
+    if (first == NULL)
+      first = &parcels[i];
+    else if (used + 16 < sizeof others)
+      used += (size_t)snprintf(others + used, sizeof others - used, ", rank %d", parcels[i].rank);
+  }
+  if (first != NULL)
+    rung_fail(error, RUNG_RANKS_FAILED, "rank %d%s %s %zu of %zu bytes%s%s", first->rank, others,
+              verb, first->moved, first->bytes, why[0] ? ": " : "", why);
+  return first != NULL;
+}
+
+static rung_status move(rung_meeting *m, rung_parcel *sent, int sends, rung_parcel *received,
+                        int receives) {
+  char why[RUNG_TEXT] = "";
+  for (int i = 0; i < sends; i++) sent[i].moved = 0;
+  for (int i = 0; i < receives; i++) received[i].moved = 0;
+  if (sends + receives == 0) return RUNG_OK;
+  m->broken = m->ranks.exchange(m->ranks.state, sent, sends, received, receives, why) != 0;
+  why[RUNG_TEXT - 1] = 0;
+  if (name_late(received, receives, "sent", why, m->error)) return RUNG_RANKS_FAILED;
+  if (!m->broken) return RUNG_OK;
+  if (name_late(sent, sends, "took", why, m->error)) return RUNG_RANKS_FAILED;
+  return rung_fail(m->error, RUNG_RANKS_FAILED, "rank %d cannot reach the others%s%s",
+                   m->ranks.rank, why[0] ? ": " : "", why);
+}
+
+rung_status rung_ranks_move(rung_meeting *m, int sent, int received) {
+  return move(m, m->parcels, sent, m->parcels + sent, received);
+}
+
+rung_status rung_ranks_gather(rung_meeting *m, void *mine, char *all) {
+  const int me = m->ranks.rank;
+  int sends = 0, receives = 0;
+  for (int r = 0; r < m->ranks.count; r++)
+    if (r != me && m->words[me].number > 0)
+      m->parcels[sends++] = (rung_parcel){r, mine, (size_t)m->words[me].number, 0};
+  for (int r = 0; r < m->ranks.count; r++) {
+    const size_t bytes = (size_t)m->words[r].number;
+    if (r == me && bytes > 0) memcpy(all, mine, bytes);
+    if (r != me && bytes > 0) m->parcels[sends + receives++] = (rung_parcel){r, all, bytes, 0};
+    all += bytes;
+  }
+  return rung_ranks_move(m, sends, receives);
+}
+
+/* ---- words -------------------------------------------------------------------------------------
+ */
+
+/* What rank r said, next to rank 0: with that all compare, and so all say the same. */
+static rung_status look_at(const rung_meeting *m, int r, const rung_word *word,
+                           const rung_word *first) {
+  if (memcmp(word->version, first->version, sizeof word->version) != 0)
+    return rung_fail(m->error, RUNG_BAD_ARGUMENT,
+                     "rank %d has version %.15s of Rung, and rank 0 has %.15s; expected: the same "
+                     "in all ranks",
+                     r, word->version, first->version);
+  if (word->order != m->order)
+    return rung_fail(m->error, RUNG_RANKS_FAILED,
+                     "rank %d is at word %lld of a call; expected: %lld, as here", r,
+                     (long long)word->order, (long long)m->order);
+  if (word->status != RUNG_OK)
+    return rung_fail(m->error, (rung_status)word->status, "rank %d: %.*s", r, RUNG_SENTENCE - 1,
+                     word->sentence);
+  if (memcmp(word->job, first->job, sizeof word->job) != 0)
+    return rung_fail(m->error, RUNG_BAD_ARGUMENT,
+                     "rank %d calls %.*s, and rank 0 %.*s; expected: the same in all ranks", r,
+                     RUNG_JOB_TEXT - 1, word->job, RUNG_JOB_TEXT - 1, first->job);
+  return RUNG_OK;
+}
+
+static rung_status hear_all(rung_meeting *m, const rung_word *mine) {
+  const int count = m->ranks.count, me = m->ranks.rank;
+  rung_word *words = m->words;
+  int moves = 0;
+  words[me] = *mine;
+  for (int way = 0; way < 2; way++)
+    for (int r = 0; r < count; r++)
+      if (r != me)
+        m->parcels[moves++] = (rung_parcel){r, &words[way == 0 ? me : r], sizeof *words, 0};
+  rung_status status = rung_ranks_move(m, count - 1, count - 1);
+  for (int r = 0; r < count && status == RUNG_OK; r++) status = look_at(m, r, &words[r], &words[0]);
+  return status;
+}
+
+/* Without memory the others are met one after the other. */
+static rung_status hear_each(rung_meeting *m, const rung_word *mine) {
+  rung_word first = *mine, word, said = *mine;
+  rung_status status = RUNG_OK;
+  for (int r = 0; r < m->ranks.count; r++) {
+    word = *mine;
+    if (r != m->ranks.rank) {
+      rung_parcel to = {r, &said, sizeof said, 0}, from = {r, &word, sizeof word, 0};
+      rung_error error = {RUNG_OK, ""};
+      rung_meeting with = {.ranks = m->ranks, .error = &error, .order = m->order};
+      const rung_status moved = move(&with, &to, 1, &from, 1);
+      if (moved != RUNG_OK) {
+        *m->error = error;
+        return moved;
+      }
+    }
+    if (r == 0) first = word;
+    if (status == RUNG_OK) status = look_at(m, r, &word, &first);
+  }
+  return status;
+}
+
+rung_status rung_ranks_meet(rung_meeting *m, rung_status status, int64_t number) {
+  rung_word mine;
+  memset(&mine, 0, sizeof mine);
+  mine.order = ++m->order;
+  mine.status = status;
+  mine.number = number;
+  strncpy(mine.version, RUNG_VERSION, sizeof mine.version - 1);
+  strncpy(mine.job, m->job, sizeof mine.job - 1);
+  if (status != RUNG_OK) memcpy(mine.sentence, m->error->sentence, sizeof mine.sentence);
+  return m->words != NULL ? hear_all(m, &mine) : hear_each(m, &mine);
+}

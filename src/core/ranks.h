@@ -1,0 +1,54 @@
+/* What ranks say to each other: short words, all to all, that agree on how to go on, and bytes. */
+#ifndef RUNG_CORE_RANKS_H
+#define RUNG_CORE_RANKS_H
+
+#include <stdbool.h>
+
+#include "core/error.h"
+#include "rung/ranks.h"
+
+enum { RUNG_JOB_TEXT = 160 };
+
+/* What a rank says to all others. Versions may differ: of another one's nothing else is read. */
+typedef struct rung_word {
+  char version[16];
+  int64_t order;  /* of the words of a call, from 1 on */
+  int64_t status; /* of the rank, with its sentence */
+  int64_t number; /* whatever the word is about */
+  char job[RUNG_JOB_TEXT];
+  char sentence[RUNG_SENTENCE];
+} rung_word;
+
+/* A call, as its ranks go through it. */
+typedef struct rung_meeting {
+  rung_ranks ranks;
+  rung_error *error;
+  const char *job;      /* what all must be about, in words */
+  int64_t order;        /* of the last word */
+  bool broken;          /* exchange() has failed: no more words */
+  rung_word *words;     /* of all ranks, the last that each said; NULL: there was no memory */
+  rung_parcel *parcels; /* room for twice as many as there are ranks */
+} rung_meeting;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Reads and checks the caller's struct. */
+rung_status rung_ranks_read(rung_error *error, const rung_ranks *given, rung_ranks *known);
+
+/* All ranks say how they are (`status`, with the sentence in *error) and a number, and hear the
+ * same of all others, without memory too. Returns the status of the first rank that failed, its
+ * sentence in *error: the same in all ranks. */
+rung_status rung_ranks_meet(rung_meeting *meeting, rung_status status, int64_t number);
+
+/* Moves the first so many of meeting->parcels away, and as many as follow here. */
+rung_status rung_ranks_move(rung_meeting *meeting, int sent, int received);
+
+/* Every rank's `number` bytes of the last word to all; `all`: one rank's after the other's. */
+rung_status rung_ranks_gather(rung_meeting *meeting, void *mine, char *all);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
