@@ -45,6 +45,8 @@ const lab_read_case *report_largest(const report_group *group);
 double report_gain(const lab_read_case *of);
 /* What its device is called. */
 const char *report_device(const lab_read_case *of);
+/* Whether two cases are of one operation on one device. */
+bool report_same_place(const lab_read_case *a, const lab_read_case *b);
 bool report_same_section(const report_group *a, const report_group *b);
 
 /* ---- report_charts.c ---------------------------------------------------------------------- */
@@ -78,8 +80,18 @@ void html_term(const report *r, const char *name, const char *value);
 
 /* ---- report_section.c --------------------------------------------------------------------- */
 
+/* A chart is begun, unless there are none; false: it is not. */
+bool report_chart_begin(report *r, plot *chart, rung_status *status);
+/* One that was begun and described: into the page, and the folder; ended. What gnuplot cannot draw
+ * is said; the table has it all the same. */
+rung_status report_chart(report *r, plot *chart, const char *kind);
 /* Groups of one operation on one device. */
 rung_status report_section(report *r, const report_group *groups, int count);
+
+/* ---- report_history.c --------------------------------------------------------------------- */
+
+/* What old reports measured of the same jobs; nothing where there are none. */
+rung_status report_history(report *r);
 
 /* ---- report_page.c ------------------------------------------------------------------------ */
 

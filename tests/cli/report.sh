@@ -94,6 +94,54 @@ fi
 only a.json c.json page.html
 rm page.html
 
+# What old reports measured stands beside records of a GPU that hold the same jobs, and nowhere else.
+# Of every file of docs/history that names a job its first row, as a record.
+same_job() {
+  local keys rungs names values job key
+  job=$(sed -n '2s/# job: //p' "$1")
+  IFS=, read -r -a names <<<"$(sed -n 3p "$1")"
+  IFS=, read -r -a values <<<"$(sed -n 4p "$1")"
+  echo '{"rung-records":3,"provenance":{"command":"rung bench"},"rules":{"hot":false}}'
+  echo '{"device":{"backend":"'"$2"'","name":"a device","identity":"it","facts":{}}}'
+  block=0
+  for i in "${!names[@]}"; do
+    job=${job//"{${names[i]}}"/${values[i]}}
+    [ "${names[i]}" = block ] && block=${values[i]}
+  done
+  echo '{"operation":"'"${job%% *}"'","job":{'"$(sed 's/^[a-z]* //; s/\([a-z]*\)=\([^ ]*\)/"\1":"\2"/g; s/ /,/g' <<<"$job")"'},"type":"f32","seed":"1","bytes":1.0,"flops":5.0'"$3"',"candidates":2}'
+  # Another block is another job to a file that has blocks, and no faster to one that has none.
+  echo '{"rung":"'"${names[-1]}"'","idea":"one","order":"canonical","block":7,"before":{"finding":"good"},"samples_ms":['"$([ "$block" -gt 0 ] && echo 0.01 || echo 0.02)"'],"clocks_mhz":[0],"stop":"steady"}'
+  echo '{"rung":"'"${names[-1]}"'","idea":"one","order":"canonical","block":'"$block"',"before":{"finding":"good"},"samples_ms":[0.0123,0.0123],"clocks_mhz":[0,0],"stop":"steady"}'
+}
+for file in "$root"/docs/history/*.csv; do
+  grep -q '^# job: ' "$file" || continue
+  same_job "$file" cuda "" >b.json
+  expect 0 - "$RUNG" report b.json -o page.html
+  well page.html
+  caption=$(sed -n '1s/^# //p' "$file" | sed "s/'/\&#39;/g")
+  for word in "Beside old reports" "<caption>$caption</caption>" "$(sed -n '3s/.*,//p' "$file"), old<"; do
+    holds page.html "$word"
+  done
+  row=$(grep -F "<tr><th scope=\"row\">$(sed -n '4s/,.*//p' "$file")</th>" page.html | tail -1)
+  value=$(printf %.4g "$(sed -n '4s/.*,//p' "$file")")
+  case $row in *">$value</td><td class=\"n\">0.0123</td>"*) ;; *) fail "$file: the row is $row" ;; esac
+  same_job "$file" cpu "" >b.json
+  expect 0 - "$RUNG" report b.json -o page.html
+  lacks page.html "Beside old reports"
+  same_job "$file" cuda ',"memory":"pinned"' >b.json
+  expect 0 - "$RUNG" report b.json -o page.html
+  lacks page.html "Beside old reports"
+done
+expect 0 - "$RUNG" report a.json -o page.html
+lacks page.html "Beside old reports"
+expect 0 - "$RUNG" report "$root/docs/results/h200/histogram-u32.json" -o page.html
+# The old report's own difference of 2^20, and a negative one of 8.
+for word in ">0.9267</td>" ">-0.4024</td>"; do holds page.html "$word"; done
+if command -v gnuplot >/dev/null; then
+  for word in "shared minus global, old" "global minus shared"; do holds page.html ">$word"; done
+fi
+rm -f b.json page.html
+
 # What cannot be read, or written.
 head -c -30 a.json >cut.json
 expect 3 "is cut off" "$RUNG" report cut.json -o page.html
