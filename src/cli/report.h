@@ -13,13 +13,17 @@ typedef struct report_group {
   int count;
 } report_group;
 
+struct looks;
+
 typedef struct report {
   const lab_records *records;
-  report_group *groups; /* those of an operation and device one behind the other */
+  const struct looks *looks; /* look.h; NULL: none */
+  report_group *groups;      /* those of an operation and device one behind the other */
   int count;
   bool charts;       /* gnuplot is here */
   const char *plots; /* the folder for the same charts as files; NULL: none */
   int drawn;         /* charts so far */
+  int pictures;      /* of looks, so far */
   FILE *to;
   rung_error *error;
 } report;
@@ -93,6 +97,11 @@ rung_status report_section(report *r, const report_group *groups, int count);
 /* What old reports measured of the same jobs; nothing where there are none. */
 rung_status report_history(report *r);
 
+/* ---- report_looks.c ----------------------------------------------------------------------- */
+
+/* What explain and timeline saw. */
+rung_status report_looks(report *r);
+
 /* ---- report_page.c ------------------------------------------------------------------------ */
 
 /* The whole page, to r->to. */
@@ -100,9 +109,9 @@ rung_status report_page(report *r);
 
 /* ---- report.c ----------------------------------------------------------------------------- */
 
-/* The report of records into a file, whole or not at all. plots NULL: none. */
-rung_status report_write(const lab_records *records, const char *path, const char *plots,
-                         rung_error *error);
+/* The report of records and looks into a file, whole or not at all. looks, plots NULL: none. */
+rung_status report_write(const lab_records *records, const struct looks *looks, const char *path,
+                         const char *plots, rung_error *error);
 /* That of the lines of a file of records. */
 rung_status report_write_lines(const json_t *lines, const char *path, rung_error *error);
 
