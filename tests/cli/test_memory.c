@@ -186,13 +186,23 @@ static int (*verb_named(const char *name))(int, char **) {
   static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-  } verbs[] = {
-      {"reduce", verb_reduce},       {"scan", verb_scan},           {"stencil", verb_stencil},
-      {"matmul", verb_matmul},       {"correlate", verb_correlate}, {"radiator", verb_radiator},
-      {"histogram", verb_histogram}, {"pairs", verb_pairs},         {"ladder", verb_ladder},
-      {"devices", verb_devices},     {"verify", verb_verify},       {"bench", verb_bench},
-      {"explain", verb_explain},     {"timeline", verb_timeline},   {"report", verb_report},
-      {"compare", verb_compare}};
+  } verbs[] = {{"reduce", verb_reduce},
+               {"scan", verb_scan},
+               {"stencil", verb_stencil},
+               {"matmul", verb_matmul},
+               {"correlate", verb_correlate},
+               {"radiator", verb_radiator},
+               {"histogram", verb_histogram},
+               {"pairs", verb_pairs},
+               {"ladder", verb_ladder},
+               {"devices", verb_devices},
+               {"verify", verb_verify},
+               {"bench", verb_bench},
+               {"explain", verb_explain},
+               {"timeline", verb_timeline},
+               {"report", verb_report},
+               {"compare", verb_compare},
+               {"tune", verb_tune}};
   for (size_t v = 0; v < sizeof verbs / sizeof *verbs; v++)
     if (strcmp(verbs[v].name, name) == 0) return verbs[v].run;
   fail_msg("no verb '%s'", name);
@@ -382,6 +392,23 @@ static void the_laboratory(void **state) {
   for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++) fail_each(&jobs[j]);
 }
 
+/* Where there is a place to keep it. What --show lists is by the device's identity, and of that the
+ * backend tells what it has memory to read. */
+static void what_was_tuned(void **state) {
+  (void)state;
+  static const job jobs[] = {
+      {"tune scan --device cpu --threads 2 --sizes n=64 --budget 0.001 --quiet -o out.npy",
+       TIMED | PARTLY | MANY},
+      {"scan in.npy -o out.npy --device cpu --threads 2 --quiet", EXACTLY},
+      {"tune --forget --device cpu --threads 2", EXACTLY},
+  };
+  setenv("XDG_CACHE_HOME", folder, 1);
+  for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++) fail_each(&jobs[j]);
+  setenv("XDG_CACHE_HOME", "/dev/null/nowhere", 1);
+  unlink("rung/tuned.json");
+  rmdir("rung");
+}
+
 static void inside_kernels(void **state) {
   (void)state;
   static const job jobs[] = {
@@ -397,9 +424,8 @@ static void inside_kernels(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(arrays),
-      cmocka_unit_test(points),
-      cmocka_unit_test(the_laboratory),
+      cmocka_unit_test(arrays),         cmocka_unit_test(points),
+      cmocka_unit_test(the_laboratory), cmocka_unit_test(what_was_tuned),
       cmocka_unit_test(inside_kernels),
   };
   return cmocka_run_group_tests(tests, begin, end);
