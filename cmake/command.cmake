@@ -59,7 +59,7 @@ else()
 endif()
 configure_file(cmake/rung_defaults.h.in ${rung_generated}/rung_defaults.h @ONLY)
 
-# What a report has besides its records, as text of C.
+# What a report has besides its records, as text of C: style, script and what old reports measured.
 function(rung_text name file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${file})
   file(READ ${PROJECT_SOURCE_DIR}/${file} text)
@@ -71,6 +71,11 @@ endfunction()
 rung_text(RUNG_REPORT_STYLE src/cli/report.css)
 rung_text(RUNG_REPORT_SCRIPT src/cli/report.js)
 file(SHA256 ${PROJECT_SOURCE_DIR}/src/cli/report.js RUNG_REPORT_SHA256)
+set(RUNG_REPORT_HISTORY "")
+foreach(name matmul-shared matmul-tiles reduce-finish scan histogram-shared pairs)
+  rung_text(history docs/history/${name}.csv)
+  string(APPEND RUNG_REPORT_HISTORY "\"${history}\", \\\n")
+endforeach()
 configure_file(cmake/rung_report.h.in ${rung_generated}/rung_report.h @ONLY)
 
 # Provenance for records, asked anew at every build.

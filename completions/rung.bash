@@ -35,7 +35,7 @@ _rung() {
         words="auto $("$command" ladder $operation 2>/dev/null |
           awk '{ sub(/^ *[*]? */, "") } $2 == "cpu" || $2 == "gpu" { print $1 }')"
         ;;
-      --block | --blocks | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights | --axis | --modulo | --bins | --range | --width | --log | --max | --box | --frames | --select | --with | --volume | --sample | --alpha | --beta | --part | --origin | --region | --strip | --launches) return ;;
+      --block | --blocks | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights | --axis | --modulo | --bins | --range | --width | --log | --max | --box | --frames | --select | --with | --volume | --sample | --alpha | --beta | --part | --origin | --region | --strip | --launches | --budget) return ;;
       -o | --output | --csv | --trace | --picture | --means | --edges | --c | --plots) ;;
       *)
         if [[ $word == -* ]]; then
@@ -45,7 +45,7 @@ _rung() {
                  on && match($0, /^  -[a-z]/) { print $1 }')
         else
           case $verb in
-            ladder | verify | bench | explain | timeline)
+            ladder | verify | bench | explain | timeline | tune)
               words=$("$command" ladder 2>/dev/null | awk -F: '/^[a-z]+:/ { print $1 }')
               ;;
           esac

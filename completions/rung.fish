@@ -34,7 +34,7 @@ end
 
 function __rung_wants_operation
     set -l words (commandline -opc)
-    test (count $words) -eq 2; and contains -- $words[2] ladder verify bench explain timeline
+    test (count $words) -eq 2; and contains -- $words[2] ladder verify bench explain timeline tune
 end
 
 complete -c rung -f -n 'test (count (commandline -opc)) -eq 1' -a '(__rung_verbs)'

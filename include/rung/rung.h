@@ -158,6 +158,20 @@ typedef struct rung_call {
   const char *used; /* written: the name of the rung that ran (static storage) */
 } rung_call;
 
+/* From now on "auto", which is no rung too, tries `rung` with `block` first for jobs of an
+ * operation's class, because it was found to be the fastest there: `rung tune` measures that, and
+ * `rung tune --show` lists `job`, `rung` and `block`. Results keep their bits: a rung that is not
+ * canonical is refused, and for a job that it cannot do, by its nature or for want of memory,
+ * "auto" takes what it takes else. Calls with a block or RUNG_MATH_FAST are left alone. Texts are
+ * copied. A class that was given before has its rung replaced; rung NULL: it has none any more.
+ *
+ * Status: OK; UNKNOWN_NAME: no such operation or rung on this device; UNSUPPORTED: one that is not
+ * canonical, or does not run here; BAD_ARGUMENT: a block that rung_ladder_at() does not list, a job
+ * that is NULL, "" or of 96 bytes or more (one that no call is of is taken, and means nothing);
+ * TOO_LARGE: 256 classes have one. On failure nothing is changed. */
+RUNG_API rung_status rung_prefer(rung_context *context, const char *operation, const char *job,
+                                 const char *rung, int block);
+
 /* ---- what is here ---------------------------------------------------------------------------
  *
  * Lists are walked by index, from 0 on. Each function fills the caller's struct, whose `size` is

@@ -48,6 +48,7 @@ int verb_scan(int argc, char **argv);
 int verb_stencil(int argc, char **argv);
 int verb_timeline(int argc, char **argv);
 int verb_tour(int argc, char **argv);
+int verb_tune(int argc, char **argv);
 int verb_verify(int argc, char **argv);
 
 /* ---- options: options.c ------------------------------------------------------------------- */
@@ -162,7 +163,7 @@ void cli_note(const cli_common *common, const char *verb, const char *format, ..
 
 /* ---- devices: device.c -------------------------------------------------------------------- */
 
-/* Opens a context; on failure *context is NULL and *error says why. */
+/* Opens a context that prefers what was tuned; on failure *context is NULL and *error says why. */
 rung_status cli_open(const cli_common *common, const char *device, rung_context **context,
                      rung_error *error);
 

@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "lab/tune.h"
 
 rung_status cli_carry(rung_context *context, rung_status status, rung_error *error) {
   if (status == RUNG_OK) return RUNG_OK;
@@ -11,7 +12,10 @@ rung_status cli_open(const cli_common *common, const char *device, rung_context 
   /* What is measured waits for nothing else, and is seen on no other stream. */
   rung_options options = {.device = device, .threads = common->threads, .stream = RUNG_OWN_STREAM};
   rung_status status = rung_open(context, &options);
-  if (status == RUNG_OK) return RUNG_OK;
+  if (status == RUNG_OK) {
+    lab_tuned_apply(*context);
+    return RUNG_OK;
+  }
   cli_carry(*context, status, error);
   rung_close(*context);
   *context = NULL;

@@ -321,9 +321,13 @@ static rung_status draw(explanation *e, rung_error *error) {
   if (verdict->finding == LAB_UNSUPPORTED)
     return rung_fail(error, RUNG_UNSUPPORTED, "nothing to draw: %s", verdict->sentence);
   if (verdict->finding != LAB_GOOD) return RUNG_OK;
+  char title[RUNG_LABEL + 128];
+  snprintf(title, sizeof title, "%.30s, rung %.30s: %s", e->operation->name, e->rungs[0].row->name,
+           e->test_case.label);
   rung_status status = file_replace_begin(&e->picture, e->request->picture, error);
   return status ? status
-                : explain_draw(e->picture.stream, e->rungs, e->operation, &e->test_case, error);
+                : explain_draw(e->picture.stream, &e->rungs[0].profile, title,
+                               e->rungs[0].row->idea, NULL, NULL, error);
 }
 
 static void print(const explanation *e) {

@@ -24,17 +24,66 @@ static json_t *lines_json(const rung_profile_kernel *kernel) {
   return lines;
 }
 
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+const char *explain_deed_name(rung_deed deed) {
+  static const char *const names[] = {
+      [RUNG_DID_WORK] = "work",       [RUNG_DID_LOAD] = "load",
+      [RUNG_DID_STORE] = "store",     [RUNG_DID_ATOMIC] = "atomic",
+      [RUNG_DID_BARRIER] = "barrier", [RUNG_DID_EXCHANGE] = "exchange"};
+  return names[deed];
+}
+
+/* Of the lanes that took part, from the 128 bytes on in which the lowest lies: the same every time,
+ * with the same banks and sectors. */
+static json_t *addresses_json(const rung_profile_step *step) {
+  enum { LINE = 128 };
+  json_t *list = json_array();
+  uint64_t least = UINT64_MAX;
+  for (int lane = 0; lane < RUNG_LANES; lane++)
+    if (step->lanes >> lane & 1 && step->address[lane] < least) least = step->address[lane];
+  for (int lane = 0; lane < RUNG_LANES && step->bytes > 0; lane++)
+    if (step->lanes >> lane & 1)
+      cli_append(&list, json_integer((json_int_t)(step->address[lane] - least / LINE * LINE)));
+  return list;
+}
+
+static json_t *step_json(const rung_profile_step *step, uint64_t first_place) {
+  return lab_object("{s:i, s:i, s:s, s:I, s:s?, s:i, s:b, s:I, s:I, s:i, s:i, s:i, s:o}", "warp",
+                    step->warp, "phase", step->phase, "deed", explain_deed_name(step->deed),
+                    "place", (json_int_t)(step->place - first_place), "file", step->file, "line",
+                    step->line, "shared", step->shared, "lanes", (json_int_t)step->lanes, "all",
+                    (json_int_t)step->all, "bytes", step->bytes, "sectors", step->sectors, "depth",
+                    step->depth, "addresses", addresses_json(step));
+}
+
+static json_t *steps_json(const rung_profile_kernel *kernel) {
+  json_t *steps = json_array();
+  uint64_t first = UINT64_MAX;
+  for (int64_t i = 0; i < kernel->step_count; i++)
+    if (kernel->steps[i].place < first) first = kernel->steps[i].place;
+  for (int64_t i = 0; i < kernel->step_count; i++)
+    cli_append(&steps, step_json(&kernel->steps[i], first));
+  return steps;
+}
+
+/* ---- kernels -------------------------------------------------------------------------------- */
+
 static json_t *kernels_json(const rung_profile *profile) {
   json_t *kernels = json_array();
   for (int i = 0; i < profile->count; i++) {
     const rung_profile_kernel *kernel = &profile->kernels[i];
-    cli_append(
-        &kernels,
+    json_t *one =
         lab_object("{s:s, s:I, s:I, s:I, s:i, s:I, s:o, s:o}", "kernel", kernel->name, "launches",
                    (json_int_t)kernel->launches, "blocks", (json_int_t)kernel->blocks, "warps",
                    (json_int_t)kernel->warps, "threads", kernel->threads, "shared_bytes",
                    (json_int_t)kernel->shared_bytes, "counts", counts_json(&kernel->total, true),
-                   "lines", lines_json(kernel)));
+                   "lines", lines_json(kernel));
+    if (kernel->step_count > 0) {
+      cli_set(&one, "steps_lost", json_integer((json_int_t)kernel->steps_lost));
+      cli_set(&one, "steps", steps_json(kernel));
+    }
+    cli_append(&kernels, one);
   }
   return kernels;
 }
@@ -74,8 +123,8 @@ json_t *explain_json(const explained *list, int count, const rung_case *test_cas
                      const char *device) {
   json_t *rungs = json_array();
   for (int i = 0; i < count; i++) cli_append(&rungs, rung_json(&list[i], test_case));
-  return lab_object("{s:s, s:s, s:s, s:s, s:I, s:f, s:f, s:o}", "verb", "explain", "device", device,
-                    "operation", test_case->operation->name, "job", test_case->label, "seed",
-                    (json_int_t)test_case->seed, "least_bytes", test_case->bytes, "least_flops",
-                    test_case->flops, "rungs", rungs);
+  return lab_object("{s:s, s:i, s:s, s:s, s:s, s:I, s:f, s:f, s:o}", "verb", "explain", "version",
+                    EXPLAIN_VERSION, "device", device, "operation", test_case->operation->name,
+                    "job", test_case->label, "seed", (json_int_t)test_case->seed, "least_bytes",
+                    test_case->bytes, "least_flops", test_case->flops, "rungs", rungs);
 }

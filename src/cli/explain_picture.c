@@ -180,6 +180,7 @@ static void look_at(const rung_profile_step *step, cells *of) {
 
 typedef struct picture {
   FILE *to;
+  FILE *words; /* the same as text, where it is wanted */
   int y, rows; /* so far */
   int warps;   /* of the kernel under way, shown */
   int threads; /* of those */
@@ -311,6 +312,7 @@ static void draw_row(picture *p, const row *of) {
     note(p, of, warps, "at one address", "", depth_of, 0, text);
     if (text[0]) svg_words(p->to, right_of(p) + 12, 10, NULL, text);
   }
+  if (p->words) fprintf(p->words, "%d,%s,%s,%s\n", p->rows + 1, kind, place, text);
   fputs("</g>\n", p->to);
   p->y += ROW;
   p->rows++;
@@ -386,31 +388,32 @@ static void draw_legend(picture *p) {
 }
 
 /* Kinds differ by shape and number, too. */
-static const char style[] =
+const char explain_style[] =
     "<defs><pattern id=\"hatch\" width=\"3\" height=\"3\" patternUnits=\"userSpaceOnUse\" "
     "patternTransform=\"rotate(45)\"><path d=\"M0 0v3\" stroke=\"#d1495b\" stroke-width=\"1.6\" "
     "stroke-opacity=\".35\"/></pattern></defs>\n"
-    "<style>text{font:10px ui-monospace,monospace;fill:currentColor}.title{font-size:14px}"
-    ".heading{font-size:12px;font-weight:bold}.end{text-anchor:end}"
-    ".number text{font-size:7px;text-anchor:middle}"
-    ".idle{stroke:currentColor;stroke-width:2.6;opacity:.6}"
-    ".works{fill:currentColor;fill-opacity:.5}"
-    ".global{fill:#2f81f7;fill-opacity:.2;stroke:#2f81f7}"
-    ".shared{fill:#2da44e;fill-opacity:.2;stroke:#2da44e}"
-    ".conflict{fill:url(#hatch);stroke:#d1495b;stroke-width:1.5}"
-    ".atomic{fill:#d1762a;fill-opacity:.2;stroke:#d1762a;stroke-dasharray:2 1}"
-    ".exchange{fill:#b65bc4;fill-opacity:.3;stroke:#b65bc4}"
-    ".barrier{stroke:currentColor;stroke-width:2}</style>\n";
+    "<style>.steps text{font:10px ui-monospace,monospace;fill:currentColor}"
+    ".steps .title{font-size:14px}"
+    ".steps .heading{font-size:12px;font-weight:bold}.steps .end{text-anchor:end}"
+    ".steps .number text{font-size:7px;text-anchor:middle}"
+    ".steps .idle{stroke:currentColor;stroke-width:2.6;opacity:.6}"
+    ".steps .works{fill:currentColor;fill-opacity:.5}"
+    ".steps .global{fill:#2f81f7;fill-opacity:.2;stroke:#2f81f7}"
+    ".steps .shared{fill:#2da44e;fill-opacity:.2;stroke:#2da44e}"
+    ".steps .conflict{fill:url(#hatch);stroke:#d1495b;stroke-width:1.5}"
+    ".steps .atomic{fill:#d1762a;fill-opacity:.2;stroke:#d1762a;stroke-dasharray:2 1}"
+    ".steps .exchange{fill:#b65bc4;fill-opacity:.3;stroke:#b65bc4}"
+    ".steps .barrier{stroke:currentColor;stroke-width:2}</style>\n";
 
 /* What follows the head, of which the height is known at its end. */
-static rung_status draw_all(const explained *the, picture *p, char **text, size_t *length,
+static rung_status draw_all(const rung_profile *profile, picture *p, char **text, size_t *length,
                             rung_error *error) {
-  const int count = the->profile.count;
+  const int count = profile->count;
   p->to = open_memstream(text, length);
   if (!p->to) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a picture");
   draw_legend(p);
   for (int k = 0; k < count; k++)
-    draw_kernel(p, &the->profile.kernels[k], MOST_ROWS * (k + 1) / count,
+    draw_kernel(p, &profile->kernels[k], MOST_ROWS * (k + 1) / count,
                 (long)MOST_BYTES * (k + 1) / count);
   if (fclose(p->to) == 0) return RUNG_OK;
   return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a picture");
@@ -425,23 +428,22 @@ static int width_of(const rung_profile *profile) {
   return width < NARROWEST ? NARROWEST : width;
 }
 
-rung_status explain_draw(FILE *to, const explained *the, const rung_operation *operation,
-                         const rung_case *test_case, rung_error *error) {
-  char *body = NULL, title[RUNG_LABEL + 128];
+rung_status explain_draw(FILE *to, const rung_profile *profile, const char *title, const char *idea,
+                         const char *id, FILE *words, rung_error *error) {
+  char *body = NULL;
   size_t length = 0;
-  picture p = {.y = 54};
-  rung_status status = draw_all(the, &p, &body, &length, error);
+  picture p = {.words = words, .y = 54};
+  rung_status status = draw_all(profile, &p, &body, &length, error);
   if (!status) {
-    snprintf(title, sizeof title, "%.30s, rung %.30s: %s", operation->name, the->row->name,
-             test_case->label);
-    svg_begin(to, width_of(&the->profile), p.y + 24, "picture", false, title,
+    svg_begin(to, width_of(profile), p.y + 24, id ? id : "picture", id != NULL, title,
               "What the threads of one block do on the simulated GPU: threads from left to right, "
               "steps from top to bottom.");
-    fputs(style, to);
+    if (!id) fputs(explain_style, to);
+    fputs("<g class=\"steps\">", to);
     svg_words(to, 8, 24, "title", title);
-    svg_words(to, 8, 42, NULL, the->row->idea);
+    svg_words(to, 8, 42, NULL, idea);
     fputs(body, to);
-    fputs("</svg>\n", to);
+    fputs("</g></svg>\n", to);
   }
   free(body);
   return status;

@@ -27,6 +27,7 @@ static const cli_verb verbs[] = {
     {"report", "records as one page: tables, charts, provenance", verb_report},
     {"explain", "what the GPU rungs' kernels do, counted line by line", verb_explain},
     {"timeline", "when each block ran, and on which multiprocessor", verb_timeline},
+    {"tune", "the fastest rung and block by job, kept for this machine", verb_tune},
     {"clocks", "what each clock measures, how finely, and when it lies", verb_clocks},
     {"devices", "what is here, and what it can do", verb_devices}};
 

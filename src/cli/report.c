@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/look.h"
 #include "cli/report.h"
 
 static const char verb[] = "report";
@@ -22,11 +23,12 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
 
 static const cli_usage usage = {
     .verb = verb,
-    .synopsis = "RECORD... [OPTION]...",
+    .synopsis = "FILE... [OPTION]...",
     .about =
         "One HTML page of the records of bench and tour: the verdict in words, ladders, times\n"
         "over size and block, rooflines, bits, samples, provenance. Charts are drawn by gnuplot\n"
-        "where it is installed; a table stands behind each.",
+        "where it is installed; a table stands behind each. What explain and timeline write with\n"
+        "--json joins them: counts of the simulator and of hardware side by side, and pictures.",
     .example = "rung report record.json -o report.html",
     .common = CLI_OUTPUT,
     .output_help = "write the page there; default: standard output",
@@ -47,8 +49,8 @@ static rung_status make_folder(const char *path, rung_error *error) {
                    strerror(errno));
 }
 
-rung_status report_write(const lab_records *records, const char *path, const char *plots,
-                         rung_error *error) {
+rung_status report_write(const lab_records *records, const struct looks *looks, const char *path,
+                         const char *plots, rung_error *error) {
   report r;
   file_replace file = {0};
   rung_status status = report_begin(&r, records, error);
@@ -56,6 +58,7 @@ rung_status report_write(const lab_records *records, const char *path, const cha
   if (!status) status = file_replace_begin(&file, path, error);
   r.to = file.stream;
   r.plots = plots;
+  r.looks = looks;
   if (!status) {
     r.charts = plot_possible();
     status = report_page(&r);
@@ -74,8 +77,21 @@ rung_status report_write_lines(const json_t *lines, const char *path, rung_error
   if (!text) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the report");
   rung_status status = lab_read(&records, "the record", text, strlen(text), error);
   free(text);
-  if (!status) status = report_write(&records, path, NULL, error);
+  if (!status) status = report_write(&records, NULL, path, NULL, error);
   lab_records_free(&records);
+  return status;
+}
+
+/* Records, or what explain or timeline wrote. */
+static rung_status read_file(const char *path, lab_records *records, looks *seen,
+                             rung_error *error) {
+  char *text;
+  size_t length = 0;
+  rung_status status = lab_read_all(path, &text, &length, error);
+  if (!status)
+    status = look_is(text, length) ? look_read(seen, path, text, length, error)
+                                   : lab_read(records, path, text, length, error);
+  free(text);
   return status;
 }
 
@@ -87,10 +103,14 @@ int verb_report(int argc, char **argv) {
   rung_error error = {0};
   lab_records records = {0};
   rung_status status = RUNG_OK;
-  for (int i = first; i < argc && !status; i++) status = lab_read_file(&records, argv[i], &error);
-  if (!status) status = report_write(&records, common.output ? common.output : "-", plots, &error);
+  looks seen = {0};
+  for (int i = first; i < argc && !status; i++)
+    status = read_file(argv[i], &records, &seen, &error);
+  if (!status)
+    status = report_write(&records, &seen, common.output ? common.output : "-", plots, &error);
   if (!status && !plot_possible())
     cli_note(&common, verb, "no charts: gnuplot is not here (Debian: gnuplot-nox)");
   lab_records_free(&records);
+  looks_free(&seen);
   return cli_end(verb, &error);
 }

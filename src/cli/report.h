@@ -13,13 +13,17 @@ typedef struct report_group {
   int count;
 } report_group;
 
+struct looks;
+
 typedef struct report {
   const lab_records *records;
-  report_group *groups; /* those of an operation and device one behind the other */
+  const struct looks *looks; /* look.h; NULL: none */
+  report_group *groups;      /* those of an operation and device one behind the other */
   int count;
   bool charts;       /* gnuplot is here */
   const char *plots; /* the folder for the same charts as files; NULL: none */
   int drawn;         /* charts so far */
+  int pictures;      /* of looks, so far */
   FILE *to;
   rung_error *error;
 } report;
@@ -45,6 +49,8 @@ const lab_read_case *report_largest(const report_group *group);
 double report_gain(const lab_read_case *of);
 /* What its device is called. */
 const char *report_device(const lab_read_case *of);
+/* Whether two cases are of one operation on one device. */
+bool report_same_place(const lab_read_case *a, const lab_read_case *b);
 bool report_same_section(const report_group *a, const report_group *b);
 
 /* ---- report_charts.c ---------------------------------------------------------------------- */
@@ -78,8 +84,23 @@ void html_term(const report *r, const char *name, const char *value);
 
 /* ---- report_section.c --------------------------------------------------------------------- */
 
+/* A chart is begun, unless there are none; false: it is not. */
+bool report_chart_begin(report *r, plot *chart, rung_status *status);
+/* One that was begun and described: into the page, and the folder; ended. What gnuplot cannot draw
+ * is said; the table has it all the same. */
+rung_status report_chart(report *r, plot *chart, const char *kind);
 /* Groups of one operation on one device. */
 rung_status report_section(report *r, const report_group *groups, int count);
+
+/* ---- report_history.c --------------------------------------------------------------------- */
+
+/* What old reports measured of the same jobs; nothing where there are none. */
+rung_status report_history(report *r);
+
+/* ---- report_looks.c ----------------------------------------------------------------------- */
+
+/* What explain and timeline saw. */
+rung_status report_looks(report *r);
 
 /* ---- report_page.c ------------------------------------------------------------------------ */
 
@@ -88,9 +109,9 @@ rung_status report_page(report *r);
 
 /* ---- report.c ----------------------------------------------------------------------------- */
 
-/* The report of records into a file, whole or not at all. plots NULL: none. */
-rung_status report_write(const lab_records *records, const char *path, const char *plots,
-                         rung_error *error);
+/* The report of records and looks into a file, whole or not at all. looks, plots NULL: none. */
+rung_status report_write(const lab_records *records, const struct looks *looks, const char *path,
+                         const char *plots, rung_error *error);
 /* That of the lines of a file of records. */
 rung_status report_write_lines(const json_t *lines, const char *path, rung_error *error);
 

@@ -44,27 +44,28 @@ static bool same_text(const json_t *a, const json_t *b, const char *key) {
   return strcmp(lab_read_text(a, key), lab_read_text(b, key)) == 0;
 }
 
-static bool same_place(const lab_read_case *a, const lab_read_case *b) {
+bool report_same_place(const lab_read_case *a, const lab_read_case *b) {
   return strcmp(a->operation, b->operation) == 0 && same_text(a->device, b->device, "backend") &&
          same_text(a->device, b->device, "identity");
 }
 
 static bool same_kind(const lab_read_case *a, const lab_read_case *b) {
   char first[RUNG_LABEL + 8], second[RUNG_LABEL + 8];
-  if (!same_place(a, b) || a->hot != b->hot || strcmp(a->memory, b->memory) != 0) return false;
+  if (!report_same_place(a, b) || a->hot != b->hot || strcmp(a->memory, b->memory) != 0)
+    return false;
   kind_of(a->label, first);
   kind_of(b->label, second);
   return strcmp(first, second) == 0;
 }
 
 bool report_same_section(const report_group *a, const report_group *b) {
-  return same_place(a->cases[0], b->cases[0]);
+  return report_same_place(a->cases[0], b->cases[0]);
 }
 
 /* Puts a new group behind the last of its operation and device. */
 static report_group *add_group(report *r, const lab_read_case *of) {
   int at = r->count;
-  while (at > 0 && !same_place(r->groups[at - 1].cases[0], of)) at--;
+  while (at > 0 && !report_same_place(r->groups[at - 1].cases[0], of)) at--;
   if (at == 0) at = r->count;
   memmove(&r->groups[at + 1], &r->groups[at], (size_t)(r->count - at) * sizeof *r->groups);
   r->count++;

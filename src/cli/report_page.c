@@ -196,18 +196,20 @@ static void put_head(const report *r) {
 rung_status report_page(report *r) {
   rung_status status = RUNG_OK;
   put_head(r);
-  say_all(r);
+  if (r->count > 0) say_all(r);
   for (int g = 0, next; g < r->count && !status; g = next) {
     next = g + 1;
     while (next < r->count && report_same_section(&r->groups[g], &r->groups[next])) next++;
     status = report_section(r, &r->groups[g], next - g);
   }
+  if (!status) status = report_looks(r);
+  if (!status) status = report_history(r);
   if (status) return status;
   say_bits(r);
-  say_machines(r);
+  if (r->count > 0) say_machines(r);
   fprintf(r->to,
-          "</main>\n<footer><p>Made by rung %s from records alone: "
-          "<code>rung report RECORD... -o report.html</code></p></footer>\n<script>%s</script>\n"
+          "</main>\n<footer><p>Made by rung %s from files alone: "
+          "<code>rung report FILE... -o report.html</code></p></footer>\n<script>%s</script>\n"
           "</body></html>\n",
           rung_version(), RUNG_REPORT_SCRIPT);
   return RUNG_OK;

@@ -27,7 +27,7 @@ static rung_status keep(report *r, plot *chart, plot_kind kind, const char *name
 
 /* A chart that was begun and described: into the page, and the folder. What gnuplot cannot draw is
  * said; the table has it all the same. */
-static rung_status put_chart(report *r, plot *chart, const char *kind) {
+rung_status report_chart(report *r, plot *chart, const char *kind) {
   char name[64], *image = NULL;
   size_t length = 0;
   snprintf(name, sizeof name, "chart-%02d-%s", ++r->drawn, kind);
@@ -53,7 +53,7 @@ static rung_status put_chart(report *r, plot *chart, const char *kind) {
   return status;
 }
 
-static bool chart_begin(report *r, plot *chart, rung_status *status) {
+bool report_chart_begin(report *r, plot *chart, rung_status *status) {
   if (!*status && r->charts) *status = plot_begin(chart, 760, 320, r->error);
   return !*status && r->charts;
 }
@@ -112,9 +112,9 @@ static void say_peak(const report *r, const lab_read_case *of) {
 static rung_status put_ladder(report *r, const lab_read_case *of) {
   rung_status status = RUNG_OK;
   plot chart;
-  if (report_draws_ladder(of) && chart_begin(r, &chart, &status)) {
+  if (report_draws_ladder(of) && report_chart_begin(r, &chart, &status)) {
     report_ladder(&chart, of);
-    status = put_chart(r, &chart, "ladder");
+    status = report_chart(r, &chart, "ladder");
   }
   const lab_read_candidate *rungs[REPORT_RUNGS];
   const int count = report_rungs(of, rungs);
@@ -137,9 +137,9 @@ static rung_status put_sizes(report *r, const report_group *group) {
   rung_status status = RUNG_OK;
   plot chart;
   if (!report_is_sweep(group) || count == 0) return RUNG_OK;
-  if (chart_begin(r, &chart, &status)) {
+  if (report_chart_begin(r, &chart, &status)) {
     report_sizes(&chart, group);
-    status = put_chart(r, &chart, "sizes");
+    status = report_chart(r, &chart, "sizes");
   }
   fputs(
       "<div class=\"t\" role=\"region\" tabindex=\"0\" aria-label=\"Time over size\"><table>"
@@ -169,9 +169,9 @@ static rung_status put_blocks(report *r, const lab_read_case *of) {
   rung_status status = RUNG_OK;
   plot chart;
   if (!report_draws_blocks(of)) return RUNG_OK;
-  if (chart_begin(r, &chart, &status)) {
+  if (report_chart_begin(r, &chart, &status)) {
     report_blocks(&chart, of);
-    status = put_chart(r, &chart, "blocks");
+    status = report_chart(r, &chart, "blocks");
   }
   html_table(r, "Block sizes", "rung|#threads a block|#ms|verdict");
   for (int i = 0; i < of->count; i++) {
@@ -194,9 +194,9 @@ static rung_status put_roofline(report *r, const report_group *groups, int count
   rung_status status = RUNG_OK;
   plot chart;
   if (!report_draws_roofline(groups, count)) return RUNG_OK;
-  if (chart_begin(r, &chart, &status)) {
+  if (report_chart_begin(r, &chart, &status)) {
     report_roofline(&chart, groups, count);
-    status = put_chart(r, &chart, "roofline");
+    status = report_chart(r, &chart, "roofline");
   }
   html_table(r, "Measured peaks", "what|#read GB/s|#write GB/s|#copy GB/s|#10^9 multiply-adds/s");
   for (size_t i = 0; i < json_array_size(levels); i++) {
@@ -266,9 +266,9 @@ rung_status report_section(report *r, const report_group *groups, int count) {
     status = put_group(r, &groups[g]);
   }
   if (!status) status = put_roofline(r, groups, count);
-  if (report_draws_ladder(of) && chart_begin(r, &chart, &status)) {
+  if (report_draws_ladder(of) && report_chart_begin(r, &chart, &status)) {
     report_samples(&chart, of);
-    status = put_chart(r, &chart, "samples");
+    status = report_chart(r, &chart, "samples");
   }
   fputs("</section>\n", r->to);
   return status;

@@ -32,11 +32,11 @@ void svg_begin(FILE *to, int width, int height, const char *id, bool inlined, co
                const char *description) {
   fprintf(to, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"%s-t %s-d\"", width,
           height, id, id);
-  if (!inlined) fprintf(to, " width=\"%d\" height=\"%d\"", width, height);
   fprintf(to,
-          " xmlns=\"http://www.w3.org/2000/svg\" font-family=\"system-ui,sans-serif\">\n"
+          " width=\"%d\" height=\"%d\" xmlns=\"http://www.w3.org/2000/svg\" "
+          "font-family=\"system-ui,sans-serif\">\n"
           "<title id=\"%s-t\">",
-          id);
+          width, height, id);
   svg_escape(to, title);
   fprintf(to, "</title>\n<desc id=\"%s-d\">", id);
   svg_escape(to, description);

@@ -250,14 +250,14 @@ static json_t *timeline_json(const look *the) {
                           "end", (json_int_t)(b->end - f->first)));
   }
   return lab_object(
-      "{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:i, s:I, s:I, s:o}", "verb",
-      verb, "device", the->device, "operation", the->operation->name, "job", the->test_case.label,
-      "rung", the->row->name, "block_size", the->common->block, "seed",
-      (json_int_t)the->test_case.seed, "unit", the->unit, "span", (json_int_t)f->span, "tick",
-      (json_int_t)f->tick, "at_once", (json_int_t)f->at_once, "multiprocessors_used",
-      (json_int_t)f->processors, "multiprocessors", the->context->device.processors,
-      "least_blocks_each", (json_int_t)f->least, "most_blocks_each", (json_int_t)f->most, "blocks",
-      blocks);
+      "{s:s, s:i, s:s, s:s, s:s, s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:i, s:I, s:I, s:o}",
+      "verb", verb, "version", TIMELINE_VERSION, "device", the->device, "operation",
+      the->operation->name, "job", the->test_case.label, "rung", the->row->name, "block_size",
+      the->common->block, "seed", (json_int_t)the->test_case.seed, "unit", the->unit, "span",
+      (json_int_t)f->span, "tick", (json_int_t)f->tick, "at_once", (json_int_t)f->at_once,
+      "multiprocessors_used", (json_int_t)f->processors, "multiprocessors",
+      the->context->device.processors, "least_blocks_each", (json_int_t)f->least,
+      "most_blocks_each", (json_int_t)f->most, "blocks", blocks);
 }
 
 /* The files beside the results. A step of the simulator is traced as a nanosecond. */
@@ -270,8 +270,8 @@ static rung_status write_files(look *the, const request *r, rung_error *error) {
     status = trace_write(r->trace, &the->timeline, the->figures.first, 1000, title, error);
   if (!status && r->picture) status = file_replace_begin(&the->picture, r->picture, error);
   if (!status && r->picture)
-    status =
-        timeline_draw(the->picture.stream, &the->timeline, &the->figures, the->unit, title, error);
+    status = timeline_draw(the->picture.stream, &the->timeline, &the->figures, the->unit, title,
+                           NULL, error);
   return status;
 }
 

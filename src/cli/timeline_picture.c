@@ -92,16 +92,17 @@ static void draw_scale(FILE *to, const lab_timeline_figures *figures, const char
   svg_words(to, 8, TOP - 8, NULL, "place");
 }
 
-static const char style[] =
-    "<style>text{font:10px ui-monospace,monospace;fill:currentColor}.title{font-size:14px}"
-    ".end{text-anchor:end}.middle{text-anchor:middle}"
-    ".block text{font-size:8px;text-anchor:middle}"
-    ".block rect{fill:#2f81f7;fill-opacity:.2;stroke:#2f81f7;stroke-width:.8}"
-    ".scale{stroke:currentColor;stroke-width:.5;stroke-dasharray:2 2;opacity:.6}</style>\n";
+const char timeline_style[] =
+    "<style>.blocks text{font:10px ui-monospace,monospace;fill:currentColor}"
+    ".blocks .title{font-size:14px}"
+    ".blocks .end{text-anchor:end}.blocks .middle{text-anchor:middle}"
+    ".blocks .block text{font-size:8px;text-anchor:middle}"
+    ".blocks .block rect{fill:#2f81f7;fill-opacity:.2;stroke:#2f81f7;stroke-width:.8}"
+    ".blocks .scale{stroke:currentColor;stroke-width:.5;stroke-dasharray:2 2;opacity:.6}</style>\n";
 
 rung_status timeline_draw(FILE *to, const lab_timeline *timeline,
                           const lab_timeline_figures *figures, const char *unit, const char *title,
-                          rung_error *error) {
+                          const char *id, rung_error *error) {
   char *body = NULL;
   size_t length = 0;
   int bottom = TOP;
@@ -110,16 +111,17 @@ rung_status timeline_draw(FILE *to, const lab_timeline *timeline,
   if (lines) draw_bars(lines, figures, bars, timeline->count, &bottom);
   const bool whole = lines && fclose(lines) == 0;
   if (whole) {
-    svg_begin(to, WIDTH, bottom + 16, "timeline", false, title,
+    svg_begin(to, WIDTH, bottom + 16, id ? id : "timeline", id != NULL, title,
               "When each block ran: a line for each place of each multiprocessor, a bar for each "
               "block, time from left to right.");
-    fputs(style, to);
+    if (!id) fputs(timeline_style, to);
+    fputs("<g class=\"blocks\">", to);
     svg_words(to, 8, 24, "title", title);
     svg_words(to, 8, 42, NULL,
               "A bar for each block, with its number; a line for each place of a multiprocessor.");
     draw_scale(to, figures, unit, bottom);
     fputs(body, to);
-    fputs("\n</svg>\n", to);
+    fputs("\n</g></svg>\n", to);
   }
   free(body);
   free(bars);

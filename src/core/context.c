@@ -280,6 +280,7 @@ void rung_close(rung_context *context) {
     context->backend->close(context->state);
     depart(context->backend, &caller);
   }
+  free(context->preferred);
   free(context);
 }
 

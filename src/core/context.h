@@ -12,6 +12,7 @@ typedef struct rung_caller {
 } rung_caller;
 
 typedef struct rung_kept rung_kept;
+typedef struct rung_preference rung_preference; /* core/prefer.h */
 
 struct rung_context {
   const rung_backend *backend; /* NULL where opening failed */
@@ -21,10 +22,12 @@ struct rung_context {
   void *scratch, *zeros, *captured_zeros, *host_scratch, *chunks;
   size_t scratch_bytes, zeros_bytes, zeroed_bytes, captured_zeros_bytes, host_scratch_bytes,
       chunk_bytes;
-  bool capturing, captured; /* this call goes into a graph; one has, whose memory stays */
-  rung_kept *kept;          /* memory of graphs that has been outgrown */
-  int64_t memory_limit;     /* of the device's memory, for scratch and zeros; 0: none */
-  rung_caller caller;       /* from rung_begin() to rung_end() */
+  bool capturing, captured;   /* this call goes into a graph; one has, whose memory stays */
+  rung_kept *kept;            /* memory of graphs that has been outgrown */
+  int64_t memory_limit;       /* of the device's memory, for scratch and zeros; 0: none */
+  rung_preference *preferred; /* by rung_prefer() */
+  int preferences;
+  rung_caller caller; /* from rung_begin() to rung_end() */
   rung_error error;
 };
 

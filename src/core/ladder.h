@@ -5,7 +5,7 @@
 #include "backend/backend.h"
 #include "core/tensor.h"
 
-enum { RUNG_TASK_ARRAYS = 10, RUNG_REASON = 240, RUNG_PROBLEM_BYTES = 1024 };
+enum { RUNG_TASK_ARRAYS = 10, RUNG_REASON = 240, RUNG_PROBLEM_BYTES = 1024, RUNG_CLASS = 96 };
 
 /* What a rung gets: everything validated, nothing to allocate, nothing to ask. */
 typedef struct rung_task {
@@ -108,6 +108,9 @@ typedef struct rung_operation {
   rung_row *rows;      /* each family's rungs from the simplest to the fastest: the last
                                 canonical one that supports a job is what `auto` takes */
   int count;
+  /* What decides which rung is the fastest for a job, as words: its types and variants, and its
+   * extents by their power of two, "sum f32 outer=1 n=2^20 inner=1". NULL: nothing is known. */
+  void (*class_of)(const void *problem, char text[RUNG_CLASS]);
 } rung_operation;
 
 #ifdef __cplusplus

@@ -8,6 +8,7 @@
 
 #include "core/call.h"
 #include "core/plan.h"
+#include "core/prefer.h"
 #include "core/transfer.h"
 
 typedef struct run {
@@ -355,6 +356,21 @@ static rung_status keep_range(const rung_plan *plan, rung_stretch *stretch) {
   return RUNG_OK;
 }
 
+/* By the rung that is preferred for such jobs; where it cannot be, by the one that any call takes.
+ */
+static rung_status make_plan(rung_context *context, rung_job *job, const rung_call *call,
+                             rung_plan *plan, rung_piece_plan *first) {
+  rung_call instead;
+  if (rung_preferred(context, job, call, &instead)) {
+    job->task.block = instead.block;
+    if (rung_plan_make(context, job, &instead, plan, first) == RUNG_OK) return RUNG_OK;
+    job->task.block = call->block;
+    context->error.status = RUNG_OK;
+    context->error.sentence[0] = '\0';
+  }
+  return rung_plan_make(context, job, call, plan, first);
+}
+
 static rung_status run_job(rung_context *context, rung_job *job, const rung_call *call,
                            const char **used) {
   job->task.device = &context->device;
@@ -364,7 +380,7 @@ static rung_status run_job(rung_context *context, rung_job *job, const rung_call
   if (status != RUNG_OK) return status;
   rung_plan plan;
   run run = {.plan = &plan, .context = context, .job = job};
-  status = rung_plan_make(context, job, call, &plan, &run.layouts[0]);
+  status = make_plan(context, job, call, &plan, &run.layouts[0]);
   if (status == RUNG_OK && job->stretch != NULL) status = keep_range(&plan, job->stretch);
   if (status != RUNG_OK) return status;
   for (int k = 0; k < job->axes; k++)

@@ -1,77 +1,23 @@
 /* Where peaks are kept between runs. The file is anybody's to damage: nothing in it is believed
  * that a measurement could not have written. */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "lab/cache.h"
 #include "lab/json.h"
 #include "lab/lab.h"
 #include "lab/store.h"
 
-enum { FILE_VERSION = 1, KEY = 256 };
-static const int64_t most_bytes = 1 << 20;
+static const char leaf[] = "peaks.json", kind[] = "rung-peaks";
+enum { FILE_VERSION = 1 };
 /* GB/s, or 1e9 multiply-adds a second: no machine there is lies outside. */
 static const double least_rate = 1e-3, most_rate = 1e7;
 /* Tasks per processor: a measurement of a busier machine is not used on a quieter one. */
 static const double busy = 0.5;
 
-static bool is_directory(const char *path) {
-  struct stat is;
-  return mkdir(path, 0777) == 0 || (stat(path, &is) == 0 && S_ISDIR(is.st_mode));
-}
-
-/* Directories made. A relative $XDG_CACHE_HOME is ignored, as its specification asks. */
-static bool file_path(char path[PATH_MAX]) {
-  const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  char directory[PATH_MAX];
-  int length;
-  if (cache && cache[0] == '/')
-    length = snprintf(directory, sizeof directory, "%s", cache);
-  else if (home && home[0] == '/')
-    length = snprintf(directory, sizeof directory, "%s/.cache", home);
-  else
-    return false;
-  static const char leaf[] = "/rung/peaks.json";
-  if (length < 0 || (size_t)length + sizeof leaf > sizeof directory) return false;
-  if (!is_directory(directory)) return false;
-  strcat(directory, "/rung");
-  if (!is_directory(directory)) return false;
-  snprintf(path, PATH_MAX, "%.*s%s", length, directory, leaf);
-  return true;
-}
-
-/* Everything the peaks depend on. */
-static void key_of(const rung_device *device, char key[KEY]) {
-  const bool cpu = device->kind == RUNG_CPU;
-  snprintf(key, KEY, "%.159s threads=%d isa=%s rung=%s", device->identity,
-           cpu ? device->threads : 0, cpu ? rung_isa_name(device->isa) : "-", RUNG_VERSION);
-}
-
 /* ---- reading ------------------------------------------------------------------------------ */
-
-static json_t *load(const char *path) {
-  const int descriptor = lab_open_regular(path, most_bytes);
-  if (descriptor < 0) return NULL;
-  json_t *root = json_loadfd(descriptor, JSON_REJECT_DUPLICATES, NULL);
-  close(descriptor);
-  return root;
-}
-
-/* The whole file, or a new one where it is absent or is not what it should be. */
-static json_t *load_or_begin(const char *path) {
-  json_t *root = load(path);
-  if (json_is_object(root) &&
-      json_integer_value(json_object_get(root, "rung-peaks")) == FILE_VERSION &&
-      json_is_object(json_object_get(root, "devices")))
-    return root;
-  json_decref(root);
-  return lab_object("{s:i, s:o}", "rung-peaks", FILE_VERSION, "devices", json_object());
-}
 
 static bool read_rate(const json_t *object, const char *key, double *rate) {
   *rate = json_number_value(json_object_get(object, key)); /* 0: not a number */
@@ -122,10 +68,10 @@ static bool is_current(const lab_conditions *then, const lab_conditions *now) {
 }
 
 bool lab_peaks_kept(const rung_device *device, const lab_conditions *now, lab_peaks *peaks) {
-  char path[PATH_MAX], key[KEY];
-  key_of(device, key);
-  if (!file_path(path)) return false;
-  json_t *root = load_or_begin(path);
+  char path[PATH_MAX], key[LAB_CACHE_KEY];
+  lab_cache_key(device, key);
+  if (!lab_cache_path(leaf, path)) return false;
+  json_t *root = lab_cache_load(path, kind, FILE_VERSION);
   lab_peaks found = {.kept = true};
   const bool is_there =
       read_entry(json_object_get(json_object_get(root, "devices"), key), device, &found) &&
@@ -156,10 +102,11 @@ static json_t *entry_of(const rung_device *device, const lab_peaks *peaks) {
 }
 
 void lab_peaks_keep(const rung_device *device, const lab_peaks *peaks) {
-  char path[PATH_MAX], key[KEY];
-  if (!file_path(path)) return;
-  key_of(device, key);
-  json_t *root = load_or_begin(path); /* again: others may have written while we measured */
+  char path[PATH_MAX], key[LAB_CACHE_KEY];
+  if (!lab_cache_path(leaf, path)) return;
+  lab_cache_key(device, key);
+  json_t *root = lab_cache_load(
+      path, kind, FILE_VERSION); /* again: others may have written while we measured */
   const int set =
       json_object_set_new(json_object_get(root, "devices"), key, entry_of(device, peaks));
   if (root && set == 0) lab_store(path, root, NULL);

@@ -2,7 +2,7 @@
 # Every verb explains itself; wrong verbs and options are refused; explaining touches no GPU.
 . "$(dirname "$0")/common.bash"
 
-verbs="radiator stencil correlate convolve reduce scan matmul histogram pairs tour ladder verify bench compare report explain timeline clocks devices"
+verbs="radiator stencil correlate convolve reduce scan matmul histogram pairs tour ladder verify bench compare report explain timeline tune clocks devices"
 expect 0 - "$RUNG" --help
 for verb in $verbs; do prints "  $verb "; done
 prints "Exit status"

@@ -105,7 +105,7 @@ make_line() {
     fi
   done
   case $verb in
-    tour | verify | bench | explain | timeline | clocks | devices) # takes seconds where nothing is wrong
+    tour | verify | bench | explain | timeline | tune | clocks | devices) # takes seconds where nothing is wrong
       pick --device=tpu --threads=0 --no-such=1 -o/nowhere/at.all
       line+=("$picked") ;;
   esac

@@ -94,6 +94,143 @@ fi
 only a.json c.json page.html
 rm page.html
 
+# What old reports measured stands beside records of a GPU that hold the same jobs, and nowhere else.
+# Of every file of docs/history that names a job its first row, as a record.
+same_job() {
+  local keys rungs names values job key
+  job=$(sed -n '2s/# job: //p' "$1")
+  IFS=, read -r -a names <<<"$(sed -n 3p "$1")"
+  IFS=, read -r -a values <<<"$(sed -n 4p "$1")"
+  echo '{"rung-records":3,"provenance":{"command":"rung bench"},"rules":{"hot":false}}'
+  echo '{"device":{"backend":"'"$2"'","name":"a device","identity":"it","facts":{}}}'
+  block=0
+  for i in "${!names[@]}"; do
+    job=${job//"{${names[i]}}"/${values[i]}}
+    [ "${names[i]}" = block ] && block=${values[i]}
+  done
+  echo '{"operation":"'"${job%% *}"'","job":{'"$(sed 's/^[a-z]* //; s/\([a-z]*\)=\([^ ]*\)/"\1":"\2"/g; s/ /,/g' <<<"$job")"'},"type":"f32","seed":"1","bytes":1.0,"flops":5.0'"$3"',"candidates":2}'
+  # Another block is another job to a file that has blocks, and no faster to one that has none.
+  echo '{"rung":"'"${names[-1]}"'","idea":"one","order":"canonical","block":7,"before":{"finding":"good"},"samples_ms":['"$([ "$block" -gt 0 ] && echo 0.01 || echo 0.02)"'],"clocks_mhz":[0],"stop":"steady"}'
+  echo '{"rung":"'"${names[-1]}"'","idea":"one","order":"canonical","block":'"$block"',"before":{"finding":"good"},"samples_ms":[0.0123,0.0123],"clocks_mhz":[0,0],"stop":"steady"}'
+}
+for file in "$root"/docs/history/*.csv; do
+  grep -q '^# job: ' "$file" || continue
+  same_job "$file" cuda "" >b.json
+  expect 0 - "$RUNG" report b.json -o page.html
+  well page.html
+  caption=$(sed -n '1s/^# //p' "$file" | sed "s/'/\&#39;/g")
+  for word in "Beside old reports" "<caption>$caption</caption>" "$(sed -n '3s/.*,//p' "$file"), old<"; do
+    holds page.html "$word"
+  done
+  row=$(grep -F "<tr><th scope=\"row\">$(sed -n '4s/,.*//p' "$file")</th>" page.html | tail -1)
+  value=$(printf %.4g "$(sed -n '4s/.*,//p' "$file")")
+  case $row in *">$value</td><td class=\"n\">0.0123</td>"*) ;; *) fail "$file: the row is $row" ;; esac
+  same_job "$file" cpu "" >b.json
+  expect 0 - "$RUNG" report b.json -o page.html
+  lacks page.html "Beside old reports"
+  same_job "$file" cuda ',"memory":"pinned"' >b.json
+  expect 0 - "$RUNG" report b.json -o page.html
+  lacks page.html "Beside old reports"
+done
+expect 0 - "$RUNG" report a.json -o page.html
+lacks page.html "Beside old reports"
+expect 0 - "$RUNG" report "$root/docs/results/h200/histogram-u32.json" -o page.html
+# The old report's own difference of 2^20, and a negative one of 8.
+for word in ">0.9267</td>" ">-0.4024</td>"; do holds page.html "$word"; done
+if command -v gnuplot >/dev/null; then
+  for word in "shared minus global, old" "global minus shared"; do holds page.html ">$word"; done
+fi
+rm -f b.json page.html
+
+# ---- what explain and timeline saw ----------------------------------------------------------------
+# Of the simulator and of hardware, one above the other; what differs is bold.
+counts() {
+  sed 's/DEVICE/'"$1"'/; s/LOADS/'"$2"'/' <<'EOF'
+{"verb":"explain","version":1,"device":"DEVICE","operation":"reduce","job":"n=64 <op>","seed":1,"rungs":[
+{"rung":"one","idea":"<img src=x onerror=alert(1)>","block":64,"finding":"good","meaning":["</li><script>alert(1)</script>","second"],
+ "figures":{"launches":1,"global_loads":LOADS,"global_stores":null},"kernels":[{"kernel":"]]><b>","threads":64,"steps_lost":7,"steps":[
+ {"warp":0,"phase":0,"deed":"load","place":1,"file":"a<u>.cu","line":5,"shared":true,"lanes":3,"all":15,"bytes":4,"sectors":0,"depth":0,"addresses":[0,128]},
+ {"warp":1,"phase":1,"deed":"barrier","place":2,"file":null,"line":0,"shared":false,"lanes":15,"all":15,"bytes":0,"sectors":0,"depth":0,"addresses":[]}]}]},
+{"rung":"two","idea":"i","block":0,"finding":"unsupported","reason":"it <i>cannot</i>"}]}
+EOF
+}
+times() {
+  echo '{"verb":"timeline","version":1,"device":"cuda<b>","operation":"reduce","job":"n=64 <op>","rung":"</svg>","block_size":64,"unit":"ns","blocks":['
+  echo '{"block":0,"multiprocessor":3,"start":5,"end":9},{"block":1,"multiprocessor":3,"start":7,"end":15}]}'
+}
+counts sim 100 >sim.json
+counts cuda 101 >near.json
+counts cuda 103 >far.json
+times >times.json
+expect 0 - "$RUNG" report far.json sim.json times.json -o page.html
+well page.html
+for word in "reduce: what its kernels did" "<td class=\"n\"><b>103</b></td>" "<td class=\"n\">100</td>" \
+  "unsupported: it &#60;i&#62;cannot" "conflict 2-way" "7 further steps of these warps are left out" \
+  "1,load shared 4 B,a&#60;u&#62;.cu:5,idle 2, -; conflict 2-way, -" "reduce on cuda&#60;b&#62;: when its blocks ran" \
+  "0,3,0,4" "1,3,2,10" ".steps .conflict{" ".blocks .block rect{" "id=\"picture-03-t\""; do holds page.html "$word"; done
+for word in "<script>alert" "<img" "<i>" "<u>" "<b>]]" "cuda<b>" "all of them good"; do lacks page.html "$word"; done
+[ "$(grep -c '<tr><th scope="row">one</th>' page.html)" -eq 2 ] || fail "not a row for each device"
+[ "$(grep -oF '.steps .conflict{' page.html | wc -l)" -eq 1 ] || fail "the pictures' style is there more than once"
+[ "$(grep -o '<rect ' page.html | wc -l)" -eq 2 ] || fail "not two bars"
+expect 0 - "$RUNG" report sim.json near.json a.json -o page.html
+well page.html
+lacks page.html "<b>101</b>"
+for word in "<td class=\"n\">101</td>" "reduce on a CPU" "6 results"; do holds page.html "$word"; done
+rm -f near.json far.json page.html
+
+# Damaged ones; each change must be refused, by name.
+while IFS='|' read -r file change words; do
+  sed "$change" "$file" >cut.json
+  cmp -s "$file" cut.json && fail "nothing is changed by $change"
+  expect 3 "$words" "$RUNG" report cut.json -o page.html
+done <<'CHANGES'
+sim.json|$d|cut off or damaged
+sim.json|s/"version":1/"version":2/|"version"; expected: an integer, 1 ... 1
+sim.json|s/"verb":"explain"/"verb":"devices"/|JSON of `rung devices`
+sim.json|s/"verb":"explain"/"verb":7/|expected: records, or that of explain or timeline
+sim.json|s/"global_loads":100/"global_loads":NaN/|cut off or damaged
+sim.json|s/"global_loads":100/"global_loads":1e300/|"global_loads"; expected: a number
+sim.json|s/"global_loads":100/"global_loads":-1/|"global_loads"; expected: a number
+sim.json|s/"addresses":\[0,128\]/"addresses":[0]/|"addresses"; expected: an array of 2 ... 2
+sim.json|s/"addresses":\[0,128\]/"addresses":[0,-4]/|"addresses"; expected: integers
+sim.json|s/"lanes":3,/"lanes":17,/|"lanes"; expected: an integer, 0 ... 15
+sim.json|s/"lanes":3,"all":15/"lanes":6,"all":9/|"lanes"; expected: some of those
+sim.json|s/"warp":0/"warp":4/|"warp"; expected: an integer, 0 ... 3
+sim.json|s/"phase":1/"phase":-1/|"phase"; expected
+sim.json|s/"phase":0/"phase":2/|"phase"; expected: phases that rise
+sim.json|s/"phase":1/"phase":0/; s/"steps":\[/&{"warp":1,"phase":0,"deed":"work","place":1,"line":0,"lanes":1,"all":1,"bytes":0,"sectors":0,"depth":0,"addresses":[]},/|"warp"; expected: a warp's steps
+sim.json|s/"deed":"load"/"deed":"think"/|"deed"; expected: load, store
+sim.json|s/"bytes":4/"bytes":4000/|"bytes"; expected
+sim.json|s/"threads":64/"threads":0/|"threads"; expected: an integer, 1 ... 1024
+sim.json|s/"kernel":"[^"]*",//|"kernel"; expected: text
+sim.json|s/"rungs":\[/"rungs":[7,/|"rung"; expected: text
+times.json|s/"start":7/"start":16/|"end"; expected: an integer, 16
+times.json|s/"block":1/"block":2/|"block"; expected: an integer, 1 ... 1
+times.json|s/"unit":"ns"/"unit":"weeks"/|"unit"; expected: ns or steps
+times.json|s/"multiprocessor":3/"multiprocessor":1e9/|"multiprocessor"; expected
+times.json|s/"end":15}/"end":15},{}/|"block"; expected
+CHANGES
+rm -f cut.json sim.json times.json
+
+# The simulator's own: the page has the very picture of --picture.
+if "$RUNG" explain reduce --rung strided --json --picture one.svg -o one.json >/dev/null 2>&1; then
+  "$RUNG" explain reduce --rung strided --json --picture two.svg -o two.json --quiet
+  cmp one.json two.json || fail "the steps are others each time"
+  "$RUNG" timeline reduce --device sim --picture blocks.svg --json -o blocks.json --quiet
+  expect 0 - "$RUNG" report one.json blocks.json -o page.html
+  well page.html
+  for kind in steps blocks; do
+    drawn() { tr '\n' ' ' <"$1" | grep -oE "<g class=\"$kind\">.*" | sed 's/<\/g><\/svg>.*//'; }
+    [ "$kind" = steps ] && file=one.svg || file=blocks.svg
+    [ "$(drawn $file | wc -c)" -gt 5000 ] || fail "$file is empty"
+    case $(drawn page.html) in "$(drawn $file)"*) ;; *) fail "the page has another picture than $file" ;; esac
+  done
+  lacks one.json '"steps": []'
+  "$RUNG" explain reduce --rung strided --json -o one.json --quiet
+  lacks one.json '"steps_lost"'
+fi
+rm -f one.* two.* blocks.* page.html
+
 # What cannot be read, or written.
 head -c -30 a.json >cut.json
 expect 3 "is cut off" "$RUNG" report cut.json -o page.html
@@ -103,7 +240,7 @@ sed '1s/"rung-records":3/"rung-records":4/' a.json >cut.json
 expect 3 "version 4; expected: 3" "$RUNG" report cut.json -o page.html
 sed 's/"samples_ms":\[[^,]*/"samples_ms":[NaN/' a.json >cut.json
 expect 3 "is not a JSON object" "$RUNG" report cut.json -o page.html
-echo '{"verb": "explain"}' >cut.json
+echo '{"other": "explain"}' >cut.json
 expect 3 "no beginning of a file of records" "$RUNG" report cut.json -o page.html
 : >cut.json
 expect 3 "holds no records" "$RUNG" report cut.json -o page.html

@@ -88,6 +88,30 @@ static const char *const images[] = {"interlaced.png", "notes.png",       "lzw.t
                                      "tiles.tiff",     "progressive.jpg", "bits.pbm"};
 enum { IMAGE_FILES = sizeof images / sizeof *images };
 
+/* What explain and timeline saw. */
+static void write_looks(void) {
+  FILE *file = begin_file("counts.json");
+  fputs(
+      "{\"verb\":\"explain\",\"version\":1,\"device\":\"sim\",\"operation\":\"reduce\",\"job\":"
+      "\"n=1\",\"rungs\":[{\"rung\":\"one\",\"idea\":\"\",\"block\":0,\"finding\":\"good\","
+      "\"meaning\":[\"it\"],\"figures\":{\"launches\":1},\"kernels\":[{\"kernel\":\"k\","
+      "\"threads\":"
+      "32,\"steps_lost\":0,\"steps\":[{\"warp\":0,\"phase\":0,\"deed\":\"load\",\"place\":0,"
+      "\"line\":1,"
+      "\"shared\":true,\"lanes\":1,\"all\":3,\"bytes\":4,\"sectors\":0,\"depth\":0,\"addresses\":["
+      "0]}"
+      "]}]}]}\n",
+      file);
+  fclose(file);
+  file = begin_file("times.json");
+  fputs(
+      "{\"verb\":\"timeline\",\"version\":1,\"device\":\"sim\",\"operation\":\"reduce\",\"job\":"
+      "\"n=1\",\"rung\":\"timed\",\"block_size\":0,\"unit\":\"ns\",\"blocks\":[{\"block\":0,"
+      "\"multiprocessor\":0,\"start\":0,\"end\":4}]}\n",
+      file);
+  fclose(file);
+}
+
 static void write_records(void) {
   FILE *file = begin_file("in.json");
   fputs(
@@ -129,6 +153,7 @@ static int begin(void **state) {
     if (symlink(from, images[i]) != 0) return -1;
   }
   write_records();
+  write_looks();
   for (int s = 0; s < 2; s++) {
     streams[s] = memfd_create("stream", MFD_CLOEXEC);
     was[s] = fcntl(1 + s, F_DUPFD_CLOEXEC, 3);
@@ -139,8 +164,9 @@ static int begin(void **state) {
 
 static int end(void **state) {
   (void)state;
-  static const char *const names[] = {"in.npy", "edges.npy", "points.npy", "in.xyz",     "in.gro",
-                                      "in.pdb", "in.dump",   "in.csv",     "kernel.txt", "in.json"};
+  static const char *const names[] = {"in.npy",     "edges.npy", "points.npy",  "in.xyz",
+                                      "in.gro",     "in.pdb",    "in.dump",     "in.csv",
+                                      "kernel.txt", "in.json",   "counts.json", "times.json"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(names[i]);
   for (int i = 0; i < IMAGE_FILES; i++) unlink(images[i]);
   return chdir("/") == 0 ? rmdir(folder) : -1; /* fails where a file was left behind */
@@ -160,13 +186,23 @@ static int (*verb_named(const char *name))(int, char **) {
   static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-  } verbs[] = {
-      {"reduce", verb_reduce},       {"scan", verb_scan},           {"stencil", verb_stencil},
-      {"matmul", verb_matmul},       {"correlate", verb_correlate}, {"radiator", verb_radiator},
-      {"histogram", verb_histogram}, {"pairs", verb_pairs},         {"ladder", verb_ladder},
-      {"devices", verb_devices},     {"verify", verb_verify},       {"bench", verb_bench},
-      {"explain", verb_explain},     {"timeline", verb_timeline},   {"report", verb_report},
-      {"compare", verb_compare}};
+  } verbs[] = {{"reduce", verb_reduce},
+               {"scan", verb_scan},
+               {"stencil", verb_stencil},
+               {"matmul", verb_matmul},
+               {"correlate", verb_correlate},
+               {"radiator", verb_radiator},
+               {"histogram", verb_histogram},
+               {"pairs", verb_pairs},
+               {"ladder", verb_ladder},
+               {"devices", verb_devices},
+               {"verify", verb_verify},
+               {"bench", verb_bench},
+               {"explain", verb_explain},
+               {"timeline", verb_timeline},
+               {"report", verb_report},
+               {"compare", verb_compare},
+               {"tune", verb_tune}};
   for (size_t v = 0; v < sizeof verbs / sizeof *verbs; v++)
     if (strcmp(verbs[v].name, name) == 0) return verbs[v].run;
   fail_msg("no verb '%s'", name);
@@ -345,6 +381,7 @@ static void the_laboratory(void **state) {
       {"bench scan --device cpu --rung serial --sizes n=64 --samples 1 --hot -o out.npy",
        TIMED | PARTLY},
       {"report in.json in.json -o out.npy --quiet", EXACTLY},
+      {"report counts.json in.json times.json -o out.npy --quiet", EXACTLY},
       {"compare in.json in.json", EXACTLY},
       {"compare in.json in.json --json", EXACTLY},
       /* Words of a verb are parted by blanks, those of the shell by tabs too. */
@@ -353,6 +390,23 @@ static void the_laboratory(void **state) {
        MANY},
   };
   for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++) fail_each(&jobs[j]);
+}
+
+/* Where there is a place to keep it. What --show lists is by the device's identity, and of that the
+ * backend tells what it has memory to read. */
+static void what_was_tuned(void **state) {
+  (void)state;
+  static const job jobs[] = {
+      {"tune scan --device cpu --threads 2 --sizes n=64 --budget 0.001 --quiet -o out.npy",
+       TIMED | PARTLY | MANY},
+      {"scan in.npy -o out.npy --device cpu --threads 2 --quiet", EXACTLY},
+      {"tune --forget --device cpu --threads 2", EXACTLY},
+  };
+  setenv("XDG_CACHE_HOME", folder, 1);
+  for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++) fail_each(&jobs[j]);
+  setenv("XDG_CACHE_HOME", "/dev/null/nowhere", 1);
+  unlink("rung/tuned.json");
+  rmdir("rung");
 }
 
 static void inside_kernels(void **state) {
@@ -370,9 +424,8 @@ static void inside_kernels(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(arrays),
-      cmocka_unit_test(points),
-      cmocka_unit_test(the_laboratory),
+      cmocka_unit_test(arrays),         cmocka_unit_test(points),
+      cmocka_unit_test(the_laboratory), cmocka_unit_test(what_was_tuned),
       cmocka_unit_test(inside_kernels),
   };
   return cmocka_run_group_tests(tests, begin, end);

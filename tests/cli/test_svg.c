@@ -43,7 +43,8 @@ static void heads_are_whole(void **state) {
   assert_string_equal(
       text,
       "<svg viewBox=\"0 0 20 10\" role=\"img\" aria-labelledby=\"x-t x-d\" "
-      "xmlns=\"http://www.w3.org/2000/svg\" font-family=\"system-ui,sans-serif\">\n"
+      "width=\"20\" height=\"10\" xmlns=\"http://www.w3.org/2000/svg\" "
+      "font-family=\"system-ui,sans-serif\">\n"
       "<title id=\"x-t\">1 &#60; 2</title>\n<desc id=\"x-d\">&#34;so&#34;</desc>\n"
       "<text x=\"3\" y=\"4\" class=\"kind\">a&#38;b</text><text x=\"5\" y=\"6\">c</text>");
   free(text);

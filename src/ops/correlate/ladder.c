@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/prefer.h"
 #include "ops/correlate/cpu/sizes.h"
 #include "ops/correlate/texture.h"
 #include "ops/correlate/tiles.h"
@@ -130,9 +131,20 @@ static rung_row rows[] = {
      .idea = "a warp walks down: every row passes through registers once, taps are operands"},
 };
 
+static void class_of(const void *problem, char text[RUNG_CLASS]) {
+  const correlate_problem *p = problem;
+  char kernels[8], rows[8], columns[8];
+  snprintf(text, RUNG_CLASS, "%s %s kernels=%s rows=%s columns=%s channels=%d kernel=%dx%d edge=%d",
+           rung_dtype_name(p->types.in), rung_dtype_name(p->types.out),
+           rung_power(p->kernels, kernels), rung_power(p->rows, rows),
+           rung_power(p->columns, columns), p->channels, p->kernel_rows, p->kernel_columns,
+           (int)p->edge);
+}
+
 const rung_operation correlate_operation = {
     .name = "correlate",
     .summary = "filters of images, correlation and convolution",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
+    .class_of = class_of,
 };

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/prefer.h"
 #include "ops/histogram/cuda/copies.h"
 #include "ops/histogram/private.h"
 
@@ -89,9 +90,22 @@ static rung_row rows[] = {
      .scratch_bytes = vector_scratch},
 };
 
+static void class_of(const void *problem, char text[RUNG_CLASS]) {
+  static const char *const names[] = {[RUNG_BINS_MODULO] = "modulo",
+                                      [RUNG_BINS_EVEN] = "even",
+                                      [RUNG_BINS_EDGES] = "edges",
+                                      [RUNG_BINS_BYTES] = "bytes"};
+  const histogram_problem *p = problem;
+  char rows[8], columns[8], bins[8];
+  snprintf(text, RUNG_CLASS, "%s %s rows=%s n=%s bins=%s", names[p->kind],
+           rung_dtype_name(p->dtype), rung_power(p->rows, rows), rung_power(p->columns, columns),
+           rung_power(p->rule.bins, bins));
+}
+
 const rung_operation histogram_operation = {
     .name = "histogram",
     .summary = "how many elements fall into each bin: modulo, even, given edges, bytes",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
+    .class_of = class_of,
 };

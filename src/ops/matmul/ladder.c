@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/prefer.h"
 #include "ops/matmul/cpu/sizes.h"
 #include "ops/matmul/turned.h"
 
@@ -138,9 +139,19 @@ static rung_row rows[] = {
              "streams by once"},
 };
 
+static void class_of(const void *problem, char text[RUNG_CLASS]) {
+  const matmul_problem *p = problem;
+  char batch[8], m[8], n[8], k[8];
+  snprintf(text, RUNG_CLASS, "%s %s %c%c batch=%s m=%s n=%s k=%s", rung_dtype_name(p->types.in),
+           rung_dtype_name(p->types.out), p->a_turned ? 't' : 'n', p->b_turned ? 't' : 'n',
+           rung_power(p->batch, batch), rung_power(p->m, m), rung_power(p->n, n),
+           rung_power(p->k, k));
+}
+
 const rung_operation matmul_operation = {
     .name = "matmul",
     .summary = "products of matrices, alpha A B + beta C, and batches of them",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
+    .class_of = class_of,
 };

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/prefer.h"
 #include "ops/pairs/cpu/grid.h"
 #include "ops/pairs/cuda/exact32.h"
 #include "ops/pairs/space.h"
@@ -196,9 +197,32 @@ static rung_row rows[] = {
      .supports = has_cells, .scratch_bytes = gpu_cells_scratch},
 };
 
+/* How many cut-offs long the box or the points are: what cells are good for. */
+static int64_t cut_offs(const pairs_problem *p) {
+  double longest = 0;
+  for (int i = 0; i < 3; i++) {
+    const double length = p->box.space == PAIRS_OPEN ? p->extent[i] : p->box.height[i];
+    if (length > longest) longest = length;
+  }
+  const double times = longest / p->last;
+  return times > 0 && times < 1e9 ? (int64_t)times : 0;
+}
+
+static void class_of(const void *problem, char text[RUNG_CLASS]) {
+  static const char *const spaces[] = {
+      [PAIRS_OPEN] = "open", [PAIRS_RECTANGULAR] = "rectangular", [PAIRS_TRICLINIC] = "triclinic"};
+  const pairs_problem *p = problem;
+  char n[8], m[8], bins[8], reach[8];
+  snprintf(text, RUNG_CLASS, "%s %s%s%s%s%s n=%s m=%s bins=%s length=%s", spaces[p->box.space],
+           rung_dtype_name(p->dtype), p->cross ? " cross" : "", p->weighted ? " weighted" : "",
+           p->excluding ? " excluding" : "", p->even ? " even" : "", rung_power(p->n, n),
+           rung_power(p->m, m), rung_power(p->bins, bins), rung_power(cut_offs(p), reach));
+}
+
 const rung_operation pairs_operation = {
     .name = "pairs",
     .summary = "histograms of the distances of points, in open space or a periodic box",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
+    .class_of = class_of,
 };

@@ -1,6 +1,7 @@
 /* The rungs of reduce, and their scratch. */
 #include <stdio.h>
 
+#include "core/prefer.h"
 #include "ops/reduce/cpu/room.h"
 #include "ops/reduce/reduce.h"
 
@@ -295,9 +296,21 @@ static rung_row rows[] = {
      .supports = walks_across, .scratch_bytes = walk_scratch, .zeroed_bytes = walk_zeros},
 };
 
+static void class_of(const void *problem, char text[RUNG_CLASS]) {
+  static const char *const names[] = {
+      [RUNG_SUM] = "sum", [RUNG_MIN] = "min", [RUNG_MAX] = "max", [RUNG_MEAN] = "mean"};
+  const reduce_problem *p = problem;
+  char outer[8], columns[8], inner[8];
+  snprintf(text, RUNG_CLASS, "%s %s %s%s outer=%s n=%s inner=%s", names[p->what],
+           rung_dtype_name(p->dtype), rung_dtype_name(p->result),
+           p->form == REDUCE_ACROSS ? " across" : "", rung_power(p->outer, outer),
+           rung_power(p->columns, columns), rung_power(p->inner, inner));
+}
+
 const rung_operation reduce_operation = {
     .name = "reduce",
     .summary = "sum, minimum, maximum or mean, of everything or along an axis",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
+    .class_of = class_of,
 };

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/prefer.h"
 #include "ops/scan/scan.h"
 
 RUNG_CPU_DECLARE(scan_serial);
@@ -203,9 +204,20 @@ bool scan_takes_across(const char *rung) {
   return true;
 }
 
+static void class_of(const void *problem, char text[RUNG_CLASS]) {
+  static const char *const names[] = {[RUNG_SUM] = "sum", [RUNG_MIN] = "min", [RUNG_MAX] = "max"};
+  const scan_problem *p = problem;
+  char lines[8], columns[8], inner[8];
+  snprintf(text, RUNG_CLASS, "%s %s%s%s lines=%s n=%s inner=%s", names[p->what],
+           rung_dtype_name(p->dtype), p->exclusive ? " exclusive" : "", p->across ? " across" : "",
+           rung_power(p->lines, lines), rung_power(p->columns, columns),
+           rung_power(p->inner, inner));
+}
+
 const rung_operation scan_operation = {
     .name = "scan",
     .summary = "prefix sums, minima or maxima along an axis",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
+    .class_of = class_of,
 };

@@ -1,6 +1,7 @@
 /* The stencil's rungs, one row each, from the simplest to the fastest of a family. */
 #include <stdio.h>
 
+#include "core/prefer.h"
 #include "ops/stencil/composed.h"
 #include "ops/stencil/cpu/cpu.h"
 #include "ops/stencil/cuda/cuda.h"
@@ -138,9 +139,18 @@ static rung_row rows[] = {
      .then = stencil_means},
 };
 
+static void class_of(const void *problem, char text[RUNG_CLASS]) {
+  const stencil_problem *p = problem;
+  char rows[8], columns[8], steps[8];
+  snprintf(text, RUNG_CLASS, "%s rows=%s columns=%s steps=%s radius=%d edge=%d",
+           rung_dtype_name(p->dtype), rung_power(p->rows, rows), rung_power(p->columns, columns),
+           rung_power(p->steps, steps), p->radius, (int)p->edge);
+}
+
 const rung_operation stencil_operation = {
     .name = "stencil",
     .summary = "a weighted row stencil applied p times (the radiator's heat flow)",
     .rows = rows,
     .count = sizeof rows / sizeof *rows,
+    .class_of = class_of,
 };

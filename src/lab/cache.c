@@ -1,0 +1,61 @@
+#include "lab/cache.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lab/json.h"
+#include "lab/store.h"
+
+static const int64_t most_bytes = 1 << 20;
+
+static bool is_directory(const char *path) {
+  struct stat is;
+  return mkdir(path, 0777) == 0 || (stat(path, &is) == 0 && S_ISDIR(is.st_mode));
+}
+
+/* A relative $XDG_CACHE_HOME is ignored, as its specification asks. */
+bool lab_cache_path(const char *leaf, char path[PATH_MAX]) {
+  const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  char directory[PATH_MAX];
+  int length;
+  if (cache && cache[0] == '/')
+    length = snprintf(directory, sizeof directory, "%s", cache);
+  else if (home && home[0] == '/')
+    length = snprintf(directory, sizeof directory, "%s/.cache", home);
+  else
+    return false;
+  if (length < 0 || (size_t)length + strlen("/rung/") + strlen(leaf) >= sizeof directory)
+    return false;
+  if (!is_directory(directory)) return false;
+  strcat(directory, "/rung");
+  if (!is_directory(directory)) return false;
+  return snprintf(path, PATH_MAX, "%s/%s", directory, leaf) < PATH_MAX;
+}
+
+void lab_cache_key(const rung_device *device, char key[LAB_CACHE_KEY]) {
+  const bool cpu = device->kind == RUNG_CPU;
+  snprintf(key, LAB_CACHE_KEY, "%.159s threads=%d isa=%s rung=%s", device->identity,
+           cpu ? device->threads : 0, cpu ? rung_isa_name(device->isa) : "-", RUNG_VERSION);
+}
+
+static json_t *load(const char *path) {
+  const int descriptor = lab_open_regular(path, most_bytes);
+  if (descriptor < 0) return NULL;
+  json_t *root = json_loadfd(descriptor, JSON_REJECT_DUPLICATES, NULL);
+  close(descriptor);
+  return root;
+}
+
+json_t *lab_cache_load(const char *path, const char *kind, int version) {
+  json_t *root = load(path);
+  if (!root)
+    root = load(path); /* memory may have run out for a moment: nothing kept is dropped for it */
+  if (json_is_object(root) && json_integer_value(json_object_get(root, kind)) == version &&
+      json_is_object(json_object_get(root, "devices")))
+    return root;
+  json_decref(root);
+  return lab_object("{s:i, s:o}", kind, version, "devices", json_object());
+}
