@@ -185,7 +185,7 @@ static void REDUCE_NAME(reduce_few)(const REDUCE_IN *in, int64_t step, int count
   const REDUCE_IN *const end = in + (count - 1) * step + n;
   const int whole = n / REDUCE_WIDTH * REDUCE_WIDTH, rest = n - whole;
   const REDUCE_VECTOR identity = REDUCE_IDENTITY - (REDUCE_VECTOR){0};
-  REDUCE_VECTOR live;
+  REDUCE_VECTOR live = {0};
   for (int k = 0; k < REDUCE_WIDTH; ++k) live[k] = -(REDUCE_PARTIAL)(k < rest);
   for (int at = 0; at < count; at += REDUCE_WIDTH) {
     REDUCE_VECTOR v[REDUCE_WIDTH];

@@ -317,11 +317,9 @@ LANES_INLINE void SCAN_NAME(scan_rows)(const scan_piece *piece, bool exclusive,
       const int row = at / SCAN_ROW;
       if (piece->next != NULL)
         scan_prefetch(piece->next + at * (int)sizeof(SCAN_E), SCAN_ROW * sizeof(SCAN_E));
-      if (at + SCAN_ROW <= piece->count)
-        SCAN_NAME(scan_row)
-        (in + at, past ? rows_of[row % 2] : out + at, SCAN_ROW, exclusive, code, before_row);
-      else
-        SCAN_NAME(scan_end)(in + at, out + at, piece->count - at, exclusive, code, before_row);
+      if (at + SCAN_ROW <= piece->count) SCAN_NAME(scan_row)
+      (in + at, past ? rows_of[row % 2] : out + at, SCAN_ROW, exclusive, code, before_row);
+      else SCAN_NAME(scan_end)(in + at, out + at, piece->count - at, exclusive, code, before_row);
       if (waiting >= 0)
         scan_put_past((char *)(out + waiting * SCAN_ROW), (const char *)rows_of[waiting % 2],
                       (int)sizeof rows_of[0]);
