@@ -188,8 +188,13 @@ LANES_INLINE void TREE_NAME(reduce_lines_of)(const TREE_NUMBER *in, int64_t step
       TREE_NAME(lanes_store)(sums + at, TREE_NAME(reduce_exchange)(v));
       continue;
     }
-    for (int l = 0; l < lines; l++, in += step)
+    for (int l = 0; l < lines; l++, in += step) {
+      /* Memory gives the next line in its order, however this one is read meanwhile. */
+      const char *next = at + l + 1 < count ? (const char *)(in + step) : NULL;
+      for (int b = 0; vectors == 0 && next != NULL && b < n * (int)sizeof *in; b += 64)
+        __builtin_prefetch(next + b, 0, 3);
       v[l] = vectors > 0 ? TREE_NAME(reduce_few)(in, vectors, last) : TREE_NAME(reduce_many)(in, n);
+    }
     for (int l = lines; l < TREE_WIDTH; l++) v[l] = v[0];
     const TREE_NAME(lanes) sum = TREE_NAME(reduce_exchange)(v);
     if (lines == TREE_WIDTH)

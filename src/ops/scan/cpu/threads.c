@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/cpu/isa.h"
+#include "backend/cpu/lanes.h"
 #include "backend/cpu/parallel.h"
 #include "ops/scan/cpu/line.h"
 
@@ -49,6 +50,7 @@ static void take_tiles(void *arg, int64_t chunk, int thread) {
     scan_one_tile(&line, at % job->tiles, whole ? then.in + tile * SCAN_TILE * line.size : NULL);
     at = after;
   }
+  lanes_stream_end();
 }
 
 static void take_lines(void *arg, int64_t chunk, int thread) {
@@ -62,6 +64,7 @@ static void take_lines(void *arg, int64_t chunk, int thread) {
     line.past = job->past;
     scan_one_tile(&line, 0, NULL);
   }
+  lanes_stream_end();
 }
 
 rung_status RUNG_ENTRY(scan_threads)(const rung_task *task) {

@@ -34,8 +34,8 @@ typedef struct scan_piece {
   const char *next; /* what will be read after this, prefetched meanwhile: as many rows; or NULL */
 } scan_piece;
 
-/* Elements, at most, of a line that is short: less than a row. */
-enum { SCAN_SHORT = SCAN_ROW - 1 };
+/* Elements, at most, of a line that is short. */
+enum { SCAN_SHORT = SCAN_ROW };
 
 /* Short lines; pitches are in elements. */
 typedef struct scan_short_lines {

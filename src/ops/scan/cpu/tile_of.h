@@ -300,7 +300,8 @@ static void SCAN_NAME(scan_end)(const SCAN_E *in, SCAN_E *out, int count, bool e
 #endif
 }
 
-/* Results that go past the caches do so a row later, by way of one of two rows of a buffer. */
+/* Results that go past the caches do so a row later, by way of one of two rows of a buffer; the
+ * rung sees to it that they have arrived. */
 LANES_INLINE void SCAN_NAME(scan_rows)(const scan_piece *piece, bool exclusive,
                                        const SCAN_T *totals, SCAN_T before) {
   const SCAN_NAME(scan_code) code = SCAN_NAME(scan_code_of)(&piece->key);
@@ -317,13 +318,17 @@ LANES_INLINE void SCAN_NAME(scan_rows)(const scan_piece *piece, bool exclusive,
       const int row = at / SCAN_ROW;
       if (piece->next != NULL)
         scan_prefetch(piece->next + at * (int)sizeof(SCAN_E), SCAN_ROW * sizeof(SCAN_E));
-      if (at + SCAN_ROW <= piece->count) SCAN_NAME(scan_row)
-      (in + at, past ? rows_of[row % 2] : out + at, SCAN_ROW, exclusive, code, before_row);
-      else SCAN_NAME(scan_end)(in + at, out + at, piece->count - at, exclusive, code, before_row);
+      const bool whole = at + SCAN_ROW <= piece->count;
+      SCAN_E *const to = past && whole ? rows_of[row % 2] : out + at;
+      if (whole)
+        SCAN_NAME(scan_row)(in + at, to, SCAN_ROW, exclusive, code, before_row);
+      else
+        SCAN_NAME(scan_end)(in + at, to, piece->count - at, exclusive, code, before_row);
+      if (exclusive && piece->begins && at == 0) to[0] = SCAN_NAME(scan_empty)(code);
       if (waiting >= 0)
         scan_put_past((char *)(out + waiting * SCAN_ROW), (const char *)rows_of[waiting % 2],
                       (int)sizeof rows_of[0]);
-      waiting = past && at + SCAN_ROW <= piece->count ? row : -1;
+      waiting = past && whole ? row : -1;
       if (at + SCAN_ROW < piece->count) rows = SCAN_COMBINE_ONE(rows, totals[row]);
     }
     bands = SCAN_COMBINE_ONE(bands, rows);
@@ -331,7 +336,6 @@ LANES_INLINE void SCAN_NAME(scan_rows)(const scan_piece *piece, bool exclusive,
   if (waiting >= 0)
     scan_put_past((char *)(out + waiting * SCAN_ROW), (const char *)rows_of[waiting % 2],
                   (int)sizeof rows_of[0]);
-  if (past) lanes_stream_end();
 }
 
 static void SCAN_NAME(scan_tile)(const scan_piece *piece, const void *totals, const void *before) {
@@ -340,8 +344,6 @@ static void SCAN_NAME(scan_tile)(const scan_piece *piece, const void *totals, co
     SCAN_NAME(scan_rows)(piece, true, rows, offset);
   else
     SCAN_NAME(scan_rows)(piece, false, rows, offset);
-  if (piece->exclusive && piece->begins)
-    ((SCAN_E *)piece->out)[0] = SCAN_NAME(scan_empty)(SCAN_NAME(scan_code_of)(&piece->key));
 }
 
 /* A short line a lane, element c of each in x[c], to their results. */
