@@ -32,7 +32,7 @@ all:
 
 tour:
 	@tools/needs tour
-	@echo 'make tour: builds (two minutes on 2 cores), then verifies and times every rung for about a minute'
+	@echo 'make tour: builds (two minutes on 2 cores), then verifies and times every rung for half a minute'
 	@$(call build,$(call uses_float,$(USES_FLOAT)) $(here))
 	@$(BUILD)/rung tour
 	@echo 'Next: `make` adds the simulator (`rung explain reduce`, `rung verify --device sim`) and code for'

@@ -23,7 +23,7 @@ static const cli_usage usage = {
         "the folder for rung-tour.html, the report, and rung-tour.json; default: this one"};
 
 /* Seconds the whole tour may take in sampling, and for one candidate at most. */
-static const double tour_seconds = 45, candidate_seconds = 2;
+static const double tour_seconds = 20, candidate_seconds = 2;
 
 /* The closing summary: what was fastest at each job. */
 typedef struct closing {

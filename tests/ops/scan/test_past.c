@@ -18,8 +18,9 @@ enum { TYPES = sizeof types / sizeof *types };
 
 /* Lines of less than a vector, of less than a row, of rows, of tiles; side by side and not. */
 static const int64_t shapes[][3] = {{9001, 7, 1},  {2100, 33, 1}, {700, 100, 1}, {16, 16, 1},
-                                    {40, 1000, 1}, {1, 69999, 1}, {3, 9000, 1},  {1, 9000, 7},
-                                    {2, 300, 100}, {1, 130, 530}, {1, 17, 4100}, {5, 3, 37}};
+                                    {40, 1000, 1}, {1, 69999, 1}, {3, 9000, 1},  {90, 200, 1},
+                                    {1, 9000, 7},  {2, 300, 100}, {1, 130, 530}, {1, 17, 4100},
+                                    {5, 3, 37}};
 
 static void fill(rung_dtype dtype, int64_t n) {
   const rung_traits *traits = rung_traits_of(dtype);

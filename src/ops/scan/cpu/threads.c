@@ -61,7 +61,8 @@ static void take_lines(void *arg, int64_t chunk, int thread) {
   if (scan_short_ones(job->task, first, count, job->past)) return;
   for (int64_t l = first; l < first + count; ++l) {
     scan_line line = scan_line_of(job->task, l);
-    line.past = job->past;
+    /* Of shorter ones too much shares a vector with their neighbours. */
+    line.past = job->past && line.columns >= 4 * SCAN_ROW;
     scan_one_tile(&line, 0, NULL);
   }
   lanes_stream_end();
