@@ -87,7 +87,7 @@ help:
 	@echo '                 USES_FLOAT=0|1   default type of `rung radiator`: double, float'
 	@echo '                 CMAKE_ARGS=...   more options, such as -DRUNG_CUDA=OFF'
 	@echo 'make tour      build, then verify and time every rung on this machine'
-	@echo 'make test      build, and the tests, without sanitizers, in about six minutes'
+	@echo 'make test      build, and the tests, without sanitizers, in three to six minutes'
 	@echo 'make check     all builds, all tests, sanitizers, format, static analysis'
 	@echo 'make fuzz      fuzz the readers and the calls: MINUTES=1 each (clang with libFuzzer)'
 	@echo 'make bench     time one operation: OP=stencil BENCH_OUT=build/bench-stencil.json'
