@@ -137,42 +137,7 @@ typedef uint64_t reduce_all_u64 __attribute__((vector_size(LANES_BYTES), may_ali
 typedef lanes_i32 reduce_all_i32 __attribute__((may_alias));
 typedef lanes_i64 reduce_all_i64 __attribute__((may_alias));
 
-#define REDUCE_PLUS_ALL(a, b) ((a) + (b))
 #define REDUCE_LESSER_ALL(a, b) (((a) & ((a) < (b))) | ((b) & ~((a) < (b))))
-
-/* Vectors, as many as lanes, to one that has in lane l what the lanes of vector l come to. */
-#define REDUCE_FOLD_STEP(v, s, n, integers, list)                                        \
-  for (int i_ = 0; i_ < (s); i_++) {                                                     \
-    const __typeof__((v)[0]) low_ =                                                      \
-        LANES_SHUFFLE_TWO((v)[i_], (v)[i_ + (s)], ((integers){list(LANES_LOW, s, n)}));  \
-    const __typeof__((v)[0]) high_ =                                                     \
-        LANES_SHUFFLE_TWO((v)[i_], (v)[i_ + (s)], ((integers){list(LANES_HIGH, s, n)})); \
-    (v)[i_] = REDUCE_COMBINE_ALL(low_, high_);                                           \
-  }
-#if LANES_BYTES == 64
-#define REDUCE_FOLD_32(v)                         \
-  REDUCE_FOLD_STEP(v, 8, 16, lanes_i32, LANES_16) \
-  REDUCE_FOLD_STEP(v, 4, 16, lanes_i32, LANES_16) \
-  REDUCE_FOLD_STEP(v, 2, 16, lanes_i32, LANES_16) \
-  REDUCE_FOLD_STEP(v, 1, 16, lanes_i32, LANES_16)
-#define REDUCE_FOLD_64(v)                       \
-  REDUCE_FOLD_STEP(v, 4, 8, lanes_i64, LANES_8) \
-  REDUCE_FOLD_STEP(v, 2, 8, lanes_i64, LANES_8) \
-  REDUCE_FOLD_STEP(v, 1, 8, lanes_i64, LANES_8)
-#elif LANES_BYTES == 32
-#define REDUCE_FOLD_32(v)                       \
-  REDUCE_FOLD_STEP(v, 4, 8, lanes_i32, LANES_8) \
-  REDUCE_FOLD_STEP(v, 2, 8, lanes_i32, LANES_8) \
-  REDUCE_FOLD_STEP(v, 1, 8, lanes_i32, LANES_8)
-#define REDUCE_FOLD_64(v)                       \
-  REDUCE_FOLD_STEP(v, 2, 4, lanes_i64, LANES_4) \
-  REDUCE_FOLD_STEP(v, 1, 4, lanes_i64, LANES_4)
-#else
-#define REDUCE_FOLD_32(v)                       \
-  REDUCE_FOLD_STEP(v, 2, 4, lanes_i32, LANES_4) \
-  REDUCE_FOLD_STEP(v, 1, 4, lanes_i32, LANES_4)
-#define REDUCE_FOLD_64(v) REDUCE_FOLD_STEP(v, 1, 2, lanes_i64, LANES_2)
-#endif
 
 /* Numbers of a line that is folded beside others. */
 enum { REDUCE_FEW = 32 };
@@ -186,8 +151,8 @@ enum { REDUCE_FEW = 32 };
 #define REDUCE_PARTIAL uint64_t
 #define REDUCE_VECTOR reduce_all_u64
 #define REDUCE_WIDTH LANES_F64
-#define REDUCE_COMBINE_ALL REDUCE_PLUS_ALL
-#define REDUCE_FOLD_ALL REDUCE_FOLD_64
+#define REDUCE_COMBINE_ALL TREE_PLUS
+#define REDUCE_FOLD_ALL TREE_FOLD_64
 #define REDUCE_LOAD(x, key) ((x) ^ (uint32_t)(key)->mask)
 #define REDUCE_NAME(name) name##_8
 #define REDUCE_IN uint8_t
@@ -225,7 +190,7 @@ enum { REDUCE_FEW = 32 };
 #define REDUCE_PARTIAL int32_t
 #define REDUCE_VECTOR reduce_all_i32
 #define REDUCE_WIDTH LANES_F32
-#define REDUCE_FOLD_ALL REDUCE_FOLD_32
+#define REDUCE_FOLD_ALL TREE_FOLD_32
 #define REDUCE_RUNNING int32_t
 #define REDUCE_IDENTITY INT32_MAX
 #define REDUCE_LOAD(x, key) ((x) ^ (int32_t)(key)->mask)
@@ -256,7 +221,7 @@ enum { REDUCE_FEW = 32 };
 #define REDUCE_PARTIAL int64_t
 #define REDUCE_VECTOR reduce_all_i64
 #define REDUCE_WIDTH LANES_F64
-#define REDUCE_FOLD_ALL REDUCE_FOLD_64
+#define REDUCE_FOLD_ALL TREE_FOLD_64
 #define REDUCE_RUNNING int64_t
 #define REDUCE_IDENTITY INT64_MAX
 #define REDUCE_LOAD(x, key) ((x) ^ (key)->mask)

@@ -207,7 +207,7 @@ static void REDUCE_NAME(reduce_few)(const REDUCE_IN *in, int64_t step, int count
       const REDUCE_VECTOR there = (x & live) | (identity & ~live);
       v[l] = REDUCE_COMBINE_ALL(v[l], there);
     }
-    REDUCE_FOLD_ALL(v);
+    REDUCE_FOLD_ALL(v, REDUCE_COMBINE_ALL)
     if (at + REDUCE_WIDTH <= count)
       memcpy(all + at, &v[0], sizeof v[0]);
     else

@@ -40,39 +40,49 @@
 
 /* At stride s a vector folds by half of each of its pieces of 2 s lanes, and takes another one's
  * halves into the lanes that this leaves free. */
-#define TREE_EXCHANGE(v, s, n, integers, list)                                                 \
-  for (int i_ = 0; i_ < (s); i_++)                                                             \
-    (v)[i_] = LANES_SHUFFLE_TWO((v)[i_], (v)[i_ + (s)], ((integers){list(LANES_LOW, s, n)})) + \
-              LANES_SHUFFLE_TWO((v)[i_], (v)[i_ + (s)], ((integers){list(LANES_HIGH, s, n)}));
+#define TREE_EXCHANGE(v, s, n, integers, list, combine)                                  \
+  for (int i_ = 0; i_ < (s); i_++) {                                                     \
+    const __typeof__((v)[0]) low_ =                                                      \
+        LANES_SHUFFLE_TWO((v)[i_], (v)[i_ + (s)], ((integers){list(LANES_LOW, s, n)}));  \
+    const __typeof__((v)[0]) high_ =                                                     \
+        LANES_SHUFFLE_TWO((v)[i_], (v)[i_ + (s)], ((integers){list(LANES_HIGH, s, n)})); \
+    (v)[i_] = combine(low_, high_);                                                      \
+  }
+
+/* Vectors, as many as lanes of 32 or 64 bits, to the first: lane l has what vector l comes to. */
+#if LANES_BYTES == 64
+#define TREE_FOLD_32(v, combine)                        \
+  TREE_EXCHANGE(v, 8, 16, lanes_i32, LANES_16, combine) \
+  TREE_EXCHANGE(v, 4, 16, lanes_i32, LANES_16, combine) \
+  TREE_EXCHANGE(v, 2, 16, lanes_i32, LANES_16, combine) \
+  TREE_EXCHANGE(v, 1, 16, lanes_i32, LANES_16, combine)
+#define TREE_FOLD_64(v, combine)                      \
+  TREE_EXCHANGE(v, 4, 8, lanes_i64, LANES_8, combine) \
+  TREE_EXCHANGE(v, 2, 8, lanes_i64, LANES_8, combine) \
+  TREE_EXCHANGE(v, 1, 8, lanes_i64, LANES_8, combine)
+#elif LANES_BYTES == 32
+#define TREE_FOLD_32(v, combine)                      \
+  TREE_EXCHANGE(v, 4, 8, lanes_i32, LANES_8, combine) \
+  TREE_EXCHANGE(v, 2, 8, lanes_i32, LANES_8, combine) \
+  TREE_EXCHANGE(v, 1, 8, lanes_i32, LANES_8, combine)
+#define TREE_FOLD_64(v, combine)                      \
+  TREE_EXCHANGE(v, 2, 4, lanes_i64, LANES_4, combine) \
+  TREE_EXCHANGE(v, 1, 4, lanes_i64, LANES_4, combine)
+#else
+#define TREE_FOLD_32(v, combine)                      \
+  TREE_EXCHANGE(v, 2, 4, lanes_i32, LANES_4, combine) \
+  TREE_EXCHANGE(v, 1, 4, lanes_i32, LANES_4, combine)
+#define TREE_FOLD_64(v, combine) TREE_EXCHANGE(v, 1, 2, lanes_i64, LANES_2, combine)
+#endif
+#define TREE_PLUS(a, b) ((a) + (b))
 
 LANES_INLINE lanes_f32 reduce_exchange_f32(lanes_f32 v[LANES_F32]) {
-#if LANES_F32 == 16
-  TREE_EXCHANGE(v, 8, 16, lanes_i32, LANES_16)
-  TREE_EXCHANGE(v, 4, 16, lanes_i32, LANES_16)
-  TREE_EXCHANGE(v, 2, 16, lanes_i32, LANES_16)
-  TREE_EXCHANGE(v, 1, 16, lanes_i32, LANES_16)
-#elif LANES_F32 == 8
-  TREE_EXCHANGE(v, 4, 8, lanes_i32, LANES_8)
-  TREE_EXCHANGE(v, 2, 8, lanes_i32, LANES_8)
-  TREE_EXCHANGE(v, 1, 8, lanes_i32, LANES_8)
-#else
-  TREE_EXCHANGE(v, 2, 4, lanes_i32, LANES_4)
-  TREE_EXCHANGE(v, 1, 4, lanes_i32, LANES_4)
-#endif
+  TREE_FOLD_32(v, TREE_PLUS)
   return v[0];
 }
 
 LANES_INLINE lanes_f64 reduce_exchange_f64(lanes_f64 v[LANES_F64]) {
-#if LANES_F64 == 8
-  TREE_EXCHANGE(v, 4, 8, lanes_i64, LANES_8)
-  TREE_EXCHANGE(v, 2, 8, lanes_i64, LANES_8)
-  TREE_EXCHANGE(v, 1, 8, lanes_i64, LANES_8)
-#elif LANES_F64 == 4
-  TREE_EXCHANGE(v, 2, 4, lanes_i64, LANES_4)
-  TREE_EXCHANGE(v, 1, 4, lanes_i64, LANES_4)
-#else
-  TREE_EXCHANGE(v, 1, 2, lanes_i64, LANES_2)
-#endif
+  TREE_FOLD_64(v, TREE_PLUS)
   return v[0];
 }
 

@@ -1,9 +1,9 @@
 /* Lines that lie side by side, as they are: a lane of a vector has a line, every step of the order
- * is one of whole vectors, and no element changes its lane. A strip of a few vectors goes down all
- * of its lines, 128 elements of each at a time, whose prefixes stay in the cache until what comes
- * before them is added; the 128 after them are prefetched meanwhile. Strips are shared out to all
- * cores. Long lines that are fewer than a vector has lanes are brought together tile by tile, and
- * go by the tiles of line.h. */
+ * is one of whole vectors, and no element changes its lane. A strip of up to half a page goes down
+ * all of its lines, 128 elements of each at a time and a vector after the other, whose prefixes
+ * stay in the cache until what comes before them is added; what comes a few vectors later is
+ * prefetched meanwhile. Strips are shared out to all cores. Long lines that are fewer than a vector
+ * has lanes are brought together tile by tile, and go by the tiles of line.h. */
 #include "backend/cpu/isa.h"
 #include "backend/cpu/lanes.h"
 #include "backend/cpu/parallel.h"

@@ -30,7 +30,7 @@ typedef struct scan_piece {
   rung_key_code key;
   bool exclusive;
   bool begins;      /* it is its line's first */
-  bool past;        /* out is stored past the caches, where it is aligned to a vector */
+  bool past;        /* out is stored past the caches, of types that go through vectors */
   const char *next; /* what will be read after this, prefetched meanwhile: as many rows; or NULL */
 } scan_piece;
 

@@ -7,24 +7,18 @@
 
 /* A square of elements of 32 or 64 bits, whose rows are `from_step` bytes apart, to its columns,
  * `to_step` bytes apart: those may be the same place. */
-LANES_OUTLINE __attribute__((unused)) void turn_32(const void *from, int64_t from_step, void *to,
-                                                   int64_t to_step) {
-  lanes_f32 v[LANES_F32];
-#pragma GCC unroll 16
-  for (int l = 0; l < LANES_F32; ++l) memcpy(&v[l], (const char *)from + l * from_step, sizeof *v);
-  lanes_transpose_f32(v);
-#pragma GCC unroll 16
-  for (int l = 0; l < LANES_F32; ++l) memcpy((char *)to + l * to_step, &v[l], sizeof *v);
-}
-
-LANES_OUTLINE __attribute__((unused)) void turn_64(const void *from, int64_t from_step, void *to,
-                                                   int64_t to_step) {
-  lanes_f64 v[LANES_F64];
-#pragma GCC unroll 16
-  for (int l = 0; l < LANES_F64; ++l) memcpy(&v[l], (const char *)from + l * from_step, sizeof *v);
-  lanes_transpose_f64(v);
-#pragma GCC unroll 16
-  for (int l = 0; l < LANES_F64; ++l) memcpy((char *)to + l * to_step, &v[l], sizeof *v);
-}
+#define TURN(bits, real, lanes)                                                               \
+  LANES_OUTLINE __attribute__((unused)) void turn_##bits(const void *from, int64_t from_step, \
+                                                         void *to, int64_t to_step) {         \
+    lanes_##real v[lanes];                                                                    \
+    _Pragma("GCC unroll 16") for (int l = 0; l < lanes; ++l)                                  \
+        memcpy(&v[l], (const char *)from + l * from_step, sizeof *v);                         \
+    lanes_transpose_##real(v);                                                                \
+    _Pragma("GCC unroll 16") for (int l = 0; l < lanes; ++l)                                  \
+        memcpy((char *)to + l * to_step, &v[l], sizeof *v);                                   \
+  }
+TURN(32, f32, LANES_F32)
+TURN(64, f64, LANES_F64)
+#undef TURN
 
 #endif
