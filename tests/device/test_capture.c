@@ -124,7 +124,7 @@ static rung_status correlate(const place *p, int64_t side) {
 }
 /* Reads through a texture object, which the graph must find when it runs. */
 static rung_status texture(const place *p, int64_t side) {
-  return filter(p, side, "texture");
+  return filter(p, side, p->device ? "texture" : NULL);
 }
 
 static rung_status stencil(const place *p, int64_t side) {

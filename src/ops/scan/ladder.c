@@ -192,8 +192,8 @@ static rung_row rows[] = {
      .idea = "short lines: as many a warp as its lanes hold, no lane idle; no flags, no barrier",
      .supports = takes_short_lines},
     {TILES, .name = "across",
-     .idea = "lines side by side stay so: tiles of them pass through shared memory, and a block "
-             "goes down its strip of lines",
+     .idea = "lines side by side stay so: a lane scans a row of a line in its registers, and a warp's "
+             "lines are neighbours",
      .supports = takes_across, .scratch_bytes = all_lines_scratch},
 };
 

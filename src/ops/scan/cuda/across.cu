@@ -1,14 +1,16 @@
-/* Lines that lie side by side, where they are: a tile of some elements of some lines comes into
- * shared memory as it lies in global memory, neighbours by neighbours, is scanned there by warps
- * whose lanes go along the lines, and leaves the same way. The groups of a line lie in it so far
- * apart that a warp's lanes miss one another's banks. The next tiles are on their way meanwhile.
+/* Lines that lie side by side, where they are. A strip is some lines that are neighbours; a warp
+ * takes a row of the contract, 128 elements, of each of 17 to 32 lines, or several rows of fewer
+ * lines, by asynchronous copies, the next ones while it computes. A lane has a row of a line: it
+ * finds the totals of the row's groups, scans them in registers, and puts what comes before to the
+ * prefixes of groups. Warps of a block take rows that follow one another; their totals meet in
+ * shared memory. Of lines of a row at most, lanes have lines of other strips instead of other rows.
  *
- * A block goes down the lines of its strip, so that nobody waits for anybody. Where there are too
- * few strips for the device long lines are parted into tiles of the contract, as the rung "tiles"
- * does it: totals, prefixes of families, results. */
+ * Where there are too few lines for the device, long ones are cut into tiles of the contract, as
+ * the rung "tiles" does it: totals, prefixes of families, results. Very short lines stay in
+ * registers from the start, a thread a line. */
 #include "ops/scan/cuda/levels.cuh"
 
-enum { SCAN_STAGES = 3, SCAN_STAGE_BYTES = 1 << 14, SCAN_MOST_WIDE = 32 };
+static constexpr int SCAN_MOST_WARPS = 8, SCAN_FEW_GROUPS = 4;
 
 /* What a launch does: all of it, or one of the parts. */
 enum { SCAN_WALK, SCAN_TOTALS, SCAN_RESULTS };
@@ -21,24 +23,36 @@ struct scan_aside {
   int64_t inner, columns, lines;
   rung_key_code key;
   bool exclusive;
-  /* The tile in shared memory: `wide` lines, `height` elements of each. A line has `groups` groups
-   * of a row in it, and `rows` rows; a warp takes `side` lines' rows at once. */
-  int wide, height, groups, side, rows, units, skew;
-  bool solid;          /* a strip's lines are neighbours in memory: else any lines */
-  int64_t strips;      /* of an outer index; of all where they are not solid */
-  int64_t jobs;        /* strips, or their parts */
-  int64_t parts, part; /* a strip's, and the elements of one */
   int mode;
-  int64_t tiles, pitch; /* aggregates, of a line */
+  int wide, span;         /* a strip's lines, and the lanes that it takes, a power of two */
+  int height;             /* a row's elements, whole groups */
+  int chunks;             /* so many times 16 bytes are a strip's next elements; 0: not so */
+  bool near;              /* a row's results are less than 2^31 elements apart */
+  int64_t beside;         /* strips of neighbouring lines */
+  int64_t strips;         /* all of them */
+  int64_t parts, part;    /* of a line, and the elements of one */
+  int64_t jobs;           /* parts of strips; of short lines what a block takes at once */
+  int64_t tiles, pitches; /* aggregates, of a line */
   typename S::value *numbers;
 };
 
-/* The tile that a block is at: of which job, which of its lines' elements, from `first` on and
- * until the part's end, `last`; and the lines: the first one, how many, and where they begin if
- * they are neighbours. */
+/* A part of a strip: where it begins, how many elements and lines it has. There is nothing in it
+ * beyond the last. */
+struct scan_strip {
+  int64_t in, out, count, line, part;
+  int lines;
+};
+
+/* Where a block is: in which job, how many elements of its parts are done. */
 struct scan_cursor {
-  int64_t job, first, last, line, in, out;
-  int count;
+  int64_t job, first;
+};
+
+/* A row of a strip: its strip, its first element, how many there are. */
+struct scan_place {
+  scan_strip strip;
+  int64_t first;
+  int there;
 };
 
 /* Division is dear, of 64 bits above all, and mostly there is nothing to divide. */
@@ -49,358 +63,412 @@ __device__ __forceinline__ int64_t scan_quotient(int64_t a, int64_t b) {
 }
 
 template <typename S>
-__device__ __forceinline__ void scan_begin_job(const scan_aside<S> &aside, scan_cursor *at) {
-  const int64_t strip = scan_quotient(at->job, aside.parts);
-  at->first = (at->job - strip * aside.parts) * aside.part;
-  at->last = at->first + aside.part;
-  if (at->last > aside.columns) at->last = aside.columns;
-  int64_t outer = 0, beside = strip * aside.wide, all = aside.lines;
-  if (aside.solid) {
-    outer = scan_quotient(strip, aside.strips);
-    beside = (strip - outer * aside.strips) * aside.wide;
-    all = aside.inner;
-  }
-  at->line = outer * aside.inner + beside;
-  at->in = outer * aside.in_far + beside;
-  at->out = outer * aside.out_far + beside;
-  at->count = all - beside < aside.wide ? (int)(all - beside) : aside.wide;
+__device__ __forceinline__ scan_strip scan_strip_of(const scan_aside<S> &aside, int64_t number) {
+  scan_strip strip;
+  const bool there = number < aside.strips * aside.parts;
+  if (!there) number = 0;
+  strip.part = scan_quotient(number, aside.strips);
+  number -= strip.part * aside.strips;
+  const int64_t outer = scan_quotient(number, aside.beside);
+  const int64_t begin = (number - outer * aside.beside) * aside.wide;
+  const int64_t first = strip.part * aside.part;
+  strip.in = outer * aside.in_far + first * aside.in_step + begin;
+  strip.out = outer * aside.out_far + first * aside.out_step + begin;
+  strip.line = outer * aside.inner + begin;
+  strip.lines = aside.inner - begin < aside.wide ? (int)(aside.inner - begin) : aside.wide;
+  strip.count = aside.columns - first < aside.part ? aside.columns - first : aside.part;
+  if (!there) strip.count = 0;
+  return strip;
+}
+
+/* Whether the warps of a block share its strips; else each has its own. */
+template <typename S>
+__device__ __forceinline__ bool scan_together(const scan_aside<S> &aside) {
+  return aside.columns > SCAN_ROW;
+}
+
+/* How many elements a block takes at a time of lines that are longer than a row. */
+template <typename S>
+__device__ __forceinline__ int scan_round(const scan_aside<S> &aside) {
+  return (int)blockDim.x / aside.span * SCAN_ROW;
 }
 
 template <typename S>
-__device__ __forceinline__ void scan_next_tile(const scan_aside<S> &aside, scan_cursor *at) {
-  at->first += aside.height;
-  if (at->first < at->last) return;
+__device__ __forceinline__ void scan_next(const scan_aside<S> &aside, scan_cursor *at) {
+  at->first += scan_round(aside);
+  if (at->first < aside.part) return;
+  at->first = 0;
   at->job += gridDim.x;
-  scan_begin_job(aside, at);
 }
 
-/* Where line `line` begins. */
-__device__ __forceinline__ int64_t scan_line_at(int64_t line, int64_t inner, int64_t far) {
-  const int64_t outer = scan_quotient(line, inner);
-  return outer * far + (line - outer * inner);
-}
-
-/* A thread's elements of a tile, in memory's order: it takes every SCAN_THREADS-th. Where the lines
- * are neighbours and the tile is full `at` is where the element lies, from the tile's first on. */
-struct scan_step {
-  int row, column;
-  int64_t at;
-};
-
-__device__ __forceinline__ scan_step scan_steps_of(int elements, int wide, int64_t step) {
-  const int row = elements / wide, column = elements - row * wide;
-  return {row, column, row * step + column};
-}
-
-__device__ __forceinline__ void scan_next_step(const scan_step &by, int wide, int64_t step,
-                                               scan_step *k) {
-  k->row += by.row;
-  k->column += by.column;
-  k->at += by.at;
-  if (k->column < wide) return;
-  k->column -= wide;
-  k->row += 1;
-  k->at += step - wide;
-}
-
-/* Where an element lies in shared memory. */
+/* The lane's row. The strip is kept while a job lasts. */
 template <typename S>
-__device__ __forceinline__ int scan_slot(const scan_aside<S> &aside, int row, int column) {
-  return row * aside.wide + row / SCAN_GROUP * aside.skew + column;
+__device__ __forceinline__ void scan_find(const scan_aside<S> &aside, const scan_cursor &at,
+                                          scan_place *place) {
+  const int row = (int)threadIdx.x / aside.span;
+  if (!scan_together(aside))
+    place->strip = scan_strip_of(aside, at.job * (blockDim.x / aside.span) + row);
+  else if (at.first == 0)
+    place->strip = scan_strip_of(aside, at.job);
+  place->first = scan_together(aside) ? at.first + row * SCAN_ROW : 0;
+  const int64_t left = place->strip.count - place->first;
+  place->there = left >= aside.height ? aside.height : left > 0 ? (int)left : 0;
 }
 
-/* How many elements of its lines a tile has. */
+/* A lane's row into shared memory, element r to 32 r and the lane's place. A lane copies its own
+ * elements, or 16 bytes of several lines. */
 template <typename S>
-__device__ __forceinline__ int scan_there(const scan_aside<S> &aside, const scan_cursor &at) {
-  return at.last - at.first < aside.height ? (int)(at.last - at.first) : aside.height;
-}
-
-template <typename S>
-__device__ __forceinline__ bool scan_is_full(const scan_aside<S> &aside, const scan_cursor &at) {
-  return aside.solid && at.count == aside.wide && scan_there(aside, at) == aside.height;
-}
-
-template <typename S>
-__device__ __forceinline__ void scan_copy_element(typename S::in *to, const typename S::in *from) {
-  if constexpr (sizeof(typename S::in) >= 4)
-    rung_copy_async(to, from);
-  else
-    *to = *from;
-}
-
-template <typename S>
-__device__ __forceinline__ void scan_copy_tile(const scan_aside<S> &aside, const scan_cursor &at,
-                                               const scan_step &own, typename S::in *stage) {
+__device__ __forceinline__ void scan_fetch_row(const scan_aside<S> &aside, const scan_place &place,
+                                               typename S::in *stage) {
+  typedef typename S::in in;
+  typedef scan_chunk<uint32_t> chunk;
+  constexpr int PER = 16 / (int)sizeof(in);
+  const int lane = (int)threadIdx.x % 32, column = lane % aside.span, there = place.there;
   const int64_t step = aside.in_step;
-  const int wide = aside.wide;
-  if (at.job < aside.jobs) {
-    const scan_step by = scan_steps_of(SCAN_THREADS, wide, step);
-    scan_step k = {own.row, own.column, own.row * step + own.column};
-    if (scan_is_full(aside, at)) {
-      const typename S::in *const from = aside.in + at.in + at.first * step;
-#pragma unroll 4
-      for (; k.row < aside.height; scan_next_step(by, wide, step, &k))
-        scan_copy_element<S>(stage + scan_slot(aside, k.row, k.column), from + k.at);
+  const in *from = aside.in + place.strip.in + place.first * step;
+  if (aside.chunks > 0) {
+    const int first = column % aside.chunks * PER, by = aside.span / aside.chunks;
+    int r = first < place.strip.lines ? column / aside.chunks : there;
+    in *to = stage + r * 32 + lane - column + first;
+    from += r * step + first;
+#pragma unroll 8
+    for (; r < there; r += by, to += by * 32, from += by * step)
+      rung_copy_async((chunk *)to, (const chunk *)from);
+  } else if (column < place.strip.lines) {
+    in *to = stage + lane;
+    from += column;
+    if constexpr (sizeof(in) >= 4) {
+#pragma unroll 8
+      for (int r = 0; r < there; ++r, to += 32, from += step) rung_copy_async(to, from);
     } else {
-      const int there = scan_there(aside, at);
-      for (; k.row < aside.height; scan_next_step(by, wide, step, &k)) {
-        typename S::in *const to = stage + scan_slot(aside, k.row, k.column);
-        if (k.row >= there || k.column >= at.count)
-          *to = S::empty(aside.key);
-        else
-          scan_copy_element<S>(
-              to, aside.in + (at.first + k.row) * step +
-                      (aside.solid ? at.in + k.column
-                                   : scan_line_at(at.line + k.column, aside.inner, aside.in_far)));
-      }
+#pragma unroll 16
+      for (int r = 0; r < there; ++r, to += 32, from += step) *to = *from;
     }
   }
+}
+
+/* What a warp takes next. What is missing changes nothing. */
+template <typename S>
+__device__ __forceinline__ void scan_fetch(const scan_aside<S> &aside, const scan_cursor &at,
+                                           scan_place *place, typename S::in *stage) {
+  if (at.job >= aside.jobs) return;
+  scan_find(aside, at, place);
+  scan_fetch_row(aside, *place, stage);
+  const int lane = (int)threadIdx.x % 32;
+  for (int r = lane % aside.span < place->strip.lines ? place->there : 0; r < aside.height; ++r)
+    stage[r * 32 + lane] = S::empty(aside.key);
   rung_copy_async_commit();
 }
 
-template <typename S>
-__device__ __forceinline__ void scan_store_tile(const scan_aside<S> &aside, const scan_cursor &at,
-                                                const scan_step &own, const typename S::in *stage) {
-  const int64_t step = aside.out_step;
-  const int wide = aside.wide;
-  const scan_step by = scan_steps_of(SCAN_THREADS, wide, step);
-  scan_step k = {own.row, own.column, own.row * step + own.column};
-  if (scan_is_full(aside, at)) {
-    typename S::in *const to = aside.out + at.out + at.first * step;
-#pragma unroll 4
-    for (; k.row < aside.height; scan_next_step(by, wide, step, &k))
-      to[k.at] = stage[scan_slot(aside, k.row, k.column)];
-    return;
-  }
-  const int there = scan_there(aside, at);
-  for (; k.row < there; scan_next_step(by, wide, step, &k)) {
-    if (k.column >= at.count) continue;
-    const int64_t to = (at.first + k.row) * step +
-                       (aside.solid ? at.out + k.column
-                                    : scan_line_at(at.line + k.column, aside.inner, aside.out_far));
-    aside.out[to] = stage[scan_slot(aside, k.row, k.column)];
-  }
-}
-
-/* ---- what comes before a row
- * ---------------------------------------------------------------------
+/* ---- a lane's row -------------------------------------------------------------------------------
  */
 
-/* What a line has come to. */
+/* K of the contract, of a lane's own numbers, which stay in registers as every step is unrolled. */
+template <typename S, int COUNT = SCAN_FAMILY, int BACK = 1>
+__device__ __forceinline__ void scan_own_family(typename S::value g[]) {
+#pragma unroll
+  for (int i = COUNT - 1; i >= BACK; --i) g[i] = S::combine(g[i - BACK], g[i]);
+  if constexpr (2 * BACK < COUNT) scan_own_family<S, COUNT, 2 * BACK>(g);
+}
+
+/* Whether the prefixes of a row's groups stay in registers; else they are found a second time: of
+ * 8 bytes they are too many, and of less than 4 more warps are worth more. */
 template <typename S>
-struct scan_so_far {
-  typename S::value tiles, bands, rows; /* before the tile, in the tile's bands, the band's rows */
+constexpr bool scan_keeps = sizeof(typename S::in) == 4;
+
+template <typename S>
+struct scan_row_of {
+  typename S::value e[scan_keeps<S> ? SCAN_ROW : SCAN_GROUP], g[SCAN_FAMILY];
 };
 
-/* By one warp: leaves a tile's total, and the aggregates of the families that it is the last of. */
 template <typename S>
-__device__ __forceinline__ void scan_leave_total(const scan_aside<S> &aside, int64_t line,
-                                                 int64_t tile, typename S::value total) {
-  typedef typename S::value value;
-  const int lane = (int)threadIdx.x % 32;
-  value *level = aside.numbers + line * aside.pitch;
-  int64_t count = aside.tiles;
-  for (;;) {
-    if (lane == 0) level[tile] = total;
-    __syncwarp();
-    if (aside.mode != SCAN_WALK || tile % SCAN_FAMILY != SCAN_FAMILY - 1) return;
-    total = __shfl_sync(0xffffffffu, scan_warp<S>(level[tile - (SCAN_FAMILY - 1) + lane]), 31);
-    level += count;
-    count /= SCAN_FAMILY;
-    tile /= SCAN_FAMILY;
+__device__ __forceinline__ void scan_read_group(const scan_aside<S> &aside,
+                                                const typename S::in *at, typename S::value e[]) {
+#pragma unroll
+  for (int c = 0; c < SCAN_GROUP; ++c) e[c] = S::load(at[c * 32], aside.key);
+  scan_group_prefixes<S>(e);
+}
+
+/* The totals of a row's groups. */
+template <typename S>
+__device__ __forceinline__ void scan_read_row(const scan_aside<S> &aside,
+                                              const typename S::in *stage, scan_row_of<S> *row) {
+#pragma unroll
+  for (int q = 0; q < SCAN_FAMILY; ++q) {
+    row->g[q] = S::identity();
+    if (q * SCAN_GROUP >= aside.height) continue;
+    typename S::value *const e = row->e + (scan_keeps<S> ? q * SCAN_GROUP : 0);
+    scan_read_group<S>(aside, stage + q * SCAN_GROUP * 32, e);
+    row->g[q] = e[SCAN_GROUP - 1];
   }
 }
 
-/* By one warp: P of a tile, from the aggregates that it left itself. */
+/* The results of a group, from its prefixes and what comes before it; `begins`: it is its line's
+ * first. `there` of them are there; `plain`: all, and neither are they
+ * exclusive nor far apart. */
 template <typename S>
-__device__ __forceinline__ typename S::value scan_walked(const scan_aside<S> &aside, int64_t line,
-                                                         int64_t tile) {
-  typedef typename S::value value;
-  const int lane = (int)threadIdx.x % 32;
-  const value *level = aside.numbers + line * aside.pitch;
-  int64_t count = aside.tiles;
-  value e[SCAN_LEVELS], all = S::identity();
+__device__ __forceinline__ void scan_put_group(const scan_aside<S> &aside,
+                                               const typename S::value e[], typename S::value base,
+                                               bool begins, bool plain, int there,
+                                               typename S::in *to) {
+  typename S::value with[SCAN_GROUP];
 #pragma unroll
-  for (int k = 0; k < SCAN_LEVELS; ++k) {
-    const int number = (int)(tile % SCAN_FAMILY);
-    e[k] = S::identity();
-    if (number > 0) {
-      const value own = lane < number ? level[tile - number + lane] : S::identity();
-      e[k] = __shfl_sync(0xffffffffu, scan_warp<S>(own), number - 1);
-    }
-    level += count;
-    count /= SCAN_FAMILY;
-    tile /= SCAN_FAMILY;
+  for (int c = 0; c < SCAN_GROUP; ++c) with[c] = S::combine(base, e[c]);
+  if (plain) {
+    const int step = (int)aside.out_step;
+#pragma unroll
+    for (int c = 0; c < SCAN_GROUP; ++c) to[(int64_t)c * step] = S::store(with[c], aside.key);
+    return;
   }
 #pragma unroll
-  for (int k = SCAN_LEVELS - 1; k >= 0; --k) all = S::combine(all, e[k]);
+  for (int c = 0; c < SCAN_GROUP; ++c) {
+    const typename S::value before = c > 0 ? with[c > 0 ? c - 1 : 0] : base;
+    typename S::in result = S::store(aside.exclusive ? before : with[c], aside.key);
+    if (c == 0 && aside.exclusive && begins) result = S::empty(aside.key);
+    if (c < there) to[c * aside.out_step] = result;
+  }
+}
+
+/* A row's results, from what comes before it. */
+template <typename S>
+__device__ __forceinline__ void scan_put_row(const scan_aside<S> &aside,
+                                             const typename S::in *stage, scan_row_of<S> *row,
+                                             typename S::value offset, bool begins, bool plain,
+                                             int there, typename S::in *to) {
+#pragma unroll
+  for (int q = 0; q < SCAN_FAMILY; ++q) {
+    if (q * SCAN_GROUP >= aside.height) continue;
+    typename S::value *const e = row->e + (scan_keeps<S> ? q * SCAN_GROUP : 0);
+    if (!scan_keeps<S>) scan_read_group<S>(aside, stage + q * SCAN_GROUP * 32, e);
+    scan_put_group<S>(aside, e, q > 0 ? S::combine(offset, row->g[q > 0 ? q - 1 : 0]) : offset,
+                      begins && q == 0, plain, there - q * SCAN_GROUP, to);
+    to += SCAN_GROUP * aside.out_step;
+  }
+}
+
+/* ---- what comes before a row --------------------------------------------------------------------
+ */
+
+/* What a line has come to: before the tile, in the tile's bands, in the band's rows. */
+template <typename S>
+struct scan_so_far {
+  typename S::value tiles, bands, rows;
+};
+
+/* K of the contract at the last of `count` aggregates of a family, 1 or more. */
+template <typename S>
+__device__ __forceinline__ typename S::value scan_family_at(const typename S::value *aggregates,
+                                                            int count) {
+  typename S::value g[SCAN_FAMILY], last = S::identity();
+#pragma unroll
+  for (int i = 0; i < SCAN_FAMILY; ++i) g[i] = i < count ? aggregates[i] : S::identity();
+  scan_own_family<S>(g);
+#pragma unroll
+  for (int i = 0; i < SCAN_FAMILY; ++i)
+    if (i == count - 1) last = g[i];
+  return last;
+}
+
+/* Leaves the total of a line's tile, and the aggregates of the families that it is the last of. */
+template <typename S>
+__device__ __forceinline__ void scan_leave_tile(const scan_aside<S> &aside,
+                                                typename S::value *level, int64_t tile,
+                                                typename S::value total) {
+#pragma unroll 1
+  for (int64_t count = aside.tiles;; count /= SCAN_FAMILY, tile /= SCAN_FAMILY) {
+    level[tile] = total;
+    if (tile % SCAN_FAMILY != SCAN_FAMILY - 1) return;
+    total = scan_family_at<S>(level + tile - (SCAN_FAMILY - 1), SCAN_FAMILY);
+    level += count;
+  }
+}
+
+/* P of a tile, from the aggregates that the lane left itself. */
+template <typename S>
+__device__ __forceinline__ typename S::value scan_walked(const scan_aside<S> &aside,
+                                                         const typename S::value *numbers,
+                                                         int64_t tile) {
+  typename S::value all = S::identity();
+#pragma unroll 1
+  for (int k = SCAN_LEVELS - 1; k >= 0; --k) {
+    const typename S::value *level = numbers;
+    int64_t count = aside.tiles, at = tile;
+    for (int j = 0; j < k; ++j, count /= SCAN_FAMILY, at /= SCAN_FAMILY) level += count;
+    const int number = (int)(at % SCAN_FAMILY);
+    if (number > 0) all = S::combine(all, scan_family_at<S>(level + at - number, number));
+  }
   return all;
 }
 
-/* By one warp, at the row of a line that begins with element `first`: the bands and the tile before
- * it are put together where they end. */
+/* The rows of a block's warps, whose totals are given, have been: what comes before the lane's own
+ * is returned, and `so_far` is what comes before the rows that follow. */
 template <typename S>
-__device__ __forceinline__ void scan_enter_row(const scan_aside<S> &aside, int64_t line,
-                                               int64_t first, scan_so_far<S> *so_far) {
-  if (first % SCAN_BAND != 0) return;
-  if (first % SCAN_TILE == 0) {
-    const int64_t tile = first / SCAN_TILE;
-    so_far->tiles = S::identity();
-    if (tile > 0 && aside.mode == SCAN_WALK) so_far->tiles = scan_walked(aside, line, tile);
-    if (tile > 0 && aside.mode == SCAN_RESULTS)
-      so_far->tiles =
-          scan_before<S>(aside.numbers + line * aside.pitch, aside.tiles, tile, S::identity());
-    so_far->bands = S::identity();
-  } else {
-    so_far->bands = S::combine(so_far->bands, so_far->rows);
-  }
-  so_far->rows = S::identity();
-}
-
-/* ---- a tile in shared memory --------------------------------------------------------------------
- */
-
-/* The unit of a warp: its place in the tile is found by the lane's line and group. */
-template <typename S>
-__device__ __forceinline__ void scan_read_group(const scan_aside<S> &aside,
-                                                const typename S::in *group,
-                                                typename S::value e[]) {
-#pragma unroll
-  for (int c = 0; c < SCAN_GROUP; ++c) e[c] = S::load(group[c * aside.wide], aside.key);
-}
-
-template <typename S>
-__device__ __forceinline__ void scan_write_group(const scan_aside<S> &aside,
-                                                 const typename S::value e[],
-                                                 typename S::value base, bool begins,
-                                                 typename S::in *group) {
-#pragma unroll
-  for (int c = 0; c < SCAN_GROUP; ++c) {
-    const typename S::value with = S::combine(base, e[c]);
-    const typename S::value before = c > 0 ? S::combine(base, e[c > 0 ? c - 1 : 0]) : base;
-    group[c * aside.wide] = S::store(aside.exclusive ? before : with, aside.key);
-  }
-  if (aside.exclusive && begins) group[0] = S::empty(aside.key);
-}
-
-/* Lines of a row at most. */
-template <typename S>
-__device__ __forceinline__ void scan_short_tile(const scan_aside<S> &aside, typename S::in *stage) {
-  typedef typename S::value value;
-  const int lane = (int)threadIdx.x % 32, beside = lane / aside.groups, place = lane % aside.groups;
-  for (int unit = (int)threadIdx.x / 32; unit < aside.units; unit += SCAN_EIGHT) {
-    const bool there = beside < aside.side;
-    typename S::in *const group =
-        stage + scan_slot(aside, place * SCAN_GROUP, unit * aside.side + (there ? beside : 0));
-    value e[SCAN_GROUP] = {};
-    if (there) scan_read_group<S>(aside, group, e);
-    scan_group_prefixes<S>(e);
-    value g = e[SCAN_GROUP - 1];
-#pragma unroll
-    for (int s = 1; s < SCAN_FAMILY; s *= 2) {
-      const value back = __shfl_up_sync(0xffffffffu, g, s);
-      if (place >= s) g = S::combine(back, g);
+__device__ __forceinline__ typename S::value scan_pass_rows(const scan_aside<S> &aside,
+                                                            const scan_cursor &at,
+                                                            const typename S::value totals[],
+                                                            scan_so_far<S> *so_far) {
+  typename S::value offset = S::identity();
+  const int own = (int)threadIdx.x / aside.span, column = (int)threadIdx.x % aside.span;
+  for (int row = 0; row < (int)blockDim.x / aside.span; ++row) {
+    const int64_t first = at.first + row * SCAN_ROW;
+    if (first % SCAN_BAND == 0) {
+      so_far->bands =
+          first % SCAN_TILE == 0 ? S::identity() : S::combine(so_far->bands, so_far->rows);
+      so_far->rows = S::identity();
     }
-    value base = __shfl_up_sync(0xffffffffu, g, 1);
-    if (place == 0) base = S::identity();
-    if (there) scan_write_group<S>(aside, e, base, place == 0, group);
+    if (row == own) offset = S::combine(S::combine(so_far->tiles, so_far->bands), so_far->rows);
+    so_far->rows = S::combine(so_far->rows, totals[row * aside.span + column]);
   }
+  return offset;
 }
 
-/* Longer ones: a warp has the same lines in every tile. */
+/* At the end of a tile, a block's warps together. */
 template <typename S>
-__device__ __forceinline__ void scan_long_tile(const scan_aside<S> &aside, const scan_cursor &at,
-                                               scan_so_far<S> *so_far, typename S::in *stage) {
-  typedef typename S::value value;
-  const int lane = (int)threadIdx.x % 32, each = aside.units / SCAN_EIGHT;
-  for (int k = 0; k < each; ++k) {
-    const int unit = (int)threadIdx.x / 32 * each + k, column = unit / aside.rows;
-    const int row = unit - column * aside.rows;
-    const int64_t first = at.first + row * SCAN_ROW, line = at.line + column;
-    if (first >= at.last || column >= at.count) continue;
-    typename S::in *const group =
-        stage + scan_slot(aside, row * SCAN_ROW + lane * SCAN_GROUP, column);
-    scan_so_far<S> before = so_far[column];
-    scan_enter_row(aside, line, first, &before);
-    value e[SCAN_GROUP];
-    scan_read_group<S>(aside, group, e);
-    scan_group_prefixes<S>(e);
-    const value g = scan_warp<S>(e[SCAN_GROUP - 1]);
-    value back = __shfl_up_sync(0xffffffffu, g, 1);
-    if (lane == 0) back = S::identity();
-    const value offset = S::combine(S::combine(before.tiles, before.bands), before.rows);
-    if (aside.mode != SCAN_TOTALS)
-      scan_write_group<S>(aside, e, S::combine(offset, back), lane == 0 && first == 0, group);
-    before.rows = S::combine(before.rows, __shfl_sync(0xffffffffu, g, 31));
-    __syncwarp();
-    if (lane == 0) so_far[column] = before;
-    __syncwarp();
-    if ((first + SCAN_ROW) % SCAN_TILE == 0 && first + SCAN_ROW < aside.columns &&
-        aside.mode != SCAN_RESULTS)
-      scan_leave_total(aside, line, first / SCAN_TILE, S::combine(before.bands, before.rows));
+__device__ __forceinline__ void scan_end_tile(const scan_aside<S> &aside, const scan_strip &strip,
+                                              int64_t tile, typename S::value before[],
+                                              scan_so_far<S> *so_far) {
+  const int column = (int)threadIdx.x % aside.span;
+  const typename S::value total = S::combine(so_far->bands, so_far->rows);
+  typename S::value *const numbers = aside.numbers + (strip.line + column) * aside.pitches;
+  const bool mine = (int)threadIdx.x < strip.lines;
+  if (aside.mode == SCAN_TOTALS && mine) numbers[strip.part] = total;
+  if (aside.mode != SCAN_WALK) return;
+  if (mine) {
+    scan_leave_tile<S>(aside, numbers, tile, total);
+    before[column] = scan_walked<S>(aside, numbers, tile + 1);
   }
+  __syncthreads();
+  if (column < strip.lines) so_far->tiles = before[column];
+}
+
+/* What comes before the lane's row of a line that is longer than a row. */
+template <typename S>
+__device__ __forceinline__ typename S::value scan_before_row(
+    const scan_aside<S> &aside, const scan_cursor &at, const scan_strip &strip,
+    typename S::value totals[], typename S::value before[], scan_so_far<S> *so_far) {
+  const int column = (int)threadIdx.x % aside.span;
+  if (at.first == 0) {
+    so_far->tiles = S::identity();
+    if (aside.mode == SCAN_RESULTS && column < strip.lines)
+      so_far->tiles = scan_before<S>(aside.numbers + (strip.line + column) * aside.pitches,
+                                     aside.tiles, strip.part, S::identity());
+  }
+  const typename S::value offset = scan_pass_rows<S>(aside, at, totals, so_far);
+  const int64_t end = at.first + scan_round(aside);
+  if (end % SCAN_TILE == 0 && (aside.mode == SCAN_TOTALS || end < aside.part))
+    scan_end_tile<S>(aside, strip, at.first / SCAN_TILE, before, so_far);
+  return offset;
 }
 
 template <typename S>
-static __global__ void __launch_bounds__(SCAN_THREADS, 4)
-    scan_across_kernel(scan_aside<S> aside, int stage_elements) {
+static __global__ void __launch_bounds__(32 * SCAN_MOST_WARPS)
+    scan_across_kernel(scan_aside<S> aside) {
   typedef typename S::in in;
+  typedef typename S::value value;
+  constexpr int STAGES = scan_keeps<S> ? 1 : 2;
   RUNG_DYNAMIC_SHARED(in, stages);
-  __shared__ scan_so_far<S> so_far[SCAN_MOST_WIDE];
-  scan_cursor at, ahead;
-  at.job = blockIdx.x;
-  if (at.job >= aside.jobs) return;
-  scan_begin_job(aside, &at);
-  ahead = at;
-  const scan_step own = scan_steps_of((int)threadIdx.x, aside.wide, 0);
-  for (int k = 0; k < SCAN_STAGES - 1; ++k) {
-    scan_copy_tile(aside, ahead, own, stages + k * stage_elements);
-    scan_next_tile(aside, &ahead);
+  __shared__ value totals[2][32 * SCAN_MOST_WARPS], before[32];
+  const int lane = (int)threadIdx.x % 32, column = lane % aside.span;
+  in *const own = stages + (int)threadIdx.x / 32 * STAGES * aside.height * 32;
+  /* What is computed follows what is fetched by a round. */
+  scan_cursor ahead = {blockIdx.x, 0}, at = {blockIdx.x, -scan_round(aside)};
+  scan_place place, next;
+  scan_so_far<S> so_far;
+  scan_row_of<S> row;
+  for (int k = 1; at.job < aside.jobs; k ^= 1, scan_next(aside, &at)) {
+    in *const stage = own + (STAGES > 1 ? k * aside.height * 32 : 0);
+    in *const other = own + (STAGES > 1 ? (k ^ 1) * aside.height * 32 : 0);
+    if (at.first >= 0) {
+      rung_copy_async_wait();
+      __syncwarp();
+      scan_read_row<S>(aside, stage + lane, &row);
+      __syncwarp();
+    }
+    scan_fetch(aside, ahead, &next, other);
+    scan_next(aside, &ahead);
+    if (at.first < 0) continue;
+    scan_find(aside, at, &place);
+    scan_own_family<S>(row.g);
+    value offset = S::identity();
+    if (scan_together(aside)) {
+      totals[k][threadIdx.x] = row.g[SCAN_FAMILY - 1];
+      __syncthreads();
+      offset = scan_before_row<S>(aside, at, place.strip, totals[k], before, &so_far);
+    }
+    if (aside.mode == SCAN_TOTALS) continue;
+    const bool plain =
+        aside.near && !aside.exclusive && __all_sync(0xffffffffu, place.there == aside.height);
+    if (column < place.strip.lines)
+      scan_put_row<S>(aside, stage + lane, &row, offset, place.strip.part + place.first == 0, plain,
+                      place.there,
+                      aside.out + place.strip.out + place.first * aside.out_step + column);
   }
-  for (int k = 0; at.job < aside.jobs; k = k + 1 < SCAN_STAGES ? k + 1 : 0) {
-    rung_copy_async_wait<SCAN_STAGES - 2>();
-    __syncthreads();
-    scan_copy_tile(aside, ahead, own, stages + (k > 0 ? k - 1 : SCAN_STAGES - 1) * stage_elements);
-    scan_next_tile(aside, &ahead);
-    in *const stage = stages + k * stage_elements;
-    if (aside.columns <= SCAN_ROW)
-      scan_short_tile(aside, stage);
-    else
-      scan_long_tile(aside, at, so_far, stage);
-    __syncthreads();
-    if (aside.mode != SCAN_TOTALS) scan_store_tile(aside, at, own, stage);
-    scan_next_tile(aside, &at);
+}
+
+/* Lines of so few elements that a thread has all of one. */
+template <typename S, int GROUPS>
+static __global__ void __launch_bounds__(SCAN_THREADS, GROUPS > 1 ? 3 : 6)
+    scan_few_kernel(scan_aside<S> aside) {
+  constexpr int MOST = GROUPS * SCAN_GROUP;
+  const int columns = (int)aside.columns;
+  for (int64_t line = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; line < aside.lines;
+       line += (int64_t)gridDim.x * blockDim.x) {
+    const int64_t outer = scan_quotient(line, aside.inner), beside = line - outer * aside.inner;
+    const typename S::in *from = aside.in + outer * aside.in_far + beside;
+    typename S::in *to = aside.out + outer * aside.out_far + beside;
+    typename S::value e[MOST], g[GROUPS];
+#pragma unroll
+    for (int r = 0; r < MOST; ++r, from += aside.in_step)
+      e[r] = r < columns ? S::load(*from, aside.key) : S::identity();
+#pragma unroll
+    for (int q = 0; q < GROUPS; ++q) {
+      scan_group_prefixes<S>(e + q * SCAN_GROUP);
+      g[q] = e[q * SCAN_GROUP + SCAN_GROUP - 1];
+    }
+    scan_own_family<S, GROUPS>(g);
+#pragma unroll
+    for (int q = 0; q < GROUPS; ++q, to += SCAN_GROUP * aside.out_step)
+      scan_put_group<S>(aside, e + q * SCAN_GROUP, q > 0 ? g[q > 0 ? q - 1 : 0] : S::identity(),
+                        q == 0, false, columns - q * SCAN_GROUP, to);
   }
-  rung_copy_async_wait<0>();
 }
 
 /* ---- launching ---------------------------------------------------------------------------------
  */
 
-/* The tile's shape: where lines are longer than a row, `wide` of them, 8 or more. */
+/* Strips of `wide` lines. */
 template <typename S>
-static void scan_shape_tile(scan_aside<S> *aside, int wide) {
-  aside->rows = 1;
-  aside->side = 1;
-  aside->groups = SCAN_FAMILY;
+static void scan_cut_strips(scan_aside<S> *aside, int wide) {
+  constexpr int PER = 16 / (int)sizeof(typename S::in);
+  const bool outer = aside->lines > aside->inner;
+  const uint64_t size = sizeof(typename S::in);
   aside->wide = wide;
-  if (aside->columns <= SCAN_ROW) {
-    aside->groups = (int)(aside->columns + SCAN_GROUP - 1) / SCAN_GROUP;
-    aside->side = SCAN_FAMILY / aside->groups;
-    aside->wide = aside->units * aside->side;
-    aside->height = aside->groups * SCAN_GROUP;
-  } else {
-    aside->rows = aside->units / wide;
-    aside->height = aside->rows * SCAN_ROW;
-  }
-  aside->skew = (aside->side + 28 * aside->wide) % 32; /* after four rows: `side` banks on */
-  aside->solid = aside->inner >= aside->wide;
-  aside->strips = ((aside->solid ? aside->inner : aside->lines) + aside->wide - 1) / aside->wide;
+  for (aside->span = 32; aside->span / 2 >= wide; aside->span /= 2) continue;
+  aside->beside = (aside->inner + wide - 1) / wide;
+  aside->strips = aside->lines / aside->inner * aside->beside;
+  aside->chunks = 0;
+  if ((((uintptr_t)aside->in | outer * (uint64_t)aside->in_far * size |
+        (uint64_t)aside->in_step * size | (uint64_t)aside->inner * size) %
+           16 ==
+       0) &&
+      wide % PER == 0 && aside->span % (wide / PER) == 0)
+    aside->chunks = wide / PER;
 }
 
+/* Strips as wide as leaves enough of them. */
 template <typename S>
-static int64_t scan_strips(const scan_aside<S> &aside) {
-  return aside.strips * (aside.solid ? aside.lines / aside.inner : 1);
+static void scan_choose_strips(scan_aside<S> *aside, int64_t enough) {
+  if (aside->inner <= 32) {
+    scan_cut_strips(aside, (int)aside->inner);
+    return;
+  }
+  int best = 32;
+  for (int wide = 16; wide >= 8; wide /= 2) {
+    const int64_t padded = (aside->inner + wide - 1) / wide * wide;
+    const int64_t before = (aside->inner + best - 1) / best * best;
+    if (aside->lines / best < enough || 8 * padded < 7 * before) best = wide;
+  }
+  scan_cut_strips(aside, best);
 }
 
 template <typename S>
@@ -419,48 +487,64 @@ static scan_aside<S> scan_aside_of(const rung_task *task) {
   aside.lines = problem->lines;
   aside.key = scan_key_of(problem);
   aside.exclusive = problem->exclusive;
+  aside.near = aside.out_step > INT32_MIN && aside.out_step < INT32_MAX;
   aside.tiles = scan_tiles(problem->columns);
-  aside.pitch = scan_aggregates(aside.tiles);
+  aside.pitches = scan_aggregates(aside.tiles);
   aside.numbers = (typename S::value *)task->scratch;
-  aside.units = SCAN_STAGE_BYTES / (int)(sizeof(typename S::value) > 4 ? 8 : 4) / SCAN_ROW;
+  aside.height = SCAN_ROW;
+  if (aside.columns < SCAN_ROW)
+    aside.height = (int)(aside.columns + SCAN_GROUP - 1) / SCAN_GROUP * SCAN_GROUP;
   return aside;
 }
 
 struct scan_across_rung {
+  template <int GROUPS, typename S>
+  static rung_status few(const rung_task *task, const scan_aside<S> &aside) {
+    RUNG_LAUNCH(task, (scan_few_kernel<S, GROUPS>),
+                scan_grid((aside.lines + SCAN_THREADS - 1) / SCAN_THREADS), SCAN_THREADS, 0, aside);
+    return RUNG_OK;
+  }
+
   template <typename S>
   static rung_status launch(const rung_task *task, scan_aside<S> aside, int mode) {
+    constexpr int STAGES = scan_keeps<S> ? 1 : 2;
+    constexpr int MOST = sizeof(typename S::in) > 4 ? 2 : SCAN_MOST_WARPS;
+    constexpr int ROW = STAGES * SCAN_ROW * 32 * (int)sizeof(typename S::in);
+    const int64_t processors = task->device->processors;
     aside.mode = mode;
     aside.parts = mode == SCAN_WALK ? 1 : mode == SCAN_TOTALS ? aside.tiles - 1 : aside.tiles;
     aside.part = mode == SCAN_WALK ? aside.columns : (int64_t)SCAN_TILE;
-    aside.jobs = scan_strips(aside) * aside.parts;
-    const int stage = (aside.height / SCAN_GROUP) * (SCAN_GROUP * aside.wide + aside.skew);
-    const size_t bytes = (size_t)stage * SCAN_STAGES * sizeof(typename S::in);
-    const int64_t most = (int64_t)task->device->processors * 4;
-    RUNG_ALLOW_SHARED(task, (scan_across_kernel<S>), SCAN_STAGES * (SCAN_STAGE_BYTES + 1024));
+    /* Blocks of half as many warps balance better, where there are enough of them. */
+    int warps = aside.strips * aside.parts >= 2 * processors ? MOST / 2 : MOST;
+    while (32 * warps / aside.span > SCAN_TILE / SCAN_ROW)
+      warps /= 2; /* a block ends with a tile */
+    const size_t bytes = (size_t)warps * ROW / SCAN_ROW * aside.height;
+    const int64_t each = aside.columns > SCAN_ROW ? 1 : 32 * warps / aside.span;
+    aside.jobs = (aside.strips * aside.parts + each - 1) / each;
+    int resident = 0;
+    RUNG_ALLOW_SHARED(task, (scan_across_kernel<S>), MOST * ROW);
+    RUNG_RESIDENT_BLOCKS(task, (scan_across_kernel<S>), 32 * warps, bytes, &resident);
+    const int64_t most = processors * (resident > 0 ? resident : 1);
     RUNG_LAUNCH(task, (scan_across_kernel<S>), scan_grid(aside.jobs < most ? aside.jobs : most),
-                SCAN_THREADS, bytes, aside, stage);
+                32 * (unsigned)warps, bytes, aside);
     return RUNG_OK;
   }
 
   template <typename S>
   static rung_status run(const rung_task *task) {
-    scan_aside<S> aside = scan_aside_of<S>(task);
     const int64_t processors = task->device->processors;
-    int wide = aside.units;
-    /* Narrower strips are more, for the device to be full of them. */
-    scan_shape_tile(&aside, wide);
-    while (aside.columns > SCAN_ROW && wide > SCAN_EIGHT && 2 * scan_strips(aside) < 3 * processors)
-      scan_shape_tile(&aside, wide /= 2);
-    if (aside.tiles == 1 || 2 * scan_strips(aside) > processors)
-      return launch<S>(task, aside, SCAN_WALK);
-    for (wide = aside.units; wide > SCAN_EIGHT && aside.lines <= wide / 2; wide /= 2) continue;
-    scan_shape_tile(&aside, wide);
+    scan_aside<S> aside = scan_aside_of<S>(task);
+    if (aside.columns <= SCAN_GROUP) return few<1>(task, aside);
+    if (aside.columns <= SCAN_FEW_GROUPS * SCAN_GROUP) return few<SCAN_FEW_GROUPS>(task, aside);
+    scan_choose_strips(&aside, aside.columns > SCAN_ROW ? processors : 0);
+    if (aside.tiles == 1 || 2 * aside.strips > processors) return launch<S>(task, aside, SCAN_WALK);
+    scan_choose_strips(&aside, 0);
     const rung_status status = launch<S>(task, aside, SCAN_TOTALS);
     if (status != RUNG_OK) return status;
     const int64_t warps = (aside.tiles - 2) / SCAN_FAMILY + 1;
     RUNG_LAUNCH(task, (scan_families_kernel<S>), scan_grid(aside.lines),
                 32 * (unsigned)(warps < 32 ? warps : 32), 0, aside.lines, aside.tiles,
-                aside.numbers, aside.pitch);
+                aside.numbers, aside.pitches);
     return launch<S>(task, aside, SCAN_RESULTS);
   }
 };
