@@ -192,8 +192,9 @@ static rung_row rows[] = {
      .idea = "short lines: as many a warp as its lanes hold, no lane idle; no flags, no barrier",
      .supports = takes_short_lines},
     {TILES, .name = "across",
-     .idea = "lines side by side stay so: a lane scans a row of a line in its registers, and a warp's "
-             "lines are neighbours",
+     .idea =
+         "lines side by side stay so: a lane scans a row of a line in its registers, and a warp's "
+         "lines are neighbours",
      .supports = takes_across, .scratch_bytes = all_lines_scratch},
 };
 
