@@ -93,7 +93,10 @@ typedef struct rung_context rung_context;
 typedef struct rung_options {
   size_t size;
   const char *device; /* "cpu", "cuda", "cuda:<index>", "sim" (the simulated GPU, which runs the
-                         CUDA rungs on the CPU), "auto" (default: the first CUDA device that works,
+                         CUDA rungs on the CPU; small, so that this is quick), "sim:h200",
+                         "sim:h100", "sim:a100", "sim:t4" (the same with as many multiprocessors,
+                         as much shared memory and of the capability that such a GPU has, so that
+                         rungs launch what they launch there), "auto" (default: the first CUDA device that works,
                          else the CPU). Borrowed for the call. */
   int threads;        /* CPU threads; 0: as many as the process may use. 1 ... 4096. Where the
                          system gives fewer, a call goes on with those. */
@@ -185,7 +188,7 @@ typedef struct rung_device_info {
   size_t size;
   const char *kind;        /* "cpu", "cuda" or "sim" */
   int index;               /* among the devices of its kind */
-  char device[16];         /* what rung_options.device takes: "cpu", "cuda:0", "sim" */
+  char device[16];         /* what rung_options.device takes: "cpu", "cuda:0", "sim", "sim:t4" */
   char name[96];           /* "NVIDIA H200"; "" where there is no such device */
   int capability;          /* compute capability, 90 for 9.0; 0 on a CPU */
   int processors;          /* multiprocessors, or CPU cores that the process may use */

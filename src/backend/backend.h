@@ -81,6 +81,9 @@ typedef struct rung_backend {
   const char *name; /* "cpu", "cuda", "sim" */
 
   /* -- what is here -- */
+  /* What the device can be told to be like, by name, as devices 1, 2 ...; ended by NULL. NULL: it
+   * cannot. */
+  const char *const *models;
   /* How many devices. 0 with RUNG_NO_DEVICE and the reason (no driver, driver too old). */
   rung_status (*count)(int *devices, rung_error *error);
   rung_status (*describe)(int index, rung_device *device, rung_error *error);

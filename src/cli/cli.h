@@ -167,6 +167,14 @@ void cli_note(const cli_common *common, const char *verb, const char *format, ..
 rung_status cli_open(const cli_common *common, const char *device, rung_context **context,
                      rung_error *error);
 
+/* --like: what the simulated GPU is to be like. *made, "sim:a100" in `text` or `device` as it is,
+ * is NULL where neither is given. Whether there is such a GPU is for the library to say. */
+enum { CLI_LIKE_TEXT = 32 };
+#define CLI_LIKE \
+  { "like", 0, "GPU", "the GPU that the simulated one is like: h200 (default), h100, a100, t4" }
+rung_status cli_like(const char *device, const char *like, char text[CLI_LIKE_TEXT],
+                     const char **made, rung_error *error);
+
 /* Carries a library call's failure over into *error. */
 rung_status cli_carry(rung_context *context, rung_status status, rung_error *error);
 

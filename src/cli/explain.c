@@ -11,21 +11,23 @@ static const char verb[] = "explain";
 enum { PATIENCE = 60 }; /* seconds that counting may take */
 
 typedef struct request {
-  const char *against, *size, *picture;
+  const char *against, *size, *picture, *like;
 } request;
 
-enum { AGAINST, SIZE, PICTURE };
+enum { AGAINST, SIZE, PICTURE, LIKE };
 static const cli_option options[] = {
     {"against", 0, "NAME", "set a second rung beside --rung"},
     {"sizes", 0, "LINE", "the job: \"n=64 m=4096\"; default: a small one of the operation's own"},
     {"picture", 0, "FILE",
      "draw there as SVG what the threads of one block do, step by step; with --rung, on sim"},
+    CLI_LIKE,
     {0}};
 
 static rung_status take(void *to, int index, const char *value, rung_error *error) {
   request *r = to;
   (void)error;
-  *(index == AGAINST ? &r->against : index == SIZE ? &r->size : &r->picture) = value;
+  const char **const members[] = {&r->against, &r->size, &r->picture, &r->like};
+  *members[index] = value;
   return RUNG_OK;
 }
 
@@ -38,7 +40,7 @@ static const cli_usage usage = {
     .example = "rung explain reduce --rung modulo --against sequential",
     .types = RUNG_TYPE(RUNG_DTYPES) - 1,
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_SEED | CLI_JSON | CLI_OUTPUT,
-    .device_help = "sim, the simulated GPU (the default), cuda or cuda:<index>",
+    .device_help = "sim:h200 (default) and others: see --like; sim; cuda or cuda:<index>",
     .rung_help = "kernel by kernel and line by line; default: a table of all GPU rungs",
     .options = options,
     .take = take,
@@ -51,6 +53,7 @@ typedef struct explanation {
   const request *request;
   const rung_operation *operation;
   const char *device;
+  char like[CLI_LIKE_TEXT];
   rung_context *context;
   rung_case test_case;
   bool made;        /* the case is to be dropped */
@@ -102,8 +105,9 @@ static rung_status choose_rungs(explanation *e, rung_error *error) {
 
 static rung_status choose_device(explanation *e, rung_error *error) {
   rung_device device;
-  e->device = asked(e->common->device) ? e->common->device : "sim";
-  rung_status status = rung_find_device(e->device, &device, error);
+  rung_status status = cli_like(e->common->device, e->request->like, e->like, &e->device, error);
+  if (!status && !e->device) e->device = "sim:h200";
+  if (!status) status = rung_find_device(e->device, &device, error);
   if (status) return status;
   if (e->request->picture && device.kind != RUNG_SIM)
     return rung_fail(

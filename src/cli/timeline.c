@@ -13,22 +13,24 @@ static const char verb[] = "timeline";
 enum { COLUMNS = 60, LINES = 160 }; /* of the chart */
 
 typedef struct request {
-  const char *sizes, *trace, *picture;
+  const char *sizes, *trace, *picture, *like;
 } request;
 
-enum { SIZES, TRACE, PICTURE };
+enum { SIZES, TRACE, PICTURE, LIKE };
 
 static const cli_option options[] = {
     {"sizes", 0, "LINE", "the job: \"n=128 op=min outer=64\"; default: one of the operation's own"},
     {"trace", 0, "FILE",
      "write the blocks there as trace events, for Perfetto or chrome://tracing"},
     {"picture", 0, "FILE", "draw the blocks there as SVG, a line for each place they ran in"},
+    CLI_LIKE,
     {0}};
 
 static rung_status take(void *to, int index, const char *value, rung_error *error) {
   request *r = to;
   (void)error;
-  *(index == SIZES ? &r->sizes : index == TRACE ? &r->trace : &r->picture) = value;
+  const char **const members[] = {&r->sizes, &r->trace, &r->picture, &r->like};
+  *members[index] = value;
   return RUNG_OK;
 }
 
@@ -40,7 +42,7 @@ static const cli_usage usage = {
         "down themselves: a summary, and a chart with a line for each multiprocessor.",
     .example = "rung timeline reduce --sizes \"n=128 op=min outer=264\" -o blocks.csv",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_SEED | CLI_JSON | CLI_OUTPUT,
-    .device_help = "cuda, cuda:<index> or sim; default: a GPU where there is one, else sim",
+    .device_help = "cuda, cuda:<index>, sim; default: a GPU where there is one, else sim:h200",
     .rung_help = "one that writes times down; default: the operation's first",
     .output_help = "write the blocks there as CSV; with --json, the JSON",
     .options = options,
@@ -54,6 +56,7 @@ typedef struct look {
   const rung_operation *operation;
   const rung_row *row;
   const char *device;
+  char like[CLI_LIKE_TEXT];
   rung_context *context;
   rung_case test_case;
   bool made; /* the case is to be dropped */
@@ -111,15 +114,16 @@ static rung_status choose_row(look *the, rung_error *error) {
                    name, first->name);
 }
 
-static rung_status choose_device(look *the, rung_error *error) {
+static rung_status choose_device(look *the, const char *like, rung_error *error) {
   rung_device device;
   rung_error why = {0};
-  the->device = the->common->device;
-  if (!asked(the->device)) {
-    the->device = rung_find_device("cuda", &device, &why) == RUNG_OK ? "cuda" : "sim";
+  rung_status status = cli_like(the->common->device, like, the->like, &the->device, error);
+  if (status) return status;
+  if (!the->device) {
+    the->device = rung_find_device("cuda", &device, &why) == RUNG_OK ? "cuda" : "sim:h200";
     if (why.sentence[0]) cli_note(the->common, verb, "no GPU: %s", why.sentence);
   }
-  rung_status status = rung_find_device(the->device, &device, error);
+  status = rung_find_device(the->device, &device, error);
   if (status) return status;
   if (device.kind == RUNG_CPU)
     return rung_fail(error, RUNG_UNSUPPORTED,
@@ -307,7 +311,7 @@ int verb_timeline(int argc, char **argv) {
     status = choose_row(&the, &error);
   }
   if (!status) status = check_files(&common, &r, &error);
-  if (!status) status = choose_device(&the, &error);
+  if (!status) status = choose_device(&the, r.like, &error);
   if (!status) status = make_case(&the, r.sizes, &error);
   if (!status) status = run(&the, &error);
   if (!status) status = write_files(&the, &r, &error);

@@ -33,6 +33,17 @@ static bool cuda_index(const char *name, int *index) {
   return true;
 }
 
+/* "sim:a100", by the names that the simulator has. Where there is no simulator the first is as good
+ * as any: what is wrong is said when it is looked for. */
+static bool sim_model(const char *name, int *index) {
+  const rung_backend *sim = rung_backend_of(RUNG_SIM, NULL);
+  *index = 0;
+  if (strncmp(name, "sim:", 4) != 0) return false;
+  if (sim == NULL) return true;
+  while (sim->models[*index] != NULL && strcmp(sim->models[*index], name + 4) != 0) ++*index;
+  return sim->models[(*index)++] != NULL;
+}
+
 static rung_status read_name(const char *name, wish *wish, rung_error *error) {
   *wish = (struct wish){0};
   if (name == NULL || strcmp(name, "auto") == 0)
@@ -41,13 +52,15 @@ static rung_status read_name(const char *name, wish *wish, rung_error *error) {
     wish->kind = RUNG_CPU;
   else if (strcmp(name, "sim") == 0)
     wish->kind = RUNG_SIM;
+  else if (sim_model(name, &wish->index))
+    wish->kind = RUNG_SIM;
   else if (cuda_index(name, &wish->index))
     wish->kind = RUNG_CUDA;
   else
     return rung_fail(
         error, RUNG_UNKNOWN_NAME,
-        "device is \"%.*s\"; \"auto\", \"cpu\", \"cuda\", \"cuda:<index>\" and \"sim\" "
-        "are the names there are",
+        "device is \"%.*s\"; expected: auto, cpu, cuda, cuda:<index>, sim, sim:h200, sim:h100, "
+        "sim:a100 or sim:t4",
         NAME_SHOWN, name);
   return RUNG_OK;
 }
@@ -59,7 +72,7 @@ static rung_status describe(rung_kind kind, int index, rung_device *device, rung
   int devices = 0;
   rung_status status = backend->count(&devices, error);
   if (status != RUNG_OK) return status;
-  if (index >= devices)
+  if (index >= devices && backend->models == NULL)
     return rung_fail(error, RUNG_NO_DEVICE,
                      "device is \"%s:%d\", but there %s %d such device%s; expected: "
                      "%s:0 ... %s:%d",

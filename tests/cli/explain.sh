@@ -46,9 +46,22 @@ done
 
 # A block clears its table and adds it up: the first warp parts in both loops, the second of which
 # comes right after a barrier. On 32 blocks.
-expect 0 - "$RUNG" explain histogram --rung shared
+expect 0 - "$RUNG" explain histogram --rung shared --device sim
 grep -qE '^histogram_table_kernel +64 +0 +2080 \(13\) +[0-9.]+ % +64 +768' stdout ||
   fail "shared's figures are others: $(grep histogram_table_kernel stdout)"
+
+# Like another GPU: as many blocks as that one's multiprocessors ask for, an H200's by default.
+expect 0 - "$RUNG" explain histogram --rung shared
+prints "on simulated GPU like an H200"
+prints "1 launch, 256 blocks of 256 threads"
+expect 0 - "$RUNG" explain histogram --rung shared --like t4
+prints "on simulated GPU like a T4"
+prints "1 launch, 160 blocks of 256 threads"
+expect 2 "--like 't4' is given with --device 'cpu'; expected: --device sim, or none" \
+  "$RUNG" explain reduce --like t4 --device cpu
+expect 2 "sim:h200, sim:h100, sim:a100 or sim:t4" "$RUNG" explain reduce --like v100
+expect 0 - "$RUNG" devices --device sim:a100
+prints "108"
 
 # What a rung cannot do is said, and is no failure; what would take long is refused before it starts.
 expect 0 - "$RUNG" explain stencil --sizes "n=2 m=40000 p=1"

@@ -63,22 +63,14 @@ static void defaults_open_something(void **state) {
 
 static void names_of_devices(void **state) {
   (void)state;
-  static const char *const unknown[] = {"",
-                                        "gpu",
-                                        "CPU",
-                                        "cpu:0",
-                                        "cuda:",
-                                        "cuda:x",
-                                        "cuda:-1",
-                                        "cuda: 1",
-                                        "cudaa",
-                                        "cuda:1x",
-                                        "auto ",
-                                        "sim:",
-                                        "cuda:99999999999999999999"};
+  static const char *const unknown[] = {
+      "",        "gpu",       "CPU",     "cpu:0",
+      "cuda:",   "cuda:x",    "cuda:-1", "cuda: 1",
+      "cudaa",   "cuda:1x",   "auto ",   "sim:",
+      "sim:h20", "sim:h2000", "sim:1",   "cuda:99999999999999999999"};
   for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
     refused(&(rung_options){.device = unknown[i]}, RUNG_UNKNOWN_NAME,
-            "\"auto\", \"cpu\", \"cuda\", \"cuda:<index>\" and \"sim\"");
+            "expected: auto, cpu, cuda, cuda:<index>, sim, sim:h200, sim:h100, sim:a100 or sim:t4");
     rung_device device;
     assert_int_equal(rung_find_device(unknown[i], &device, NULL), RUNG_UNKNOWN_NAME);
   }

@@ -15,24 +15,43 @@ static rung_status sim_count(int *devices, rung_error *error) {
   return RUNG_OK;
 }
 
-/* Shared memory, threads and registers as those of capability 9.0; few multiprocessors, so that
- * grids which fill the device stay small. */
+/* What the simulated GPU can be like: the numbers that kernels' launches follow. By itself it is a
+ * GPU of capability 9.0 with few multiprocessors, so that grids which fill the device stay small.
+ */
+typedef struct sim_model {
+  const char *name;
+  int capability, processors, threads;
+  int64_t cache_bytes, shared_bytes, shared_processor_bytes;
+} sim_model;
+
+static const sim_model models[] = {
+    {"", 90, 4, 2048, 0, 227 << 10, 228 << 10},
+    {" like an H200", 90, 132, 2048, 60 << 20, 227 << 10, 228 << 10},
+    {" like an H100", 90, 132, 2048, 50 << 20, 227 << 10, 228 << 10},
+    {" like an A100", 80, 108, 2048, 40 << 20, 163 << 10, 164 << 10},
+    {" like a T4", 75, 40, 1024, 4 << 20, 64 << 10, 64 << 10},
+};
+static const char *const names_of_models[] = {"h200", "h100", "a100", "t4", NULL};
+_Static_assert(sizeof models / sizeof *models == sizeof names_of_models / sizeof(char *),
+               "a name for each, but the first");
+
 static rung_status sim_describe(int index, rung_device *device, rung_error *error) {
   rung_device host;
   rung_status status = rung_cpu_describe(0, &host, error);
   if (status != RUNG_OK) return status;
+  const sim_model *model = &models[index];
   *device = (rung_device){.kind = RUNG_SIM,
                           .index = index,
-                          .name = "simulated GPU",
-                          .identity = "simulated GPU",
-                          .capability = 90,
-                          .processors = 4,
-                          .threads = 2048,
+                          .capability = model->capability,
+                          .processors = model->processors,
+                          .threads = model->threads,
                           .memory_bytes = host.memory_bytes,
-                          .cache_bytes = host.cache_bytes,
-                          .shared_bytes = 227 << 10,
-                          .shared_processor_bytes = 228 << 10,
+                          .cache_bytes = index > 0 ? model->cache_bytes : host.cache_bytes,
+                          .shared_bytes = model->shared_bytes,
+                          .shared_processor_bytes = model->shared_processor_bytes,
                           .registers = 65536};
+  snprintf(device->name, sizeof device->name, "simulated GPU%s", model->name);
+  snprintf(device->identity, sizeof device->identity, "%s", device->name);
   return RUNG_OK;
 }
 
@@ -43,7 +62,9 @@ static rung_status sim_facts(int index, void (*emit)(void *to, const char *key, 
   rung_status status = sim_describe(index, &device, error);
   if (status != RUNG_OK) return status;
   emit(to, "name", device.name);
-  emit(to, "compute capability", "9.0, without tensor cores, TMA and inline PTX");
+  snprintf(text, sizeof text, "%d.%d, without tensor cores, TMA and inline PTX",
+           device.capability / 10, device.capability % 10);
+  emit(to, "compute capability", text);
   snprintf(text, sizeof text, "%d", device.processors);
   emit(to, "multiprocessors", text);
   snprintf(text, sizeof text, "%d", device.threads);
@@ -235,6 +256,7 @@ static void sim_examine(rung_state *state, bool on, uint64_t seed) {
 const rung_backend rung_sim_backend = {
     .kind = RUNG_SIM,
     .name = "sim",
+    .models = names_of_models,
     .count = sim_count,
     .describe = sim_describe,
     .facts = sim_facts,
