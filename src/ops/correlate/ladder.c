@@ -144,11 +144,11 @@ static rung_row rows[] = {
      .idea = "eight elements a thread: a pixel in a register serves all that it lies under"},
     {ON_GPU, .name = "unrolled", .supports = panel_fits,
      .idea = "64 elements a thread: a number from shared memory serves many, taps come by four"},
-    {ON_GPU, .name = "streamed", .supports = streams,
-     .idea = "a warp walks down: every row passes through registers once, taps are operands"},
     {LOOSE_ON_GPU, .name = "separable", .supports = separates,
      .idea =
          "kernels of rank one: sums along the rows, then of these down the columns, in one sweep"},
+    {ON_GPU, .name = "streamed", .supports = streams,
+     .idea = "a warp walks down: every row passes through registers once, taps are operands"},
 };
 
 static void class_of(const void *problem, char text[RUNG_CLASS]) {
