@@ -83,9 +83,8 @@ static inline correlate_panel correlate_panel_of(const rung_task *task) {
 /* ---- a block walks down, in two passes --------------------------------------------------------
  */
 
-/* A block's columns, a thread each, in bytes; rows that it takes at a time; kernels are compiled
- * for every so many rows of taps. */
-enum { CORRELATE_SWEPT_BYTES = 1024, CORRELATE_SWEPT_ROWS = 8, CORRELATE_KERNEL_STEP = 4 };
+/* A block's columns, a thread each, in bytes; rows that it takes at a time. */
+enum { CORRELATE_SWEPT_BYTES = 1024, CORRELATE_SWEPT_ROWS = 8 };
 
 /* Numbers from a row of the tile to the next: what runs of 32 bytes load, and 16 bytes more than a
  * multiple of 128. */

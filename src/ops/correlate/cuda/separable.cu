@@ -8,7 +8,13 @@
 #include "ops/correlate/separable.h"
 #include "ops/correlate/tiles.h"
 
-static constexpr int ROWS = CORRELATE_SWEPT_ROWS, STEP = CORRELATE_KERNEL_STEP;
+static constexpr int ROWS = CORRELATE_SWEPT_ROWS;
+
+/* A compiled kernel is for M rows of taps, or up to COUNT - 1 fewer. */
+template <typename S, int M>
+struct correlate_step {
+  static constexpr int COUNT = sizeof(S) == 4 && M <= 32 ? 4 : 8;
+};
 
 template <typename S>
 struct correlate_sides {
@@ -86,9 +92,10 @@ static __device__ __forceinline__ void correlate_sum_rows(const correlate_sides<
 template <int M, typename S>
 static __device__ __forceinline__ void correlate_sum_down(const correlate_sides<S> &sides,
                                                           int unused, S number, S *sums) {
+  static constexpr int SPARE = correlate_step<S, M>::COUNT - 1; /* unused is that at most */
 #pragma unroll
   for (int i = M - 1; i >= 0; i--)
-    if (i >= STEP - 1 || i >= unused) sums[i + 1] = correlate_fma(sides.column[i], number, sums[i]);
+    if (i >= SPARE || i >= unused) sums[i + 1] = correlate_fma(sides.column[i], number, sums[i]);
 }
 
 /* Element y of a column of a batch of rows: put(y) stores sums[M], of outputs alone. */
@@ -196,12 +203,12 @@ template <typename S, int M>
 static rung_status run(const rung_task *task) {
   const auto *p = static_cast<const correlate_problem *>(task->problem);
   if constexpr (M < RUNG_KERNEL_MOST)
-    if (p->kernel_rows > M) return run<S, M + STEP>(task);
+    if (p->kernel_rows > M) return run<S, M + correlate_step<S, M + 1>::COUNT>(task);
   return run_rows<S, M>(task);
 }
 
 extern "C" rung_status RUNG_ENTRY(correlate_separable)(const rung_task *task) {
   return correlate_number_of(static_cast<const correlate_problem *>(task->problem)) == RUNG_F32
-             ? run<float, STEP>(task)
-             : run<double, STEP>(task);
+             ? run<float, correlate_step<float, 1>::COUNT>(task)
+             : run<double, correlate_step<double, 1>::COUNT>(task);
 }
