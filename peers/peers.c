@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ops/correlate/correlate.h"
+#include "ops/correlate/separable.h"
 #include "ops/histogram/histogram.h"
 #include "ops/pairs/pairs.h"
 #include "ops/reduce/reduce.h"
@@ -32,12 +33,13 @@
 #endif
 
 #ifdef RUNG_PEER_OPENCV
-#define OPENCV(entry)                                                                        \
-  .name = "opencv", .peer = RUNG_PEER_OPENCV, .order = RUNG_TEXTBOOK, .family = RUNG_ON_CPU, \
+#define OPENCV_AS(title, entry)                                                           \
+  .name = title, .peer = RUNG_PEER_OPENCV, .order = RUNG_TEXTBOOK, .family = RUNG_ON_CPU, \
   .launch = {entry, entry, entry}
 #else
-#define OPENCV(entry) .name = "opencv", .peer = "OpenCV, not found", .family = RUNG_ON_CPU
+#define OPENCV_AS(title, entry) .name = title, .peer = "OpenCV, not found", .family = RUNG_ON_CPU
 #endif
+#define OPENCV(entry) OPENCV_AS("opencv", entry)
 
 /* ---- reduce -----------------------------------------------------------------------------------
  */
@@ -165,11 +167,19 @@ static bool opencv_filters(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
+static bool opencv_separates(const rung_task *task, char why[RUNG_REASON]) {
+  return opencv_filters(task, why) &&
+         correlate_is_separable((const correlate_problem *)task->problem, why);
+}
+
 #define FILTERED (CORRELATE_INTEGERS | RUNG_SINGLE_DOUBLE)
 
 static rung_row correlate_peers[] = {
     {OPENCV(peer_correlate_opencv), .idea = "cv::filter2D; by Fourier transforms from 11 by 11 on",
      .supports = opencv_filters, .types = {FILTERED, CORRELATE_SUM_DTYPES, FILTERED}},
+    {OPENCV_AS("opencv-separable", peer_correlate_opencv_separable),
+     .idea = "cv::sepFilter2D, which is told the column and the row", .supports = opencv_separates,
+     .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE)},
 };
 
 /* ---- the table ----------------------------------------------------------------------------------

@@ -491,7 +491,17 @@ RUNG_API rung_status rung_matmul(rung_context *context, double alpha, const DLTe
  *   in f64 where in or out is f64, else
  *   in f32.
  * A kernel is rounded to the type of a sum of floats first. The sum is rounded to out's type once,
- * half to even; to u8 and u16 it saturates, of a NaN to 0. */
+ * half to even; to u8 and u16 it saturates, of a NaN to 0.
+ *
+ * RUNG_MATH_FAST takes a kernel that is the product of a column and a row, each tap rounded to the
+ * kernel's type or the sum's, in two passes: along the rows, then down the columns. An element is
+ * then within
+ *     ((rows + columns + 4) eps + stored) sum |kernel[i, j] in[...]|
+ * of the exact sum, where eps is the sum's type's (2^-23, 2^-52) and stored that of out's where
+ * that is another (0 else; to integers within a half of that); subnormals aside, and exact where
+ * sums of integers are. docs/NUMERICS.md has the order and which kernels are taken. Any other
+ * kernel is filtered as without it, and so are those of one row, of one column and of 2 by 2, and
+ * small ones on a GPU, where that is faster; call->used tells. */
 
 /* What stands beyond the image; rung_edge says which. */
 typedef struct rung_filter_model {

@@ -1,5 +1,5 @@
-/* cv::filter2D, into the result's own memory. From kernels of 11 by 11 on it turns to a Fourier
- * transform. */
+/* cv::filter2D and cv::sepFilter2D, into the result's own memory. From kernels of 11 by 11 on the
+ * former turns to a Fourier transform. */
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 
@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "ops/correlate/correlate.h"
+#include "ops/correlate/separable.h"
 #include "peers/versions.h"
 
 static int depth_of(rung_dtype dtype) {
@@ -42,11 +43,33 @@ static void filter(const rung_task *task) {
                border_of(p->edge));
 }
 
-extern "C" rung_status peer_correlate_opencv(const rung_task *task) {
+static void filter_separably(const rung_task *task) {
+  const correlate_problem *p = static_cast<const correlate_problem *>(task->problem);
+  const cv::Mat in = image_of(p, &task->arrays[CORRELATE_IN]);
+  cv::Mat out = image_of(p, &task->arrays[CORRELATE_OUT]);
+  correlate_factors factors;
+  char why[RUNG_REASON];
+  if (!correlate_separate(p, 0, &factors, why)) return; /* it was asked before */
+  cv::setNumThreads(task->device->threads);
+  cv::sepFilter2D(in, out, -1, cv::Mat(1, p->kernel_columns, CV_64F, factors.row),
+                  cv::Mat(p->kernel_rows, 1, CV_64F, factors.column),
+                  cv::Point(static_cast<int>(-p->first_column), static_cast<int>(-p->first_row)), 0,
+                  border_of(p->edge));
+}
+
+static rung_status guarded(const rung_task *task, void (*run)(const rung_task *)) {
   try {
-    filter(task);
+    run(task);
     return RUNG_OK;
   } catch (const std::exception &error) {
     return rung_fail(task->error, RUNG_DEVICE_FAILED, "OpenCV: %s", error.what());
   }
+}
+
+extern "C" rung_status peer_correlate_opencv(const rung_task *task) {
+  return guarded(task, filter);
+}
+
+extern "C" rung_status peer_correlate_opencv_separable(const rung_task *task) {
+  return guarded(task, filter_separably);
 }

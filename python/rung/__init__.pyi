@@ -88,12 +88,12 @@ def bincount(x: _A, minlength: int = 0, *, device: _Device = None, rung: Optiona
              threads: int = 0, stream: Any = None) -> _A: ...
 def correlate(x: _A, kernel: _Kernel, mode: str = "reflect", origin: _Origin = 0,
               cval: float = 0.0, out: Optional[_A] = None, *, region: _Region = None,
-              device: _Device = None, rung: Optional[str] = None, threads: int = 0,
-              stream: Any = None) -> _A: ...
+              math: Optional[Literal["strict", "fast"]] = None, device: _Device = None,
+              rung: Optional[str] = None, threads: int = 0, stream: Any = None) -> _A: ...
 def convolve(x: _A, kernel: _Kernel, mode: str = "reflect", origin: _Origin = 0,
              cval: float = 0.0, out: Optional[_A] = None, *, region: _Region = None,
-             device: _Device = None, rung: Optional[str] = None, threads: int = 0,
-             stream: Any = None) -> _A: ...
+             math: Optional[Literal["strict", "fast"]] = None, device: _Device = None,
+             rung: Optional[str] = None, threads: int = 0, stream: Any = None) -> _A: ...
 def stencil(x: _A, weights: Sequence[float], *, divide: float = 1.0, steps: int = 1,
             fixed: int = 0,
             edge: Literal["wrap", "constant", "nearest", "reflect", "mirror"] = "wrap",

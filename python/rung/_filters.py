@@ -69,8 +69,8 @@ def _kernel(kernel):
         raise TypeError(f"kernel is {kernel!r}; expected: rows of numbers") from None
 
 
-def correlate(x, kernel, mode="reflect", origin=0, cval=0.0, out=None, *, region=None, device=None,
-              rung=None, threads=0, stream=None):
+def correlate(x, kernel, mode="reflect", origin=0, cval=0.0, out=None, *, region=None, math=None,
+              device=None, rung=None, threads=0, stream=None):
     """An image filtered by a kernel: every element one chain of fused multiply-adds.
 
     x:          (height, width) or (height, width, channels) of 1 ... 4 channels; uint8, uint16,
@@ -85,6 +85,9 @@ def correlate(x, kernel, mode="reflect", origin=0, cval=0.0, out=None, *, region
     out:        where the result goes; uint8, uint16, float16, float32 or float64
     region:     a slice of rows and one of columns, as numpy.s_[10:20, :]: only these elements are
                 computed. What surrounds them in the image is seen; `mode` rules beyond the image
+    math:       "strict", or "fast": a kernel that is the product of a column and a row is taken in
+                two passes, within the bound that docs/NUMERICS.md states; other kernels are
+                filtered as ever
 
     Returns an array like x, of several kernels with `count` in front. Integers are rounded half to
     even and saturate.
@@ -98,12 +101,12 @@ def correlate(x, kernel, mode="reflect", origin=0, cval=0.0, out=None, *, region
     [[6.0, 3.0]]
     """
     return _rung.correlate(x, _kernel(kernel), _edge(mode), *_origins(origin), cval,
-                           *_slices(region), out, device=device, rung=rung, threads=threads,
-                           stream=stream)
+                           *_slices(region), out, math=math, device=device, rung=rung,
+                           threads=threads, stream=stream)
 
 
-def convolve(x, kernel, mode="reflect", origin=0, cval=0.0, out=None, *, region=None, device=None,
-             rung=None, threads=0, stream=None):
+def convolve(x, kernel, mode="reflect", origin=0, cval=0.0, out=None, *, region=None, math=None,
+             device=None, rung=None, threads=0, stream=None):
     """The same as correlate() with the kernel's rows and columns reversed, as
     scipy.ndimage.convolve() has it.
 
@@ -112,5 +115,5 @@ def convolve(x, kernel, mode="reflect", origin=0, cval=0.0, out=None, *, region=
     [[3.0, 6.0, 9.0]]
     """
     return _rung.convolve(x, _kernel(kernel), _edge(mode), *_origins(origin), cval,
-                          *_slices(region), out, device=device, rung=rung, threads=threads,
-                          stream=stream)
+                          *_slices(region), out, math=math, device=device, rung=rung,
+                          threads=threads, stream=stream)

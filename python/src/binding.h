@@ -178,6 +178,8 @@ bool read_long(const char *name, PyObject *value, int64_t fallback, int64_t *num
 bool read_double(const char *name, PyObject *value, double fallback, double *number);
 bool read_flag(PyObject *value, bool fallback, bool *flag);
 bool read_text(const char *name, PyObject *value, const char *fallback, const char **text);
+/* "strict", which is what nothing means, or "fast". */
+bool read_math(PyObject *value, rung_math *math);
 /* Doubles from a buffer of them (array.array, NumPy); held until PyBuffer_Release(). */
 bool read_doubles(const char *name, PyObject *value, Py_buffer *held, const double **values,
                   int64_t *count);

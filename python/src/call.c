@@ -133,6 +133,15 @@ bool read_text(const char *name, PyObject *value, const char *fallback, const ch
   return false;
 }
 
+bool read_math(PyObject *value, rung_math *math) {
+  const char *name;
+  if (!read_text("math", value, "strict", &name)) return false;
+  *math = strcmp(name, "fast") == 0 ? RUNG_MATH_FAST : RUNG_MATH_STRICT;
+  if (*math == RUNG_MATH_FAST || strcmp(name, "strict") == 0) return true;
+  PyErr_Format(PyExc_ValueError, "math is %R; expected: \"strict\" or \"fast\"", value);
+  return false;
+}
+
 bool read_doubles(const char *name, PyObject *value, Py_buffer *held, const double **values,
                   int64_t *count) {
   if (PyObject_GetBuffer(value, held, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) != 0) return false;

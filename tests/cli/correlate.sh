@@ -49,6 +49,24 @@ for kernel in box3 box63 gauss4 gauss7:2.5; do # of a sum of 1: a constant image
 done
 rm -f constant.pgm out.pgm laplace.* wanted.npy
 
+# ---- fast math: which kernels are taken in two passes, and the same numbers where they are whole
+
+for kernel in box3 box63 gauss5 gauss9:1.3 gauss31 sobel-x prewitt-y scharr-x '1 2 1;2 4 2'; do
+  "$RUNG" correlate --device cpu in.pgm --kernel "$kernel" --math fast -o out.npy 2>said ||
+    fail "$kernel, fast: $(cat said)"
+  grep -q 'rung separable on' said || fail "$kernel is not taken in two passes: $(cat said)"
+done
+for kernel in laplace sharpen identity '1 2 3' '1;2;3' '1 2 1;2 4 3'; do
+  "$RUNG" convolve --device cpu in.pgm --kernel "$kernel" --math fast -o out.npy 2>said ||
+    fail "$kernel, fast: $(cat said)"
+  grep -q 'rung threads on' said || fail "$kernel is no product: $(cat said)"
+  expect 2 "expected: " "${convolve[@]}" in.pgm --kernel "$kernel" --math fast --rung separable -o no.npy
+done
+expect 0 - "${correlate[@]}" in.pgm --kernel sobel-y "${zeros[@]}" -o wanted.npy
+expect 0 - "${correlate[@]}" in.pgm --kernel sobel-y "${zeros[@]}" --math fast -o out.npy
+cmp -s out.npy wanted.npy || fail "sobel-y in two passes: $(floats out.npy)"
+rm -f said wanted.npy
+
 # ---- borders, origins, regions, strips ----------------------------------------------------------
 
 border() {

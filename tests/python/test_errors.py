@@ -52,6 +52,8 @@ def test_no_array(x):
     (ValueError, lambda: rung.correlate(X, [[1]], "symmetric")),
     (TypeError, lambda: rung.correlate(X, [[1]], 3)),
     (ValueError, lambda: rung.correlate(X, [[1]], origin=1)),
+    (ValueError, lambda: rung.correlate(X, [[1]], math="loose")),
+    (TypeError, lambda: rung.convolve(X, [[1]], math=1)),
     (TypeError, lambda: rung.correlate(X, [[1]], region=3)),
     (TypeError, lambda: rung.correlate(X, [[1]], region=(slice(1), 3))),
     (TypeError, lambda: rung.correlate(X, [[1]], region=(slice("a"), slice(3)))),

@@ -176,6 +176,22 @@ def test_filters(mode, correlated, convolved):
                                   else out[0, rows, columns])
     rows = rung.convolve(IMAGE.astype("f4"), KERNEL, mode, (-1, 1), 7, region=slice(1, 2))
     assert np.array_equal(rows, convolved[1:2])
+    assert np.array_equal(rung.correlate(x[:, :, 0], KERNEL, mode, (-1, 1), 7, math="fast"),
+                          np.clip(correlated, 0, None))
+
+
+def test_filters_fast(draw):
+    line = np.hanning(13)[1:-1]
+    for dtype in ("float32", "float64"):
+        x, kernel = draw.values((30, 50), dtype), np.outer(line, line)
+        strict, fast = (rung.correlate(x, kernel, math=math) for math in ("strict", "fast"))
+        bound = 200 * np.finfo(dtype).eps * rung.correlate(np.abs(x), kernel)
+        assert np.all(np.abs(strict - fast) <= bound)
+        assert not np.array_equal(strict, fast)
+        assert np.array_equal(rung.convolve(x, kernel, math="fast", rung="separable"), fast)
+        assert np.array_equal(rung.correlate(x, kernel), strict)
+        with pytest.raises(rung.Error, match="not separable"):
+            rung.correlate(x, np.arange(9.).reshape(3, 3), math="fast", rung="separable")
 
 
 def test_stencil(draw):

@@ -189,10 +189,10 @@ static rung_status filter(rung_context *context, const rung_filter_model *model,
   find_problem(&known, &in, &kernel, &out, reversed, &problem);
   if (kernel.ndim == 3 && problem.kernels == 1) rung_view_drop(&out, 0, 0);
   const size_t count = (size_t)kernel.count, bytes = rung_view_bytes(&kernel);
-  char *memory = (char *)malloc(count * sizeof(double) + bytes);
+  char *memory = (char *)malloc(2 * count * sizeof(double) + bytes);
   if (memory == NULL)
     return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a kernel of %zu elements", count);
-  char *compact = memory + count * sizeof(double);
+  char *compact = memory + 2 * count * sizeof(double);
   const rung_view copy = rung_view_compact(compact, kernel.dtype, kernel.ndim, kernel.shape);
   rung_view_copy(&copy, &kernel);
   status = correlate_set_taps(error, &problem, kernel.dtype, compact, reversed, memory);

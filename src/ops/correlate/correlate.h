@@ -20,6 +20,9 @@
  * too. The sum is rounded to out's type once, half to even; to u8 and u16 it saturates, of a NaN to
  * 0.
  *
+ * RUNG_MATH_FAST allows a kernel of rank one to be taken in two passes (separable.h): another
+ * order, with a bound of its own.
+ *
  * Error against the exact result, as matmul's of k = rows x columns taps and alpha = 1:
  *     |error| <= ((k + 2) eps + stored) |taps||in| + (k + 2) 2 tiny
  * but for results of integers, which are the nearest to a number within that.
@@ -55,6 +58,7 @@ typedef struct correlate_problem {
   /* (kernels, kernel_rows, kernel_columns): of the sum's type; int32_t where that is RUNG_I64. Host
    * memory that lasts until the launch returns. */
   const void *taps;
+  const double *given; /* the same as they were given, before they were rounded; beside taps */
   bool small;
   double bytes, flops;
 } correlate_problem;
@@ -84,9 +88,13 @@ extern const struct rung_cut correlate_parts;
 /* What sums are made in. */
 rung_dtype correlate_sum_of(rung_dtype in, rung_dtype taps, rung_dtype out);
 
+/* What sums may be kept in, so that none is rounded where they are exact: f32, f64, or i64. */
+rung_dtype correlate_number_of(const correlate_problem *p);
+
 /* A kernel's count * rows * columns taps, as the sum's type has them, `reversed` or not; `from` has
- * them compact. Refused: one that is not finite then. Sets p->taps, which is `to`, and small:
- * types and the kernels' extents are set. */
+ * them compact, and `to` has room for twice as many numbers of 8 bytes. Refused: one that is not
+ * finite then. Sets p->taps, which is `to`, given, and small: types and the kernels' extents are
+ * set. */
 rung_status correlate_set_taps(rung_error *error, correlate_problem *p, rung_dtype dtype,
                                const void *from, bool reversed, void *to);
 

@@ -4,12 +4,14 @@
 
 #include "core/prefer.h"
 #include "ops/correlate/cpu/sizes.h"
+#include "ops/correlate/separable.h"
 #include "ops/correlate/texture.h"
 #include "ops/correlate/tiles.h"
 
 RUNG_CPU_DECLARE(correlate_direct);
 RUNG_CPU_DECLARE(correlate_rows);
 RUNG_CPU_DECLARE(correlate_threads);
+RUNG_CPU_DECLARE(correlate_separable);
 
 static const correlate_problem *problem_of(const rung_task *task) {
   return (const correlate_problem *)task->problem;
@@ -21,6 +23,10 @@ static size_t rows_scratch(const rung_task *task) {
 
 static size_t threads_scratch(const rung_task *task) {
   return correlate_filter_scratch(problem_of(task), task->device->threads);
+}
+
+static size_t separable_scratch(const rung_task *task) {
+  return correlate_separable_scratch(problem_of(task), task->device->threads);
 }
 
 /* The taps, in the device's memory. */
@@ -54,6 +60,10 @@ static bool texture_fits(const rung_task *task, char why[RUNG_REASON]) {
            shown.width, RUNG_TEXTURE_LINE, RUNG_TEXTURE_HEIGHT, RUNG_TEXTURE_PITCH,
            RUNG_TEXTURE_WIDTH);
   return false;
+}
+
+static bool separates(const rung_task *task, char why[RUNG_REASON]) {
+  return correlate_is_separable(problem_of(task), why);
 }
 
 static bool tile_fits(const rung_task *task, char why[RUNG_REASON]) {
@@ -100,6 +110,9 @@ static bool streams(const rung_task *task, char why[RUNG_REASON]) {
 #define ALL_TYPES \
   { CORRELATE_DTYPES, CORRELATE_SUM_DTYPES, CORRELATE_DTYPES }
 #define ON_CPU .family = RUNG_ON_CPU, .order = RUNG_CANONICAL, .types = ALL_TYPES
+#define LOOSE_ON_CPU .family = RUNG_ON_CPU, .order = RUNG_LOOSE, .types = ALL_TYPES
+#define LOOSE_ON_GPU \
+  .family = RUNG_ON_GPU, .order = RUNG_LOOSE, .capability = 75, .types = ALL_TYPES
 #define ON_GPU .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, .capability = 75, .types = ALL_TYPES
 
 static const int blocks[] = {256, 64, 128, 512, 1024, 0};
@@ -113,6 +126,10 @@ static rung_row rows[] = {
     {ON_CPU, .name = "threads", .scratch_bytes = threads_scratch,
      .idea = "blocks of the image dealt out to all cores",
      .launch = RUNG_CPU_ENTRIES(correlate_threads)},
+    {LOOSE_ON_CPU, .name = "separable", .supports = separates, .scratch_bytes = separable_scratch,
+     .idea =
+         "kernels of rank one: sums along the rows, then of these down the columns, in one sweep",
+     .launch = RUNG_CPU_ENTRIES(correlate_separable)},
     {ON_GPU, .name = "serial", .scratch_bytes = taps_scratch,
      .idea = "the whole image by one thread: what a GPU is not for"},
     {ON_GPU, .name = "blocked", .blocks = blocks, .scratch_bytes = taps_scratch,
@@ -127,6 +144,9 @@ static rung_row rows[] = {
      .idea = "eight elements a thread: a pixel in a register serves all that it lies under"},
     {ON_GPU, .name = "unrolled", .supports = panel_fits,
      .idea = "64 elements a thread: a number from shared memory serves many, taps come by four"},
+    {LOOSE_ON_GPU, .name = "separable", .supports = separates,
+     .idea =
+         "kernels of rank one: sums along the rows, then of these down the columns, in one sweep"},
     {ON_GPU, .name = "streamed", .supports = streams,
      .idea = "a warp walks down: every row passes through registers once, taps are operands"},
 };

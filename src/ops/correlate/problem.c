@@ -23,7 +23,7 @@ rung_status correlate_set_taps(rung_error *error, correlate_problem *p, rung_dty
                                const void *from, bool reversed, void *to) {
   const int64_t each = (int64_t)p->kernel_rows * p->kernel_columns;
   const rung_dtype sum = p->types.accumulate;
-  double largest = 0;
+  double *as_given = (double *)to + p->kernels * each, largest = 0;
   for (int64_t k = 0; k < p->kernels; k++) {
     double magnitudes = 0;
     for (int64_t i = 0; i < each; i++) {
@@ -34,15 +34,36 @@ rung_status correlate_set_taps(rung_error *error, correlate_problem *p, rung_dty
                          "kernel has %g in row %" PRId64 ", column %" PRId64
                          "; expected: finite numbers of %s",
                          given, i / p->kernel_columns, i % p->kernel_columns, rung_dtype_name(sum));
-      set_tap(sum, to, k * each + (reversed ? each - 1 - i : i), value);
+      const int64_t at = k * each + (reversed ? each - 1 - i : i);
+      set_tap(sum, to, at, value);
+      as_given[at] = given;
       magnitudes += fabs(value);
     }
     if (magnitudes > largest) largest = magnitudes;
   }
   largest *= rung_traits_of(p->types.in)->largest;
   p->taps = to;
+  p->given = as_given;
   p->small = sum == RUNG_I64 && largest <= 0x1p24;
   return RUNG_OK;
+}
+
+/* Whether f64 holds all sums of integers, and all of their parts. */
+static bool fits_f64(const correlate_problem *p) {
+  const int64_t each = (int64_t)p->kernel_rows * p->kernel_columns;
+  const int32_t *taps = (const int32_t *)p->taps;
+  int64_t most = 0;
+  for (int64_t k = 0; k < p->kernels; k++, taps += each) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < each; i++) sum += taps[i] < 0 ? -(int64_t)taps[i] : taps[i];
+    if (sum > most) most = sum;
+  }
+  return (double)most * rung_traits_of(p->types.in)->largest <= 0x1p53;
+}
+
+rung_dtype correlate_number_of(const correlate_problem *p) {
+  if (p->types.accumulate != RUNG_I64) return p->types.accumulate;
+  return p->small ? RUNG_F32 : fits_f64(p) ? RUNG_F64 : RUNG_I64;
 }
 
 void correlate_rows_needed(const correlate_problem *p, int64_t first, int64_t count, int64_t *row,

@@ -80,6 +80,39 @@ static inline correlate_panel correlate_panel_of(const rung_task *task) {
   return *panel;
 }
 
+/* ---- a block walks down, in two passes --------------------------------------------------------
+ */
+
+/* A block's columns, a thread each, in bytes; rows that it takes at a time. */
+enum { CORRELATE_SWEPT_BYTES = 1024, CORRELATE_SWEPT_ROWS = 8 };
+
+/* Numbers from a row of the tile to the next: what runs of 32 bytes load, and 16 bytes more than a
+ * multiple of 128. */
+static inline int correlate_swept_pitch(const correlate_problem *p, int number) {
+  const int run = 32 / number, line = 128 / number, more = 16 / number;
+  const int least = CORRELATE_SWEPT_BYTES / number + p->kernel_columns / run * run + run;
+  return (least - more + line - 1) / line * line + more;
+}
+
+/* Two tiles, and the sums along the rows of one. */
+static inline int64_t correlate_swept_bytes(const correlate_problem *p, int number) {
+  const int64_t numbers =
+      2 * correlate_swept_pitch(p, number) + (CORRELATE_SWEPT_BYTES + 16) / number;
+  return CORRELATE_SWEPT_ROWS * numbers * number;
+}
+
+/* Rows that a block makes, of which `across` lie side by side and a multiprocessor holds so many:
+ * those of one wave, but not so few that the rows above, which are summed twice, are most of them.
+ */
+static inline int64_t correlate_swept_high(const rung_task *task, int64_t across, int blocks) {
+  const correlate_problem *p = (const correlate_problem *)task->problem;
+  const int64_t all = (int64_t)blocks * task->device->processors;
+  const int64_t down = across < all ? all / across : 1;
+  const int64_t wave = (p->rows + down - 1) / down;
+  const int64_t least = p->kernel_rows + CORRELATE_SWEPT_ROWS;
+  return wave < least ? least : wave;
+}
+
 /* ---- a warp walks down ------------------------------------------------------------------------
  */
 

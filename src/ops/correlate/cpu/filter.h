@@ -1,5 +1,5 @@
-/* An image filtered block by block: what the rungs `rows` and `threads` share. Compiled once per
- * instruction set. */
+/* An image filtered block by block: what the rungs `rows` and `threads` share, and, of that,
+ * `separable`. Compiled once per instruction set. */
 #ifndef RUNG_CORRELATE_CPU_FILTER_H
 #define RUNG_CORRELATE_CPU_FILTER_H
 
@@ -38,6 +38,14 @@ typedef struct correlate_kernels {
 
 extern const correlate_kernels RUNG_ENTRY(correlate_kernels_f32), RUNG_ENTRY(correlate_kernels_f64),
     RUNG_ENTRY(correlate_kernels_i64);
+
+/* Those of correlate_number_of(). */
+const correlate_kernels *RUNG_ENTRY(correlate_kernels_of)(const correlate_problem *p);
+
+/* Row r of the image, which may be outside, widened at its edges: what n elements of out from x on
+ * need, and zeros behind it, as far as there is room, for the widest strip. */
+void RUNG_ENTRY(correlate_widen)(const rung_task *task, const correlate_kernels *of, int64_t r,
+                                 int64_t x, int64_t n, int64_t room, char *to);
 
 /* All of the task on at most so many threads; its scratch is correlate_filter_scratch(). */
 rung_status RUNG_ENTRY(correlate_filter)(const rung_task *task, int threads);

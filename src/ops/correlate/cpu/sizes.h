@@ -38,6 +38,36 @@ static inline correlate_block correlate_block_of(const correlate_problem *p) {
   return b;
 }
 
+/* A panel of columns that `separable` sweeps down: a row of the image, widened; rows of sums along
+ * the row, of which the last ones are the next block's first; and a part of a block's sums. */
+enum { CORRELATE_SWEPT = 2 * CORRELATE_PANEL };
+
+typedef struct correlate_sweep {
+  int64_t size; /* of a sum */
+  int64_t line, row, sums_row, sums, bytes;
+} correlate_sweep;
+
+static inline correlate_sweep correlate_sweep_of(const correlate_problem *p) {
+  correlate_sweep s;
+  s.size = correlate_number_of(p) == RUNG_F32 ? sizeof(float) : sizeof(double);
+  s.row = correlate_odd_lines(CORRELATE_SWEPT + CORRELATE_STRIP);
+  s.line = correlate_odd_lines(s.row + (p->kernel_columns - 1) * p->channels * s.size);
+  s.sums_row = correlate_odd_lines(CORRELATE_PANEL);
+  s.sums = s.line + (CORRELATE_ROWS + p->kernel_rows - 1) * s.row;
+  s.bytes = s.sums + CORRELATE_ROWS * s.sums_row;
+  return s;
+}
+
+/* Columns and rows of all kernels. */
+static inline int64_t correlate_factors_bytes(const correlate_problem *p) {
+  const int64_t taps = p->kernels * (p->kernel_rows + p->kernel_columns);
+  return correlate_odd_lines(taps * correlate_sweep_of(p).size);
+}
+
+static inline size_t correlate_separable_scratch(const correlate_problem *p, int threads) {
+  return (size_t)(correlate_factors_bytes(p) + threads * correlate_sweep_of(p).bytes);
+}
+
 /* The taps, as sums have them. */
 static inline int64_t correlate_taps_bytes(const correlate_problem *p) {
   const int64_t taps = p->kernels * p->kernel_rows * p->kernel_columns;

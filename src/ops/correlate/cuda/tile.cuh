@@ -42,7 +42,10 @@ static __device__ __forceinline__ void correlate_fill_line(const correlate_job<S
   } else {
     for (int c = lane; c < columns; c += 32) {
       const int64_t at = correlate_index(job.edge, left + c, job.width);
-      line[c] = at < 0 ? job.edge_value : correlate_number<S>(row[at * job.channels]);
+      if (at < 0)
+        line[c] = job.edge_value;
+      else
+        correlate_fill_element(line + c, row + at * job.channels);
     }
   }
   for (int c = columns + lane; c < tile.columns; c += 32) line[c] = 0;
@@ -66,11 +69,12 @@ static __device__ __forceinline__ void correlate_fill(const correlate_job<S> &jo
   }
 }
 
-/* By all warps of a block, of which the calling thread's is number `warp`; then a barrier. */
+/* By all warps of a block, of which the calling thread's is number `warp`; what is copied without
+ * waiting is committed. */
 template <typename S>
-static __device__ __forceinline__ void correlate_fill_tile(const correlate_job<S> &job,
-                                                           const correlate_tile &tile, S *to,
-                                                           int warp, int warps) {
+static __device__ __forceinline__ void correlate_begin_tile(const correlate_job<S> &job,
+                                                            const correlate_tile &tile, S *to,
+                                                            int warp, int warps) {
   switch (job.in_type) {
     case RUNG_U8:
       correlate_fill<S, uint8_t>(job, tile, to, warp, warps);
@@ -88,6 +92,14 @@ static __device__ __forceinline__ void correlate_fill_tile(const correlate_job<S
       correlate_fill<S, double>(job, tile, to, warp, warps);
   }
   rung_copy_async_commit();
+}
+
+/* The same, all of it there; then a barrier. */
+template <typename S>
+static __device__ __forceinline__ void correlate_fill_tile(const correlate_job<S> &job,
+                                                           const correlate_tile &tile, S *to,
+                                                           int warp, int warps) {
+  correlate_begin_tile(job, tile, to, warp, warps);
   rung_copy_async_wait<0>();
   __syncthreads();
 }

@@ -1,4 +1,5 @@
 /* Cases of correlate: lines such as "height=512 width=512 kernel=5 type=u8 edge=mirror". */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,8 @@
 
 static const char *const types[] = {"u8", "u16", "f16", "f32", "f64", NULL};
 static const char *const results[] = {"same", "u8", "u16", "f16", "f32", "f64", NULL};
-static const char *const taps[] = {"float", "integer", NULL};
+static const char *const taps[] = {"float", "integer", "separable", "separable-integer", NULL};
+enum { FLOAT_TAPS, INTEGER_TAPS, SEPARABLE_TAPS, SEPARABLE_INTEGERS };
 static const char *const edges[] = {"constant", "edge", "mirror-edge", "mirror", "wrap", NULL};
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -29,8 +31,11 @@ static bool has_kernels(const void *of) {
 static bool has_other_type(const void *of) {
   return ((const request *)of)->to != 0;
 }
-static bool has_integers(const void *of) {
-  return ((const request *)of)->taps != 0;
+static bool has_taps(const void *of) {
+  return ((const request *)of)->taps != FLOAT_TAPS;
+}
+static bool are_integers(int taps) {
+  return taps == INTEGER_TAPS || taps == SEPARABLE_INTEGERS;
 }
 static bool has_value(const void *of) {
   return ((const request *)of)->value != 0;
@@ -58,7 +63,7 @@ static const rung_key keys[] = {
     RUNG_CHOICE(request, to, 0, .name = "to", .names = results, .help = "type of the result",
                 .shown = has_other_type),
     RUNG_CHOICE(request, taps, 0, .name = "taps", .names = taps, .help = "the kernel's numbers",
-                .shown = has_integers),
+                .shown = has_taps),
     RUNG_CHOICE(request, edge, 0, .name = "edge", .names = edges,
                 .help = "what stands beyond the image"),
     RUNG_REAL(request, value, -65536, 65536, 0, .name = "value", .help = "of edge=constant",
@@ -88,15 +93,36 @@ static void fill_image(const rung_case *test_case, rung_numbers_kind kind, rung_
 }
 
 /* Numbers from -1 to 1, or whole ones from -8 to 8. */
-static rung_status set_taps(correlate_problem *p, bool integers, rung_random *random,
+static double draw_tap(bool integers, rung_random *random) {
+  return integers ? (double)(int64_t)(rung_random_next(random) % 17) - 8
+                  : rung_random_double(random) * 2 - 1;
+}
+
+/* Products of a column and a row: of few digits, so that none is rounded. */
+static void draw_separable(const correlate_problem *p, bool integers, rung_random *random,
+                           double *to) {
+  double factors[2 * RUNG_KERNEL_MOST] = {0};
+  const int rows = p->kernel_rows, columns = p->kernel_columns;
+  for (int i = 0; i < rows + columns; i++) {
+    const double drawn = draw_tap(integers, random);
+    factors[i] = integers ? drawn : rint(drawn * 1024) / 1024;
+  }
+  for (int i = 0; i < rows * columns; i++)
+    to[i] = factors[i / columns] * factors[rows + i % columns];
+}
+
+static rung_status set_taps(correlate_problem *p, int taps_of, rung_random *random,
                             rung_error *error) {
-  const int64_t count = p->kernels * p->kernel_rows * p->kernel_columns;
+  const int64_t each = (int64_t)p->kernel_rows * p->kernel_columns, count = p->kernels * each;
+  const bool integers = are_integers(taps_of);
   double *given = (double *)malloc((size_t)count * sizeof *given);
-  void *to = malloc((size_t)count * sizeof(double));
+  void *to = malloc(2 * (size_t)count * sizeof(double));
   rung_status status = RUNG_OUT_OF_MEMORY;
-  for (int64_t i = 0; i < count && given != NULL; i++)
-    given[i] = integers ? (double)(int64_t)(rung_random_next(random) % 17) - 8
-                        : rung_random_double(random) * 2 - 1;
+  for (int64_t k = 0; k < p->kernels && given != NULL; k++)
+    if (taps_of >= SEPARABLE_TAPS)
+      draw_separable(p, integers, random, given + k * each);
+    else
+      for (int64_t i = 0; i < each; i++) given[k * each + i] = draw_tap(integers, random);
   if (given != NULL && to != NULL)
     status = correlate_set_taps(error, p, RUNG_F64, given, false, to);
   else
@@ -179,7 +205,8 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   rung_dtype_named(types[r.type], &in);
   out = in;
   if (r.to != 0) rung_dtype_named(results[r.to], &out);
-  const rung_types of = {in, correlate_sum_of(in, r.taps == 1 ? RUNG_I32 : RUNG_F32, out), out};
+  const rung_types of = {in, correlate_sum_of(in, are_integers(r.taps) ? RUNG_I32 : RUNG_F32, out),
+                         out};
   rung_random random = {seed};
   *test_case = (rung_case){.operation = rung_operation_named("correlate"),
                            .cases = &correlate_cases,
@@ -193,7 +220,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   if (p == NULL) return rung_fail(error, RUNG_OUT_OF_MEMORY, "host memory ran out");
   test_case->problem = p;
   *p = problem_of(&r, of);
-  status = set_taps(p, r.taps == 1, &random, error);
+  status = set_taps(p, r.taps, &random, error);
   if (status == RUNG_OK) status = make_arrays(test_case, error);
   if (status != RUNG_OK) {
     drop(test_case);
@@ -210,10 +237,12 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
 #define EDGES(rest)                                                                                \
   rest " edge=constant value=3", rest " edge=edge", rest " edge=mirror-edge", rest " edge=mirror", \
       rest " edge=wrap"
-#define TYPES(rest)                                                                                \
-  rest " type=u8", rest " type=u16 to=f32", rest " type=f16 to=u8", rest " type=f64 to=f32",       \
-      rest " type=u8 taps=integer", rest " type=u16 taps=integer to=f64", rest " type=f32 to=f64", \
-      rest " type=f32 to=f16", rest " type=f64 to=u16"
+#define TYPES(rest) FLOATS(rest), INTEGERS(rest " taps=integer")
+#define FLOATS(rest)                                                                         \
+  rest " type=u8", rest " type=u16 to=f32", rest " type=f16 to=u8", rest " type=f64 to=f32", \
+      rest " type=f32 to=f64", rest " type=f32 to=f16", rest " type=f64 to=u16"
+#define INTEGERS(rest) rest " type=u8", rest " type=u16 to=f64"
+#define SEPARABLE(rest) FLOATS(rest " taps=separable"), INTEGERS(rest " taps=separable-integer")
 
 /* The first lines are tried with many block sizes. */
 static const char *const verify[] = {
@@ -253,6 +282,19 @@ static const char *const verify[] = {
     "height=33 width=65 kernel=11 data=special type=f64 edge=mirror",
     "height=33 width=65 kernel=5 data=special type=f16 to=u8",
     "height=33 width=65 kernel=5 data=special type=u8 taps=integer",
+    EDGES("height=45 width=67 kernel=7 columns=4 taps=separable"),
+    EDGES("height=5 width=3 kernel=9 columns=11 up=-4 left=5 taps=separable"),
+    SEPARABLE("height=40 width=71 kernel=5 edge=edge"),
+    SEPARABLE("height=19 width=300 kernel=3 columns=6 channels=3 edge=wrap"),
+    "height=2 width=2 kernel=3 edge=mirror taps=separable",
+    "height=150 width=530 kernel=15 edge=mirror taps=separable",
+    "height=90 width=140 kernel=31 edge=wrap taps=separable kernels=2",
+    "height=33 width=30 kernel=63 edge=mirror-edge taps=separable",
+    "height=33 width=30 kernel=63 columns=2 taps=separable type=f64",
+    "height=60 width=90 kernel=17 kernels=3 margin=7 channels=2 taps=separable",
+    "height=33 width=65 kernel=5 data=special taps=separable",
+    "height=33 width=65 kernel=11 data=special type=f64 edge=mirror taps=separable",
+    "height=33 width=65 kernel=5 data=special type=f16 to=u8 taps=separable",
     NULL};
 static const char *const bench[] = {"height=8192 kernel=5",
                                     "height=8192 kernel=3",
@@ -262,11 +304,14 @@ static const char *const bench[] = {"height=8192 kernel=5",
                                     "height=8192 kernel=31",
                                     "height=8192 kernel=5 type=u8",
                                     "height=8192 kernel=15 type=u8 taps=integer",
+                                    "height=8192 kernel=11 taps=separable",
+                                    "height=8192 kernel=31 taps=separable",
                                     "height=2048 kernel=5",
                                     "height=512 kernel=5",
                                     NULL};
 static const char *const explain_lines[] = {"height=64 width=128 kernel=5",
-                                            "height=64 width=128 kernel=15", NULL};
+                                            "height=64 width=128 kernel=15",
+                                            "height=64 width=256 kernel=15 taps=separable", NULL};
 static const char *const picture[] = {"height=8 width=16 kernel=3", NULL};
 static const char *const tour[] = {"height=1024 kernel=5", "height=512 kernel=15 type=u8", NULL};
 

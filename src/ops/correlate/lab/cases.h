@@ -27,9 +27,6 @@ static inline int64_t correlate_line(const correlate_problem *p) {
 }
 void correlate_reference_strict(const correlate_problem *p, const correlate_place *at, void *line,
                                 void *sums, void *result);
-/* A row of the magnitudes of its sums' terms. */
-void correlate_reference_magnitudes(const correlate_problem *p, const correlate_place *at,
-                                    double *row);
 
 /* An element in long double, and the magnitudes of its terms. */
 typedef struct correlate_wide {

@@ -10,6 +10,7 @@
 #include "lab/compare.h"
 #include "lab/numbers.h"
 #include "ops/correlate/lab/cases.h"
+#include "ops/correlate/separable.h"
 
 /* Rows of which the contract's results are held to its bound, as many of their elements as so many
  * products allow. */
@@ -18,12 +19,17 @@ enum { WIDE_ROWS = 5, WIDE_PRODUCTS = 1 << 20, PARTS = 64 };
 /* case->expected: rows of out that differ, of every kernel one after the other. */
 typedef struct expected {
   char *results;
-  int64_t rows;        /* of a kernel */
-  int64_t top, bottom; /* rows of out that reach beyond the image: the first and the last ones */
-  double worst;        /* the largest error of what is held to the bound, of the magnitudes */
-  int64_t wrong;       /* of those, elements beyond the contract's bound */
-  double *magnitudes;  /* NULL until an order that is not the contract's needs them */
+  int64_t rows;          /* of a kernel */
+  int64_t top, bottom;   /* rows of out that reach beyond the image: the first and the last ones */
+  double worst;          /* the largest error of what is held to the bound, of the magnitudes */
+  int64_t wrong;         /* of those, elements beyond the contract's bound */
+  correlate_wide *wides; /* NULL until an order that is not the contract's needs them */
 } expected;
+
+/* What an order may differ from the exact result by: of the magnitudes, and whatever they are. */
+typedef struct bounds {
+  double relative, absolute;
+} bounds;
 
 static double bound_of(const correlate_problem *p) {
   const rung_traits *sum = rung_traits_of(p->types.accumulate), *out = rung_traits_of(p->types.out);
@@ -39,6 +45,29 @@ static double absolute_bound_of(const correlate_problem *p) {
   const double tiny = sum->kind == RUNG_FLOAT ? (taps + 2) * 2 * sum->tiny : 0;
   if (out->kind == RUNG_FLOAT) return tiny + out->tiny;
   return sum->kind == RUNG_FLOAT ? tiny + 0.5 : 0;
+}
+
+/* As separable.h states it, of kernel k. */
+static bounds separable_bounds_of(const correlate_problem *p, const correlate_factors *factors) {
+  const rung_traits *sum = rung_traits_of(p->types.accumulate), *out = rung_traits_of(p->types.out);
+  const int rows = p->kernel_rows, columns = p->kernel_columns;
+  double mass = 0;
+  for (int i = 0; i < rows; i++) mass += fabs(factors->column[i]);
+  bounds b = {(rows + columns + 4) * sum->eps, (columns * mass + rows + 2) * sum->tiny};
+  if (out->kind != RUNG_FLOAT)
+    b.absolute += 0.5;
+  else if (out->dtype != sum->dtype)
+    b = (bounds){b.relative + out->eps, b.absolute + out->tiny};
+  return b;
+}
+
+/* Of a loose order, where the kernel is separable; else of another association. */
+static bounds bounds_of(const correlate_problem *p, int64_t k, rung_order order) {
+  correlate_factors factors;
+  char why[RUNG_REASON];
+  if (order == RUNG_LOOSE && correlate_separate(p, k, &factors, why))
+    return separable_bounds_of(p, &factors);
+  return (bounds){bound_of(p), absolute_bound_of(p)};
 }
 
 static int64_t row_numbers(const correlate_problem *p) {
@@ -154,7 +183,7 @@ rung_status correlate_expect(rung_case *test_case, rung_error *error) {
 void correlate_forget(rung_case *test_case) {
   expected *e = (expected *)test_case->expected;
   if (e != NULL) free(e->results);
-  if (e != NULL) free(e->magnitudes);
+  if (e != NULL) free(e->wides);
   free(e);
   test_case->expected = NULL;
 }
@@ -162,24 +191,25 @@ void correlate_forget(rung_case *test_case) {
 /* ---- the verdict ------------------------------------------------------------------------------
  */
 
-static void make_magnitudes(void *arg, int part, int64_t from, int64_t until) {
+static void make_wides(void *arg, int part, int64_t from, int64_t until) {
   const making *job = (const making *)arg;
   const correlate_problem *p = (const correlate_problem *)job->test_case->problem;
   (void)part;
   for (int64_t r = from; r < until; r++) {
     const correlate_place at = place_of(job, r);
-    correlate_reference_magnitudes(p, &at, job->into->magnitudes + r * row_numbers(p));
+    for (int64_t x = 0; x < row_numbers(p); x++)
+      job->into->wides[r * row_numbers(p) + x] = correlate_reference_wide(p, &at, x);
   }
 }
 
-static bool find_magnitudes(const rung_case *test_case, expected *e) {
+static bool find_wides(const rung_case *test_case, expected *e) {
   const correlate_problem *p = (const correlate_problem *)test_case->problem;
   making job = {.test_case = test_case, .into = e};
   const int64_t rows = p->kernels * e->rows;
-  if (e->magnitudes != NULL) return true;
-  e->magnitudes = (double *)malloc((size_t)(rows * row_numbers(p)) * sizeof *e->magnitudes);
-  if (e->magnitudes == NULL) return false;
-  rung_parallel_range(rung_processors(), rows, PARTS, make_magnitudes, &job);
+  if (e->wides != NULL) return true;
+  e->wides = (correlate_wide *)malloc((size_t)(rows * row_numbers(p)) * sizeof *e->wides);
+  if (e->wides == NULL) return false;
+  rung_parallel_range(rung_processors(), rows, PARTS, make_wides, &job);
   return true;
 }
 
@@ -192,22 +222,35 @@ static void check_row(const correlate_problem *p, const char *found, const char 
                          rung_number_at(dtype, strict, x), rung_is_poison(dtype, found, x));
 }
 
-/* A row of an order that is not the contract's: other bits are let pass within a bound, of integers
- * the neighbour too. */
+/* Whether a value may stand for a sum: within its bound, or the same infinity or NaN; where the
+ * magnitudes overflow, anything may. */
+static bool may_be(const correlate_problem *p, const correlate_wide *wide, bounds bound,
+                   double value) {
+  const rung_traits *sum = rung_traits_of(p->types.accumulate), *out = rung_traits_of(p->types.out);
+  const bool is_float = out->kind == RUNG_FLOAT;
+  const double most = is_float && out->largest < sum->largest ? out->largest : sum->largest;
+  double wanted = (double)wide->sum;
+  if (!is_float) wanted = wanted > 0 ? fmin(wanted, out->largest) : 0; /* of a NaN 0 */
+  if (isfinite(wide->magnitude) && !(wide->magnitude <= most / 4)) return true;
+  if (!isfinite(wanted)) return isnan(wanted) ? isnan(value) : value == wanted;
+  if (!isfinite(wide->magnitude)) return value == wanted;
+  return fabs((double)(value - (is_float ? wide->sum : wanted))) <=
+         bound.relative * (double)wide->magnitude + bound.absolute;
+}
+
+/* A row of an order that is not the contract's: other bits are let pass within a bound. */
 static void check_loosely(const correlate_problem *p, const char *found, const char *strict,
-                          const double *magnitude, int64_t first, rung_comparison *comparison) {
+                          const correlate_wide *wides, bounds bound, int64_t first,
+                          rung_comparison *comparison) {
   const rung_dtype dtype = p->types.out;
-  const bool is_float = rung_dtype_is_float(dtype);
-  const double most = rung_traits_of(dtype)->largest / 4;
   for (int64_t x = 0; x < row_numbers(p); x++) {
     if (rung_same_bits(dtype, found, strict, x)) continue;
     const double value = rung_number_at(dtype, found, x), wanted = rung_number_at(dtype, strict, x);
-    const rung_wide_sum sum = {wanted, magnitude[x], comparison->bound};
-    const bool near =
-        is_float ? !rung_is_poison(dtype, found, x) && rung_sum_may_be(dtype, &sum, most, value)
-                 : fabs(value - wanted) <= 1 + comparison->bound * magnitude[x];
-    if (is_float && isfinite(wanted) && magnitude[x] <= most && magnitude[x] > 0)
-      rung_compare_error(comparison, fabs(value - wanted) / magnitude[x]);
+    const double magnitude = (double)wides[x].magnitude;
+    const double error = fabs((double)(value - wides[x].sum)) - bound.absolute;
+    const bool near = !rung_is_poison(dtype, found, x) && may_be(p, &wides[x], bound, value);
+    if (near && magnitude > 0 && error > 0 && isfinite(error))
+      rung_compare_error(comparison, error / magnitude);
     if (near)
       comparison->different++;
     else
@@ -236,26 +279,30 @@ void correlate_check(const rung_case *test_case, rung_order order, const rung_vi
   const correlate_problem *p = (const correlate_problem *)test_case->problem;
   expected *e = (expected *)test_case->expected;
   const int64_t bytes = row_bytes(p);
-  const bool strict_only = order == RUNG_CANONICAL;
+  /* Exact sums have one result, in whatever order. */
+  const bool strict_only = order == RUNG_CANONICAL || p->types.accumulate == RUNG_I64;
   *comparison = (rung_comparison){.first = -1, .bound = bound_of(p), .worst = e->worst};
   if (!strict_only) {
-    comparison->bound = 2 * bound_of(p);
-    comparison->worst = 0;
-    if (!find_magnitudes(test_case, e)) {
+    comparison->bound = comparison->worst = 0;
+    if (!find_wides(test_case, e)) {
       snprintf(comparison->sentence, sizeof comparison->sentence,
                "no host memory for what results may differ by");
       return;
     }
   }
-  for (int64_t r = 0; r < p->kernels * p->rows; r++) {
-    const int64_t base = r / p->rows * e->rows + slot_of(p, e, r % p->rows);
-    const char *found = outputs[0].data + r * bytes, *strict = e->results + base * bytes;
-    if (memcmp(found, strict, (size_t)bytes) == 0) continue;
-    if (strict_only)
-      check_row(p, found, strict, r * row_numbers(p), comparison);
-    else
-      check_loosely(p, found, strict, e->magnitudes + base * row_numbers(p), r * row_numbers(p),
-                    comparison);
+  for (int64_t k = 0; k < p->kernels; k++) {
+    const bounds bound = strict_only ? (bounds){0, 0} : bounds_of(p, k, order);
+    comparison->bound = fmax(comparison->bound, bound.relative);
+    for (int64_t y = 0; y < p->rows; y++) {
+      const int64_t r = k * p->rows + y, base = k * e->rows + slot_of(p, e, y);
+      const char *found = outputs[0].data + r * bytes, *strict = e->results + base * bytes;
+      if (memcmp(found, strict, (size_t)bytes) == 0) continue;
+      if (strict_only)
+        check_row(p, found, strict, r * row_numbers(p), comparison);
+      else
+        check_loosely(p, found, strict, e->wides + base * row_numbers(p), bound, r * row_numbers(p),
+                      comparison);
+    }
   }
   comparison->pass = comparison->wrong == 0 && e->wrong == 0;
   if (comparison->wrong > 0)

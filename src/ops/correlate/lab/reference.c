@@ -69,12 +69,6 @@ void correlate_reference_strict(const correlate_problem *p, const correlate_plac
   }
 }
 
-void correlate_reference_magnitudes(const correlate_problem *p, const correlate_place *at,
-                                    double *row) {
-  for (int64_t x = 0; x < p->columns * p->channels; x++)
-    row[x] = (double)correlate_reference_wide(p, at, x).magnitude;
-}
-
 correlate_wide correlate_reference_wide(const correlate_problem *p, const correlate_place *at,
                                         int64_t x) {
   correlate_wide wide = {0, 0};

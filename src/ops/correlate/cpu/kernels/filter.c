@@ -36,24 +36,6 @@ static int64_t least(int64_t a, int64_t b) {
 /* ---- taps -------------------------------------------------------------------------------------
  */
 
-/* Whether f64 holds all sums of integers, and all of their parts. */
-static bool fits_f64(const correlate_problem *p) {
-  const int64_t each = (int64_t)p->kernel_rows * p->kernel_columns;
-  const int32_t *taps = (const int32_t *)p->taps;
-  int64_t most = 0;
-  for (int64_t k = 0; k < p->kernels; k++, taps += each) {
-    int64_t sum = 0;
-    for (int64_t i = 0; i < each; i++) sum += taps[i] < 0 ? -(int64_t)taps[i] : taps[i];
-    if (sum > most) most = sum;
-  }
-  return (double)most * rung_traits_of(p->types.in)->largest <= 0x1p53;
-}
-
-static rung_dtype sum_of(const correlate_problem *p) {
-  if (p->types.accumulate != RUNG_I64) return p->types.accumulate;
-  return p->small ? RUNG_F32 : fits_f64(p) ? RUNG_F64 : RUNG_I64;
-}
-
 static void set_taps(const filter *f) {
   const correlate_problem *p = (const correlate_problem *)f->task->problem;
   const int64_t count = p->kernels * p->kernel_rows * p->kernel_columns;
@@ -65,44 +47,6 @@ static void set_taps(const filter *f) {
 
 /* ---- a block ----------------------------------------------------------------------------------
  */
-
-/* The pixels from `first` on, `count` of them, all on one side of the image. */
-static void widen_outside(const filter *f, const char *row, int64_t first, int64_t count,
-                          char *to) {
-  const correlate_problem *p = (const correlate_problem *)f->task->problem;
-  const int64_t pixel = p->channels * (int64_t)rung_dtype_bytes(p->types.in);
-  for (int64_t c = first; c < first + count; c++, to += p->channels * f->block.size) {
-    const int64_t from = rung_edge_index(p->edge, c, p->width);
-    if (from >= 0)
-      f->of->widen(p->types.in, row + from * pixel, p->channels, to);
-    else
-      for (int k = 0; k < p->channels; k++) f->of->set(to, k, p->edge_value);
-  }
-}
-
-/* Row r of the image, which may be outside, for the elements of out from x on. */
-static void widen_row(const filter *f, int64_t r, int64_t x, int64_t n, char *to) {
-  const correlate_problem *p = (const correlate_problem *)f->task->problem;
-  const int64_t size = p->channels * f->block.size;
-  const int64_t first = p->first_column + x / p->channels;
-  const int64_t end = first + n / p->channels + p->kernel_columns - 1;
-  const int64_t left = first < 0 ? least(0, end) : first, right = least(end, p->width);
-  const int64_t from = rung_edge_index(p->edge, r, p->height);
-  const int64_t used = (end - first) * size, rest = least(f->block.in_row - used, CORRELATE_STRIP);
-  memset(to + used, 0, (size_t)rest); /* a strip may be wider than the block */
-  if (from < 0) {
-    for (int64_t i = 0; i < (end - first) * p->channels; i++) f->of->set(to, i, p->edge_value);
-    return;
-  }
-  const char *row = correlate_in_row(f->task, from);
-  const int64_t pixel = p->channels * (int64_t)rung_dtype_bytes(p->types.in);
-  if (first < left) widen_outside(f, row, first, left - first, to);
-  if (left < right)
-    f->of->widen(p->types.in, row + left * pixel, (right - left) * p->channels,
-                 to + (left - first) * size);
-  const int64_t after = left < right ? right : left;
-  if (after < end) widen_outside(f, row, after, end - after, to + (after - first) * size);
-}
 
 /* The rows of the image that the next block of the same rows will be widened from, where all of it
  * is inside: fetched by the first pass. */
@@ -154,8 +98,9 @@ static void run_block(const filter *f, const place *at) {
   const correlate_problem *p = (const correlate_problem *)f->task->problem;
   const int64_t size = (int64_t)rung_dtype_bytes(p->types.out);
   const bool direct = f->of->dtype == p->types.out && at->n == f->panel;
-  for (int64_t r = 0; r < at->rows + p->kernel_rows - 1; r++)
-    widen_row(f, p->first_row + at->y + r, at->x, at->n, at->scratch + r * f->block.in_row);
+  for (int64_t r = 0; r < at->rows + p->kernel_rows - 1; r++) RUNG_ENTRY(correlate_widen)
+  (f->task, f->of, p->first_row + at->y + r, at->x, at->n, f->block.in_row,
+   at->scratch + r * f->block.in_row);
   for (int64_t k = 0; k < p->kernels; k++) {
     sum_kernel(f, at, k, direct ? correlate_out_row(f->task, k, at->y) + at->x * size : NULL);
     for (int64_t y = 0; y < at->rows && !direct; y++)
@@ -184,10 +129,7 @@ rung_status RUNG_ENTRY(correlate_filter)(const rung_task *task, int threads) {
   const int64_t n = p->columns * p->channels;
   if (p->rows * n * p->kernels <= ALONE) threads = 1;
   filter f = {.task = task, .block = correlate_block_of(p)};
-  const rung_dtype sum = sum_of(p);
-  f.of = sum == RUNG_F32   ? &RUNG_ENTRY(correlate_kernels_f32)
-         : sum == RUNG_F64 ? &RUNG_ENTRY(correlate_kernels_f64)
-                           : &RUNG_ENTRY(correlate_kernels_i64);
+  f.of = RUNG_ENTRY(correlate_kernels_of)(p);
   f.taps = (char *)task->scratch;
   f.scratch = f.taps + correlate_taps_bytes(p);
   f.streams = p->rows * n * p->kernels * (int64_t)rung_dtype_bytes(p->types.out) > STREAMED;
