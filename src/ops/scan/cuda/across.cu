@@ -26,6 +26,7 @@ struct scan_aside {
   int mode;
   int wide, span;         /* a strip's lines, and the lanes that it takes, a power of two */
   int height;             /* a row's elements, whole groups */
+  int stages;             /* a warp's rows in shared memory, 1 or 2 */
   int chunks;             /* so many times 16 bytes are a strip's next elements; 0: not so */
   bool near;              /* a row's results are less than 2^31 elements apart */
   int64_t beside;         /* strips of neighbouring lines */
@@ -365,35 +366,45 @@ static __global__ void __launch_bounds__(32 * SCAN_MOST_WARPS)
     scan_across_kernel(scan_aside<S> aside) {
   typedef typename S::in in;
   typedef typename S::value value;
-  constexpr int STAGES = scan_keeps<S> ? 1 : 2;
   RUNG_DYNAMIC_SHARED(in, stages);
   __shared__ value totals[2][32 * SCAN_MOST_WARPS], before[32];
   const int lane = (int)threadIdx.x % 32, column = lane % aside.span;
-  in *const own = stages + (int)threadIdx.x / 32 * STAGES * aside.height * 32;
-  /* What is computed follows what is fetched by a round. */
-  scan_cursor ahead = {blockIdx.x, 0}, at = {blockIdx.x, -scan_round(aside)};
+  const int stage_elements = aside.height * 32, second = (aside.stages - 1) * stage_elements;
+  in *const own = stages + (int)threadIdx.x / 32 * aside.stages * stage_elements;
+  /* What is computed follows what is fetched by a round, unless there is room for one row only that
+   * is read twice. */
+  const bool late = !scan_keeps<S> && aside.stages == 1;
+  scan_cursor ahead = {blockIdx.x, 0}, at = {blockIdx.x, late ? 0 : -scan_round(aside)};
   scan_place place, next;
   scan_so_far<S> so_far;
   scan_row_of<S> row;
-  for (int k = 1; at.job < aside.jobs; k ^= 1, scan_next(aside, &at)) {
-    in *const stage = own + (STAGES > 1 ? k * aside.height * 32 : 0);
-    in *const other = own + (STAGES > 1 ? (k ^ 1) * aside.height * 32 : 0);
-    if (at.first >= 0) {
+  bool fetched = false;
+  for (int k = 1; at.job < aside.jobs;) {
+    in *const stage = own + k * second, *const other = own + (k ^ 1) * second;
+    const bool computes = late ? fetched : at.first >= 0;
+    if (computes) {
       rung_copy_async_wait();
       __syncwarp();
       scan_read_row<S>(aside, stage + lane, &row);
       __syncwarp();
     }
-    scan_fetch(aside, ahead, &next, other);
-    scan_next(aside, &ahead);
-    if (at.first < 0) continue;
-    scan_find(aside, at, &place);
+    fetched = !late || !computes;
+    if (fetched) {
+      scan_fetch(aside, ahead, &next, other);
+      scan_next(aside, &ahead);
+    }
+    if (late && !computes) continue;
+    const scan_cursor now = at;
+    scan_next(aside, &at);
+    k ^= 1;
+    if (!computes) continue;
+    scan_find(aside, now, &place);
     scan_own_family<S>(row.g);
     value offset = S::identity();
     if (scan_together(aside)) {
       totals[k][threadIdx.x] = row.g[SCAN_FAMILY - 1];
       __syncthreads();
-      offset = scan_before_row<S>(aside, at, place.strip, totals[k], before, &so_far);
+      offset = scan_before_row<S>(aside, now, place.strip, totals[k], before, &so_far);
     }
     if (aside.mode == SCAN_TOTALS) continue;
     const bool plain =
@@ -507,22 +518,25 @@ struct scan_across_rung {
 
   template <typename S>
   static rung_status launch(const rung_task *task, scan_aside<S> aside, int mode) {
-    constexpr int STAGES = scan_keeps<S> ? 1 : 2;
     constexpr int MOST = sizeof(typename S::in) > 4 ? 2 : SCAN_MOST_WARPS;
-    constexpr int ROW = STAGES * SCAN_ROW * 32 * (int)sizeof(typename S::in);
+    constexpr int64_t FIXED = (2 * 32 * SCAN_MOST_WARPS + 32) * sizeof(typename S::value);
     const int64_t processors = task->device->processors;
+    const int64_t room = task->device->shared_bytes - FIXED;
+    const int64_t row = aside.height * 32 * (int64_t)sizeof(typename S::in);
     aside.mode = mode;
     aside.parts = mode == SCAN_WALK ? 1 : mode == SCAN_TOTALS ? aside.tiles - 1 : aside.tiles;
     aside.part = mode == SCAN_WALK ? aside.columns : (int64_t)SCAN_TILE;
-    /* Blocks of half as many warps balance better, where there are enough of them. */
+    /* Blocks of half as many warps balance better, where there are enough of them. A block ends
+     * with a tile. */
     int warps = aside.strips * aside.parts >= 2 * processors ? MOST / 2 : MOST;
-    while (32 * warps / aside.span > SCAN_TILE / SCAN_ROW)
-      warps /= 2; /* a block ends with a tile */
-    const size_t bytes = (size_t)warps * ROW / SCAN_ROW * aside.height;
+    while (32 * warps / aside.span > SCAN_TILE / SCAN_ROW) warps /= 2;
+    aside.stages = scan_keeps<S> || 2 * row > room ? 1 : 2;
+    while (warps * aside.stages * row > room) warps /= 2;
+    const size_t bytes = (size_t)(warps * aside.stages * row);
     const int64_t each = aside.columns > SCAN_ROW ? 1 : 32 * warps / aside.span;
     aside.jobs = (aside.strips * aside.parts + each - 1) / each;
     int resident = 0;
-    RUNG_ALLOW_SHARED(task, (scan_across_kernel<S>), MOST * ROW);
+    RUNG_ALLOW_SHARED(task, (scan_across_kernel<S>), bytes);
     RUNG_RESIDENT_BLOCKS(task, (scan_across_kernel<S>), 32 * warps, bytes, &resident);
     const int64_t most = processors * (resident > 0 ? resident : 1);
     RUNG_LAUNCH(task, (scan_across_kernel<S>), scan_grid(aside.jobs < most ? aside.jobs : most),
