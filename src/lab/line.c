@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,6 +151,14 @@ rung_status rung_line_double(rung_error *error, const rung_line *line, const cha
                      key, text, least, most);
   *value = number;
   return RUNG_OK;
+}
+
+const char *rung_real_text(double value, char text[RUNG_REAL_TEXT]) {
+  for (int digits = 15; digits <= 17; ++digits) {
+    snprintf(text, RUNG_REAL_TEXT, "%.*g", digits, value);
+    if (strtod(text, NULL) == value) break;
+  }
+  return text;
 }
 
 rung_status rung_line_choice(rung_error *error, const rung_line *line, const char *key,

@@ -35,8 +35,10 @@ in_root() {
 names=$(for package in "$work"/packages/*.deb; do dpkg-deb -f "$package" Package; done)
 in_root -i "$work"/packages/*.deb
 export LD_LIBRARY_PATH=$root/usr/lib
-found=$("$root/usr/bin/rung" verify scan --device cpu --part 1/16 --quiet | tail -1)
-[[ $found =~ ^[1-9][0-9]*\ checks,\ 0\ failed ]] || fail "the installed command says \"$found\""
+mkdir "$work/tour"
+found=$(XDG_CACHE_HOME=$work "$root/usr/bin/rung" tour scan --device cpu --quiet -o "$work/tour")
+[[ $found =~ [1-9][0-9]*\ results\ verified,\ 0\ failed ]] || fail "the installed command says \"$found\""
+grep -q "</html>" "$work/tour/rung-tour.html" || fail "the installed command's tour has no page"
 if [[ $names == *librung-sim0* ]]; then
   "$root/usr/bin/rung" devices --device sim >/dev/null || fail "the installed simulator is not found"
 fi
