@@ -37,6 +37,17 @@ rung_status array_take(array_job *job, const char *path, unsigned taken, rung_er
                    rung_dtype_name(job->in.dtype), types);
 }
 
+rung_status array_axis(const char *path, const file_array *in, int axis, rung_error *error) {
+  const int ndim = in->tensor.ndim;
+  if (axis >= -ndim && axis < ndim) return RUNG_OK;
+  if (ndim == 0)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "--axis %d: %s is one number; expected: no --axis",
+                     axis, path);
+  return rung_fail(error, RUNG_BAD_ARGUMENT,
+                   "--axis %d: %s has %d dimension%s; expected: %d ... %d", axis, path, ndim,
+                   ndim == 1 ? "" : "s", -ndim, ndim - 1);
+}
+
 rung_status array_take_numbers(const char *path, const char *what, int64_t least, file_array *array,
                                rung_error *error) {
   rung_status status = array_read(path, array, error);

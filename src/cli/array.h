@@ -25,6 +25,9 @@ rung_status array_fits(const cli_common *common, const DLTensor *out, rung_error
 /* Reads job->in, to --type where that is given. An element type not among `taken` is refused. */
 rung_status array_take(array_job *job, const char *path, unsigned taken, rung_error *error);
 
+/* Refuses an --axis that the array lacks. */
+rung_status array_axis(const char *path, const file_array *in, int axis, rung_error *error);
+
 /* One dimension of `least` numbers or more, as f64 without gaps. `what` they are is for the
  * sentence that refuses another shape. */
 rung_status array_take_numbers(const char *path, const char *what, int64_t least, file_array *array,

@@ -36,10 +36,16 @@ static const cli_usage usage = {
 typedef struct sink {
   FILE *text;     /* NULL: into the object */
   json_t *object; /* NULL: memory ran out */
+  int threads;    /* those of --threads; 0: the fact as it is */
 } sink;
 
 static void emit(void *to, const char *key, const char *value) {
   sink *s = to;
+  char number[16];
+  if (s->threads > 0 && strcmp(key, "threads used") == 0) {
+    snprintf(number, sizeof number, "%d", s->threads);
+    value = number;
+  }
   if (s->text)
     fprintf(s->text, "  %-34s %s\n", key, value);
   else
@@ -98,8 +104,13 @@ static rung_status show(const cli_common *common, const rung_device_info *device
   if (s.text)
     fprintf(to, "%s%s: %s%s\n", cli_colour(to, CLI_BOLD), device->device, device->name,
             cli_colour(to, CLI_PLAIN));
-  rung_status status = rung_device_facts(device->device, emit, &s, why);
-  if (status) rung_fail(error, status, "%s", why);
+  rung_device_info opened = {0};
+  rung_status status = RUNG_OK;
+  if (common->threads > 0 && strcmp(device->kind, "cpu") == 0)
+    status = cli_opened(common, device->device, &opened, error);
+  s.threads = opened.threads;
+  if (!status && (status = rung_device_facts(device->device, emit, &s, why)))
+    rung_fail(error, status, "%s", why);
   if (!status && strcmp(device->kind, "sim") != 0)
     status = show_peaks(common, device, measure, &s, error);
   if (common->json)

@@ -35,7 +35,8 @@ static void print_help(FILE *to) {
   fprintf(to,
           "Usage: rung VERB [OPTION]... [ARGUMENT]...\n"
           "       rung help [VERB] | --help | --version\n\n"
-          "Fast data-parallel kernels with the same bits on every device.\n\nVerbs:\n");
+          "Sums, prefix sums, matrix products, image filters, histograms, stencils and pair\n"
+          "distances, with the same bits on every CPU and GPU.\n\nVerbs:\n");
   for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
     fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].line);
   fprintf(to,
@@ -49,6 +50,7 @@ static int run_verb(int argc, char **argv) {
     if (strcmp(verbs[i].name, argv[1]) == 0) return verbs[i].run(argc - 1, argv + 1);
   cli_guess guess = {.word = argv[1]};
   char meant[CLI_GUESS];
+  cli_guess_try(&guess, "help");
   for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) cli_guess_try(&guess, verbs[i].name);
   fputs("rung: there is no verb '", stderr);
   cli_print(stderr, argv[1]);

@@ -77,8 +77,7 @@ static rung_dtype type_of(rung_reduction op, rung_dtype in) {
   return kind == RUNG_SIGNED ? RUNG_I64 : RUNG_U64;
 }
 
-/* The shape of the input without the axis. One that it lacks leaves a shape the library refuses,
- * with its own sentence. */
+/* The shape of the input without the axis. */
 static rung_status make_result(request *r, rung_error *error) {
   const file_array *in = &r->job.in;
   const int axis = r->axis < 0 && r->axis != RUNG_ALL ? r->axis + in->tensor.ndim : r->axis;
@@ -117,6 +116,7 @@ int verb_reduce(int argc, char **argv) {
   rung_error error = {0};
   rung_status status = check(&common, &r, &error);
   if (!status) status = array_take(&r.job, argv[first], TAKEN, &error);
+  if (!status && r.axis != RUNG_ALL) status = array_axis(argv[first], &r.job.in, r.axis, &error);
   if (!status) status = make_result(&r, &error);
   if (!status) status = array_run(&r.job, call, &r, &error);
   if (!status) array_say(&r.job, &r.out.tensor, print, json, &r, &error);

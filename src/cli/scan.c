@@ -78,6 +78,7 @@ int verb_scan(int argc, char **argv) {
   file_array *in = &r.job.in;
   rung_status status = array_place(&common, false, &error);
   if (!status) status = array_take(&r.job, argv[first], TAKEN, &error);
+  if (!status && in->tensor.ndim > 0) status = array_axis(argv[first], in, r.axis, &error);
   if (!status) status = grid_make(&r.out, in->dtype, in->tensor.ndim, in->shape, &error);
   if (!status) status = array_fits(&common, &r.out.tensor, &error);
   if (!status) status = array_run(&r.job, call, &r, &error);

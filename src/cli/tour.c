@@ -197,8 +197,7 @@ int verb_tour(int argc, char **argv) {
   const rung_operation *list[CLI_OPERATIONS + 1];
   t.records = json_array();
   t.set_up.choice.strict = common.mathed && common.math == RUNG_MATH_STRICT;
-  rung_status status =
-      cli_operations_of(argc - first, argv + first, list, &t.operations, &error);
+  rung_status status = cli_operations_of(argc - first, argv + first, list, &t.operations, &error);
   if (!status) status = record_path(&t, &error);
   if (!status) status = cli_devices_of(common.device, &t.devices, &error);
   if (!status) status = plan(&t, &error);

@@ -26,6 +26,7 @@ expect 2 "'-n' needs a value" "$RUNG" radiator -n
 
 # Near misses are named, help is a verb, and no line of it is wider than a page.
 expect 2 "no verb 'redcue'; did you mean 'reduce'?" "$RUNG" redcue
+expect 2 "did you mean 'help'?" "$RUNG" hlep
 expect 2 "no verb 'zzzzzz'; \`rung --help\`" "$RUNG" zzzzzz
 expect 2 "did you mean '--exhaustive'?" "$RUNG" verify --exhustive
 expect 2 "no rung 'lane'; did you mean 'lanes'?" "$RUNG" verify reduce --rung serial,lane
