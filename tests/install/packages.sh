@@ -17,6 +17,10 @@ rm -rf "$work/packages/_CPack_Packages"
 needs() { dpkg-deb -f "$work/packages/$1"_*.deb Depends | sed 's/ ([^)]*)//g'; }
 [ "$(needs librung0)" = libc6 ] || fail "librung0 needs $(needs librung0)"
 [[ $(needs rung) =~ ^librung0,\ libc6,\ libjansson4$ ]] || fail "rung needs $(needs rung)"
+for mpi in openmpi mpich; do
+  [ ! -e "$build/librung-mpi-$mpi.so" ] || [[ $(needs rung-$mpi) =~ ^rung,\ .*lib$mpi ]] ||
+    fail "rung-$mpi needs $(needs rung-$mpi)"
+done
 [ "$(needs librung-dev)" = "librung0, libdlpack-dev" ] || fail "librung-dev needs $(needs librung-dev)"
 
 # In the root there is no system to take part in: dependencies are the test's own, scripts run here,
