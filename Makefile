@@ -35,8 +35,9 @@ tour:
 	@echo 'make tour: builds (two minutes on 2 cores), then verifies and times every rung for half a minute'
 	@$(call build,$(call uses_float,$(USES_FLOAT)) $(here))
 	@$(BUILD)/rung tour
-	@echo 'Next: `make` adds the simulator (`rung explain reduce`, `rung verify --device sim`) and code for'
-	@echo 'other GPUs; `make test` runs the tests; docs/METHOD.md says how the times were taken.'
+	@echo 'The command is $(BUILD)/rung; `$(BUILD)/rung help` lists what it does. `make` adds the simulator'
+	@echo '(`rung explain reduce`, `rung verify --device sim`) and code for other GPUs; `make test` runs the'
+	@echo 'tests; docs/METHOD.md says how the times were taken.'
 
 test:
 	@tools/needs test

@@ -46,7 +46,7 @@ _rung() {
                  on && match($0, /^  -[a-z]/) { print $1 }')
         else
           case $verb in
-            ladder | verify | bench | explain | timeline | tune)
+            tour | ladder | verify | bench | explain | timeline | tune)
               words=$("$command" ladder 2>/dev/null | awk -F: '/^[a-z]+:/ { print $1 }')
               ;;
           esac

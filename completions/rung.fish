@@ -34,6 +34,8 @@ end
 
 function __rung_wants_operation
     set -l words (commandline -opc)
+    test (count $words) -ge 2; or return
+    contains -- $words[2] tour; and return
     test (count $words) -eq 2; and contains -- $words[2] ladder verify bench explain timeline tune
 end
 

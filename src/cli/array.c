@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 rung_status array_place(const cli_common *common, bool text, rung_error *error) {
+  if (ranks_number() > 0) return RUNG_OK;
   if (!common->output && !text && isatty(STDOUT_FILENO))
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "the result is no text for a terminal; expected: -o OUT.npy, or a pipe");
@@ -21,10 +22,45 @@ rung_status array_fits(const cli_common *common, const DLTensor *out, rung_error
   return status ? status : array_holds(common->output, &about, error);
 }
 
+/* Whether all ranks see the same file, and what they saw `before`; NULL: they have not looked yet.
+ */
+static rung_status same_file(const char *path, const share_file *mine, const share_file *before,
+                             rung_error *error) {
+  const share_file *all = ranks_gather(mine, sizeof *mine, error);
+  if (!all) return error->status;
+  for (int r = 0; r < ranks_all()->count; r++) {
+    if (memcmp(&all[r], before ? before : &all[0], sizeof *all) == 0) continue;
+    if (before || all[r].bytes == all[0].bytes)
+      return rung_fail(
+          error, RUNG_BAD_FILE,
+          "%s: has changed while it was read, or is another file in rank %d; expected: "
+          "the same file in all ranks, which nobody writes",
+          path, r);
+    return rung_fail(
+        error, RUNG_BAD_FILE,
+        "%s: rank %d finds %lld bytes, and rank 0 %lld; expected: the same file in all "
+        "ranks, which nobody writes",
+        path, r, (long long)all[r].bytes, (long long)all[0].bytes);
+  }
+  return RUNG_OK;
+}
+
+/* Nobody has changed the file between the first rank's first look and the last one's last. */
+static rung_status take_share(array_job *job, const char *path, rung_error *error) {
+  const rung_ranks *ranks = ranks_all();
+  share_read(path, ranks->rank, ranks->count, &job->in, &job->file, error);
+  if (same_file(path, &job->file, NULL, error)) return error->status;
+  share_file later;
+  memcpy(&later, &job->file, sizeof later); /* to be compared as bytes */
+  share_look(path, &later, error);
+  return same_file(path, &later, &job->file, error);
+}
+
 rung_status array_take(array_job *job, const char *path, unsigned taken, rung_error *error) {
   cli_progress_begin(&job->progress, job->common);
   cli_progress_read(&job->progress, path);
-  rung_status status = array_read(path, &job->in, error);
+  rung_status status =
+      ranks_all() ? take_share(job, path, error) : array_read(path, &job->in, error);
   cli_progress_end(&job->progress);
   if (status) return status;
   if (job->common->typed && job->common->type != job->in.dtype)
@@ -35,6 +71,17 @@ rung_status array_take(array_job *job, const char *path, unsigned taken, rung_er
   return rung_fail(error, RUNG_BAD_DTYPE,
                    "%s: holds %s; expected: %s (--type f32 or --type f64 converts it)", path,
                    rung_dtype_name(job->in.dtype), types);
+}
+
+rung_status array_axis(const char *path, const file_array *in, int axis, rung_error *error) {
+  const int ndim = in->tensor.ndim;
+  if (axis >= -ndim && axis < ndim) return RUNG_OK;
+  if (ndim == 0)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "--axis %d: %s is one number; expected: no --axis",
+                     axis, path);
+  return rung_fail(error, RUNG_BAD_ARGUMENT,
+                   "--axis %d: %s has %d dimension%s; expected: %d ... %d", axis, path, ndim,
+                   ndim == 1 ? "" : "s", -ndim, ndim - 1);
 }
 
 rung_status array_take_numbers(const char *path, const char *what, int64_t least, file_array *array,
@@ -57,6 +104,7 @@ rung_status array_run(array_job *job, rung_status (*call)(rung_context *, void *
       .size = sizeof how, .rung = common->rung, .block = common->block, .math = common->math};
   rung_device_info device = {.size = sizeof device};
   rung_status status = cli_open(common, common->device, &context, error);
+  if (ranks_all()) status = ranks_agree(error);
   cli_progress_begin(&job->progress, common);
   if (!status) {
     cli_progress_call(&job->progress, 0, 1, job->verb, "", context);
@@ -66,7 +114,7 @@ rung_status array_run(array_job *job, rung_status (*call)(rung_context *, void *
   if (!status) status = cli_carry(context, rung_opened(context, &device), error);
   rung_close(context);
   if (status) return status;
-  job->rung = how.used;
+  job->rung = how.used ? how.used : "none";
   memcpy(job->device, device.name, sizeof job->device);
   cli_note(common, job->verb, "rung %s on %s", job->rung, job->device);
   return RUNG_OK;
@@ -76,6 +124,7 @@ rung_status array_say(const array_job *job, const DLTensor *tensor,
                       void (*print)(FILE *to, const void *of), json_t *(*json)(const void *of),
                       const void *of, rung_error *error) {
   const cli_common *common = job->common;
+  if (ranks_number() > 0) return RUNG_OK;
   if (!print || (common->output && !common->json))
     return array_write(common->output ? common->output : "-", tensor, error);
   file_replace file;
@@ -88,6 +137,26 @@ rung_status array_say(const array_job *job, const DLTensor *tensor,
   if (!status) return file_replace_commit(&file, error);
   file_replace_abandon(&file);
   return status;
+}
+
+rung_status array_say_share(const array_job *job, const grid *out, rung_error *error) {
+  const rung_ranks *ranks = ranks_all();
+  file_replace file = {0};
+  share_place place = {0};
+  int64_t first;
+  array_about about = {.dtype = out->dtype, .ndim = 1, .shape = {job->file.about.shape[0]}};
+  const char *name = job->common->output;
+  share_of(&job->file.about, ranks->rank, ranks->count, &first);
+  if (ranks->rank == 0) share_create(&file, name, &about, &place, error);
+  const share_place *all = ranks_gather(&place, sizeof place, error);
+  if (all) {
+    place = all[0];
+    share_write(&place, name, first, out->count, rung_dtype_bytes(out->dtype), out->memory, error);
+    ranks_agree(error);
+  }
+  if (!error->status && ranks->rank == 0) file_replace_commit(&file, error);
+  file_replace_abandon(&file);
+  return error->status;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------- */

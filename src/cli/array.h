@@ -4,11 +4,14 @@
 #define RUNG_CLI_ARRAY_H
 
 #include "cli/grid.h"
+#include "cli/ranks.h"
+#include "files/share.h"
 
 typedef struct array_job {
   const char *verb;
   const cli_common *common;
-  file_array in;
+  file_array in;   /* over ranks this one's share, of one dimension */
+  share_file file; /* over ranks: the whole of it */
   cli_progress progress;
   /* Of the call, once it is done. */
   const char *rung;
@@ -25,6 +28,9 @@ rung_status array_fits(const cli_common *common, const DLTensor *out, rung_error
 /* Reads job->in, to --type where that is given. An element type not among `taken` is refused. */
 rung_status array_take(array_job *job, const char *path, unsigned taken, rung_error *error);
 
+/* Refuses an --axis that the array lacks. */
+rung_status array_axis(const char *path, const file_array *in, int axis, rung_error *error);
+
 /* One dimension of `least` numbers or more, as f64 without gaps. `what` they are is for the
  * sentence that refuses another shape. */
 rung_status array_take_numbers(const char *path, const char *what, int64_t least, file_array *array,
@@ -40,6 +46,9 @@ rung_status array_run(array_job *job, rung_status (*call)(rung_context *, void *
 rung_status array_say(const array_job *job, const DLTensor *tensor,
                       void (*print)(FILE *to, const void *of), json_t *(*json)(const void *of),
                       const void *of, rung_error *error);
+
+/* Over ranks: each writes its share of the result, `out`, to the one file of -o. */
+rung_status array_say_share(const array_job *job, const grid *out, rung_error *error);
 
 /* Element `index` of a grid, with all its digits. JSON: integers beyond its own as text. */
 void array_print(FILE *to, const grid *from, int64_t index);

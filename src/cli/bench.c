@@ -183,28 +183,19 @@ static lab_rules rules_of(const cli_common *common, const bench_request *r) {
   return rules;
 }
 
-/* The command, for the record: what a --resume goes on with is the same command. */
-static void keep_command(int argc, char **argv, char command[BENCH_COMMAND]) {
-  size_t used = (size_t)snprintf(command, BENCH_COMMAND, "rung");
-  for (int i = 0; i < argc && used < BENCH_COMMAND; i++)
-    if (strcmp(argv[i], "--resume") != 0)
-      used += (size_t)snprintf(command + used, BENCH_COMMAND - used,
-                               strchr(argv[i], ' ') ? " \"%s\"" : " %s", argv[i]);
-}
-
 int verb_bench(int argc, char **argv) {
   bench_request r = {0};
   cli_common common;
   int first, code;
-  keep_command(argc, argv, r.command);
+  measure_command(argc, argv, r.command);
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) {
     if (code == CLI_DONE) cli_help_keys(argc, argv);
     return code;
   }
   rung_error error = {0};
-  const rung_operation *one[2], *const *operations = NULL;
+  const rung_operation *list[CLI_OPERATIONS + 1], *const *operations = NULL;
   bench b = {.common = &common, .request = &r, .set_up.rules = rules_of(&common, &r)};
-  rung_status status = cli_operations_of(argv[first], one, &operations, &error);
+  rung_status status = cli_operations_of(argc - first, argv + first, list, &operations, &error);
   if (!status) status = cli_check_rungs(r.rungs, operations, &error);
   if (!status && r.types) status = cli_each_value(r.types, check_type, NULL, &error);
   if (!status) status = choose(&common, &r, &b.set_up.choice, &error);

@@ -5,15 +5,13 @@
 #include "cli/measure.h"
 #include "lab/resume.h"
 
-enum { BENCH_COMMAND = 1024 };
-
 typedef struct bench_request {
   const char *sizes, *blocks, *rungs, *types, *caches, *memory, *csv;
   const char *peer_names; /* NULL: all */
   bool peers, hot, markdown, resume;
   int64_t samples; /* 0: the lab's rules */
   double seconds;  /* 0: the lab's rules */
-  char command[BENCH_COMMAND];
+  char command[MEASURE_COMMAND];
 } bench_request;
 
 /* One job as it is asked for: a line of which nothing is a list. */

@@ -28,6 +28,7 @@ enum {
 typedef struct cli_verb {
   const char *name, *line; /* one line: what it is for */
   int (*run)(int argc, char **argv);
+  bool together; /* ranks do it together: ranks.h */
 } cli_verb;
 
 int verb_bench(int argc, char **argv);
@@ -153,7 +154,8 @@ const char *cli_guess_text(const cli_guess *guess, char text[CLI_GUESS]);
 /* ---- failures: fail.c --------------------------------------------------------------------- */
 
 int cli_code_of(rung_status status);
-/* "rung VERB: sentence" on standard error where there is a failure; its exit code. */
+/* "rung VERB: sentence" on standard error where there is a failure; its exit code. Ranks agree on
+ * it, and one says it. */
 int cli_end(const char *verb, const rung_error *error);
 /* A remark that is no failure, on standard error, unless --quiet. */
 /* Text that files, paths or arguments may be part of, on its way to a terminal. */

@@ -1,7 +1,10 @@
 /* rung devices: what is here, and what it can do. */
+#include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/ranks.h"
 #include "lab/lab.h"
 
 static const char verb[] = "devices";
@@ -25,7 +28,8 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
 static const cli_usage usage = {
     .verb = verb,
     .synopsis = "[OPTION]...",
-    .about = "Lists every device with all that is known of it.",
+    .about =
+        "Lists every device with all that is known of it. Started by mpirun: where each rank runs.",
     .example = "rung devices --peaks",
     .common = CLI_DEVICE | CLI_THREADS | CLI_JSON | CLI_OUTPUT,
     .device_help = "only this one: cpu, cuda, cuda:<index> or sim; default: all that are here",
@@ -36,10 +40,16 @@ static const cli_usage usage = {
 typedef struct sink {
   FILE *text;     /* NULL: into the object */
   json_t *object; /* NULL: memory ran out */
+  int threads;    /* those of --threads; 0: the fact as it is */
 } sink;
 
 static void emit(void *to, const char *key, const char *value) {
   sink *s = to;
+  char number[16];
+  if (s->threads > 0 && strcmp(key, "threads used") == 0) {
+    snprintf(number, sizeof number, "%d", s->threads);
+    value = number;
+  }
   if (s->text)
     fprintf(s->text, "  %-34s %s\n", key, value);
   else
@@ -98,8 +108,13 @@ static rung_status show(const cli_common *common, const rung_device_info *device
   if (s.text)
     fprintf(to, "%s%s: %s%s\n", cli_colour(to, CLI_BOLD), device->device, device->name,
             cli_colour(to, CLI_PLAIN));
-  rung_status status = rung_device_facts(device->device, emit, &s, why);
-  if (status) rung_fail(error, status, "%s", why);
+  rung_device_info opened = {0};
+  rung_status status = RUNG_OK;
+  if (common->threads > 0 && strcmp(device->kind, "cpu") == 0)
+    status = cli_opened(common, device->device, &opened, error);
+  s.threads = opened.threads;
+  if (!status && (status = rung_device_facts(device->device, emit, &s, why)))
+    rung_fail(error, status, "%s", why);
   if (!status && strcmp(device->kind, "sim") != 0)
     status = show_peaks(common, device, measure, &s, error);
   if (common->json)
@@ -122,12 +137,88 @@ static rung_status show_all(const cli_common *common, bool measure, FILE *to, js
   return status;
 }
 
+/* ---- over ranks ----------------------------------------------------------------------------- */
+
+/* Where a rank runs. */
+typedef struct whereabouts {
+  char host[64], processors[96], gpu[RUNG_TEXT];
+} whereabouts;
+
+/* "0-3,8": those that this process may use; "?" where that is not known. */
+static void list_processors(char *text, size_t room) {
+  cpu_set_t allowed;
+  size_t used = 0;
+  snprintf(text, room, "?");
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  for (int first = 0, last; first < CPU_SETSIZE && used + 24 < room; first = last + 1) {
+    for (last = first; last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &allowed); last++) continue;
+    if (!CPU_ISSET(first, &allowed)) {
+      last = first;
+      continue;
+    }
+    used += (size_t)snprintf(text + used, room - used, "%s%d", used ? "," : "", first);
+    if (last > first) used += (size_t)snprintf(text + used, room - used, "-%d", last);
+  }
+}
+
+/* The first GPU that can be used is the one that --device auto takes. */
+static void name_gpu(char *text, size_t room) {
+  rung_device_info info = {.size = sizeof info};
+  snprintf(text, room, "none");
+  for (int i = 0; rung_device_at(i, &info) == RUNG_OK; i++) {
+    if (strcmp(info.kind, "cuda") != 0 || !info.usable) continue;
+    snprintf(text, room, "%s, %s", info.device, info.name);
+    return;
+  }
+}
+
+static json_t *place_json(int rank, const whereabouts *place) {
+  return lab_object("{s:i, s:o, s:o, s:o}", "rank", rank, "host", lab_text(place->host),
+                    "processors", lab_text(place->processors), "gpu", lab_text(place->gpu));
+}
+
+static rung_status show_ranks(const cli_common *common, const request *r, rung_error *error) {
+  whereabouts mine = {0};
+  file_replace out = {0};
+  if (common->device || r->peaks)
+    return rung_fail(
+        error, RUNG_UNSUPPORTED,
+        "--%s is not taken over ranks; expected: RUNG_RANKS=0 in the environment: each "
+        "by itself",
+        r->peaks ? "peaks" : "device");
+  gethostname(mine.host, sizeof mine.host - 1);
+  list_processors(mine.processors, sizeof mine.processors);
+  name_gpu(mine.gpu, sizeof mine.gpu);
+  const whereabouts *all = ranks_gather(&mine, sizeof mine, error);
+  if (!all || ranks_number() > 0) return error->status;
+  rung_status status = cli_results_begin(&out, common, error);
+  if (status) return status;
+  json_t *list = common->json ? json_array() : NULL;
+  for (int rank = 0; rank < ranks_all()->count; rank++) {
+    const whereabouts *at = &all[rank];
+    if (common->json)
+      cli_append(&list, place_json(rank, at));
+    else
+      fprintf(out.stream, "rank %d: host %s, processors %s, GPU %s\n", rank, at->host,
+              at->processors, at->gpu);
+  }
+  if (common->json)
+    status = cli_results_json(&out, lab_object("{s:s, s:o}", "verb", verb, "ranks", list), error);
+  if (!status) status = file_replace_commit(&out, error);
+  file_replace_abandon(&out);
+  return status;
+}
+
 int verb_devices(int argc, char **argv) {
   request r = {0};
   cli_common common;
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
+  if (ranks_all()) {
+    show_ranks(&common, &r, &error);
+    return cli_end(verb, &error);
+  }
   rung_device_info one;
   const bool named = common.device && strcmp(common.device, "auto") != 0;
   char absent[RUNG_TEXT] = "";

@@ -376,9 +376,9 @@ int verb_explain(int argc, char **argv) {
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
-  const rung_operation *one[2], *const *operations = NULL;
+  const rung_operation *list[CLI_OPERATIONS + 1], *const *operations = NULL;
   explanation e = {.common = &common, .request = &r};
-  rung_status status = cli_operations_of(argv[first], one, &operations, &error);
+  rung_status status = cli_operations_of(argc - first, argv + first, list, &operations, &error);
   if (!status) {
     e.operation = operations[0];
     status = choose_rungs(&e, &error);

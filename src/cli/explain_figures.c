@@ -162,7 +162,7 @@ static void say_inside(saying *all, const explain_figures *figures) {
   if (at[FIGURE_DIVERGENCE] >= .05) {
     snprintf(text, sizeof text,
              "%.0f %% of the warps' steps are taken by some of the threads while the others wait: "
-             "branches part them.",
+             "divergent branches.",
              100 * at[FIGURE_DIVERGENCE]);
     say(all, 1 + 2 * at[FIGURE_DIVERGENCE], text);
   }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/ranks.h"
 
 int cli_code_of(rung_status status) {
   switch (status) {
@@ -50,9 +51,14 @@ static void say(const char *verb, const char *text) {
 }
 
 int cli_end(const char *verb, const rung_error *error) {
-  if (error->status == RUNG_OK) return CLI_DONE;
-  say(verb, error->sentence[0] ? error->sentence : rung_status_text(error->status));
-  return cli_code_of(error->status);
+  rung_error agreed = *error;
+  ranks_agree(&agreed);
+  if (agreed.status == RUNG_OK) return CLI_DONE;
+  const int code = cli_code_of(agreed.status);
+  if (ranks_speaks(agreed.status))
+    say(verb, agreed.sentence[0] ? agreed.sentence : rung_status_text(agreed.status));
+  ranks_give_up(agreed.status, code);
+  return code;
 }
 
 void cli_note(const cli_common *common, const char *verb, const char *format, ...) {

@@ -82,7 +82,8 @@ static const cli_usage usage = {
     .about =
         "Counts how many elements fall into each bin: of the whole array, or of every row. What\n"
         "is below the first edge, above the last, or NaN is counted apart. Without -o the counts\n"
-        "are printed, one bin a line. IN.npy '-' is standard input.",
+        "are printed, one bin a line. IN.npy '-' is standard input. Started by mpirun, every rank\n"
+        "reads its share of the file.",
     .example = "rung histogram heights.npy --bins 20 --range 0 100",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_JSON |
               CLI_OUTPUT,
@@ -108,6 +109,9 @@ static rung_status check(const cli_common *common, const request *r, rung_error 
   if (r->bins.kind != RUNG_BINS_EVEN && r->has_range)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "--range is given without --bins; expected: --bins K");
+  if (r->by_row && ranks_all())
+    return rung_fail(error, RUNG_UNSUPPORTED,
+                     "--rows is not taken over ranks; expected: one histogram of the whole array");
   return array_place(common, true, error);
 }
 
@@ -137,8 +141,11 @@ static rung_status make_result(request *r, rung_error *error) {
 
 static rung_status call(rung_context *context, void *of, rung_call *how) {
   request *r = of;
-  return rung_histogram(context, &r->bins, &r->job.in.tensor, &r->counts.tensor, &r->outside.tensor,
-                        how);
+  const DLTensor *in = &r->job.in.tensor;
+  if (ranks_all())
+    return rung_histogram_ranks(context, ranks_all(), &r->bins, in, &r->counts.tensor,
+                                &r->outside.tensor, how);
+  return rung_histogram(context, &r->bins, in, &r->counts.tensor, &r->outside.tensor, how);
 }
 
 /* ---- saying it --------------------------------------------------------------------------------

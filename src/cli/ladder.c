@@ -130,8 +130,8 @@ int verb_ladder(int argc, char **argv) {
   sides of = {0};
   file_replace out = {0};
   json_t *all = json_array();
-  const rung_operation *one[2], *const *operations;
-  rung_status status = cli_operations_of(argv[first], one, &operations, &error);
+  const rung_operation *list[CLI_OPERATIONS + 1], *const *operations;
+  rung_status status = cli_operations_of(argc - first, argv + first, list, &operations, &error);
   if (!status) status = find_sides(&common, &of, &error);
   if (!status) status = cli_results_begin(&out, &common, &error);
   for (int i = 0; !status && rung_operation_at(i, &at) == RUNG_OK; i++)

@@ -6,36 +6,39 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/ranks.h"
 #include "files/replace.h"
 
 static const cli_verb verbs[] = {
     {"radiator", "heat in a cylindrical radiator, on CPU and GPU, timed and compared",
-     verb_radiator},
-    {"stencil", "a weighted row stencil applied to an array in a file", verb_stencil},
-    {"correlate", "a filter on an image in a file", verb_correlate},
-    {"convolve", "the same with the filter's kernel turned round", verb_convolve},
-    {"reduce", "sum, minimum, maximum or mean of an array in a file", verb_reduce},
-    {"scan", "prefix sums, minima or maxima of an array in a file", verb_scan},
-    {"matmul", "the product of two matrices, or of batches of them, in files", verb_matmul},
-    {"histogram", "how many elements of an array in a file fall into each bin", verb_histogram},
-    {"pairs", "pair distances of points, in a file or random: counts and g(r)", verb_pairs},
-    {"tour", "every ladder verified and timed on this machine", verb_tour},
-    {"ladder", "the rungs of each operation, their ideas, what each needs", verb_ladder},
-    {"verify", "every rung against the reference", verb_verify},
-    {"bench", "how long each rung takes, and what it gained", verb_bench},
-    {"compare", "two records, or two commands in turn: same, faster, slower?", verb_compare},
-    {"report", "records as one page: tables, charts, provenance", verb_report},
-    {"explain", "what the GPU rungs' kernels do, counted line by line", verb_explain},
-    {"timeline", "when each block ran, and on which multiprocessor", verb_timeline},
-    {"tune", "the fastest rung and block by job, kept for this machine", verb_tune},
-    {"clocks", "what each clock measures, how finely, and when it lies", verb_clocks},
-    {"devices", "what is here, and what it can do", verb_devices}};
+     verb_radiator, false},
+    {"stencil", "a weighted row stencil applied to an array in a file", verb_stencil, false},
+    {"correlate", "a filter on an image in a file", verb_correlate, false},
+    {"convolve", "the same with the filter's kernel turned round", verb_convolve, false},
+    {"reduce", "sum, minimum, maximum or mean of an array in a file", verb_reduce, true},
+    {"scan", "prefix sums, minima or maxima of an array in a file", verb_scan, true},
+    {"matmul", "the product of two matrices, or of batches of them, in files", verb_matmul, false},
+    {"histogram", "how many elements of an array in a file fall into each bin", verb_histogram,
+     true},
+    {"pairs", "pair distances of points, in a file or random: counts and g(r)", verb_pairs, false},
+    {"tour", "every ladder verified and timed on this machine", verb_tour, false},
+    {"ladder", "the rungs of each operation, their ideas, what each needs", verb_ladder, false},
+    {"verify", "every rung against the reference", verb_verify, false},
+    {"bench", "how long each rung takes, and what it gained", verb_bench, false},
+    {"compare", "two records, or two commands in turn: same, faster, slower?", verb_compare, false},
+    {"report", "records as one page: tables, charts, provenance", verb_report, false},
+    {"explain", "what the GPU rungs' kernels do, counted line by line", verb_explain, false},
+    {"timeline", "when each block ran, and on which multiprocessor", verb_timeline, false},
+    {"tune", "the fastest rung and block by job, kept for this machine", verb_tune, false},
+    {"clocks", "what each clock measures, how finely, and when it lies", verb_clocks, false},
+    {"devices", "what is here, and what it can do", verb_devices, true}};
 
 static void print_help(FILE *to) {
   fprintf(to,
           "Usage: rung VERB [OPTION]... [ARGUMENT]...\n"
           "       rung help [VERB] | --help | --version\n\n"
-          "Fast data-parallel kernels with the same bits on every device.\n\nVerbs:\n");
+          "Sums, prefix sums, matrix products, image filters, histograms, stencils and pair\n"
+          "distances, with the same bits on every CPU and GPU.\n\nVerbs:\n");
   for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
     fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].line);
   fprintf(to,
@@ -44,11 +47,20 @@ static void print_help(FILE *to) {
           "device, 5 out of memory.\n\nExample:\n  rung tour\n");
 }
 
+static int run_together(const cli_verb *verb, int argc, char **argv) {
+  int code;
+  if (!ranks_begin(verb->name, verb->together, &code)) return code;
+  code = verb->run(argc, argv);
+  ranks_end();
+  return code;
+}
+
 static int run_verb(int argc, char **argv) {
   for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-    if (strcmp(verbs[i].name, argv[1]) == 0) return verbs[i].run(argc - 1, argv + 1);
+    if (strcmp(verbs[i].name, argv[1]) == 0) return run_together(&verbs[i], argc - 1, argv + 1);
   cli_guess guess = {.word = argv[1]};
   char meant[CLI_GUESS];
+  cli_guess_try(&guess, "help");
   for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) cli_guess_try(&guess, verbs[i].name);
   fputs("rung: there is no verb '", stderr);
   cli_print(stderr, argv[1]);

@@ -35,6 +35,7 @@ static const char *block_text(int block, char text[16]) {
 
 static const char *part_text(double part, char text[16]) {
   if (isnan(part)) return "-";
+  if (part < 0.001) return "< 0.1";
   snprintf(text, 16, "%.1f", 100 * part);
   return text;
 }
@@ -218,6 +219,15 @@ void measure_bars(FILE *to, const lab_bench *m) {
     fprintf(to, "  %-17s %12s %9s %7s %s\n", c->row->name, cli_time(c->time.median, median),
             gain_text(lab_bench_gain(m, c), gain), part_text(reached, part), bar);
   }
+  print_disturbed(to, m);
+}
+
+void measure_command(int argc, char **argv, char command[MEASURE_COMMAND]) {
+  size_t used = (size_t)snprintf(command, MEASURE_COMMAND, "rung");
+  for (int i = 0; i < argc && used < MEASURE_COMMAND; i++)
+    if (strcmp(argv[i], "--resume") != 0)
+      used += (size_t)snprintf(command + used, MEASURE_COMMAND - used,
+                               strchr(argv[i], ' ') ? " \"%s\"" : " %s", argv[i]);
 }
 
 rung_status measure_records(const json_t *lines, rung_error *error) {

@@ -22,6 +22,9 @@ const char *measure_disturbed(const lab_bench *result, char *text, size_t room);
 /* The ladder as bars: one line a rung. */
 void measure_bars(FILE *to, const lab_bench *result);
 
+/* The command, for the record, without --resume: what that goes on with is the same command. */
+enum { MEASURE_COMMAND = 1024 };
+void measure_command(int argc, char **argv, char command[MEASURE_COMMAND]);
 /* The lines of records on standard output. */
 rung_status measure_records(const json_t *lines, rung_error *error);
 

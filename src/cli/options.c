@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/ranks.h"
 #include "lab/line.h"
 
 enum {
@@ -376,5 +377,6 @@ bool cli_parse(const cli_usage *usage, int argc, char **argv, cli_common *common
   if (help && !status) print_help(usage);
   *first = optind;
   *code = cli_end(usage->verb, &error);
-  return !status && !help;
+  if (ranks_number() > 0) common->quiet = true;
+  return *code == CLI_DONE && !help;
 }

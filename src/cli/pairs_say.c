@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "cli/pairs.h"
+#include "lab/line.h"
 
 static const char verb[] = "pairs";
 
@@ -97,6 +98,7 @@ static rung_status write_array(const cli_common *common, const pairs_result *res
 }
 
 static void write_csv(FILE *to, const pairs_result *result) {
+  char text[RUNG_REAL_TEXT];
   const table t = table_of(result);
   for (int c = 0; c < t.count; c++) fprintf(to, "%s%s", c ? "," : "", t.names[c]);
   fputc('\n', to);
@@ -105,7 +107,7 @@ static void write_csv(FILE *to, const pairs_result *result) {
       if (t.names[c][0] == 'c')
         fprintf(to, "%" PRId64, result->counts[k]);
       else
-        fprintf(to, "%.17g", value_of(result, t.names[c], k));
+        fputs(rung_real_text(value_of(result, t.names[c], k), text), to);
       fputc(c + 1 < t.count ? ',' : '\n', to);
     }
 }

@@ -51,7 +51,9 @@ static const cli_usage usage = {
     .about =
         "Sums an array up, or finds its least or largest value, or its mean: of everything, or\n"
         "along one axis. Without -o the results are printed, one a line, in the order of their\n"
-        "indices. IN.npy '-' is standard input. Sums of integers are of 64 bits.",
+        "indices. IN.npy '-' is standard input. Sums of integers are of 64 bits. Started by "
+        "mpirun,\n"
+        "every rank reads its share of the file.",
     .example = "rung reduce heights.npy --op mean --axis 0 -o means.npy",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_JSON |
               CLI_OUTPUT,
@@ -67,6 +69,9 @@ static rung_status check(const cli_common *common, const request *r, rung_error 
   if (!r->has_op)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "--op is not given; expected: sum, min, max or mean");
+  if (r->axis != RUNG_ALL && ranks_all())
+    return rung_fail(error, RUNG_UNSUPPORTED,
+                     "--axis is not taken over ranks; expected: a reduction of the whole array");
   return array_place(common, true, error);
 }
 
@@ -77,8 +82,7 @@ static rung_dtype type_of(rung_reduction op, rung_dtype in) {
   return kind == RUNG_SIGNED ? RUNG_I64 : RUNG_U64;
 }
 
-/* The shape of the input without the axis. One that it lacks leaves a shape the library refuses,
- * with its own sentence. */
+/* The shape of the input without the axis. */
 static rung_status make_result(request *r, rung_error *error) {
   const file_array *in = &r->job.in;
   const int axis = r->axis < 0 && r->axis != RUNG_ALL ? r->axis + in->tensor.ndim : r->axis;
@@ -92,7 +96,9 @@ static rung_status make_result(request *r, rung_error *error) {
 
 static rung_status call(rung_context *context, void *of, rung_call *how) {
   request *r = of;
-  return rung_reduce(context, r->op, &r->job.in.tensor, r->axis, &r->out.tensor, how);
+  const DLTensor *in = &r->job.in.tensor;
+  if (ranks_all()) return rung_reduce_ranks(context, ranks_all(), r->op, in, &r->out.tensor, how);
+  return rung_reduce(context, r->op, in, r->axis, &r->out.tensor, how);
 }
 
 static void print(FILE *to, const void *of) {
@@ -117,6 +123,7 @@ int verb_reduce(int argc, char **argv) {
   rung_error error = {0};
   rung_status status = check(&common, &r, &error);
   if (!status) status = array_take(&r.job, argv[first], TAKEN, &error);
+  if (!status && r.axis != RUNG_ALL) status = array_axis(argv[first], &r.job.in, r.axis, &error);
   if (!status) status = make_result(&r, &error);
   if (!status) status = array_run(&r.job, call, &r, &error);
   if (!status) array_say(&r.job, &r.out.tensor, print, json, &r, &error);

@@ -43,20 +43,32 @@ static void list_operations(char *text, size_t size) {
         (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", rung_operations[i]->name);
 }
 
-rung_status cli_operations_of(const char *name, const rung_operation *one[2],
-                              const rung_operation *const **operations, rung_error *error) {
-  *operations = rung_operations;
-  if (!name) return RUNG_OK;
-  one[0] = rung_operation_named(name);
-  one[1] = NULL;
-  *operations = one;
-  if (one[0]) return RUNG_OK;
+static rung_status find_operation(const char *name, const rung_operation **found,
+                                  rung_error *error) {
+  *found = rung_operation_named(name);
+  if (*found) return RUNG_OK;
   char list[200], meant[CLI_GUESS];
   cli_guess guess = {.word = name};
   for (int i = 0; rung_operations[i]; i++) cli_guess_try(&guess, rung_operations[i]->name);
   list_operations(list, sizeof list);
   return rung_fail(error, RUNG_UNKNOWN_NAME, "there is no operation '%.40s'%s there are: %s", name,
                    guess.best ? cli_guess_text(&guess, meant) : ";", list);
+}
+
+rung_status cli_operations_of(int count, char *const *names,
+                              const rung_operation *list[CLI_OPERATIONS + 1],
+                              const rung_operation *const **operations, rung_error *error) {
+  rung_status status = RUNG_OK;
+  int listed = 0;
+  *operations = count > 0 ? list : rung_operations;
+  for (int i = 0; i < count && !status; i++) {
+    bool before = false;
+    status = find_operation(names[i], &list[listed], error);
+    for (int k = 0; k < listed; k++) before = before || list[k] == list[listed];
+    listed += !before;
+  }
+  list[listed] = NULL;
+  return status;
 }
 
 bool cli_in_list(const char *list, const char *name) {

@@ -27,8 +27,11 @@ const char *cli_slower(const char *operation, const char *rung, const char *on);
 
 bool cli_on_device(const rung_row *row, const rung_device *device);
 
-/* The operations to work on: the one named, or all. `one` is room for a list of one. */
-rung_status cli_operations_of(const char *name, const rung_operation *one[2],
+/* The operations to work on: those named, at most CLI_OPERATIONS and each once, or all where none
+ * is. `list` is room for them. */
+enum { CLI_OPERATIONS = 16 };
+rung_status cli_operations_of(int count, char *const *names,
+                              const rung_operation *list[CLI_OPERATIONS + 1],
                               const rung_operation *const **operations, rung_error *error);
 
 /* Whether the comma-separated list has that name. */

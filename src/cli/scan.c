@@ -54,7 +54,8 @@ static const cli_usage usage = {
     .synopsis = "IN.npy [OPTION]... -o OUT.npy",
     .about =
         "Replaces every element by the sum, least or largest of its line up to and with it,\n"
-        "along one axis. Sums keep the array's type. IN.npy '-' is standard input.",
+        "along one axis. Sums keep the array's type. IN.npy '-' is standard input. Started by\n"
+        "mpirun, every rank reads and writes its share of the files of one dimension.",
     .example = "rung scan rain.npy -o so_far.npy",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT,
     .types = TAKEN,
@@ -66,7 +67,34 @@ static const cli_usage usage = {
 
 static rung_status call(rung_context *context, void *of, rung_call *how) {
   request *r = of;
-  return rung_scan(context, r->op, &r->job.in.tensor, r->axis, r->exclusive, &r->out.tensor, how);
+  const DLTensor *in = &r->job.in.tensor;
+  if (ranks_all())
+    return rung_scan_ranks(context, ranks_all(), r->op, in, r->exclusive, &r->out.tensor, how);
+  return rung_scan(context, r->op, in, r->axis, r->exclusive, &r->out.tensor, how);
+}
+
+/* Ranks write one file, of one dimension. */
+static rung_status place_of(const cli_common *common, rung_error *error) {
+  if (!ranks_all()) return array_place(common, false, error);
+  if (ranks_number() > 0) return RUNG_OK;
+  if (!common->output || strcmp(common->output, "-") == 0)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "ranks write their shares of a file; expected: -o OUT.npy");
+  const char *dot = strrchr(common->output, '.');
+  if (dot && !strchr(dot, '/') && strcmp(dot, ".npy") != 0)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "-o '%.80s': expected: a name that ends in .npy",
+                     common->output);
+  return array_place(common, false, error);
+}
+
+static rung_status check_line(const request *r, const char *path, rung_error *error) {
+  const int ndim = r->job.file.about.ndim;
+  if (!ranks_all())
+    return r->job.in.tensor.ndim > 0 ? array_axis(path, &r->job.in, r->axis, error) : RUNG_OK;
+  if (ndim == 1) return RUNG_OK;
+  return rung_fail(error, RUNG_BAD_SHAPE,
+                   "%s: has %d dimensions; expected: 1, along which ranks share it out", path,
+                   ndim);
 }
 
 int verb_scan(int argc, char **argv) {
@@ -76,12 +104,16 @@ int verb_scan(int argc, char **argv) {
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
   file_array *in = &r.job.in;
-  rung_status status = array_place(&common, false, &error);
+  rung_status status = place_of(&common, &error);
   if (!status) status = array_take(&r.job, argv[first], TAKEN, &error);
+  if (!status) status = check_line(&r, argv[first], &error);
   if (!status) status = grid_make(&r.out, in->dtype, in->tensor.ndim, in->shape, &error);
   if (!status) status = array_fits(&common, &r.out.tensor, &error);
   if (!status) status = array_run(&r.job, call, &r, &error);
-  if (!status) array_say(&r.job, &r.out.tensor, NULL, NULL, NULL, &error);
+  if (!status && ranks_all())
+    array_say_share(&r.job, &r.out, &error);
+  else if (!status)
+    array_say(&r.job, &r.out.tensor, NULL, NULL, NULL, &error);
   grid_free(&r.out);
   array_free(in);
   return cli_end(verb, &error);

@@ -236,10 +236,9 @@ int verb_tune(int argc, char **argv) {
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
-  const rung_operation *one[2];
+  const rung_operation *list[CLI_OPERATIONS + 1];
   tuning t = {.common = &common, .request = &r};
-  rung_status status =
-      cli_operations_of(first < argc ? argv[first] : NULL, one, &t.operations, &error);
+  rung_status status = cli_operations_of(argc - first, argv + first, list, &t.operations, &error);
   if (!status && common.output) status = file_replace_possible(common.output, &error);
   if (!status) status = cli_open(&common, common.device, &t.context, &error);
   if (!status) run(&t, &error);

@@ -272,10 +272,10 @@ int verb_verify(int argc, char **argv) {
     return code;
   }
   rung_error error = {0};
-  const rung_operation *one[2], *const *operations = NULL;
+  const rung_operation *list[CLI_OPERATIONS + 1], *const *operations = NULL;
   cli_devices devices = {0};
   verification v = {.common = &common, .request = &r, .json = json_array()};
-  rung_status status = cli_operations_of(argv[first], one, &operations, &error);
+  rung_status status = cli_operations_of(argc - first, argv + first, list, &operations, &error);
   if (!status && common.rung && strcmp(common.rung, "auto") != 0)
     status = cli_check_rungs(common.rung, operations, &error);
   if (!status) status = cli_devices_of(common.device, &devices, &error);

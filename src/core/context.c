@@ -59,8 +59,8 @@ static rung_status read_name(const char *name, wish *wish, rung_error *error) {
   else
     return rung_fail(
         error, RUNG_UNKNOWN_NAME,
-        "device is \"%.*s\"; expected: auto, cpu, cuda, cuda:<index>, sim, sim:h200, sim:h100, "
-        "sim:a100 or sim:t4",
+        "device is \"%.*s\"; expected: \"auto\", \"cpu\", \"cuda\", \"cuda:<index>\", \"sim\", "
+        "\"sim:h200\", \"sim:h100\", \"sim:a100\" or \"sim:t4\"",
         NAME_SHOWN, name);
   return RUNG_OK;
 }
@@ -118,7 +118,7 @@ static rung_status read_isa(const char *option, bool *asked, rung_isa *isa, rung
   *asked = name != NULL && *name != '\0';
   if (!*asked || rung_isa_named(name, isa)) return RUNG_OK;
   return rung_fail(error, RUNG_UNKNOWN_NAME,
-                   "%s is \"%.*s\"; \"baseline\", \"avx2\" and \"avx512\" are the names there are",
+                   "%s is \"%.*s\"; expected: \"baseline\", \"avx2\" or \"avx512\"",
                    option != NULL ? "isa" : "environment variable RUNG_ISA", NAME_SHOWN, name);
 }
 

@@ -200,8 +200,8 @@ static rung_status choose_named(const rung_operation *operation, const rung_task
     char names[NAMES_SHOWN];
     list_rungs(operation, family, names, sizeof names);
     return rung_fail(error, RUNG_UNKNOWN_NAME,
-                     "rung is \"%.*s\"; on this device %s has \"auto\"%s%s", NAME_SHOWN, call->rung,
-                     operation->name, names[0] == '\0' ? "" : ", ", names);
+                     "rung is \"%.*s\"; expected, of %s on this device: \"auto\"%s%s", NAME_SHOWN,
+                     call->rung, operation->name, names[0] == '\0' ? "" : ", ", names);
   }
   if (found->order == RUNG_LOOSE && call->math != RUNG_MATH_FAST)
     return rung_fail(error, RUNG_UNSUPPORTED,

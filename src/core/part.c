@@ -60,10 +60,14 @@ static const rung_part *load(rung_kind kind, rung_error *error) {
   if (part != NULL) return part;
   const char *reason = dlerror();
   char kept[REASON_ROOM];
-  snprintf(kept, sizeof kept, "%s", reason != NULL ? reason : "no reason was given");
+  snprintf(kept, sizeof kept, "cannot be loaded (%s)", reason ? reason : "no reason was given");
+  /* What the loader says where there is no such file at all; not where another one is missing. */
+  const size_t length = strlen(file);
+  if (reason && strncmp(reason, file, length) == 0 && strstr(reason + length, "No such file"))
+    snprintf(kept, sizeof kept, "is not here");
   if (handle != NULL) dlclose(handle);
   rung_fail(error, RUNG_NO_DEVICE,
-            "device \"%s\" needs %s, %.80s, which cannot be loaded (%s); expected: that file of "
+            "device \"%s\" needs %s, %.80s, which %s; expected: that file of "
             "version " RUNG_VERSION " beside librung.so, or device \"cpu\"",
             rung_kind_name(kind), what, file, kept);
   return NULL;

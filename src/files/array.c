@@ -168,7 +168,7 @@ const file_notes *array_notes(const array_reader *reader) {
   return &reader->notes;
 }
 
-static void swap_bytes(char *data, int64_t count, size_t size) {
+void array_swap(char *data, int64_t count, size_t size) {
   for (int64_t i = 0; i < count; i++, data += size) {
     for (size_t low = 0, high = size - 1; low < high; low++, high--) {
       char byte = data[low];
@@ -183,7 +183,7 @@ rung_status array_rows(array_reader *reader, int64_t count, void *to, rung_error
   const rung_status status = reader->format->rows(reader, count, to);
   const size_t size = rung_dtype_bytes(reader->about.dtype);
   if (!status && reader->swapped && size > 1)
-    swap_bytes(to, count * reader->about.row_bytes / (int64_t)size, size);
+    array_swap(to, count * reader->about.row_bytes / (int64_t)size, size);
   reader->done += count;
   return status;
 }
@@ -244,6 +244,11 @@ static void describe(file_array *array, const array_about *about, void *memory) 
                              .dtype = rung_dlpack_type(about->dtype),
                              .shape = array->shape,
                              .strides = array->strides};
+}
+
+void array_of_memory(file_array *array, rung_dtype dtype, int64_t count, void *memory) {
+  const array_about about = {.dtype = dtype, .ndim = 1, .shape = {count}};
+  describe(array, &about, memory);
 }
 
 rung_status array_read_as(const array_format *format, const char *path, file_array *array,

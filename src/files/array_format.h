@@ -64,6 +64,12 @@ int array_channels(const array_about *about);
 /* The writer's stream refused what was written. */
 rung_status array_cannot_write(array_writer *writer);
 
+/* Turns every element's bytes round. */
+void array_swap(char *data, int64_t count, size_t size);
+
+/* One dimension of that many elements, which lie in `memory`: the array owns it. */
+void array_of_memory(file_array *array, rung_dtype dtype, int64_t count, void *memory);
+
 /* Reads with this format; a NULL one is told by the file. */
 rung_status array_read_as(const array_format *format, const char *path, file_array *array,
                           rung_error *error);

@@ -19,12 +19,13 @@ static rung_status read_header(file_source *in, npy_header *header, rung_error *
   rung_status status = source_take(in, prefix, PREFIX, "header", error);
   if (status) return status;
   if (memcmp(prefix, magic, sizeof magic) != 0)
-    return rung_fail(error, RUNG_BAD_FILE, "%s: is no .npy file: it does not begin with \\x93NUMPY",
-                     in->name);
+    return rung_fail(error, RUNG_BAD_FILE, "%s: is no .npy file%s; expected: %s", in->name,
+                     memcmp(prefix, "PK", 2) == 0 ? " but a zip archive" : "",
+                     "one as numpy.save() writes it");
   int version = prefix[6];
   if (version < 1 || version > 3 || prefix[7] != 0)
     return rung_fail(error, RUNG_BAD_FILE,
-                     "%s: is of .npy version %d.%d; 1.0, 2.0 and 3.0 are read", in->name, version,
+                     "%s: is of .npy version %d.%d; expected: 1.0, 2.0 or 3.0", in->name, version,
                      prefix[7]);
   status = source_take(in, size, version == 1 ? 2 : 4, "header", error);
   if (status) return status;

@@ -163,7 +163,7 @@ static rung_status take_descr(parser *p, npy_header *header) {
   skip_space(p);
   if (peek(p) == '[' || peek(p) == '(' || peek(p) == '{')
     return rung_fail(p->error, RUNG_BAD_FILE,
-                     "%s: holds structured elements; one plain number type is taken", p->name);
+                     "%s: holds structured elements; expected: numbers of one plain type", p->name);
   const char *text;
   size_t length;
   rung_status status = take_string(p, &text, &length);
@@ -184,7 +184,7 @@ static rung_status take_descr(parser *p, npy_header *header) {
   if (length > (size_t)ordered) letter = text[ordered];
   list_codes(taken);
   return rung_fail(p->error, RUNG_BAD_FILE,
-                   "%s: elements of type '%.*s'%s are not taken; %s are, with < or > before them",
+                   "%s: has elements of type '%.*s'%s; expected: %s, with < or > before them",
                    p->name, (int)(length < QUOTED ? length : QUOTED), text, foreign_type(letter),
                    taken);
 }

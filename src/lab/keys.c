@@ -36,10 +36,11 @@ rung_status rung_keys_read(const rung_key *keys, const char *text, void *request
 
 /* `value` as the line would have it. */
 static void print_value(const rung_key *key, const void *value, char *text, size_t room) {
+  char real[RUNG_REAL_TEXT];
   if (key->kind == RUNG_KEY_INTEGER)
     snprintf(text, room, "%" PRId64, *(const int64_t *)value);
   else if (key->kind == RUNG_KEY_REAL)
-    snprintf(text, room, "%.17g", *(const double *)value);
+    snprintf(text, room, "%s", rung_real_text(*(const double *)value, real));
   else
     snprintf(text, room, "%s", names_of(key)[*(const int *)value]);
 }

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,15 +38,15 @@ static rung_status take_pair(rung_error *error, char *word, const char *const *k
   char *equals = strchr(word, '=');
   if (equals == NULL)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "\"%.60s\" is no key=value pair: the keys are %s, each followed by = and its "
-                     "value without blanks",
+                     "\"%.60s\" is no key=value pair; expected: keys of %s, each followed by = and "
+                     "its value without blanks",
                      word, list_of(keys, list));
   *equals = '\0';
   if (index_of(keys, word) < 0)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "\"%.60s\" is no key here: the keys are %s", word,
-                     list_of(keys, list));
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "\"%.60s\" is no key here; expected: one of %s",
+                     word, list_of(keys, list));
   if (rung_line_get(line, word) != NULL)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "%s is given twice: give each key once", word);
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "%s is given twice; expected: each key once", word);
   if (line->count == RUNG_LINE_PAIRS)
     return rung_fail(error, RUNG_BAD_ARGUMENT, "the line has more than %d pairs", RUNG_LINE_PAIRS);
   line->pairs[line->count].key = (uint16_t)(word - line->text);
@@ -150,6 +151,14 @@ rung_status rung_line_double(rung_error *error, const rung_line *line, const cha
                      key, text, least, most);
   *value = number;
   return RUNG_OK;
+}
+
+const char *rung_real_text(double value, char text[RUNG_REAL_TEXT]) {
+  for (int digits = 15; digits <= 17; ++digits) {
+    snprintf(text, RUNG_REAL_TEXT, "%.*g", digits, value);
+    if (strtod(text, NULL) == value) break;
+  }
+  return text;
 }
 
 rung_status rung_line_choice(rung_error *error, const rung_line *line, const char *key,

@@ -48,6 +48,10 @@ rung_status rung_line_int(rung_error *error, const rung_line *line, const char *
 rung_status rung_line_double(rung_error *error, const rung_line *line, const char *key,
                              double otherwise, double least, double most, double *value);
 
+/* The shortest decimal number that reads as `value`, of 15 digits at least: "0.1". */
+enum { RUNG_REAL_TEXT = 32 };
+const char *rung_real_text(double value, char text[RUNG_REAL_TEXT]);
+
 /* *index = where the value stands among `names` (ended by NULL), or `otherwise`. */
 rung_status rung_line_choice(rung_error *error, const rung_line *line, const char *key,
                              const char *const *names, int otherwise, int *index);

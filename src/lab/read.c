@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lab/line.h"
 #include "lab/store.h"
 
 enum { CANDIDATES_MOST = 4096, BLOCK_MOST = 1 << 20 };
@@ -137,12 +138,13 @@ static rung_status read_peaks(reader *r, const json_t *line) {
 }
 
 static void put_value(char *to, size_t room, const json_t *value) {
+  char real[RUNG_REAL_TEXT];
   if (json_is_string(value))
     snprintf(to, room, "%s", json_string_value(value));
   else if (json_is_integer(value))
     snprintf(to, room, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
   else
-    snprintf(to, room, "%.17g", json_number_value(value));
+    snprintf(to, room, "%s", rung_real_text(json_number_value(value), real));
 }
 
 static rung_status read_job(reader *r, const json_t *line, char label[RUNG_LABEL]) {

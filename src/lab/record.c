@@ -143,8 +143,8 @@ static json_t *value_json(const char *text) {
   snprintf(again, sizeof again, "%lld", whole);
   if (strcmp(again, text) == 0) return json_integer(whole);
   const double real = strtod(text, &rest);
+  /* Records have reals of 15 digits. */
   snprintf(again, sizeof again, "%.15g", real);
-  snprintf(again, sizeof again, "%.17g", strtod(again, NULL));
   if (isfinite(real) && strcmp(again, text) == 0) return json_real(real);
   return lab_text(text);
 }

@@ -70,7 +70,7 @@ expect 3 "bad.npy: truncated" "${stencil[@]}" bad.npy
 (cat good.npy && echo more) >bad.npy
 expect 3 "more data" "${stencil[@]}" bad.npy
 (printf 'PK\x03\x04\0\0' && cat good.npy) >bad.npy
-expect 3 "no .npy file" "${stencil[@]}" bad.npy
+expect 3 "no .npy file but a zip archive; expected: one as numpy.save()" "${stencil[@]}" bad.npy
 printf '\x93NUMPY\x02\x00\xff\xff\xff\xff{' >bad.npy
 expect 3 "4294967295" "${stencil[@]}" bad.npy
 npy '<f4' '(4611686018427387904, 4)' '' >bad.npy

@@ -12,6 +12,10 @@ rm ladder.json
 
 expect 0 - "$RUNG" devices
 prints "cpu: "
+for threads in 1 3; do
+  expect 0 - "$RUNG" devices --threads $threads --quiet
+  grep -qE "^  threads used +$threads$" stdout || fail "devices --threads $threads: $(grep 'threads used' stdout)"
+done
 expect 0 - "$RUNG" devices --device cpu --json
 prints '"facts"'
 

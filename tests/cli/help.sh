@@ -17,7 +17,7 @@ for verb in $verbs; do
   expect 2 "rung $verb: '--no-such' is not an option" "$RUNG" "$verb" --no-such
   expect 2 "rung $verb: '-Z' is not an option" "$RUNG" "$verb" -Z
   expect 2 "takes no value" "$RUNG" "$verb" --quiet=1
-  [ "$verb" = report ] || expect 2 "one argument too many" "$RUNG" "$verb" a b c d
+  [[ $verb =~ ^(report|tour)$ ]] || expect 2 "one argument too many" "$RUNG" "$verb" a b c d
 done
 expect 2 "Usage: rung VERB" "$RUNG"
 expect 2 "no verb 'nonsense'" "$RUNG" nonsense
@@ -26,6 +26,7 @@ expect 2 "'-n' needs a value" "$RUNG" radiator -n
 
 # Near misses are named, help is a verb, and no line of it is wider than a page.
 expect 2 "no verb 'redcue'; did you mean 'reduce'?" "$RUNG" redcue
+expect 2 "did you mean 'help'?" "$RUNG" hlep
 expect 2 "no verb 'zzzzzz'; \`rung --help\`" "$RUNG" zzzzzz
 expect 2 "did you mean '--exhaustive'?" "$RUNG" verify --exhustive
 expect 2 "no rung 'lane'; did you mean 'lanes'?" "$RUNG" verify reduce --rung serial,lane

@@ -92,8 +92,8 @@ rm out.npy out.json piped.npy
 # What is refused, and leaves no file.
 expect 2 "--op is not given" "${reduce[@]}" in.npy -o out.npy
 expect 2 "--op 'median' is not known" "${reduce[@]}" in.npy --op median -o out.npy
-expect 2 "axis is 2" "${reduce[@]}" in.npy --op sum --axis 2 -o out.npy
-expect 2 "axis is -3" "${reduce[@]}" in.npy --op sum --axis -3 -o out.npy
+expect 2 "--axis 2: in.npy has 2 dimensions; expected: -2 ... 1" "${reduce[@]}" in.npy --op sum --axis 2 -o out.npy
+expect 2 "--axis -3: in.npy has 2" "${reduce[@]}" in.npy --op sum --axis -3 -o out.npy
 expect 2 "--axis '8'" "${reduce[@]}" in.npy --op sum --axis 8 -o out.npy
 expect 2 "--axis 'x'; expected: a whole number" "${reduce[@]}" in.npy --op sum --axis x -o out.npy
 expect 2 "magic" "${reduce[@]}" in.npy --op sum --rung magic -o out.npy

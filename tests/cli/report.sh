@@ -269,7 +269,7 @@ if command -v python3 >/dev/null; then
   expect 1 "is not that of the samples" python3 "$root/tools/records" wrong.json
   expect 0 - python3 "$root/tools/records" old.json
   expect 0 - "$RUNG" report old.json -o page.html
-  holds page.html "n=5 width=0.10000000000000001"
+  holds page.html "n=5 width=0.1"
   holds page.html "one,0,1.5,2.5"
   rm -f wrong.json page.html
 fi

@@ -66,8 +66,8 @@ rm out.npy piped.npy self.npy
 # What is refused, and leaves no file.
 expect 2 "-o 'out.csv'" "${scan[@]}" in.npy -o out.csv
 expect 2 "--op 'mean' is not known" "${scan[@]}" in.npy --op mean -o out.npy
-expect 2 "--axis" "${scan[@]}" in.npy --axis 9 -o out.npy
-expect 2 "axis is 2, and in has 2 dimensions" "${scan[@]}" in.npy --axis 2 -o out.npy
+expect 2 "--axis '9'" "${scan[@]}" in.npy --axis 9 -o out.npy
+expect 2 "--axis 2: in.npy has 2 dimensions; expected: -2 ... 1" "${scan[@]}" in.npy --axis 2 -o out.npy
 expect 2 "'--exclusive=1' takes no value" "${scan[@]}" in.npy --exclusive=1 -o out.npy
 expect 2 "magic" "${scan[@]}" in.npy --rung magic -o out.npy
 expect 2 "GPUs only" "${scan[@]}" in.npy --rung single-pass -o out.npy

@@ -17,6 +17,10 @@ rm -rf "$work/packages/_CPack_Packages"
 needs() { dpkg-deb -f "$work/packages/$1"_*.deb Depends | sed 's/ ([^)]*)//g'; }
 [ "$(needs librung0)" = libc6 ] || fail "librung0 needs $(needs librung0)"
 [[ $(needs rung) =~ ^librung0,\ libc6,\ libjansson4$ ]] || fail "rung needs $(needs rung)"
+for mpi in openmpi mpich; do
+  [ ! -e "$build/librung-mpi-$mpi.so" ] || [[ $(needs rung-$mpi) =~ ^rung,\ .*lib$mpi ]] ||
+    fail "rung-$mpi needs $(needs rung-$mpi)"
+done
 [ "$(needs librung-dev)" = "librung0, libdlpack-dev" ] || fail "librung-dev needs $(needs librung-dev)"
 
 # In the root there is no system to take part in: dependencies are the test's own, scripts run here,
@@ -35,8 +39,10 @@ in_root() {
 names=$(for package in "$work"/packages/*.deb; do dpkg-deb -f "$package" Package; done)
 in_root -i "$work"/packages/*.deb
 export LD_LIBRARY_PATH=$root/usr/lib
-found=$("$root/usr/bin/rung" verify scan --device cpu --part 1/16 --quiet | tail -1)
-[[ $found =~ ^[1-9][0-9]*\ checks,\ 0\ failed ]] || fail "the installed command says \"$found\""
+mkdir "$work/tour"
+found=$(XDG_CACHE_HOME=$work "$root/usr/bin/rung" tour scan --device cpu --quiet -o "$work/tour")
+[[ $found =~ [1-9][0-9]*\ results\ verified,\ 0\ failed ]] || fail "the installed command says \"$found\""
+grep -q "</html>" "$work/tour/rung-tour.html" || fail "the installed command's tour has no page"
 if [[ $names == *librung-sim0* ]]; then
   "$root/usr/bin/rung" devices --device sim >/dev/null || fail "the installed simulator is not found"
 fi

@@ -67,9 +67,10 @@ completes cuda radiator --device c
 completes stencil bench st
 completes panel verify --rung pa
 completes explain help exp
+completes matmul tour scan ma
 completes cpu bench reduce --device ""
 for operation in $operations; do
-  for verb in ladder verify bench explain timeline; do completes "$operation" $verb ""; done
+  for verb in tour ladder verify bench explain timeline; do completes "$operation" $verb ""; done
 done
 rungs=$(COMP_WORDS=("$RUNG" verify scan --rung "") COMP_CWORD=4 && _rung && echo "${COMPREPLY[*]}")
 [[ " $rungs " == *" tiles "* && " $rungs " != *" panel "* ]] ||
@@ -91,6 +92,7 @@ offers() {
 offers "rung rad" "rung radiator"
 offers "rung help exp" "rung help explain"
 offers "rung bench st" "rung bench stencil"
+offers "rung tour scan mat" "rung tour scan matmul"
 offers "rung verify stencil --rung pane" "rung verify stencil --rung panel"
 offers "rung radiator --rung onc" "rung radiator --rung onchip"
 offers "rung pairs --exc" "rung pairs --exclude-molecules"

@@ -70,7 +70,8 @@ static void names_of_devices(void **state) {
       "sim:h20", "sim:h2000", "sim:1",   "cuda:99999999999999999999"};
   for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
     refused(&(rung_options){.device = unknown[i]}, RUNG_UNKNOWN_NAME,
-            "expected: auto, cpu, cuda, cuda:<index>, sim, sim:h200, sim:h100, sim:a100 or sim:t4");
+            "expected: \"auto\", \"cpu\", \"cuda\", \"cuda:<index>\", \"sim\", \"sim:h200\", "
+            "\"sim:h100\", \"sim:a100\" or \"sim:t4\"");
     rung_device device;
     assert_int_equal(rung_find_device(unknown[i], &device, NULL), RUNG_UNKNOWN_NAME);
   }
@@ -119,7 +120,8 @@ static void threads(void **state) {
 
 static void instruction_sets(void **state) {
   (void)state;
-  refused(&(rung_options){.isa = "avx1024"}, RUNG_UNKNOWN_NAME, "isa is \"avx1024\"; \"baseline\"");
+  refused(&(rung_options){.isa = "avx1024"}, RUNG_UNKNOWN_NAME,
+          "isa is \"avx1024\"; expected: \"baseline\"");
   rung_device best;
   assert_int_equal(rung_find_device("cpu", &best, NULL), RUNG_OK);
   for (int i = 0; i < RUNG_ISAS; i++) {

@@ -143,10 +143,11 @@ static void by_name(void **state) {
   refused(&avx2, RUNG_F64, &(rung_call){.rung = "quick"}, RUNG_UNSUPPORTED,
           "rung \"quick\" cannot do this: it does not take f64");
   refused(&avx2, RUNG_F32, &(rung_call){.rung = "nosuch"}, RUNG_UNKNOWN_NAME,
-          "rung is \"nosuch\"; on this device toys has \"auto\", \"simple\", \"story\", \"quick\", "
+          "rung is \"nosuch\"; expected, of toys on this device: \"auto\", \"simple\", \"story\", "
+          "\"quick\", "
           "\"loose\"");
   refused(&h200, RUNG_F32, &(rung_call){.rung = ""}, RUNG_UNKNOWN_NAME,
-          "rung is \"\"; on this device toys has \"auto\", \"simple\", \"onchip\"");
+          "rung is \"\"; expected, of toys on this device: \"auto\", \"simple\", \"onchip\"");
 }
 
 static void on_the_wrong_device(void **state) {
@@ -305,7 +306,7 @@ static void ladders_without_rungs_say_so(void **state) {
   assert_int_equal(rung_choose(&none, &task, (rung_types)RUNG_ALIKE(RUNG_F32),
                                &(rung_call){.rung = "x"}, &row, &error),
                    RUNG_UNKNOWN_NAME);
-  assert_string_equal(error.sentence, "rung is \"x\"; on this device none has \"auto\"");
+  assert_string_equal(error.sentence, "rung is \"x\"; expected, of none on this device: \"auto\"");
 }
 
 static void operations_are_found_by_name(void **state) {

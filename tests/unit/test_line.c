@@ -41,7 +41,7 @@ static void reads_pairs(void **state) {
 
 static void refuses_lines(void **state) {
   (void)state;
-  refused("n=1 size=3", "\"size\" is no key here: the keys are n, type, edge");
+  refused("n=1 size=3", "\"size\" is no key here; expected: one of n, type, edge");
   refused("N=1", "\"N\"");
   refused("n=1 n=2", "n is given twice");
   refused("n=1 fast", "\"fast\" is no key=value pair");

@@ -46,7 +46,7 @@ static json_t *lines_of(fake *device, const lab_candidate *candidate, const lab_
   lab_candidate copy = *candidate;
   lab_bench bench = {.context = &device->context,
                      .test_case = {.operation = &copycat_operation,
-                                   .label = "n=3 width=0.10000000000000001 type=f32",
+                                   .label = "n=3 width=0.1 type=f32",
                                    .seed = 0x8123456789abcdefu,
                                    .types = RUNG_ALIKE(RUNG_F32),
                                    .bytes = 3e6,
@@ -311,7 +311,7 @@ static void what_is_written_is_read(void **state) {
   assert_int_equal(lab_read(&records, "it", text, strlen(text), NULL), RUNG_OK);
   assert_int_equal(records.count, 1);
   const lab_read_case *of = &records.cases[0];
-  assert_string_equal(of->label, "n=3 width=0.10000000000000001 type=f32");
+  assert_string_equal(of->label, "n=3 width=0.1 type=f32");
   assert_string_equal(of->operation, "copycat");
   assert_true(of->hot && of->bytes == 3e6 && of->flops == 5e6 && of->peak_ms > 0);
   assert_string_equal(lab_read_text(of->device, "name"), "a fake");

@@ -1,0 +1,23 @@
+# The ranks of MPI for the command: a part for each MPI that is here, which the command loads where
+# that one's mpirun has started it (src/cli/ranks.c). Nothing else links MPI.
+option(RUNG_MPI "The command over ranks: a part for Open MPI, one for MPICH, where they are found" ON)
+set(rung_mpi_parts "") # targets
+function(rung_mpi_part name module)
+  pkg_check_modules(RUNG_${name} QUIET ${module})
+  if(NOT RUNG_${name}_FOUND)
+    message(STATUS "ranks: ${module} not found, the command has no part for it")
+    return()
+  endif()
+  add_library(rung_mpi_${name} MODULE src/cli/mpi/part.c)
+  target_link_libraries(rung_mpi_${name} PRIVATE rung_flags ${RUNG_${name}_LDFLAGS})
+  target_include_directories(rung_mpi_${name} SYSTEM PRIVATE ${RUNG_${name}_INCLUDE_DIRS})
+  target_compile_options(rung_mpi_${name} PRIVATE ${RUNG_${name}_CFLAGS_OTHER})
+  set_target_properties(rung_mpi_${name} PROPERTIES OUTPUT_NAME rung-mpi-${name})
+  target_link_options(rung_mpi_${name} PRIVATE -Wl,--as-needed -Wl,-z,nodelete)
+  add_dependencies(rung_command rung_mpi_${name})
+  set(rung_mpi_parts ${rung_mpi_parts} ${name} PARENT_SCOPE)
+endfunction()
+if(RUNG_MPI AND TARGET rung_command AND NOT RUNG_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+  rung_mpi_part(openmpi ompi-c)
+  rung_mpi_part(mpich mpich)
+endif()

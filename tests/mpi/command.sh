@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# command.sh openmpi|mpich RUNG COMPILER: the command over the ranks of that MPI: the bits of one
+# process, one voice, and what is there when a rank fails. Exit status 77: there is no such MPI, or
+# no part for it.
+set -euo pipefail
+mpi=$1 rung=$2 compiler=$3
+here=$(cd "$(dirname "$0")" && pwd)
+command -v "mpirun.$mpi" >/dev/null && [ -e "$(dirname "$rung")/librung-mpi-$mpi.so" ] || exit 77
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+# Ranks are more than cores here, perhaps of root, and within a container.
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 \
+  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_plm_rsh_agent=/bin/false UCX_LOG_LEVEL=error \
+  OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl=self,vader TMPDIR=$work/tmp \
+  XDG_CACHE_HOME=$work/.cache
+mkdir tmp
+"$compiler" -shared -fPIC -O1 -Wall -Wextra -D_GNU_SOURCE "$here/faults.c" -o faults.so -ldl
+failures=0
+fail() {
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+over() { timeout 120 "mpirun.$mpi" -n "$@"; }
+
+# numbers DESCR BYTES COUNT: an NPY file of one dimension, of random bytes below 64: small numbers.
+numbers() {
+  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '$1', 'fortran_order': False, 'shape': ($3,), }"
+  head -c $(($2 * $3)) < <(tr '\000-\377' '\000-\077\000-\077\000-\077\000-\077' <noise)
+}
+head -c 1000000 /dev/urandom >noise
+numbers '<f4' 4 100003 >in.npy
+numbers '>f8' 8 70001 >wide.npy
+numbers '|u1' 1 3 >few.npy
+numbers '<i4' 4 0 >empty.npy
+
+# The same bits, one voice, however many ranks.
+cases=("reduce in.npy --op sum" "reduce wide.npy --op mean" "reduce few.npy --op max"
+  "reduce empty.npy --op sum" "reduce in.npy --op sum --type f64"
+  "histogram in.npy --bins 5 --range 0 1" "histogram few.npy --bytes" "histogram empty.npy --modulo 3")
+for words in "${cases[@]}"; do
+  # shellcheck disable=SC2086
+  "$rung" $words --device cpu --quiet >alone 2>&1
+  for ranks in 2 5; do
+    # shellcheck disable=SC2086
+    over $ranks "$rung" $words --device cpu --quiet >together 2>&1 || fail "$words over $ranks ranks: $(cat together)"
+    cmp -s alone together || fail "$words over $ranks ranks is $(head -c 300 together), alone $(head -c 300 alone)"
+  done
+done
+for words in in.npy "wide.npy --exclusive" "few.npy --op max" empty.npy; do
+  # shellcheck disable=SC2086
+  "$rung" scan $words --device cpu --quiet -o alone.npy
+  for ranks in 2 5; do
+    rm -f together.npy
+    # shellcheck disable=SC2086
+    over $ranks "$rung" scan $words --device cpu --quiet -o together.npy
+    cmp alone.npy together.npy || fail "scan $words over $ranks ranks has other bytes"
+  done
+done
+over 3 "$rung" reduce in.npy --op sum --device cpu -o sum.npy 2>said
+"$rung" reduce in.npy --op sum --device cpu --quiet -o alone.npy
+cmp sum.npy alone.npy || fail "-o of a sum has other bytes"
+[ "$(grep -c '^rung reduce: rung' said)" = 1 ] || fail "the ranks say: $(cat said)"
+over 3 "$rung" devices --quiet >said
+[ "$(grep -cE '^rank [0-2]: host [^,]+, processors [0-9?][-0-9,?]*, GPU ' said)" = 3 ] || fail "devices: $(cat said)"
+RUNG_RANKS=0 over 2 "$rung" reduce few.npy --op max --quiet --device cpu >said
+[ "$(wc -l <said)" = 2 ] || fail "RUNG_RANKS=0: $(cat said)"
+
+# refused SENTENCE WORD...: mpirun of these words fails, and rank 0 says this once.
+refused() {
+  local sentence=$1
+  shift
+  if timeout 120 "mpirun.$mpi" "$@" >said 2>&1; then fail "'$*' was not refused"; fi
+  [ "$(grep -acFe "$sentence" said)" = 1 ] || fail "'$*' does not say '$sentence' once: $(cat said)"
+}
+refused "rung reduce: absent.npy: cannot be read: No such file" -n 3 "$rung" reduce absent.npy --op sum
+refused "rung reduce: rank 1: absent.npy: cannot be read: No such file" \
+  -n 1 "$rung" reduce in.npy --op sum : -n 1 "$rung" reduce absent.npy --op sum
+refused "finds 560136 bytes, and rank 0 400140; expected: the same file" \
+  -n 1 "$rung" reduce in.npy --op sum : -n 1 "$rung" reduce wide.npy --op sum
+refused "rank 1 calls" -n 1 "$rung" reduce in.npy --op sum : -n 1 "$rung" reduce in.npy --op max
+refused "rank 1: --op 'mad' is not known" -n 1 "$rung" reduce in.npy --op sum : -n 1 "$rung" reduce in.npy --op mad
+refused "--axis is not taken over ranks" -n 2 "$rung" reduce in.npy --op sum --axis 0
+refused "--rows is not taken over ranks" -n 2 "$rung" histogram in.npy --bytes --rows
+refused "standard input comes to one rank" -n 2 "$rung" reduce - --op sum
+refused "expected: -o OUT.npy" -n 2 "$rung" scan in.npy
+refused "expected: a name that ends in .npy" -n 2 "$rung" scan in.npy -o out.png
+refused "ranks, which this verb cannot share out" -n 2 "$rung" ladder
+mkdir bare
+cp "$rung" "$(dirname "$rung")"/librung.so.0 bare
+refused "librung-mpi-$mpi.so is not here; expected: " -n 2 bare/rung reduce in.npy --op sum
+
+# What fails in one rank is said, and leaves the old output whole and nothing beside it.
+faulty() {
+  FAULT=$1 FAULT_RANK=$2 LD_PRELOAD=$work/faults.so \
+    timeout 120 "mpirun.$mpi" -n 3 "$rung" scan in.npy --device cpu --quiet -o out.npy >said 2>&1 &&
+    fail "$1 in rank $2 goes unseen"
+  [ "$(cat out.npy)" = old ] || fail "$1 in rank $2 changes the output"
+  # What is killed outright removes nothing.
+  [ "$1" = die-writing ] || [ -z "$(ls .rung-* 2>/dev/null)" ] || fail "$1 in rank $2 leaves $(ls .rung-*)"
+  rm -f .rung-*
+}
+echo old >out.npy
+for rank in 0 2; do
+  faulty full $rank
+  grep -qaF "rank $rank: output 'out.npy' cannot be written: No space left on device" said || fail "full: $(cat said)"
+  faulty change $rank
+  grep -qaF "in.npy: has changed while it was read" said || fail "change: $(cat said)"
+  touch in.npy
+  faulty die $rank
+  faulty die-writing $rank
+done
+export RUNG_RANKS_DEADLINE=2
+faulty stop 1
+grep -qaE "rank 1.* (is not heard of|sent 0 of [0-9]+ bytes).*: nothing has moved for 2 s" said || fail "stop: $(cat said)"
+[ $failures = 0 ] && echo "the command over ranks of $mpi: all as it should be"
+exit $((failures > 0))
