@@ -9,13 +9,13 @@
 
 #include "core/ladder.h"
 
-/* How an array lies in global memory, the dimension that goes on there first: `extent` elements of
- * `bytes` each, rows and matrices so many bytes apart (multiples of 16), and what is brought at
- * once: `box` elements of 128 bytes in all by `rows`. Beyond the extents there are zeros. */
+/* How an array lies in global memory, the dimension that goes on there first: extents in elements,
+ * rows and matrices so many bytes apart (multiples of 16), and what is brought at once: `box`
+ * elements of 128 bytes in all by `rows`. Beyond the extents there are zeros. */
 typedef struct rung_tile_map {
   const void *base; /* aligned to 16 bytes */
   CUtensorMapDataType type;
-  int64_t bytes, extent[3], apart[2];
+  int64_t extent[3], apart[2];
   unsigned box, rows;
 } rung_tile_map;
 

@@ -102,7 +102,7 @@ static bool has_wgmma(const rung_task *task, char why[RUNG_REASON]) {
  * are one, are as fast. */
 static bool pays(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
-  const double least = p->types.in == RUNG_F32 ? 0x1p25 : 0x1p20;
+  const double least = p->types.in == RUNG_F32 ? 0x1p28 : 0x1p24;
   return p->flops / 2 >= least;
 }
 

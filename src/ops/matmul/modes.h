@@ -36,15 +36,16 @@ typedef struct matmul_operands {
   size_t a_bytes, b_bytes; /* of scratch, A's first */
 } matmul_operands;
 
-/* Whether so many elements apart is as far as tiles may be. */
-static inline bool matmul_is_even(int64_t apart, int bytes) {
+/* Whether tiles can be brought from where an operand lies: `lines` of `extent` elements, `line`
+ * apart, in matrices `batch` apart. As cuTensorMapEncodeTiled() wants it: multiples of 16 bytes,
+ * and nothing within another. */
+static inline bool matmul_lies_well(const rung_view *view, int64_t extent, int64_t lines,
+                                    int64_t line, int64_t batch, int bytes) {
   const int64_t most = INT64_C(1) << 40;
-  return apart >= 0 && apart < most / bytes && apart * bytes % 16 == 0;
-}
-
-/* Whether tiles can be brought from where an operand lies, its lines and matrices so far apart. */
-static inline bool matmul_lies_well(int64_t line, int64_t batch, int bytes) {
-  return line > 0 && matmul_is_even(line, bytes) && matmul_is_even(batch, bytes);
+  if (line < extent || line >= most / bytes || line * bytes % 16 != 0) return false;
+  if (batch != 0 && (batch % line != 0 || batch / line < lines || batch >= most / bytes))
+    return false;
+  return (uintptr_t)view->data % 16 == 0;
 }
 
 static inline size_t matmul_copy_bytes(const matmul_problem *p, const matmul_mode *mode,
@@ -55,22 +56,23 @@ static inline size_t matmul_copy_bytes(const matmul_problem *p, const matmul_mod
          256 * 256;
 }
 
+/* There is room for copies in any case: whether memory is aligned is known at the launch only. */
 static inline matmul_operands matmul_operands_of(const rung_task *task, const matmul_mode *mode) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
-  const matmul_steps a = matmul_steps_of(&task->arrays[MATMUL_A], p->a_turned);
-  const matmul_steps b = matmul_steps_of(&task->arrays[MATMUL_B], p->b_turned);
+  const rung_view *in_a = &task->arrays[MATMUL_A], *in_b = &task->arrays[MATMUL_B];
+  const matmul_steps a = matmul_steps_of(in_a, p->a_turned), b = matmul_steps_of(in_b, p->b_turned);
+  const int bytes = mode->bytes, line = MATMUL_LINE / bytes;
   /* Copies of tiles round f32 to TF32 themselves, but not to halves, and to no sum of two. */
-  const bool rounds = p->types.in == RUNG_F32 && (mode->bytes != 4 || mode->parts != 1);
-  const int line = MATMUL_LINE / mode->bytes;
+  const bool rounds = p->types.in == RUNG_F32 && (bytes != 4 || mode->parts != 1);
   matmul_operands of = {false, false, false, (p->k + line - 1) / line * line, 0, 0};
   if (p->k == 0) return of;
-  of.a_copied = rounds || p->a_turned || !matmul_lies_well(a.row, a.batch, mode->bytes);
-  of.b_lines =
-      !rounds && mode->bytes == 2 && !p->b_turned && matmul_lies_well(b.row, b.batch, mode->bytes);
-  of.b_copied =
-      !of.b_lines && (rounds || !p->b_turned || !matmul_lies_well(b.column, b.batch, mode->bytes));
-  if (of.a_copied) of.a_bytes = matmul_copy_bytes(p, mode, &a, p->m, of.pitch);
-  if (of.b_copied) of.b_bytes = matmul_copy_bytes(p, mode, &b, p->n, of.pitch);
+  of.a_copied = rounds || p->a_turned || !matmul_lies_well(in_a, p->k, p->m, a.row, a.batch, bytes);
+  of.b_lines = !rounds && bytes == 2 && !p->b_turned &&
+               matmul_lies_well(in_b, p->n, p->k, b.row, b.batch, bytes);
+  of.b_copied = !of.b_lines && (rounds || !p->b_turned ||
+                                !matmul_lies_well(in_b, p->k, p->n, b.column, b.batch, bytes));
+  of.a_bytes = matmul_copy_bytes(p, mode, &a, p->m, of.pitch);
+  of.b_bytes = matmul_copy_bytes(p, mode, &b, p->n, of.pitch);
   return of;
 }
 

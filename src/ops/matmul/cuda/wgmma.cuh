@@ -60,14 +60,13 @@ struct wgmma_walk {
   int64_t stages;        /* of one pair of parts */
   int passes;            /* pairs of parts */
   int pitch;             /* from a part to the next */
-  int a_first, b_first;  /* the first element's place in the maps */
   bool a_batch, b_batch; /* whether there is one for each matrix */
 
   __device__ inline int a_at(int pass) const {
-    return a_first + (passes == 3 && pass == 0 ? pitch : 0);
+    return passes == 3 && pass == 0 ? pitch : 0;
   }
   __device__ inline int b_at(int pass) const {
-    return b_first + (passes == 3 && pass == 1 ? pitch : 0);
+    return passes == 3 && pass == 1 ? pitch : 0;
   }
 };
 
@@ -120,12 +119,11 @@ static __device__ inline void wgmma_bring(wgmma_ring<F> ring,
         rung_barrier_expect(ring.full(), F::BYTES);
         rung_tile_copy(ring.a(), a, ring.full(), at_a, row, a_matrix);
         if (F::B_LINES) {
-          /* Boxes of 64 columns by 64 of k: at_b counts k, and columns begin at b_first. */
+          /* Boxes of 64 columns by 64 of k. */
 #pragma unroll
           for (int box = 0; box < half / 64; box++)
             rung_tile_copy_to_all(ring.b() + (rank * (half / 64) + box) * 64 * F::LINE, b,
-                                  ring.full(), walk.b_first + column + box * 64,
-                                  at_b - walk.b_first, b_matrix, 3);
+                                  ring.full(), column + box * 64, at_b, b_matrix, 3);
         } else {
           rung_tile_copy_to_all(ring.b() + rank * half * F::LINE, b, ring.full(), at_b, column,
                                 b_matrix, 3);
@@ -256,20 +254,16 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(F::THREADS, 1)
  */
 
 /* `lines` of an operand, `line` elements apart, matrices `matrix` apart; `lines_first`: they go on
- * in memory, not k. What is not aligned to 16 bytes begins so much earlier, and *first says where.
- */
+ * in memory, not k. */
 template <typename F>
 static rung_status wgmma_map(const rung_task *task, const void *from, int64_t k, int64_t lines,
                              int64_t line, int64_t matrices, int64_t matrix, bool lines_first,
-                             int rows, int *first, CUtensorMap *map) {
+                             int rows, CUtensorMap *map) {
   static constexpr int64_t SIZE = (int64_t)sizeof(typename F::FACTOR);
-  const uintptr_t address = reinterpret_cast<uintptr_t>(from);
-  *first = (int)(address % 16 / SIZE);
   rung_tile_map of = {};
-  of.base = reinterpret_cast<const void *>(address / 16 * 16);
+  of.base = from;
   of.type = F::TYPE;
-  of.bytes = SIZE;
-  of.extent[0] = *first + (lines_first ? lines : k);
+  of.extent[0] = lines_first ? lines : k;
   of.extent[1] = lines_first ? k : lines;
   of.extent[2] = matrices;
   /* A single line, or matrix, may be any distance from the next. */
@@ -309,16 +303,15 @@ static rung_status wgmma_run(const rung_task *task, const matmul_mode *mode) {
                              job.bs.batch, b_matrices, job.k, of.pitch, b_copy);
   if (job.k > 0 && status == RUNG_OK)
     status = of.a_copied ? wgmma_map<F>(task, a_copy, copied, job.m, copied, a_matrices,
-                                        job.m * copied, false, 128, &walk.a_first, &a)
+                                        job.m * copied, false, 128, &a)
                          : wgmma_map<F>(task, job.a, job.k, job.m, job.as.row, a_matrices,
-                                        job.as.batch, false, 128, &walk.a_first, &a);
+                                        job.as.batch, false, 128, &a);
   if (job.k > 0 && status == RUNG_OK)
-    status =
-        of.b_copied
-            ? wgmma_map<F>(task, b_copy, copied, job.n, copied, b_matrices, job.n * copied, false,
-                           F::COLUMNS / 2, &walk.b_first, &b)
-            : wgmma_map<F>(task, job.b, job.k, job.n, F::B_LINES ? job.bs.row : job.bs.column,
-                           b_matrices, job.bs.batch, F::B_LINES, F::COLUMNS / 2, &walk.b_first, &b);
+    status = of.b_copied
+                 ? wgmma_map<F>(task, b_copy, copied, job.n, copied, b_matrices, job.n * copied,
+                                false, F::COLUMNS / 2, &b)
+                 : wgmma_map<F>(task, job.b, job.k, job.n, F::B_LINES ? job.bs.row : job.bs.column,
+                                b_matrices, job.bs.batch, F::B_LINES, F::COLUMNS / 2, &b);
   if (status != RUNG_OK) return status;
   const matmul_tiles tiles = matmul_tiles_of(task, F::ROWS, F::COLUMNS);
   const int64_t clusters = task->device->processors / 2;
