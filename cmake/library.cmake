@@ -7,6 +7,13 @@ file(GLOB isa_sources CONFIGURE_DEPENDS src/ops/*/cpu/*.c src/ops/*/cpu/kernels/
      src/backend/cpu/kernels/*.c)
 file(GLOB cuda_sources CONFIGURE_DEPENDS src/backend/cuda/*.cu src/backend/cuda/*.c)
 file(GLOB rung_kernels CONFIGURE_DEPENDS src/ops/*/cuda/*.cu)
+# Rungs of instructions that capability 9.0 alone has: compiled for it alone (9.0a), where code for
+# 9.0 is asked for, and not for the simulator.
+set(hopper_kernels "")
+foreach(rung tf32 tf32x3 bf16 f16 tensor-i8)
+  list(APPEND hopper_kernels ${PROJECT_SOURCE_DIR}/src/ops/matmul/cuda/${rung}.cu)
+endforeach()
+list(REMOVE_ITEM rung_kernels ${hopper_kernels})
 
 add_library(rung_core OBJECT ${core_sources})
 target_link_libraries(rung_core PRIVATE rung_flags)
@@ -87,15 +94,15 @@ rung_library(rung rung ${PROJECT_BINARY_DIR}/generated/librung.map ${rung_object
 target_link_libraries(rung_shared PRIVATE rung_flags ${rung_libraries})
 target_link_libraries(rung_static PUBLIC ${rung_libraries} INTERFACE rung_flags)
 
-# rung_part(NAME OBJECT...): the part librung-NAME, of a backend's objects and the table of its
-# rungs. A shared part takes what it needs of librung's objects with it, hidden, so that parts and
+# rung_part(NAME KERNELS OBJECT...): the part librung-NAME, of a backend's objects and the table of
+# its rungs, those of the list of files KERNELS. A shared part takes what it needs of librung's objects with it, hidden, so that parts and
 # libraries of several versions may meet in one process.
 set(rung_parts "")       # the targets
 set(rung_part_options "") # what makes a static program take the parts in
-function(rung_part name)
+function(rung_part name kernels)
   set(declarations "")
   set(rows "")
-  foreach(kernel IN LISTS rung_kernels)
+  foreach(kernel IN LISTS ${kernels})
     string(REGEX MATCH "ops/([^/]+)/cuda/(.+)\\.cu$" matched ${kernel})
     set(operation ${CMAKE_MATCH_1})
     set(rung ${CMAKE_MATCH_2})
@@ -117,11 +124,24 @@ function(rung_part name)
 endfunction()
 
 if(RUNG_WITH_CUDA)
+  set(cuda_targets rung_cuda)
+  set(cuda_kernels ${rung_kernels})
   add_library(rung_cuda OBJECT ${cuda_sources} ${rung_kernels})
-  target_link_libraries(rung_cuda PRIVATE rung_flags)
-  target_compile_options(rung_cuda PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${rung_cuda_options}>")
-  target_include_directories(rung_cuda SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
-  rung_part(cuda $<TARGET_OBJECTS:rung_cuda>)
+  if(RUNG_CUDA_ARCHITECTURES MATCHES "(^|;)90a?(-|;|$)")
+    list(APPEND cuda_targets rung_hopper)
+    list(APPEND cuda_kernels ${hopper_kernels})
+    add_library(rung_hopper OBJECT ${hopper_kernels})
+    set_target_properties(rung_hopper PROPERTIES CUDA_ARCHITECTURES 90a-real)
+  endif()
+  set(cuda_objects "")
+  foreach(target IN LISTS cuda_targets)
+    target_link_libraries(${target} PRIVATE rung_flags)
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${rung_cuda_options}>")
+    target_include_directories(${target} SYSTEM PRIVATE
+                               ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+    list(APPEND cuda_objects $<TARGET_OBJECTS:${target}>)
+  endforeach()
+  rung_part(cuda cuda_kernels ${cuda_objects})
   target_link_libraries(rung_cuda_part_shared PRIVATE CUDA::cudart_static)
   target_link_libraries(rung_cuda_part_static PUBLIC CUDA::cudart_static)
 endif()
@@ -134,7 +154,7 @@ if(RUNG_WITH_SIM)
   target_compile_definitions(rung_sim PRIVATE ${rung_sim_definitions})
   target_compile_options(rung_sim PRIVATE ${rung_sim_stack_options})
   rung_sim_kernels(rung_sim_rungs ${rung_kernels})
-  rung_part(sim $<TARGET_OBJECTS:rung_sim> ${rung_sim_rungs_object})
+  rung_part(sim rung_kernels $<TARGET_OBJECTS:rung_sim> ${rung_sim_rungs_object})
   target_link_libraries(rung_sim_part_shared PRIVATE ${rung_sim_libraries})
   target_link_libraries(rung_sim_part_static PUBLIC ${rung_sim_libraries})
   # One object file for both libraries, made once.

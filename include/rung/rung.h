@@ -461,6 +461,15 @@ RUNG_API rung_status rung_scan(rung_context *context, rung_reduction what, const
  * to even. Of i8 in i32, modulo 2^32. Nothing is left out or added: 0 * inf is a NaN. Where beta is
  * 0 C is not read; where k is 0 t is +0.
  *
+ * RUNG_MATH_FAST, on a GPU of compute capability 9.0: tensor cores make the products of f32, f16
+ * and bf16, in no promised order. f16 and bf16 factors are taken as they are; f32 ones are rounded
+ * first, by "tf32", which "auto" takes where the job is large, "f16" and "bf16" to the digits of
+ * these types, by "tf32x3" to nearly their own. With e = 2^-23 an element is off by at most (2 (k +
+ * 2) e + 2 u + u^2) (|alpha| sum over l of (|A| + d) (|B| + d) + |beta C|) and the rounding of its
+ * result: u = 2^-11, 2^-11, 2^-8, 3 * 2^-23 and d = 2^-126, 2^-14, 2^-126, 2^-103 for tf32, f16,
+ * bf16, tf32x3, and 0 where nothing is rounded; sums that overflow, and what is no number, are in
+ * docs/NUMERICS.md. Elsewhere, and of f64 and i8, it changes nothing.
+ *
  * a:     (..., m, k): f32, f64, f16, bf16 or i8; 2 to 8 dimensions.
  * b:     (..., k, n), a's dtype. A transposed matrix is a matter of strides.
  * c:     (..., m, n), as many dimensions as the one of a and b with more. Its dtype is f32, f64 and

@@ -227,6 +227,7 @@ static rung_status choose_best(const rung_operation *operation, const rung_task 
     if (at->order == RUNG_LOOSE && math != RUNG_MATH_FAST) continue;
     rung_error refused;
     if (rung_row_supports(at, task, types, &refused) == RUNG_OK) {
+      if (at->pays != NULL && !at->pays(task)) continue;
       *row = at;
       return RUNG_OK;
     }

@@ -57,6 +57,8 @@ typedef struct rung_row {
   /* Can it do this job on this device? Writes the reason to `why` where not. NULL: always. Only
    * problem, arrays (shapes, strides; data may be NULL), block and device of the task are set. */
   bool (*supports)(const rung_task *task, char why[RUNG_REASON]);
+  /* Whether `auto` should think of it for a job that it supports. NULL: always. */
+  bool (*pays)(const rung_task *task);
   size_t (*scratch_bytes)(const rung_task *task); /* NULL: none */
   /* Memory of the device that is zero when the launch begins, and that the rung leaves zero: for
    * counters that nobody need clear. NULL: none. */
@@ -106,7 +108,8 @@ typedef struct rung_operation {
   const char *name;
   const char *summary; /* one line */
   rung_row *rows;      /* each family's rungs from the simplest to the fastest: the last
-                                canonical one that supports a job is what `auto` takes */
+                                canonical one that supports a job, and pays, is what `auto` takes;
+                                under RUNG_MATH_FAST the last that is no textbook's */
   int count;
   /* What decides which rung is the fastest for a job, as words: its types and variants, and its
    * extents by their power of two, "sum f32 outer=1 n=2^20 inner=1". NULL: nothing is known. */

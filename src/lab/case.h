@@ -77,8 +77,8 @@ struct rung_cases {
   void (*drop)(rung_case *test_case);
   /* Computes the references (the wide one and the canonical one) once; kept in the case. */
   rung_status (*expect)(rung_case *test_case, rung_error *error);
-  /* Compares compact host outputs (outputs[0 ... case->outputs)) with the references. */
-  void (*check)(const rung_case *test_case, rung_order order, const rung_view *outputs,
+  /* Compares compact host outputs of a rung (outputs[0 ... case->outputs)) with the references. */
+  void (*check)(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                 rung_comparison *comparison);
 };
 

@@ -208,7 +208,7 @@ static uint64_t bits_of(const rung_view *outputs, int count) {
 void lab_check_outputs(const rung_case *test_case, const rung_row *row, const rung_view *outputs,
                        lab_verdict *verdict) {
   rung_comparison *found = &verdict->comparison;
-  test_case->cases->check(test_case, row->order, outputs, found);
+  test_case->cases->check(test_case, row, outputs, found);
   for (int k = 0; k < test_case->outputs; ++k) {
     const int64_t at = first_poison(&outputs[k]);
     if (at < 0) continue;

@@ -140,9 +140,9 @@ static rung_status expect(rung_case *test_case, rung_error *error) {
   return RUNG_OK;
 }
 
-static void check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+static void check(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                   rung_comparison *comparison) {
-  (void)order;
+  (void)rung;
   const float *found = (const float *)outputs[0].data, *wanted = test_case->expected;
   *comparison = (rung_comparison){.first = -1};
   for (int64_t i = 0; i < outputs[0].count; ++i) {

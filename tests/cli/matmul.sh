@@ -38,6 +38,8 @@ for rung in naive loop-order blocked packed threads auto; do
   same "18 6 72 24"
 done
 expect 0 - "${matmul[@]}" a.npy wide.npy --type f32 -o out.npy
+expect 0 "rung " "$RUNG" matmul a.npy b.npy --device cpu --math fast -o out.npy # strict: the CPU has no other
+same "18 6 72 24"
 expect 3 "b has elements of type float (DLPack code 2), 64 bits, 1 lanes; expected: f32" "${matmul[@]}" a.npy wide.npy -o lost.npy
 expect 0 - "${matmul[@]}" bytes.npy bytes.npy --transpose-b -o out.npy
 [ "$(od -An -t d4 -j 128 out.npy | tr -d ' ')" = 32768 ] || fail "bytes: $(od -An -t d4 -j 128 out.npy)"
@@ -56,7 +58,11 @@ expect 3 "--c row.npy has not the result's shape" "${matmul[@]}" a.npy b.npy --c
 expect 2 "--beta is given without --c" "${matmul[@]}" a.npy b.npy --beta 2 -o out.npy
 expect 2 "--alpha" "${matmul[@]}" a.npy b.npy --alpha x -o out.npy
 expect 2 "whole number" "${matmul[@]}" bytes.npy bytes.npy --transpose-b --alpha 0.5 -o out.npy
-expect 2 "tf32" "${matmul[@]}" a.npy b.npy --rung tf32 --math fast -o out.npy
+for rung in tf32 tf32x3 bf16 f16; do
+  expect 2 "rung \"$rung\" cannot do this: it runs on GPUs only" "${matmul[@]}" a.npy b.npy --rung $rung --math fast -o out.npy
+  expect 2 "rung \"$rung\" does not keep the strict order" "${matmul[@]}" a.npy b.npy --rung $rung -o out.npy
+done
+expect 2 "rung is \"tf64\"" "${matmul[@]}" a.npy b.npy --rung tf64 --math fast -o out.npy
 expect 2 "GPUs only" "${matmul[@]}" a.npy b.npy --rung tiled -o out.npy
 expect 2 "argument is missing" "${matmul[@]}" a.npy -o out.npy
 expect 2 "-o 'out.csv'" "${matmul[@]}" a.npy b.npy -o out.csv

@@ -3,16 +3,20 @@
  * there is no GPU. */
 #include "device/both.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/half.h"
 #include "core/random.h"
 #include "ops/matmul/matmul.h"
 
 enum { EACH = 1 << 20, BYTES = 8 * EACH }; /* numbers of A, and of B; C has as much room */
 static char *numbers, *wanted, *found;
 
-static const DLDataType types[] = {{kDLFloat, 32, 1}, {kDLFloat, 64, 1}};
+static const DLDataType types[] = {{kDLFloat, 32, 1}, {kDLFloat, 64, 1}, {kDLInt, 8, 1}};
+static const rung_dtype dtypes[] = {RUNG_F32, RUNG_F64, RUNG_I8};
+enum { TYPES = sizeof types / sizeof *types };
 
 /* Strides by dimension, the batch's first; 0: without gaps. */
 typedef struct form {
@@ -51,15 +55,20 @@ static DLTensor array(char *data, DLDataType type, bool there, int64_t *shape,
                     .strides = steps};
 }
 
+/* Of integers the factors without their fractions. */
 static rung_status multiply(rung_context *context, const form *f, DLDataType type, char *in,
-                            char *out, bool there, const char *rung) {
+                            char *out, bool there, rung_call call) {
+  const bool whole = type.code == kDLInt;
+  const DLDataType sum = whole             ? (DLDataType){kDLInt, 32, 1}
+                         : type.bits == 64 ? type
+                                           : (DLDataType){kDLFloat, 32, 1};
   int64_t shapes[3][3] = {{f->batch, f->m, f->k}, {f->batch, f->k, f->n}, {f->batch, f->m, f->n}};
   int64_t steps[3][3];
   const DLTensor a = array(in, type, there, shapes[0], f->a, steps[0]);
   const DLTensor b = array(in + BYTES, type, there, shapes[1], f->b, steps[1]);
-  DLTensor c = array(out, type, there, shapes[2], f->c, steps[2]);
-  rung_call call = {.rung = rung};
-  return rung_matmul(context, f->alpha, &a, &b, f->beta, &c, &call);
+  DLTensor c = array(out, sum, there, shapes[2], f->c, steps[2]);
+  return rung_matmul(context, whole ? trunc(f->alpha) : f->alpha, &a, &b,
+                     whole ? trunc(f->beta) : f->beta, &c, &call);
 }
 
 static void copy(void *to, const void *from, size_t bytes, rung_copy way) {
@@ -71,18 +80,20 @@ static void copy(void *to, const void *from, size_t bytes, rung_copy way) {
 /* What C holds before is what is added, and what stays between its rows. */
 static void check(int k, DLDataType type, const char *rung, bool may_refuse) {
   memcpy(wanted, numbers + BYTES / 2, BYTES);
-  if (multiply(on_cpu, &forms[k], type, numbers, wanted, false, "naive") != RUNG_OK)
+  if (multiply(on_cpu, &forms[k], type, numbers, wanted, false, (rung_call){.rung = "naive"}) !=
+      RUNG_OK)
     fail_msg("%s", rung_last_error(on_cpu));
   for (int there = 0; there < 2; there++) {
     memcpy(found, numbers + BYTES / 2, BYTES);
     if (there) copy(found_there, found, BYTES, RUNG_TO_DEVICE);
-    const rung_status status = multiply(on_gpu, &forms[k], type, there ? read_there : numbers,
-                                        there ? found_there : found, there, rung);
+    const rung_status status =
+        multiply(on_gpu, &forms[k], type, there ? read_there : numbers, there ? found_there : found,
+                 there, (rung_call){.rung = rung});
     if (status == RUNG_UNSUPPORTED && may_refuse) return;
     if (status != RUNG_OK) fail_msg("%s: %s", rung, rung_last_error(on_gpu));
     if (there) copy(found, found_there, BYTES, RUNG_TO_HOST);
     if (memcmp(found, wanted, BYTES) != 0)
-      fail_msg("%s, form %d, f%d, %s memory: other bits", rung, k, type.bits,
+      fail_msg("%s, form %d, %d bits, %s memory: other bits", rung, k, type.bits,
                there ? "device" : "host");
   }
 }
@@ -91,14 +102,88 @@ static void has_the_bits_of_the_cpu(void **unused) {
   (void)unused;
   NEED_DEVICE();
   for (int k = 0; k < FORMS; k++)
-    for (int type = 0; type < 2; type++) {
+    for (int type = 0; type < TYPES; type++) {
       check(k, types[type], "auto", false);
       for (int r = 0; r < matmul_operation.count; r++) {
         const rung_row *row = &matmul_operation.rows[r];
         if (row->family == RUNG_ON_GPU && row->order == RUNG_CANONICAL)
-          check(k, types[type], row->name, row->supports != NULL);
+          check(k, types[type], row->name,
+                row->supports != NULL || !(row->types.in & RUNG_TYPE(dtypes[type])));
       }
     }
+}
+
+/* What tensor cores round factors to: off by 2^-digits of themselves at most, and of numbers as
+ * large as 2 all are in range. */
+static const struct {
+  const char *rung;
+  DLDataType type;
+  double rounding;
+} fast[] = {
+    {"tf32", {kDLFloat, 32, 1}, 0x1p-10}, {"tf32x3", {kDLFloat, 32, 1}, 0x3p-22},
+    {"bf16", {kDLFloat, 32, 1}, 0x1p-7},  {"f16", {kDLFloat, 32, 1}, 0x1p-10},
+    {"bf16", {kDLBfloat, 16, 1}, 0},      {"f16", {kDLFloat, 16, 1}, 0},
+    {"auto", {kDLFloat, 32, 1}, 0x1p-10},
+};
+enum { FAST = sizeof fast / sizeof *fast };
+
+/* A number's sign away, by its highest byte; halves are made of floats' upper bits. */
+static void fill_fast(DLDataType type, bool signs) {
+  rung_random dice = {5};
+  for (size_t i = 0; i < 2 * (size_t)BYTES / (type.bits / 8u); i++) {
+    const float x = (float)(rung_random_double(&dice) * 4 - 2), y = signs ? x : fabsf(x);
+    const uint16_t half = type.code == kDLBfloat ? rung_f32_to_bf16(y) : rung_f32_to_f16(y);
+    memcpy(numbers + i * (type.bits / 8u), type.bits == 32 ? (const void *)&y : &half,
+           type.bits / 8u);
+  }
+}
+
+/* The matrices begin `shift` elements into memory. */
+static void check_fast(int k, int mode, int shift, const float *exact, const float *sizes) {
+  const rung_call call = {.rung = fast[mode].rung, .math = RUNG_MATH_FAST};
+  const DLDataType type = fast[mode].type;
+  const int64_t n = BYTES / (int64_t)sizeof(float);
+  const double bound =
+      3 * ((double)forms[k].k + 2) * 0x1p-23 + fast[mode].rounding * (1 + fast[mode].rounding);
+  memset(found, 0, BYTES);
+  copy(found_there, found, BYTES, RUNG_TO_DEVICE);
+  copy(read_there, numbers, 2 * BYTES, RUNG_TO_DEVICE);
+  const rung_status status = multiply(on_gpu, &forms[k], type, read_there + shift * type.bits / 8,
+                                      found_there, true, call);
+  if (status == RUNG_UNSUPPORTED && on_gpu->device.capability != 90) return;
+  if (status != RUNG_OK) fail_msg("%s: %s", call.rung, rung_last_error(on_gpu));
+  copy(found, found_there, BYTES, RUNG_TO_HOST);
+  for (int64_t i = 0; i < n; i++) {
+    const float value = ((const float *)found)[i];
+    if (!(fabs((double)value - (double)exact[i]) <= bound * (double)sizes[i]))
+      fail_msg("%s of %d bits, form %d, shift %d: element %lld is %g, not %g", call.rung, type.bits,
+               k, shift, (long long)i, (double)value, (double)exact[i]);
+  }
+}
+
+/* Against the CPU's chains, as parts of the same product of magnitudes. */
+static void fast_math_keeps_its_bound(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  char *sizes = malloc(BYTES);
+  assert_non_null(sizes);
+  for (int mode = 0; mode < FAST; mode++)
+    for (int k = 0; k < FORMS; k++)
+      for (int shift = 0; shift < 2; shift++) {
+        const DLDataType type = fast[mode].type;
+        form plain = forms[k];
+        plain.alpha = fabs(plain.alpha);
+        for (int signs = 0; signs < 2; signs++) {
+          fill_fast(type, signs);
+          char *to = signs ? wanted : sizes;
+          memset(to, 0, BYTES);
+          if (multiply(on_cpu, signs ? &forms[k] : &plain, type, numbers + shift * type.bits / 8,
+                       to, false, (rung_call){0}) != RUNG_OK)
+            fail_msg("%s", rung_last_error(on_cpu));
+        }
+        check_fast(k, mode, shift, (const float *)wanted, (const float *)sizes);
+      }
+  free(sizes);
 }
 
 /* A of ones but for its last element, B of two columns of ones: sums of a row's elements. */
@@ -161,6 +246,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(has_the_bits_of_the_cpu),
       cmocka_unit_test(counts_beyond_32_bits),
+      cmocka_unit_test(fast_math_keeps_its_bound),
   };
   return cmocka_run_group_tests(tests, open_all, close_all);
 }

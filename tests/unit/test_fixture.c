@@ -208,15 +208,15 @@ static void nothing_is_left_between_block_sizes(void **state) {
 /* A checker that is fooled: as if its operation had forgotten the poison, or compared a NaN
  * wrongly.
  */
-static void fooled(const rung_case *test_case, rung_order order, const rung_view *outputs,
+static void fooled(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                    rung_comparison *comparison) {
-  (void)test_case, (void)order, (void)outputs;
+  (void)test_case, (void)rung, (void)outputs;
   *comparison = (rung_comparison){.pass = true};
 }
 
-static void fooled_but_counting(const rung_case *test_case, rung_order order,
+static void fooled_but_counting(const rung_case *test_case, const rung_row *rung,
                                 const rung_view *outputs, rung_comparison *comparison) {
-  copycat_cases.check(test_case, order, outputs, comparison);
+  copycat_cases.check(test_case, rung, outputs, comparison);
   comparison->pass = true;
 }
 

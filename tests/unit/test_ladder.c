@@ -26,6 +26,11 @@ static bool small_only(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
+static bool never_pays(const rung_task *task) {
+  (void)task;
+  return false;
+}
+
 static const int sweep[] = {32, 64, 0};
 
 static rung_row rows[] = {
@@ -61,8 +66,13 @@ static rung_row rows[] = {
      .hardware = "wgmma",
      .blocks = sweep,
      .launch = {run, run_otherwise, NULL}},
+    {.name = "heavy",
+     .family = RUNG_ON_CPU,
+     .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE | RUNG_TYPE(RUNG_I32)),
+     .pays = never_pays,
+     .launch = {run, run, run}},
 };
-static const rung_operation toys = {.name = "toys", .rows = rows, .count = 6};
+static const rung_operation toys = {.name = "toys", .rows = rows, .count = 7};
 
 static const int limit = 256;
 static const rung_device avx2 = {.kind = RUNG_CPU, .isa = RUNG_AVX2};
@@ -133,6 +143,7 @@ static void by_name(void **state) {
   chosen(&avx2, RUNG_F32, &(rung_call){.rung = "simple"}, &rows[0]);
   chosen(&t4, RUNG_F32, &(rung_call){.rung = "simple"}, &rows[4]); /* the family's own */
   chosen(&avx2, RUNG_F32, &(rung_call){.rung = "story"}, &rows[1]);
+  chosen(&avx2, RUNG_F32, &(rung_call){.rung = "heavy"}, &rows[6]); /* which does not pay */
   chosen(&avx2, RUNG_F32, &(rung_call){.rung = "loose", .math = RUNG_MATH_FAST}, &rows[3]);
   chosen(&avx2, RUNG_F32, &(rung_call){.rung = "simple", .block = 1024}, &rows[0]); /* ignored */
   refused(&avx2, RUNG_F32, &(rung_call){.rung = "loose"}, RUNG_UNSUPPORTED,
@@ -144,8 +155,7 @@ static void by_name(void **state) {
           "rung \"quick\" cannot do this: it does not take f64");
   refused(&avx2, RUNG_F32, &(rung_call){.rung = "nosuch"}, RUNG_UNKNOWN_NAME,
           "rung is \"nosuch\"; expected, of toys on this device: \"auto\", \"simple\", \"story\", "
-          "\"quick\", "
-          "\"loose\"");
+          "\"quick\", \"loose\", \"heavy\"");
   refused(&h200, RUNG_F32, &(rung_call){.rung = ""}, RUNG_UNKNOWN_NAME,
           "rung is \"\"; expected, of toys on this device: \"auto\", \"simple\", \"onchip\"");
 }

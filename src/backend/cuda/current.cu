@@ -13,12 +13,12 @@ static struct {
   CUresult (*retain)(CUcontext *context, CUdevice device);
 } driver;
 
-/* All of them as they were in CUDA 11. */
-static void *find(const char *name) {
+void *rung_cuda_driver_function(const char *name, unsigned version) {
   void *found = NULL;
+  (void)version;
 #if CUDART_VERSION >= 12050
   const cudaError_t code =
-      cudaGetDriverEntryPointByVersion(name, &found, 11030, cudaEnableDefault, NULL);
+      cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, NULL);
 #elif CUDART_VERSION >= 12000
   const cudaError_t code = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, NULL);
 #else
@@ -27,6 +27,11 @@ static void *find(const char *name) {
   if (code == cudaSuccess) return found;
   (void)cudaGetLastError();
   return NULL;
+}
+
+/* All of them as they were in CUDA 11. */
+static void *find(const char *name) {
+  return rung_cuda_driver_function(name, 11030);
 }
 
 static void find_all(void) {

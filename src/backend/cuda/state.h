@@ -89,6 +89,10 @@ rung_status rung_cuda_enter(const rung_state *state, rung_error *error);
 /* current.cu */
 void *rung_cuda_arrive(void);
 void rung_cuda_depart(void *callers);
+/* The driver's function of that name as it was in a version of CUDA (12000: 12.0); NULL: it has
+ * none.
+ */
+void *rung_cuda_driver_function(const char *name, unsigned version);
 /* state->context, by state->device. */
 rung_status rung_cuda_find_context(rung_state *state, rung_error *error);
 

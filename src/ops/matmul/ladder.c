@@ -4,6 +4,7 @@
 
 #include "core/prefer.h"
 #include "ops/matmul/cpu/sizes.h"
+#include "ops/matmul/modes.h"
 #include "ops/matmul/turned.h"
 
 RUNG_CPU_DECLARE(matmul_naive);
@@ -38,6 +39,23 @@ static size_t turned_scratch(const rung_task *task) {
   return turned.a_bytes + turned.b_bytes;
 }
 
+static size_t copies_of(const rung_task *task, const matmul_mode *mode) {
+  const matmul_operands of = matmul_operands_of(task, mode);
+  return of.a_bytes + of.b_bytes;
+}
+static size_t tf32_scratch(const rung_task *task) {
+  return copies_of(task, &matmul_tf32);
+}
+static size_t tf32x3_scratch(const rung_task *task) {
+  return copies_of(task, &matmul_tf32x3);
+}
+static size_t half_scratch(const rung_task *task) {
+  return copies_of(task, &matmul_bf16); /* as many as f16 has */
+}
+static size_t i8_scratch(const rung_task *task) {
+  return copies_of(task, &matmul_i8);
+}
+
 /* ---- what rungs cannot do -----------------------------------------------------------------------
  */
 
@@ -60,6 +78,32 @@ static bool quads_fit(const rung_task *task, char why[RUNG_REASON]) {
 
 static bool tensor_fits(const rung_task *task, char why[RUNG_REASON]) {
   return shared_fits(task, 6 * (32 + 64) * 20 * 8, why);
+}
+
+/* wgmma is of 9.0 alone: no later chip has it. */
+static bool has_wgmma(const rung_task *task, char why[RUNG_REASON]) {
+  const matmul_problem *p = problem_of(task);
+  const int64_t most = INT32_MAX - MATMUL_MARGIN;
+  if (task->device->capability != 90) {
+    snprintf(why, RUNG_REASON, "it is made for compute capability 9.0 alone, and %s has %d.%d",
+             task->device->name, task->device->capability / 10, task->device->capability % 10);
+    return false;
+  }
+  if (p->batch <= most && p->m <= most && p->n <= most && p->k <= most / 2)
+    return shared_fits(task, 4 * 48 * 1024 + 1024 + 4 * 16, why);
+  snprintf(why, RUNG_REASON,
+           "its extents have 31 bits, and these are %" PRId64 " products with m = %" PRId64
+           ", n = %" PRId64 ", k = %" PRId64,
+           p->batch, p->m, p->n, p->k);
+  return false;
+}
+
+/* Rounding and copying take launches of their own: below so many multiply-adds strict rungs, that
+ * are one, are as fast. */
+static bool pays(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  const double least = p->types.in == RUNG_F32 ? 0x1p28 : 0x1p24;
+  return p->flops / 2 >= least;
 }
 
 static bool is_batch(const rung_task *task, char why[RUNG_REASON]) {
@@ -93,6 +137,15 @@ static bool is_slender(const rung_task *task, char why[RUNG_REASON]) {
 #define ON_CHIP(least) \
   .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, .in_place = true, .capability = least
 #define ON_GPU ON_CHIP(75)
+
+#define ON_WGMMA(of_order)                                                      \
+  .family = RUNG_ON_GPU, .order = of_order, .in_place = true, .capability = 90, \
+  .hardware = "wgmma (compute capability 9.0)", .supports = has_wgmma, .pays = pays
+#define HALF(dtype)                                              \
+  {                                                              \
+    RUNG_TYPE(RUNG_F32) | RUNG_TYPE(dtype), RUNG_TYPE(RUNG_F32), \
+        RUNG_TYPE(RUNG_F32) | RUNG_TYPE(dtype)                   \
+  }
 
 static const int element_blocks[] = {256, 32, 64, 128, 512, 1024, 0};
 static const int square_blocks[] = {256, 16, 64, 1024, 0}; /* of 16, 4, 8 and 32 on a side */
@@ -132,6 +185,20 @@ static rung_row rows[] = {
     {ON_CHIP(90), .name = "tensor", .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F64)),
      .supports = tensor_fits,
      .idea = "tensor cores make the same chains, 16 by 8 of 16 steps at once"},
+    {ON_WGMMA(RUNG_CANONICAL), .name = "tensor-i8", .scratch_bytes = i8_scratch,
+     .types = {RUNG_TYPE(RUNG_I8), RUNG_TYPE(RUNG_I32), RUNG_TYPE(RUNG_I32)},
+     .idea = "tensor cores multiply bytes and add up in 32 bits: nothing is rounded, so any order "
+             "has the bits"},
+    {ON_WGMMA(RUNG_LOOSE), .name = "f16", .scratch_bytes = half_scratch, .types = HALF(RUNG_F16),
+     .idea = "tensor cores, factors in f16: f32 is rounded to 11 digits and a short range"},
+    {ON_WGMMA(RUNG_LOOSE), .name = "bf16", .scratch_bytes = half_scratch, .types = HALF(RUNG_BF16),
+     .idea = "tensor cores, factors in bf16: f32 is rounded to 8 digits"},
+    {ON_WGMMA(RUNG_LOOSE), .name = "tf32x3", .scratch_bytes = tf32x3_scratch,
+     .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)),
+     .idea = "every factor as a sum of two of TF32: three products, nearly all of f32's digits"},
+    {ON_WGMMA(RUNG_LOOSE), .name = "tf32", .scratch_bytes = tf32_scratch,
+     .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)),
+     .idea = "tensor cores, factors rounded to TF32: 11 digits and all of f32's range"},
     {ON_GPU, .name = "batch", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .supports = is_batch,
      .idea = "a warp a small matrix, the next one on its way meanwhile"},
     {ON_GPU, .name = "strips", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .supports = is_slender,

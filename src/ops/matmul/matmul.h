@@ -24,6 +24,9 @@
  *     |error| <= ((k + 2) eps + stored) (|alpha| |A||B| + |beta added|) + (k + 2) (|alpha| + 1)
  * tiny
  *
+ * Under RUNG_MATH_FAST rungs that are named in modes.h round f32 factors and add up on tensor
+ * cores: see docs/NUMERICS.md for what that may cost; f16 and bf16 factors stay what they are.
+ *
  * Least work: bytes = every element of every array once, flops = 2 batch m n k. */
 #ifndef RUNG_MATMUL_H
 #define RUNG_MATMUL_H

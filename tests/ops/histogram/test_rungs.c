@@ -71,10 +71,12 @@ static void sees_one_wrong_count(void **state) {
     const rung_row *serial = &histogram_operation.rows[0];
     assert_string_equal(serial->name, "serial");
     assert_int_equal(rung_row_launch(serial, &context->device)(&task), RUNG_OK);
-    histogram_cases.check(&test_case, RUNG_CANONICAL, &task.arrays[HISTOGRAM_COUNTS], &comparison);
+    histogram_cases.check(&test_case, &(rung_row){.name = "", .order = RUNG_CANONICAL},
+                          &task.arrays[HISTOGRAM_COUNTS], &comparison);
     assert_true(comparison.pass);
     results[cases[c].output][cases[c].at] += cases[c].add;
-    histogram_cases.check(&test_case, RUNG_CANONICAL, &task.arrays[HISTOGRAM_COUNTS], &comparison);
+    histogram_cases.check(&test_case, &(rung_row){.name = "", .order = RUNG_CANONICAL},
+                          &task.arrays[HISTOGRAM_COUNTS], &comparison);
     if (comparison.pass || comparison.wrong != 1 || comparison.first != cases[c].at ||
         comparison.output != cases[c].output || strstr(comparison.sentence, cases[c].part) == NULL)
       fail_msg("%s: \"%s\" does not say \"%s\"", cases[c].line, comparison.sentence, cases[c].part);

@@ -87,8 +87,15 @@ static void refuses_calls_and_sizes(void **state) {
   int64_t still[3] = {0, 0, 0};
   DLTensor a = tensor(x, f64, 2, shape, NULL), b = tensor(y, f64, 2, shape, NULL),
            c = tensor(out, f64, 2, shape, NULL), large = tensor(x, f64, 2, huge, still);
-  rung_call call = {.rung = "tf32"};
-  refused(1, &a, &b, 0, &c, &call, RUNG_UNKNOWN_NAME, "rung is \"tf32\"");
+  rung_call call = {.rung = "tf64"};
+  refused(1, &a, &b, 0, &c, &call, RUNG_UNKNOWN_NAME, "rung is \"tf64\"");
+  static const char *const loose[] = {"tf32", "tf32x3", "bf16", "f16"};
+  for (size_t k = 0; k < sizeof loose / sizeof *loose; k++) {
+    call = (rung_call){.rung = loose[k]};
+    refused(1, &a, &b, 0, &c, &call, RUNG_UNSUPPORTED, "math = RUNG_MATH_FAST) allows it");
+    call.math = RUNG_MATH_FAST;
+    refused(1, &a, &b, 0, &c, &call, RUNG_UNSUPPORTED, "it runs on GPUs only");
+  }
   call = (rung_call){.rung = "tiled"};
   refused(1, &a, &b, 0, &c, &call, RUNG_UNSUPPORTED, "GPUs only");
   refused(1, &large, &b, 0, &c, NULL, RUNG_TOO_LARGE, "a has more elements than fit in 64 bits");

@@ -36,7 +36,7 @@ correlate_wide correlate_reference_wide(const correlate_problem *p, const correl
                                         int64_t x);
 
 rung_status correlate_expect(rung_case *test_case, rung_error *error);
-void correlate_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+void correlate_check(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                      rung_comparison *comparison);
 void correlate_forget(rung_case *test_case); /* frees what correlate_expect() made */
 

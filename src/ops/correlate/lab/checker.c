@@ -274,13 +274,13 @@ static void explain(const rung_case *test_case, const char *data, rung_compariso
                    wanted, true);
 }
 
-void correlate_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+void correlate_check(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                      rung_comparison *comparison) {
   const correlate_problem *p = (const correlate_problem *)test_case->problem;
   expected *e = (expected *)test_case->expected;
   const int64_t bytes = row_bytes(p);
   /* Exact sums have one result, in whatever order. */
-  const bool strict_only = order == RUNG_CANONICAL || p->types.accumulate == RUNG_I64;
+  const bool strict_only = rung->order == RUNG_CANONICAL || p->types.accumulate == RUNG_I64;
   *comparison = (rung_comparison){.first = -1, .bound = bound_of(p), .worst = e->worst};
   if (!strict_only) {
     comparison->bound = comparison->worst = 0;

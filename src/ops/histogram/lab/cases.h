@@ -16,7 +16,7 @@ int64_t histogram_reference(const histogram_problem *problem, const double *edge
 enum { HISTOGRAM_BASE = 61 };
 
 rung_status histogram_expect(rung_case *test_case, rung_error *error);
-void histogram_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+void histogram_check(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                      rung_comparison *comparison);
 void histogram_forget(rung_case *test_case); /* frees what histogram_expect() made */
 

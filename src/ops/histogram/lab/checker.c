@@ -162,14 +162,14 @@ static void explain(const histogram_problem *p, int64_t results, uint64_t total,
              comparison->found, comparison->wanted, row, total, p->columns);
 }
 
-void histogram_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+void histogram_check(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                      rung_comparison *comparison) {
   const histogram_problem *p = (const histogram_problem *)test_case->problem;
   const int64_t *counts = (const int64_t *)outputs[0].data;
   const int64_t *outside = outputs[1].count > 0 ? (const int64_t *)outputs[1].data : NULL;
   uint64_t total = 0;
   int64_t row = -1; /* the first wrong one, and its sum */
-  int64_t *near = order == RUNG_TEXTBOOK ? near_edges(test_case) : NULL;
+  int64_t *near = rung->order == RUNG_TEXTBOOK ? near_edges(test_case) : NULL;
   *comparison = (rung_comparison){.first = -1};
   for (int64_t i = 0; i < p->rows; ++i) {
     uint64_t sum =

@@ -83,18 +83,14 @@ static __device__ inline S matmul_ended(const matmul_job<E, S> &job, const void 
   return added != nullptr ? matmul_fma(job.beta, static_cast<const S *>(added)[at], r) : r;
 }
 
-/* A chain's end: element (i, j) of matrix `batch` of C, which is there. */
+/* A chain's end: element `at` of C, to which element `from` of what is added belongs. */
 template <typename E, typename S>
-static __device__ inline void matmul_store(const matmul_job<E, S> &job, int64_t batch, int64_t i,
-                                           int64_t j, S t) {
-  const int64_t at = batch * job.cs.batch + i * job.cs.row + j * job.cs.column;
-  const int64_t from = batch * job.ds.batch + i * job.ds.row + j * job.ds.column;
+static __device__ inline void matmul_put(const matmul_job<E, S> &job, int64_t at, int64_t from,
+                                         S t) {
   static_cast<S *>(job.c)[at] = matmul_ended(job, job.added, from, t);
 }
-static __device__ inline void matmul_store(const matmul_job<uint16_t, float> &job, int64_t batch,
-                                           int64_t i, int64_t j, float t) {
-  const int64_t at = batch * job.cs.batch + i * job.cs.row + j * job.cs.column;
-  const int64_t from = batch * job.ds.batch + i * job.ds.row + j * job.ds.column;
+static __device__ inline void matmul_put(const matmul_job<uint16_t, float> &job, int64_t at,
+                                         int64_t from, float t) {
   const bool adds = job.added != nullptr;
   if (job.narrow)
     matmul_finish_half(t, job.alpha, job.beta, job.bfloat,
@@ -102,6 +98,14 @@ static __device__ inline void matmul_store(const matmul_job<uint16_t, float> &jo
                        static_cast<uint16_t *>(job.c) + at, 0);
   else
     static_cast<float *>(job.c)[at] = matmul_ended(job, job.added, from, t);
+}
+
+/* Element (i, j) of matrix `batch` of C, which is there. */
+template <typename E, typename S>
+static __device__ inline void matmul_store(const matmul_job<E, S> &job, int64_t batch, int64_t i,
+                                           int64_t j, S t) {
+  matmul_put(job, batch * job.cs.batch + i * job.cs.row + j * job.cs.column,
+             batch * job.ds.batch + i * job.ds.row + j * job.ds.column, t);
 }
 
 /* ---- a job from a task ------------------------------------------------------------------------

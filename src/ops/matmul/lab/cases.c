@@ -201,29 +201,19 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
       "n=21 m=9 k=40 batch=3 layout=tn alpha=2 " rest, SPECIAL("alpha=2 beta=1 layout=tt " rest)
 
 /* The first lines are tried with many block sizes. */
-static const char *const verify[] = {"n=33 m=65 k=34 type=f32 beta=0.5",
-                                     "n=40 m=19 k=21 type=f64 layout=tt",
-                                     SHAPES("type=f32"),
-                                     SHAPES("type=f64"),
-                                     LAYOUTS("n=128 m=64 k=32 type=f32"),
-                                     LAYOUTS("n=77 m=129 k=50 type=f64"),
-                                     "n=260 m=136 k=36 type=f32 layout=tn beta=1",
-                                     "n=196 m=140 k=37 type=f32 layout=nt beta=1",
-                                     "n=196 m=140 k=41 type=f64",
-                                     "n=1000 m=3 k=300 type=f32",
-                                     "n=260 m=5 k=70 type=f64 layout=tt beta=1",
-                                     "n=300 m=1 k=520 type=f64 layout=nt",
-                                     "n=48 m=300 k=600 type=f32 alpha=2 beta=1",
-                                     SPECIAL("type=f32 layout=nn beta=1"),
-                                     SPECIAL("type=f32 layout=tt"),
-                                     SPECIAL("type=f64 layout=nt alpha=-1"),
-                                     SPECIAL("type=f64 batch=2 beta=-2"),
-                                     SMALL("type=f16"),
-                                     SMALL("type=f16 narrow=1"),
-                                     SMALL("type=bf16"),
-                                     SMALL("type=bf16 narrow=1"),
-                                     SMALL("type=i8"),
-                                     NULL};
+static const char *const verify[] = {
+    "n=33 m=65 k=34 type=f32 beta=0.5", "n=40 m=19 k=21 type=f64 layout=tt", SHAPES("type=f32"),
+    SHAPES("type=f64"), LAYOUTS("n=128 m=64 k=32 type=f32"), LAYOUTS("n=77 m=129 k=50 type=f64"),
+    "n=260 m=136 k=36 type=f32 layout=tn beta=1", "n=196 m=140 k=37 type=f32 layout=nt beta=1",
+    "n=196 m=140 k=41 type=f64", "n=1000 m=3 k=300 type=f32",
+    "n=260 m=5 k=70 type=f64 layout=tt beta=1", "n=300 m=1 k=520 type=f64 layout=nt",
+    "n=48 m=300 k=600 type=f32 alpha=2 beta=1", SPECIAL("type=f32 layout=nn beta=1"),
+    SPECIAL("type=f32 layout=tt"), SPECIAL("type=f64 layout=nt alpha=-1"),
+    SPECIAL("type=f64 batch=2 beta=-2"), SMALL("type=f16"), SMALL("type=f16 narrow=1"),
+    SMALL("type=bf16"), SMALL("type=bf16 narrow=1"), SMALL("type=i8"),
+    /* As tensor cores read them: where they lie. */
+    "n=264 m=130 k=72 type=bf16 beta=1", "n=264 m=130 k=72 type=f16 narrow=1 layout=nt",
+    "n=136 m=259 k=144 type=i8 layout=nt beta=2", NULL};
 static const char *const bench[] = {"n=1024 type=f32",
                                     "n=4096 type=f32",
                                     "n=2048 type=f32",

@@ -4,6 +4,7 @@
 
 #include "lab/case.h"
 #include "ops/matmul/matmul.h"
+#include "ops/matmul/modes.h"
 
 extern const rung_cases matmul_cases;
 
@@ -33,11 +34,13 @@ typedef struct matmul_wide {
   long double sum, magnitude; /* alpha A B + beta added, and the magnitudes of all terms */
 } matmul_wide;
 matmul_wide matmul_reference_wide(const matmul_problem *p, const matmul_place *at, int64_t column);
-/* A row of the magnitudes, in double. */
-void matmul_reference_magnitudes(const matmul_problem *p, const matmul_place *at, double *row);
+/* A row of the magnitudes, in double; of factors that a mode rounds (NULL: none does), those that
+ * the mode's errors are parts of. */
+void matmul_reference_magnitudes(const matmul_problem *p, const matmul_mode *mode,
+                                 const matmul_place *at, double *row);
 
 rung_status matmul_expect(rung_case *test_case, rung_error *error);
-void matmul_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+void matmul_check(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                   rung_comparison *comparison);
 void matmul_forget(rung_case *test_case); /* frees what matmul_expect() made */
 

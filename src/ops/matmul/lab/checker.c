@@ -22,6 +22,7 @@ typedef struct expected {
   int64_t wrong, first; /* of those, elements beyond the contract's bound */
   double
       *magnitudes; /* of the base rows; NULL until an order that is not the contract's needs it */
+  const matmul_mode *mode; /* what they are magnitudes for */
 } expected;
 
 static double bound_of(const matmul_problem *p) {
@@ -31,11 +32,24 @@ static double bound_of(const matmul_problem *p) {
   return ((double)p->k + 2) * rung_traits_of(types.accumulate)->eps + stored;
 }
 
-/* What results of another order may differ by: both are within the contract's bound of the exact
- * ones, and of loose arithmetic f32 factors may have been cut to the ten bits of TF32's fraction.
- */
-static double other_bound(const matmul_problem *p, rung_order order) {
-  return 2 * bound_of(p) + (order == RUNG_LOOSE && p->types.in == RUNG_F32 ? 0x1p-9 : 0);
+/* What a loose rung rounds f32 factors to: what it is named for, else TF32; NULL: nothing. */
+static const matmul_mode *mode_of(const matmul_problem *p, const rung_row *rung) {
+  static const matmul_mode *const modes[] = {&matmul_tf32x3, &matmul_bf16, &matmul_f16};
+  if (rung->order != RUNG_LOOSE || p->types.in != RUNG_F32) return NULL;
+  const size_t length = strlen(rung->name);
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+    const size_t end = strlen(modes[i]->rung);
+    if (length >= end && strcmp(rung->name + length - end, modes[i]->rung) == 0) return modes[i];
+  }
+  return &matmul_tf32;
+}
+
+/* What results of another order may differ by from the contract's: these are within its bound of
+ * the exact ones; so are the textbook's. Tensor cores lose up to twice as much, and what rounding
+ * the factors costs. */
+static double other_bound(const matmul_problem *p, rung_order order, const matmul_mode *mode) {
+  if (order != RUNG_LOOSE) return 2 * bound_of(p);
+  return 3 * bound_of(p) + (mode != NULL ? 2 * mode->unit + mode->unit * mode->unit : 0);
 }
 
 static int64_t row_bytes(const matmul_problem *p) {
@@ -154,24 +168,39 @@ static void make_magnitudes(void *arg, int part, int64_t from, int64_t until) {
   (void)part;
   for (int64_t r = from; r < until; r++) {
     const matmul_place at = place_of(job->test_case, r);
-    matmul_reference_magnitudes(p, &at, job->into->magnitudes + r * p->n);
+    matmul_reference_magnitudes(p, job->into->mode, &at, job->into->magnitudes + r * p->n);
   }
 }
 
-static bool find_magnitudes(const rung_case *test_case, expected *e) {
+static bool find_magnitudes(const rung_case *test_case, const matmul_mode *mode, expected *e) {
   const matmul_problem *p = (const matmul_problem *)test_case->problem;
   const int64_t rows = matmul_base_batch(p) * matmul_base_rows(p);
   making job = {.test_case = test_case, .into = e};
-  if (e->magnitudes != NULL) return true;
-  e->magnitudes = (double *)malloc((size_t)(rows * p->n) * sizeof *e->magnitudes);
+  if (e->magnitudes != NULL && e->mode == mode) return true;
+  if (e->magnitudes == NULL)
+    e->magnitudes = (double *)malloc((size_t)(rows * p->n) * sizeof *e->magnitudes);
   if (e->magnitudes == NULL) return false;
+  e->mode = mode;
   rung_parallel_range(rung_processors(), rows, PARTS, make_magnitudes, &job);
   return true;
 }
 
+/* Whether tensor cores may make that value of a sum: a NaN is kept, an infinity may become one, and
+ * nothing is said where the magnitudes overflow. */
+static bool cores_may_make(const matmul_problem *p, const rung_wide_sum *sum, double most,
+                           double value) {
+  const rung_traits *in = rung_traits_of(p->types.accumulate), *out = rung_traits_of(p->types.out);
+  const double tiny = 2 * ((double)p->k + 2) * (fabs(p->alpha) + 1) * in->tiny + out->tiny;
+  if (isnan(sum->magnitude)) return isnan(value);
+  if (isinf(sum->magnitude)) return !isfinite(value);
+  if (sum->magnitude > most) return true;
+  return fabs(value - sum->wide) <= sum->bound * sum->magnitude + tiny;
+}
+
 /* A row of an order that is not the contract's: other bits are let pass within a bound. */
-static void check_loosely(const matmul_problem *p, const char *found, const char *strict,
-                          const double *magnitude, int64_t first, rung_comparison *comparison) {
+static void check_loosely(const matmul_problem *p, bool loose, const char *found,
+                          const char *strict, const double *magnitude, int64_t first,
+                          rung_comparison *comparison) {
   const rung_dtype dtype = p->types.out;
   const double most = rung_traits_of(dtype)->largest / 4;
   for (int64_t j = 0; j < p->n; j++) {
@@ -180,7 +209,9 @@ static void check_loosely(const matmul_problem *p, const char *found, const char
     const rung_wide_sum sum = {wanted, magnitude[j], comparison->bound};
     if (isfinite(wanted) && magnitude[j] <= most && magnitude[j] > 0)
       rung_compare_error(comparison, fabs(value - wanted) / magnitude[j]);
-    if (!rung_is_poison(dtype, found, j) && rung_sum_may_be(dtype, &sum, most, value))
+    const bool may_be =
+        loose ? cores_may_make(p, &sum, most, value) : rung_sum_may_be(dtype, &sum, most, value);
+    if (!rung_is_poison(dtype, found, j) && may_be)
       comparison->different++;
     else
       rung_compare_wrong(comparison, 0, first + j, value, wanted, rung_is_poison(dtype, found, j));
@@ -203,17 +234,20 @@ static void say_what_passed(const matmul_problem *p, const expected *e,
 }
 
 /* Integers have the contract's bits in every order. */
-void matmul_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+void matmul_check(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                   rung_comparison *comparison) {
   const matmul_problem *p = (const matmul_problem *)test_case->problem;
   expected *e = (expected *)test_case->expected;
   const int64_t bytes = row_bytes(p);
-  const bool strict_only = order == RUNG_CANONICAL || !rung_dtype_is_float(p->types.accumulate);
+  const bool loose = rung->order == RUNG_LOOSE,
+             strict_only =
+                 rung->order == RUNG_CANONICAL || !rung_dtype_is_float(p->types.accumulate);
   *comparison = (rung_comparison){.first = -1, .bound = bound_of(p), .worst = e->worst};
   if (!strict_only) {
-    comparison->bound = other_bound(p, order);
+    const matmul_mode *mode = mode_of(p, rung);
+    comparison->bound = other_bound(p, rung->order, mode);
     comparison->worst = 0;
-    if (!find_magnitudes(test_case, e)) {
+    if (!find_magnitudes(test_case, mode, e)) {
       snprintf(comparison->sentence, sizeof comparison->sentence,
                "no host memory for what results may differ by");
       return;
@@ -226,7 +260,7 @@ void matmul_check(const rung_case *test_case, rung_order order, const rung_view 
     if (strict_only)
       check_row(p, found, strict, r * p->n, comparison);
     else
-      check_loosely(p, found, strict, e->magnitudes + base * p->n, r * p->n, comparison);
+      check_loosely(p, loose, found, strict, e->magnitudes + base * p->n, r * p->n, comparison);
   }
   comparison->pass = comparison->wrong == 0 && e->wrong == 0;
   if (comparison->wrong > 0)

@@ -105,13 +105,21 @@ matmul_wide matmul_reference_wide(const matmul_problem *p, const matmul_place *a
   return wide;
 }
 
-void matmul_reference_magnitudes(const matmul_problem *p, const matmul_place *at, double *row) {
+/* How large a factor is where its rounding is concerned. */
+static double size_of(const matmul_mode *mode, double factor) {
+  if (mode == NULL) return fabs(factor);
+  return fabs(factor) > mode->beyond ? fabs(factor) * INFINITY : fabs(factor) + mode->least;
+}
+
+void matmul_reference_magnitudes(const matmul_problem *p, const matmul_mode *mode,
+                                 const matmul_place *at, double *row) {
   const line of = line_of(p, at);
   for (int64_t j = 0; j < p->n; j++) row[j] = 0;
   for (int64_t l = 0; l < p->k; l++) {
-    const double a = fabs(p->alpha * number(of.a, of.a_at + l * of.a_step));
+    const double a = fabs(p->alpha) * size_of(mode, number(of.a, of.a_at + l * of.a_step));
     const int64_t first = of.b_at + l * of.b_row;
-    for (int64_t j = 0; j < p->n; j++) row[j] += a * fabs(number(of.b, first + j * of.b_column));
+    for (int64_t j = 0; j < p->n; j++)
+      row[j] += a * size_of(mode, number(of.b, first + j * of.b_column));
   }
   for (int64_t j = 0; j < p->n && of.added != NULL; j++)
     row[j] += fabs(p->beta * number(of.added, of.added_at + j));

@@ -37,7 +37,7 @@ static inline double pairs_centred_edge(double width, int64_t k) {
 pairs_judging pairs_usual_judging(const pairs_problem *problem, bool report);
 
 rung_status pairs_expect(rung_case *test_case, rung_error *error);
-void pairs_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+void pairs_check(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                  rung_comparison *comparison);
 void pairs_forget(rung_case *test_case); /* frees what pairs_expect() made */
 

@@ -199,12 +199,12 @@ static bool may_be_near(const rung_case *test_case, rung_order order, const rung
          pairs_near_of(&t->problem, test_case->arrays, &expected->near);
 }
 
-void pairs_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+void pairs_check(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                  rung_comparison *comparison) {
   const pairs_case *t = (const pairs_case *)test_case->problem;
   const expected_pairs *expected = (const expected_pairs *)test_case->expected;
   *comparison = (rung_comparison){.first = -1};
-  if (may_be_near(test_case, order, outputs)) {
+  if (may_be_near(test_case, rung->order, outputs)) {
     pairs_near_check(test_case, &expected->near, expected->slots, outputs, comparison);
     return;
   }

@@ -22,7 +22,7 @@ double reduce_reference_wide(const reduce_problem *problem, const void *line, in
 enum { REDUCE_BASE = 61 };
 
 rung_status reduce_expect(rung_case *test_case, rung_error *error);
-void reduce_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+void reduce_check(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                   rung_comparison *comparison);
 void reduce_forget(rung_case *test_case); /* frees what reduce_expect() made */
 

@@ -123,21 +123,21 @@ static void explain(const rung_case *test_case, rung_order order, const char *da
   rung_compare_say(comparison, lines, "results", where, found, wanted, strict);
 }
 
-void reduce_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+void reduce_check(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                   rung_comparison *comparison) {
   const reduce_problem *problem = (const reduce_problem *)test_case->problem;
   const reduce_expected *expected = (const reduce_expected *)test_case->expected;
   const char *data = outputs[0].data;
-  *comparison = (rung_comparison){.first = -1, .bound = bound_of(problem, order)};
+  *comparison = (rung_comparison){.first = -1, .bound = bound_of(problem, rung->order)};
   for (int64_t j = 0; j < problem->outer * problem->inner; ++j) {
     const bool unwritten = rung_is_poison(problem->result, data, j);
     double error = 0;
-    const bool good = check_line(test_case, order, data, j, &error) && !unwritten;
+    const bool good = check_line(test_case, rung->order, data, j, &error) && !unwritten;
     if (error > comparison->worst) comparison->worst = error;
     if (!good)
       rung_compare_wrong(comparison, 0, j, rung_number_at(problem->result, data, j),
                          expected->wide[j], unwritten);
   }
   comparison->pass = comparison->wrong == 0;
-  if (!comparison->pass) explain(test_case, order, data, comparison);
+  if (!comparison->pass) explain(test_case, rung->order, data, comparison);
 }

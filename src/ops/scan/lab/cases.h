@@ -22,7 +22,7 @@ static inline int64_t scan_first_of(const scan_problem *problem, int64_t j) {
 }
 
 rung_status scan_expect(rung_case *test_case, rung_error *error);
-void scan_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+void scan_check(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                 rung_comparison *comparison);
 void scan_forget(rung_case *test_case); /* frees what scan_expect() made */
 

@@ -146,12 +146,12 @@ static void explain(const rung_case *test_case, rung_order order, const char *da
   rung_compare_say(comparison, problem->lines * columns, "elements", where, found, wanted, strict);
 }
 
-void scan_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+void scan_check(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                 rung_comparison *comparison) {
   const scan_problem *problem = (const scan_problem *)test_case->problem;
   const expected_scan *expected = (const expected_scan *)test_case->expected;
   const int64_t bytes = line_bytes(problem);
-  *comparison = (rung_comparison){.first = -1, .bound = bound_of(problem, order)};
+  *comparison = (rung_comparison){.first = -1, .bound = bound_of(problem, rung->order)};
   for (int64_t j = 0; j < problem->lines; ++j) {
     const int64_t base = j % SCAN_BASE * bytes;
     char *found =
@@ -164,8 +164,8 @@ void scan_check(const rung_case *test_case, rung_order order, const rung_view *o
     if (memcmp(line.found, line.strict, (size_t)bytes) == 0)
       comparison->worst = fmax(comparison->worst, expected->worst[j % SCAN_BASE]);
     else
-      check_line(problem, order, &line, comparison);
+      check_line(problem, rung->order, &line, comparison);
   }
   comparison->pass = comparison->wrong == 0;
-  if (!comparison->pass) explain(test_case, order, outputs[0].data, comparison);
+  if (!comparison->pass) explain(test_case, rung->order, outputs[0].data, comparison);
 }

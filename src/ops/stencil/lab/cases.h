@@ -41,7 +41,7 @@ double stencil_row_scale(const stencil_case *test_case, int64_t i);
 
 rung_status stencil_expect(rung_case *test_case, rung_error *error);
 void stencil_drop_expected(rung_case *test_case);
-void stencil_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+void stencil_check(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                    rung_comparison *comparison);
 
 #endif

@@ -232,15 +232,16 @@ static void check_stretch(void *arg, int stretch, int64_t from, int64_t until) {
   }
 }
 
-void stencil_check(const rung_case *test_case, rung_order order, const rung_view *outputs,
+void stencil_check(const rung_case *test_case, const rung_row *rung, const rung_view *outputs,
                    rung_comparison *comparison) {
   const stencil_case *t = test_case->problem;
   const stencil_problem *p = &t->problem;
   const int64_t small = 1 << 16;
-  judging job = {.test_case = test_case, .outputs = outputs, .order = order};
+  judging job = {.test_case = test_case, .outputs = outputs, .order = rung->order};
   char why[RUNG_REASON];
   memset(comparison, 0, sizeof *comparison);
-  if (order == RUNG_LOOSE && stencil_compose(p, &job.filter, why)) job.ends = stencil_ends_of(p);
+  if (rung->order == RUNG_LOOSE && stencil_compose(p, &job.filter, why))
+    job.ends = stencil_ends_of(p);
   const int threads = outputs[0].count < small ? 1 : rung_processors();
   rung_parallel_range(threads, p->rows, STRETCHES, check_stretch, &job);
   for (int s = 0; s < STRETCHES; s++) rung_compare_merge(comparison, &job.found[s]);
@@ -253,5 +254,5 @@ void stencil_check(const rung_case *test_case, rung_order order, const rung_view
            (long long)comparison->wrong, (long long)comparison->unwritten,
            comparison->output == 0 ? "out" : "means", (long long)(comparison->first / columns),
            (long long)(comparison->first % columns), comparison->found, comparison->wanted,
-           order == RUNG_CANONICAL ? " to the bit" : " within the bound");
+           rung->order == RUNG_CANONICAL ? " to the bit" : " within the bound");
 }
