@@ -45,6 +45,8 @@ if(RUNG_SANITIZE STREQUAL "address")
   set(rung_sim_stack_options --param=asan-use-after-return=0)
   list(APPEND rung_sim_options ${rung_sim_stack_options})
 else()
+  # Nobody unwinds the stack of a simulated thread but a debugger, which has tables of its own.
+  list(APPEND rung_sim_options -fno-asynchronous-unwind-tables)
   list(APPEND rung_sim_options -fsanitize=thread -fsanitize-coverage=trace-pc
        --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1)
   list(APPEND rung_sim_definitions RUNG_SIM_WATCHED=1)

@@ -291,7 +291,7 @@ void correlate_check(const rung_case *test_case, const rung_row *rung, const run
     }
   }
   for (int64_t k = 0; k < p->kernels; k++) {
-    const bounds bound = strict_only ? (bounds){0, 0} : bounds_of(p, k, order);
+    const bounds bound = strict_only ? (bounds){0, 0} : bounds_of(p, k, rung->order);
     comparison->bound = fmax(comparison->bound, bound.relative);
     for (int64_t y = 0; y < p->rows; y++) {
       const int64_t r = k * p->rows + y, base = k * e->rows + slot_of(p, e, y);
