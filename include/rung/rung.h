@@ -96,8 +96,8 @@ typedef struct rung_options {
                          CUDA rungs on the CPU; small, so that this is quick), "sim:h200",
                          "sim:h100", "sim:a100", "sim:t4" (the same with as many multiprocessors,
                          as much shared memory and of the capability that such a GPU has, so that
-                         rungs launch what they launch there), "auto" (default: the first CUDA device that works,
-                         else the CPU). Borrowed for the call. */
+                         rungs launch what they launch there), "auto" (default: the first CUDA
+                         device that works, else the CPU). Borrowed for the call. */
   int threads;        /* CPU threads; 0: as many as the process may use. 1 ... 4096. Where the
                          system gives fewer, a call goes on with those. */
   const char *isa;    /* CPU instruction set: "baseline", "avx2", "avx512", NULL: the best this
