@@ -418,7 +418,7 @@ static __global__ void __launch_bounds__(32 * SCAN_MOST_WARPS)
 
 /* Lines of so few elements that a thread has all of one. */
 template <typename S, int GROUPS>
-static __global__ void __launch_bounds__(SCAN_THREADS, GROUPS > 1 ? 3 : 6)
+static __global__ void __launch_bounds__(SCAN_THREADS, GROUPS > 1 ? 3 : 4)
     scan_few_kernel(scan_aside<S> aside) {
   constexpr int MOST = GROUPS * SCAN_GROUP;
   const int columns = (int)aside.columns;
