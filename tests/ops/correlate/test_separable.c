@@ -482,9 +482,8 @@ static void integers_stay_exact(void **state) {
   const DLTensor image = tensor(in, u16, 2, shape, NULL);
   rung_random random = {77};
   for (int i = 0; i < 30 * 50; i++) in[i] = (uint16_t)rung_random_next(&random);
-  for (int32_t scale = 1; scale > 0; scale = scale < 1 << 28 ? scale * 3 : -1) {
+  for (int32_t scale = 1; scale < INT32_MAX / 12; scale *= 3) { /* sums stay below 2^53 */
     int32_t taps[35];
-    const bool holds = (double)scale * 35 * 12 * 65535 < 0x1p53;
     const DLTensor kernel = tensor(taps, i32, 2, of_kernel, NULL);
     for (int i = 0; i < 35; i++) taps[i] = scale * (i / 7 - 1) * (i % 7 - 4);
     for (int c = 0; c < 2; c++) {
@@ -493,7 +492,7 @@ static void integers_stay_exact(void **state) {
       rung_call call = {.math = RUNG_MATH_FAST};
       assert_int_equal(rung_correlate(contexts[c], NULL, &image, &kernel, &out, NULL), RUNG_OK);
       assert_int_equal(rung_correlate(contexts[c], NULL, &image, &kernel, &two, &call), RUNG_OK);
-      if (holds && c == 0) assert_string_equal(call.used, "separable");
+      if (c == 0) assert_string_equal(call.used, "separable");
       assert_memory_equal(strict, fast, sizeof fast);
     }
   }
