@@ -51,6 +51,10 @@ enum { RUNG_EVENTS = 40 };
 /* The oldest GPUs that the CUDA kernels are compiled for. */
 enum { RUNG_LEAST_CAPABILITY = 75 };
 
+/* The GPUs that the simulated one can be like: it is its devices 1, 2 ... then, which count() does
+ * not count. */
+#define RUNG_SIM_MODELS "h200", "h100", "a100", "t4"
+
 /* Host memory, by how a GPU reaches it. */
 typedef enum rung_memory {
   RUNG_PAGEABLE,       /* ordinary: copies go by way of pinned buffers */
@@ -81,9 +85,6 @@ typedef struct rung_backend {
   const char *name; /* "cpu", "cuda", "sim" */
 
   /* -- what is here -- */
-  /* What the device can be told to be like, by name, as devices 1, 2 ...; ended by NULL. NULL: it
-   * cannot. */
-  const char *const *models;
   /* How many devices. 0 with RUNG_NO_DEVICE and the reason (no driver, driver too old). */
   rung_status (*count)(int *devices, rung_error *error);
   rung_status (*describe)(int index, rung_device *device, rung_error *error);

@@ -33,15 +33,18 @@ static bool cuda_index(const char *name, int *index) {
   return true;
 }
 
-/* "sim:a100", by the names that the simulator has. Where there is no simulator the first is as good
- * as any: what is wrong is said when it is looked for. */
+static const char *const models[] = {RUNG_SIM_MODELS};
+
+const char *rung_sim_model(int index) {
+  return index > 0 ? models[index - 1] : NULL;
+}
+
+/* "sim:a100". */
 static bool sim_model(const char *name, int *index) {
-  const rung_backend *sim = rung_backend_of(RUNG_SIM, NULL);
-  *index = 0;
   if (strncmp(name, "sim:", 4) != 0) return false;
-  if (sim == NULL) return true;
-  while (sim->models[*index] != NULL && strcmp(sim->models[*index], name + 4) != 0) ++*index;
-  return sim->models[(*index)++] != NULL;
+  for (*index = 1; *index <= (int)(sizeof models / sizeof *models); ++*index)
+    if (strcmp(models[*index - 1], name + 4) == 0) return true;
+  return false;
 }
 
 static rung_status read_name(const char *name, wish *wish, rung_error *error) {
@@ -72,7 +75,7 @@ static rung_status describe(rung_kind kind, int index, rung_device *device, rung
   int devices = 0;
   rung_status status = backend->count(&devices, error);
   if (status != RUNG_OK) return status;
-  if (index >= devices && backend->models == NULL)
+  if (index >= devices && kind != RUNG_SIM)
     return rung_fail(error, RUNG_NO_DEVICE,
                      "device is \"%s:%d\", but there %s %d such device%s; expected: "
                      "%s:0 ... %s:%d",

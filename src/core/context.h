@@ -64,7 +64,10 @@ rung_status rung_chunk_buffers(rung_context *context, size_t bytes, char **memor
 /* Releases all of it. */
 void rung_memory_release(rung_context *context);
 
-/* Resolves "auto", "cpu", "cuda", "cuda:1" and fills *device: no state is opened. */
+/* The GPU that device `index` of the simulator is like; NULL: itself. */
+const char *rung_sim_model(int index);
+
+/* Resolves "auto", "cpu", "cuda", "cuda:1", "sim:t4" and fills *device: no state is opened. */
 rung_status rung_find_device(const char *name, rung_device *device, rung_error *error);
 
 /* Whether a view's memory can be used on this context's device without staging. A simulated GPU

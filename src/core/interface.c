@@ -24,9 +24,8 @@ static void describe(const rung_device *device, rung_device_info *made) {
 
 static rung_device_info begin(rung_kind kind, int index) {
   rung_device_info made = {.kind = rung_kind_name(kind), .index = index, .available_bytes = -1};
-  const rung_backend *backend = index > 0 ? rung_backend_of(kind, NULL) : NULL;
-  if (backend != NULL && backend->models != NULL)
-    snprintf(made.device, sizeof made.device, "%s:%s", made.kind, backend->models[index - 1]);
+  if (kind == RUNG_SIM && index > 0)
+    snprintf(made.device, sizeof made.device, "%s:%s", made.kind, rung_sim_model(index));
   else
     snprintf(made.device, sizeof made.device, kind == RUNG_CUDA ? "%s:%d" : "%s", made.kind, index);
   return made;

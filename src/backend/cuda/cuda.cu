@@ -309,7 +309,6 @@ static bool is_pinned(rung_state *state, const void *memory) {
 const rung_backend rung_cuda_backend = {
     RUNG_CUDA,
     "cuda",
-    nullptr, /* models */
     rung_cuda_count,
     rung_cuda_describe,
     rung_cuda_facts,

@@ -31,9 +31,9 @@ static const sim_model models[] = {
     {" like an A100", 80, 108, 2048, 40 << 20, 163 << 10, 164 << 10},
     {" like a T4", 75, 40, 1024, 4 << 20, 64 << 10, 64 << 10},
 };
-static const char *const names_of_models[] = {"h200", "h100", "a100", "t4", NULL};
-_Static_assert(sizeof models / sizeof *models == sizeof names_of_models / sizeof(char *),
-               "a name for each, but the first");
+_Static_assert(sizeof models / sizeof *models ==
+                   1 + sizeof(const char *[]){RUNG_SIM_MODELS} / sizeof(char *),
+               "a name for each but the first");
 
 static rung_status sim_describe(int index, rung_device *device, rung_error *error) {
   rung_device host;
@@ -256,7 +256,6 @@ static void sim_examine(rung_state *state, bool on, uint64_t seed) {
 const rung_backend rung_sim_backend = {
     .kind = RUNG_SIM,
     .name = "sim",
-    .models = names_of_models,
     .count = sim_count,
     .describe = sim_describe,
     .facts = sim_facts,

@@ -5,11 +5,22 @@
 
 #include "ops/matmul/matmul.h"
 
-/* A panel of B, MATMUL_K by two vectors, stays in the first-level cache while all panels of A's
- * block go by; the block, MATMUL_M by MATMUL_K, in the second-level cache while all of B's panels
- * do; and these, MATMUL_K by MATMUL_N, in the last-level one. All are multiples of every kernel's
- * tile. */
-enum { MATMUL_K = 256, MATMUL_M = 240, MATMUL_N = 4096 };
+/* A block of A, MATMUL_M by MATMUL_K or as many rows as that cache holds, stays in the second-level
+ * cache while all panels of B, MATMUL_K by two vectors, go by, each of them once for all of the
+ * block; and these, MATMUL_K by MATMUL_N, in the last-level one. C is loaded and stored once in
+ * MATMUL_K multiply-adds, which is what bounds MATMUL_K from below. All are multiples of every
+ * kernel's tile. */
+enum { MATMUL_K = 512, MATMUL_M = 240, MATMUL_LEAST_M = 60, MATMUL_N = 4096 };
+
+/* Rows of a block. */
+static inline int64_t matmul_block_rows(const rung_device *device, int64_t size) {
+  int64_t bytes = 0;
+  for (int i = 0; i < RUNG_CACHES; i++)
+    if (device->caches[i].level == 2) bytes = device->caches[i].bytes / device->processors;
+  const int64_t rows = bytes / (MATMUL_K * size) / MATMUL_LEAST_M * MATMUL_LEAST_M;
+  if (bytes == 0 || rows > MATMUL_M) return MATMUL_M;
+  return rows > MATMUL_LEAST_M ? rows : MATMUL_LEAST_M;
+}
 
 /* Products of so few rows read B once, in strips of columns whose chains have so many bytes. */
 enum { MATMUL_THIN = 8, MATMUL_STRIP = 1 << 14 };

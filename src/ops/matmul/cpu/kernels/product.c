@@ -16,6 +16,7 @@ typedef struct product {
   int64_t chains_row, chains_first; /* the first column's */
   int64_t j, n;                     /* the columns under way */
   int64_t l, k;                     /* and the block of k */
+  int64_t most;                     /* rows of a block */
   int64_t block, row_blocks, groups, group;
 } product;
 
@@ -108,7 +109,7 @@ static void run_block(void *arg, int64_t chunk, int thread) {
 /* How the rows, and where there are too few of them for all threads the columns, are dealt out. */
 static void deal(product *job) {
   const int64_t rows = job->of->rows, width = job->of->columns, m = job->at.p->m;
-  const int64_t panels = (job->n + width - 1) / width, most = MATMUL_M * job->threads;
+  const int64_t panels = (job->n + width - 1) / width, most = job->most * job->threads;
   const int64_t blocks = (m + most - 1) / most * job->threads; /* as many for each thread */
   job->block = ((m + blocks - 1) / blocks + rows - 1) / rows * rows;
   job->row_blocks = (m + job->block - 1) / job->block;
@@ -147,6 +148,7 @@ static void run_one(const rung_task *task, int64_t batch, int threads, char *scr
   product job = {.at = matmul_matrix(task, batch), .threads = threads};
   if (RUNG_ENTRY(matmul_unpacked)(&job.at, threads)) return;
   job.of = matmul_kernels_of(p);
+  job.most = matmul_block_rows(task->device, job.of->size);
   job.b = scratch;
   job.a = scratch + parts.b;
   job.a_bytes = parts.a;

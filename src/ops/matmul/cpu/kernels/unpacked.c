@@ -8,7 +8,8 @@ enum {
   NEAR = 1 << 16,  /* of a B whose columns are read fast as they lie; of a larger one so many rows
                       at least pay for packing a tile's columns */
   PAYS = 32,
-  FEW = 4 /* rows, whose chains do not fill a multiply-add's latency */
+  DEEP = 256, /* elements of k that a tile's columns are packed of, at most */
+  FEW = 4     /* rows, whose chains do not fill a multiply-add's latency */
 };
 
 typedef struct product {
@@ -53,8 +54,8 @@ static void run_tile(const product *job, const panel *of, int64_t i, int64_t row
  * made twice. */
 static void run_rows(void *arg, int64_t chunk, int thread) {
   union {
-    double aligned[MATMUL_K * 128 / 8];
-    char bytes[MATMUL_K * 128];
+    double aligned[DEEP * 128 / 8];
+    char bytes[DEEP * 128];
   } packed;
   const product *job = (const product *)arg;
   const matmul_at *at = job->at;
@@ -84,7 +85,7 @@ static void run_small(product *job, int threads) {
   const matmul_problem *p = job->at->p;
   const int64_t rows = job->of->rows, each = (p->m + threads - 1) / threads;
   job->packs = p->n < job->of->columns ||
-               (p->k * p->n * job->of->size > NEAR && p->m >= PAYS && p->k <= MATMUL_K);
+               (p->k * p->n * job->of->size > NEAR && p->m >= PAYS && p->k <= DEEP);
   job->block = (each + rows - 1) / rows * rows;
   rung_parallel(threads, (p->m + job->block - 1) / job->block, run_rows, job);
 }
@@ -93,7 +94,7 @@ static bool is_small(const product *job) {
   const matmul_problem *p = job->at->p;
   const int64_t size = job->of->size;
   return p->k * p->n * size <= SMALL && p->m * p->k * size <= SMALL &&
-         (p->n >= job->of->columns || p->k <= MATMUL_K);
+         (p->n >= job->of->columns || p->k <= DEEP);
 }
 
 /* ---- few rows ---------------------------------------------------------------------------------
