@@ -36,6 +36,37 @@ while read -r option; do
   grep -qxe "$option" <<<"$everything" || complain "no verb takes $option of the manual"
 done < <(grep -oE -- '--[a-z]+(-[a-z]+)*' <<<"$page" | sort -u)
 
+# The examples of librung(3) compile.
+{
+  cat <<'C'
+#include <rung/ranks.h>
+#include <stdio.h>
+void print_fact(void *to, const char *key, const char *value);
+rung_status examples(rung_context *c, float *data, float *gpu_data, int64_t thousand,
+                     rung_managed *from_numpy, DLTensor x, DLTensor y, DLTensor means,
+                     DLTensor turned, DLTensor square, DLTensor kernel, DLTensor counts,
+                     DLTensor places, DLTensor part, DLTensor sums, DLTensor total,
+                     rung_radiator_model radiator, rung_bins ten, const int64_t *counted, double n,
+                     double volume, double *g);
+rung_status examples(rung_context *c, float *data, float *gpu_data, int64_t thousand,
+                     rung_managed *from_numpy, DLTensor x, DLTensor y, DLTensor means,
+                     DLTensor turned, DLTensor square, DLTensor kernel, DLTensor counts,
+                     DLTensor places, DLTensor part, DLTensor sums, DLTensor total,
+                     rung_radiator_model radiator, rung_bins ten, const int64_t *counted, double n,
+                     double volume, double *g) {
+  struct { rung_ranks ranks; } mpi = {{0}};
+  rung_status bad = RUNG_OK;
+C
+  awk '/^\.SH CALLS/ { on = 1 } /^\.SH RETURN/ { on = 0 } !on { next }
+    /^\.EX/ { print "  {"; code = 1; next } /^\.EE/ { print "  }"; code = 0 }
+    code { gsub(/\\e/, "\\"); print }' "$root/man/librung.3"
+  echo '  return bad; }'
+} >"${TMPDIR:-/tmp}/examples-$$.c"
+trap 'rm -f "${TMPDIR:-/tmp}/examples-$$.c"' EXIT
+[ "$(grep -c '^  {' "${TMPDIR:-/tmp}/examples-$$.c")" -ge 28 ] || complain "librung(3) lacks examples"
+"${CC:-cc}" -std=c17 -Wall -Wextra -Wno-unused -fsyntax-only -I "$root/include" \
+  "${TMPDIR:-/tmp}/examples-$$.c" || complain "an example of librung(3) does not compile"
+
 # Every operation stands in the manual, and its jobs' keys in the help.
 operations=$("$RUNG" ladder | awk -F: '/^[a-z]+:/ { print $1 }')
 [ -n "$operations" ] || complain "rung ladder lists no operations"

@@ -269,7 +269,8 @@ static rung_row rows[] = {
     {RELAUNCHED, .name = "finish-relaunch",
      .idea = "the same kernel in a loop over the blocks' results, until one is left"},
     {RELAUNCHED, .name = "finish-recursion",
-     .idea = "the blocks' results are an array like any other: the function calls itself"},
+     .idea = "the blocks' results are an array like any other: the function calls itself (by the "
+             "kernels of shuffle)"},
     {FOLDED, .name = "finish-last-block",
      .idea = "one launch: blocks count themselves in, and a line's last adds up the results",
      .supports = counts_blocks, .scratch_bytes = last_block_scratch},
