@@ -152,8 +152,16 @@ static bool dtype_of(uint16_t format, uint16_t bits, rung_dtype *dtype) {
   return false;
 }
 
+/* A row of a fax takes a bit at least, and of data that end early the library makes rows for ever.
+ */
+static bool is_short_fax(const tiff_work *work, uint16_t compression, uint32_t rows) {
+  const bool fax = compression == COMPRESSION_CCITTRLE || compression == COMPRESSION_CCITTRLEW ||
+                   compression == COMPRESSION_CCITTFAX3 || compression == COMPRESSION_CCITTFAX4;
+  return fax && rows / 8 > work->reader->in.all;
+}
+
 /* What the samples are; *channels of what comes out. */
-static rung_status examine(tiff_work *work, rung_dtype *dtype, int64_t *channels) {
+static rung_status examine(tiff_work *work, uint32_t rows, rung_dtype *dtype, int64_t *channels) {
   uint16_t format = SAMPLEFORMAT_UINT, planes = PLANARCONFIG_CONTIG, compression = 0;
   lib.TIFFGetFieldDefaulted(work->tiff, TIFFTAG_BITSPERSAMPLE, &work->bits);
   lib.TIFFGetFieldDefaulted(work->tiff, TIFFTAG_SAMPLESPERPIXEL, &work->samples);
@@ -167,6 +175,10 @@ static rung_status examine(tiff_work *work, rung_dtype *dtype, int64_t *channels
     lib.TIFFSetField(work->tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
   else if (work->light > PHOTOMETRIC_PALETTE)
     return refuse(work, "its colours are neither grey, RGB nor a palette");
+  if (is_short_fax(work, compression, rows)) {
+    work->said[0] = '\0'; /* of a tag, perhaps, that nobody needs */
+    return refuse(work, "truncated: so many rows cannot be in so small a file");
+  }
   if (work->samples < 1 || work->samples > 4) return refuse(work, "it has not 1 ... 4 channels");
   if (planes != PLANARCONFIG_CONTIG && work->samples > 1)
     return refuse(work, "its channels are apart; expected: side by side");
@@ -221,7 +233,7 @@ static rung_status open_reader(array_reader *reader) {
   void *profile = NULL;
   lib.TIFFGetField(work->tiff, TIFFTAG_IMAGEWIDTH, &width);
   lib.TIFFGetField(work->tiff, TIFFTAG_IMAGELENGTH, &height);
-  status = examine(work, &dtype, &channels);
+  status = examine(work, height, &dtype, &channels);
   if (!status) status = array_is_image(reader, dtype, height, width, channels, 0);
   if (!status) status = make_room(work, width);
   if (!status && lib.TIFFGetField(work->tiff, TIFFTAG_ICCPROFILE, &bytes, &profile))

@@ -406,7 +406,12 @@ static void large_claims(void **state) {
     memcpy(bytes + whole - 14, "\xff\xd9", 2);
     put_file(bytes, whole);
     assert_int_not_equal(tried(), RUNG_OK);
-  }
+  } /* Rows that the library would make up. */
+  rung_error error = {0};
+  file_array array;
+  const rung_status status = array_read(IMAGES "/fax.tiff", &array, &error);
+  if (status != RUNG_UNSUPPORTED)
+    assert_non_null(strstr(error.sentence, "so many rows cannot be in"));
 }
 
 static void types(void **state) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes the images of this folder (Pillow, netpbm, libtiff-tools): one picture of 7 x 5 pixels, as
 tests/unit/test_array.c works it out, in what Rung reads and does not write. Not needed by a test."""
+import struct
 import subprocess
 
 import numpy as np
@@ -26,6 +27,14 @@ Image.fromarray(colours).save("lzw.tiff", compression="tiff_lzw")
 subprocess.run("tiffcp -t -w 16 -l 16 -c none lzw.tiff tiles.tiff", shell=True, check=True)
 subprocess.run("tiffcp -B -c none lzw.tiff big-endian.tiff", shell=True, check=True)
 subprocess.run("tiffcp -p separate -c none lzw.tiff apart.tiff", shell=True, check=True)
+# A fax of 9223 by 65531 in 8 bytes.
+tags = [(256, 3, 9223), (257, 4, 65531), (258, 3, 1), (259, 3, 4), (262, 3, 1), (273, 4, 8),
+        (277, 3, 1), (278, 4, 65531), (279, 4, 8)]
+with open("fax.tiff", "wb") as file:
+    file.write(struct.pack("<2sHI8sH", b"II", 42, 16, b"\xff" * 8, len(tags)))
+    for tag, kind, value in tags:
+        file.write(struct.pack("<HHII", tag, kind, 1, value))
+    file.write(bytes(4))
 
 profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 notes = PngImagePlugin.PngInfo()
