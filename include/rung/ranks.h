@@ -89,6 +89,25 @@ RUNG_API rung_status rung_histogram_ranks(rung_context *context, const rung_rank
                                           const rung_bins *bins, const DLTensor *in,
                                           DLTensor *counts, DLTensor *outside, rung_call *call);
 
+/* As rung_pairs() of all ranks' points: every rank gets all counts, outside and sums.
+ *
+ * a:     this rank's part of the set, (n, 3) with n >= 0; weights and molecules, where there are
+ *        any, are given by every rank, those of its points.
+ * b:     NULL in all ranks: pairs within a; or this rank's part of the other set, whose parts need
+ *        not be as long as a's. At most 2^31 - 1 points of a set in all ranks.
+ * box, bins: the same in all ranks; so are weights and molecules, and whether sums are asked for.
+ * counts, outside, sums: as in rung_pairs(). `outside` NULL the same in all ranks is not asked for.
+ * call:  NULL, or as always; `used` is what ran here last, NULL where there was nothing to count.
+ *
+ * Every rank gets all points, and counts as many pairs as any other: it takes 12 (f32) or 24 bytes
+ * of host memory for every point of all ranks, 8 more with sums and 8 with molecules, and 8 bytes a
+ * bin and rank, 24 with sums. That is what ranks send each other, too, beside some 3 KB. */
+RUNG_API rung_status rung_pairs_ranks(rung_context *context, const rung_ranks *ranks,
+                                      const rung_points *a, const rung_points *b,
+                                      const rung_box *box, const rung_distances *bins,
+                                      DLTensor *counts, DLTensor *outside, DLTensor *sums,
+                                      rung_call *call);
+
 #ifdef __cplusplus
 }
 #endif

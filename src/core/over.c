@@ -47,7 +47,8 @@ typedef struct run {
   int count, room;
   int64_t origin; /* of the piece that is being run */
   message mine;
-  char *all; /* messages */
+  char *all;     /* messages */
+  int64_t *ends; /* where each rank's begins in them, and the end of all */
   void *state;
   rung_view outputs[RUNG_TASK_ARRAYS];
 } run;
@@ -114,10 +115,11 @@ static rung_status make_ready(run *r, rung_status status) {
     r->room = 8;
     if (over->single) r->room += (int)(4 * over->family + part_of(r)->count / longest);
     r->firsts = ask(&bytes, ranks + 1, sizeof *r->firsts);
+    r->ends = ask(&bytes, ranks + 1, sizeof *r->ends);
     r->pieces = ask(&bytes, (size_t)r->room, sizeof *r->pieces);
     r->copies = ask(&bytes, over->tile > 1 ? (size_t)(COPIES * (over->tile + 1)) : 0,
                     (size_t)element_of(r));
-    there &= r->firsts != NULL && r->pieces != NULL && r->copies != NULL;
+    there &= r->firsts != NULL && r->ends != NULL && r->pieces != NULL && r->copies != NULL;
   }
   if (there) return status;
   free(m->words); /* the word goes without it */
@@ -126,7 +128,7 @@ static rung_status make_ready(run *r, rung_status status) {
 }
 
 static void give_back(run *r) {
-  void *memory[] = {r->meeting.words, r->meeting.parcels, r->firsts, r->pieces,
+  void *memory[] = {r->meeting.words, r->meeting.parcels, r->firsts, r->ends, r->pieces,
                     r->copies,        r->mine.data,       r->all,    r->state};
   for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) free(memory[i]);
   for (int a = 0; a < RUNG_TASK_ARRAYS; a++) free(r->outputs[a].data);
@@ -135,30 +137,9 @@ static void give_back(run *r) {
 /* ---- elements of tiles that are cut ------------------------------------------------------------
  */
 
-static rung_status copy_box(void *user, const rung_view *box, int64_t before) {
-  const rung_view to =
-      rung_view_compact((char *)user + before * (int64_t)rung_dtype_bytes(box->dtype), box->dtype,
-                        box->ndim, box->shape);
-  rung_view_copy(&to, box);
-  return RUNG_OK;
-}
-
 /* [first, end) of the whole, from the part to host memory. */
 static rung_status fetch(const run *r, int64_t first, int64_t end, char *to) {
-  rung_context *context = r->context;
-  const rung_range from = {part_of(r), first - r->first, end - first};
-  const size_t bytes = (size_t)(from.count * element_of(r));
-  void *memory;
-  if (from.count <= 0) return RUNG_OK;
-  if (from.view->place == RUNG_HOST)
-    return rung_view_boxes(from.view, from.first, from.count, copy_box, to);
-  rung_status status = rung_scratch(context, bytes, &memory);
-  if (status == RUNG_OK) status = rung_pack_range(context, &from, memory);
-  if (status == RUNG_OK)
-    status =
-        context->backend->copy(context->state, to, memory, bytes, RUNG_TO_HOST, &context->error);
-  return status == RUNG_OK ? context->backend->synchronize(context->state, &context->error)
-                           : status;
+  return rung_fetch(r->context, &(rung_range){part_of(r), first - r->first, end - first}, to);
 }
 
 /* What the word before has said: where everybody's part lies. */
@@ -176,13 +157,6 @@ static rung_status locate(run *r) {
   r->end = r->firsts[m->ranks.rank + 1];
   r->total = r->firsts[m->ranks.count];
   return r->over->whole(&r->context->error, r->total, r->over);
-}
-
-/* What has come cut short is this rank's failure, and a word says so; *own keeps an earlier one. */
-static rung_status still_there(const rung_meeting *m, rung_status moved, rung_status *own) {
-  if (m->broken) return moved;
-  if (*own == RUNG_OK) *own = moved;
-  return RUNG_OK;
 }
 
 /* Sends what it has of the tile that its part ends within, and gets what others have of the one
@@ -209,7 +183,7 @@ static rung_status trade(run *r, rung_status *own) {
   if (*own == RUNG_OK && r->first > begin)
     *own = fetch(r, r->first, lesser(r->end, tile_end(r, begin)),
                  copy_at(r, HEAD) + (r->first - begin) * element);
-  return still_there(m, rung_ranks_move(m, sends, receives), own);
+  return rung_ranks_missing(m, rung_ranks_move(m, sends, receives), own);
 }
 
 /* ---- pieces ------------------------------------------------------------------------------------
@@ -368,9 +342,10 @@ static rung_piece block_of(const run *r) {
 static rung_status make_room(run *r) {
   const rung_job *job = &r->over->job;
   const rung_piece block = block_of(r);
-  size_t bytes = 0, all = 0;
-  for (int k = 0; k < r->meeting.ranks.count; k++) all += (size_t)r->meeting.words[k].number;
-  r->all = ask(&bytes, all, 1);
+  const int ranks = r->meeting.ranks.count;
+  size_t bytes = 0;
+  for (int k = 0; k < ranks; k++) r->ends[k + 1] = r->ends[k] + r->meeting.words[k].number;
+  r->all = ask(&bytes, (size_t)r->ends[ranks], 1);
   r->state = ask(&bytes, job->cut->state_bytes(r->over->problem, &block), 1);
   bool there = r->all != NULL && r->state != NULL;
   for (int a = job->inputs; a < job->arrays && !job->cut->again; a++) {
@@ -414,14 +389,10 @@ static rung_status put_together(run *r) {
   const rung_job *job = &r->over->job;
   const rung_piece block = block_of(r);
   rung_status status = RUNG_OK;
-  char *at = r->all;
-  for (int k = 0; k < r->meeting.ranks.count; k++) {
-    const size_t bytes = (size_t)r->meeting.words[k].number;
-    if (!take_results(r, at, bytes))
+  for (int k = 0; k < r->meeting.ranks.count; k++)
+    if (!take_results(r, r->all + r->ends[k], (size_t)(r->ends[k + 1] - r->ends[k])))
       return rung_fail(&r->context->error, RUNG_RANKS_FAILED,
                        "rank %d sent results of parts that are none", k);
-    at += bytes;
-  }
   job->cut->finish(r->over->problem, &block, r->state, r->outputs);
   if (job->cut->again) return run_pieces(r, RUNG_AGAIN, false);
   for (int a = job->inputs; a < job->arrays && status == RUNG_OK; a++)
@@ -444,11 +415,23 @@ static rung_status go_on(run *r) {
   if ((status = rung_ranks_meet(m, own, (int64_t)r->mine.used)) != RUNG_OK) return status;
   own = make_room(r);
   if ((status = rung_ranks_meet(m, own, (int64_t)r->mine.used)) != RUNG_OK) return status;
-  status = still_there(m, rung_ranks_gather(m, r->mine.data, r->all), &own);
+  if (r->mine.used > 0) memcpy(r->all + r->ends[m->ranks.rank], r->mine.data, r->mine.used);
+  status = rung_ranks_missing(m, rung_ranks_gather(m, r->ends, 1, r->all), &own);
   if (status != RUNG_OK) return status;
   if (own == RUNG_OK) own = put_together(r);
   if (own == RUNG_OK) own = r->context->backend->synchronize(r->context->state, &r->context->error);
   return rung_ranks_meet(m, own, 0);
+}
+
+rung_status rung_over_enter(rung_context *context, const rung_call *call, rung_call *known,
+                            bool *begun) {
+  const rung_status status = rung_call_begin(context, call, known);
+  *begun = status == RUNG_OK;
+  if (status == RUNG_OK && context->capturing)
+    return rung_fail(&context->error, RUNG_BAD_PLACE,
+                     "the stream is under capture, and ranks wait for each other; expected: "
+                     "another stream");
+  return status;
 }
 
 rung_status rung_over_run(rung_context *context, const rung_ranks *ranks, rung_status status,
@@ -456,14 +439,7 @@ rung_status rung_over_run(rung_context *context, const rung_ranks *ranks, rung_s
   run r = {.context = context, .over = over};
   r.meeting = (rung_meeting){.ranks = *ranks, .error = &context->error, .job = over->name};
   bool begun = false;
-  if (status == RUNG_OK) {
-    status = rung_call_begin(context, call, &r.known);
-    begun = status == RUNG_OK;
-  }
-  if (status == RUNG_OK && context->capturing)
-    status = rung_fail(&context->error, RUNG_BAD_PLACE,
-                       "the stream is under capture, and ranks wait for each other; expected: "
-                       "another stream");
+  if (status == RUNG_OK) status = rung_over_enter(context, call, &r.known, &begun);
   if (status == RUNG_OK) status = rung_run_reaches(context, &over->job);
   status = make_ready(&r, status);
   status = rung_ranks_meet(&r.meeting, status, status == RUNG_OK ? part_of(&r)->count : 0);

@@ -43,6 +43,10 @@ extern "C" {
 rung_status rung_over_run(rung_context *context, const rung_ranks *ranks, rung_status status,
                           rung_over *over, rung_call *call);
 
+/* rung_call_begin(), and refuses a stream under capture. *begun: rung_call_end() is to come. */
+rung_status rung_over_enter(rung_context *context, const rung_call *call, rung_call *known,
+                            bool *begun);
+
 /* rung_begin(), and where that fails the other ranks hear of it. */
 rung_status rung_over_begin(rung_context *context, const rung_ranks *given, rung_ranks *ranks);
 

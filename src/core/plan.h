@@ -118,7 +118,11 @@ extern "C" {
  * when the results are there. */
 rung_status rung_run(rung_context *context, rung_job *job, rung_call *call);
 
-/* Runs a stretch of a job, between rung_call_begin() and rung_call_end(). */
+/* Runs a job between rung_call_begin() and rung_call_end(). */
+rung_status rung_run_job(rung_context *context, rung_job *job, const rung_call *known,
+                         const char **used);
+
+/* Runs a stretch of a job, likewise. */
 rung_status rung_run_stretch(rung_context *context, const rung_job *job, const rung_call *known,
                              rung_stretch *stretch, const char **used);
 

@@ -5,6 +5,13 @@
 
 #include "core/layout.h"
 
+uint64_t rung_ranks_hash(const void *data, size_t bytes) {
+  uint64_t hash = 14695981039346656037u;
+  for (size_t i = 0; i < bytes; i++)
+    hash = (hash ^ ((const unsigned char *)data)[i]) * 1099511628211u;
+  return hash;
+}
+
 rung_status rung_ranks_read(rung_error *error, const rung_ranks *given, rung_ranks *known) {
   const rung_status status = rung_read_struct(error, "ranks", &rung_ranks_layout, given, known);
   if (status != RUNG_OK) return status;
@@ -60,19 +67,27 @@ rung_status rung_ranks_move(rung_meeting *m, int sent, int received) {
   return move(m, m->parcels, sent, m->parcels + sent, received);
 }
 
-rung_status rung_ranks_gather(rung_meeting *m, void *mine, char *all) {
+static rung_parcel parcel_of(int rank, char *all, const int64_t *firsts, int from, size_t each) {
+  return (rung_parcel){rank, all + (size_t)firsts[from] * each,
+                       (size_t)(firsts[from + 1] - firsts[from]) * each, 0};
+}
+
+rung_status rung_ranks_gather(rung_meeting *m, const int64_t *firsts, size_t each, char *all) {
   const int me = m->ranks.rank;
   int sends = 0, receives = 0;
   for (int r = 0; r < m->ranks.count; r++)
-    if (r != me && m->words[me].number > 0)
-      m->parcels[sends++] = (rung_parcel){r, mine, (size_t)m->words[me].number, 0};
-  for (int r = 0; r < m->ranks.count; r++) {
-    const size_t bytes = (size_t)m->words[r].number;
-    if (r == me && bytes > 0) memcpy(all, mine, bytes);
-    if (r != me && bytes > 0) m->parcels[sends + receives++] = (rung_parcel){r, all, bytes, 0};
-    all += bytes;
-  }
+    if (r != me && firsts[me] < firsts[me + 1])
+      m->parcels[sends++] = parcel_of(r, all, firsts, me, each);
+  for (int r = 0; r < m->ranks.count; r++)
+    if (r != me && firsts[r] < firsts[r + 1])
+      m->parcels[sends + receives++] = parcel_of(r, all, firsts, r, each);
   return rung_ranks_move(m, sends, receives);
+}
+
+rung_status rung_ranks_missing(const rung_meeting *m, rung_status moved, rung_status *own) {
+  if (m->broken) return moved;
+  if (*own == RUNG_OK) *own = moved;
+  return RUNG_OK;
 }
 
 /* ---- words -------------------------------------------------------------------------------------

@@ -34,6 +34,9 @@ typedef struct rung_meeting {
 extern "C" {
 #endif
 
+/* Of what has too many numbers for the words about a job (FNV-1a). */
+uint64_t rung_ranks_hash(const void *data, size_t bytes);
+
 /* Reads and checks the caller's struct. */
 rung_status rung_ranks_read(rung_error *error, const rung_ranks *given, rung_ranks *known);
 
@@ -45,8 +48,13 @@ rung_status rung_ranks_meet(rung_meeting *meeting, rung_status status, int64_t n
 /* Moves the first so many of meeting->parcels away, and as many as follow here. */
 rung_status rung_ranks_move(rung_meeting *meeting, int sent, int received);
 
-/* Every rank's `number` bytes of the last word to all; `all`: one rank's after the other's. */
-rung_status rung_ranks_gather(rung_meeting *meeting, void *mine, char *all);
+/* To all ranks what each has of `all`: the elements [firsts[rank], firsts[rank + 1]), of `each`
+ * bytes. */
+rung_status rung_ranks_gather(rung_meeting *meeting, const int64_t *firsts, size_t each, char *all);
+
+/* After moving or gathering: what has come cut short is this rank's failure, of which the next word
+ * tells; *own keeps an earlier one. Not OK: there are no more words. */
+rung_status rung_ranks_missing(const rung_meeting *meeting, rung_status moved, rung_status *own);
 
 #ifdef __cplusplus
 }

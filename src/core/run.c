@@ -371,8 +371,8 @@ static rung_status make_plan(rung_context *context, rung_job *job, const rung_ca
   return rung_plan_make(context, job, call, plan, first);
 }
 
-static rung_status run_job(rung_context *context, rung_job *job, const rung_call *call,
-                           const char **used) {
+rung_status rung_run_job(rung_context *context, rung_job *job, const rung_call *call,
+                         const char **used) {
   job->task.device = &context->device;
   job->task.error = &context->error;
   job->task.block = call->block;
@@ -411,7 +411,7 @@ rung_status rung_run_stretch(rung_context *context, const rung_job *job, const r
   rung_job part = *job;
   part.stretch = stretch;
   part.axis[part.axes - 1].extent = stretch->first + stretch->count;
-  return run_job(context, &part, known, used);
+  return rung_run_job(context, &part, known, used);
 }
 
 rung_status rung_run(rung_context *context, rung_job *job, rung_call *call) {
@@ -419,6 +419,6 @@ rung_status rung_run(rung_context *context, rung_job *job, rung_call *call) {
   const char *used = NULL;
   rung_status status = rung_call_begin(context, call, &known);
   if (status != RUNG_OK) return status;
-  status = run_job(context, job, &known, &used);
+  status = rung_run_job(context, job, &known, &used);
   return rung_call_end(context, status, call, used);
 }

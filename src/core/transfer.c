@@ -237,3 +237,19 @@ rung_status rung_pack_range(rung_context *context, const rung_range *from, void 
   packing pack = {context, to};
   return rung_view_boxes(from->view, from->first, from->count, pack_box, &pack);
 }
+
+rung_status rung_fetch(rung_context *context, const rung_range *from, void *to) {
+  const size_t bytes = (size_t)from->count * rung_dtype_bytes(from->view->dtype);
+  moving move = {to, true};
+  void *memory;
+  if (from->count <= 0) return RUNG_OK;
+  if (from->view->place == RUNG_HOST)
+    return rung_view_boxes(from->view, from->first, from->count, move_box, &move);
+  rung_status status = rung_scratch(context, bytes, &memory);
+  if (status == RUNG_OK) status = rung_pack_range(context, from, memory);
+  if (status == RUNG_OK)
+    status =
+        context->backend->copy(context->state, to, memory, bytes, RUNG_TO_HOST, &context->error);
+  return status == RUNG_OK ? context->backend->synchronize(context->state, &context->error)
+                           : status;
+}

@@ -59,6 +59,10 @@ rung_status rung_pack(rung_context *context, const rung_view *to, const rung_vie
 /* A range of a view on the device into compact memory. */
 rung_status rung_pack_range(rung_context *context, const rung_range *from, void *to);
 
+/* Elements of an array, wherever it is, into compact host memory. The scratch may be another one
+ * after it. */
+rung_status rung_fetch(rung_context *context, const rung_range *from, void *to);
+
 #ifdef __cplusplus
 }
 #endif

@@ -45,8 +45,8 @@ static rung_status with_device(rung_context *context, const rung_ranks *ranks, v
       backend->fill(context->state, found_there, 0, sizeof all->one[1], NULL) != RUNG_OK)
     return RUNG_DEVICE_FAILED;
   if (job->over == SCAN)
-    status = rung_scan_ranks(context, ranks, job->what, &in, job->exclusive,
-                             job->in_place ? &in : &line, NULL);
+    status = rung_scan_ranks(context, ranks, job->what, &in, job->how, job->in_place ? &in : &line,
+                             NULL);
   else if (job->over == REDUCE)
     status = rung_reduce_ranks(context, ranks, job->what, &in, &number, NULL);
   else
@@ -81,7 +81,7 @@ static void cpu_and_gpu_ranks_give_the_same_bits(void **state) {
   for (size_t j = 0; j < sizeof jobs / sizeof jobs[0]; j++) {
     const over_job *job = &jobs[j];
     const size_t bytes = (size_t)(job->total * job->step * (job->type.bits / 8));
-    int64_t one[BINS + OUTER];
+    int64_t one[ONE];
     run = (over_run){.job = *job, .in = data, .out = wanted};
     fill(data, job->type, job->total * job->step);
     memset(wanted, 0, sizeof wanted);

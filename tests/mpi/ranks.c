@@ -1,9 +1,9 @@
-/* Sums, scans and histograms over the ranks of MPI: the bits of one call on the whole, in
+/* Sums, scans, histograms and pairs over the ranks of MPI: the bits of one call on the whole, in
  * MPI_COMM_WORLD and in a part of it; a rank that fails; a rank that never comes. Rank 1 is a
  * simulated GPU where there is one. */
 #include <rung/mpi.h>
 
-enum { TOTAL = 100003, BINS = 20 };
+enum { TOTAL = 100003, BINS = 20, POINTS = 500 };
 
 static float data[TOTAL], wanted[TOTAL], found[TOTAL];
 static rung_context *context;
@@ -39,6 +39,24 @@ static void compare(const rung_mpi *mpi) {
   check(memcmp(&sums[0], &sums[1], sizeof sums[0]) == 0, "other sums");
   check(memcmp(wanted + first, found + first, (size_t)length * sizeof *found) == 0, "other scans");
   check(memcmp(counts[0], counts[1], sizeof counts[0]) == 0, "other counts");
+}
+
+/* Points of which every rank has as many, but the first what is left. */
+static void compare_pairs(const rung_mpi *mpi) {
+  const int64_t each = POINTS / mpi->ranks.count, left = POINTS - each * mpi->ranks.count;
+  const int64_t first = mpi->ranks.rank == 0 ? 0 : left + each * mpi->ranks.rank;
+  int64_t all[2] = {POINTS, 3}, part[2] = {mpi->ranks.rank == 0 ? left + each : each, 3};
+  int64_t bars = BINS, counts[2][BINS] = {{0}};
+  const rung_distances bins = {.count = BINS, .width = 0.05};
+  DLTensor whole = rung_array(data, rung_type(kDLFloat, 32), 2, all);
+  DLTensor mine = rung_array(data + 3 * first, rung_type(kDLFloat, 32), 2, part);
+  const rung_points set = {.at = &whole}, here = {.at = &mine};
+  DLTensor counted = rung_array_i64(counts[0], &bars), together = rung_array_i64(counts[1], &bars);
+  check(!rung_pairs(context, &set, NULL, NULL, &bins, &counted, NULL, NULL, NULL), "rung_pairs");
+  check(!rung_pairs_ranks(context, &mpi->ranks, &here, NULL, NULL, &bins, &together, NULL, NULL,
+                          NULL),
+        "over ranks");
+  check(memcmp(counts[0], counts[1], sizeof counts[0]) == 0, "other pairs");
 }
 
 /* The last rank refuses its arguments: all do. */
@@ -92,6 +110,7 @@ int main(int argc, char **argv) {
     rung_open(&context, &options);
   }
   compare(&mpi);
+  compare_pairs(&mpi);
   refuse(&mpi);
   compare(&mpi); /* after which all goes on */
   rung_mpi_close(&mpi);

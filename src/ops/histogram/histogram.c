@@ -236,17 +236,14 @@ static rung_status set_whole(rung_error *error, int64_t total, rung_over *over) 
   return set_problem(error, j, &over->job, 1, total);
 }
 
-/* Bins in words: those of edges by a hash (FNV-1a), for all their numbers are too many. */
+/* Bins in words: those of edges by a hash, for all their numbers are too many. */
 static void name_job(const job *j, char name[RUNG_JOB_TEXT]) {
-  uint64_t hash = 14695981039346656037u;
-  const unsigned char *bytes = (const unsigned char *)j->edges;
   char text[64] = "";
-  for (int64_t i = 0; j->edges != NULL && i < (j->bins.count + 1) * (int64_t)sizeof(double); i++)
-    hash = (hash ^ bytes[i]) * 1099511628211u;
   if (j->bins.kind == RUNG_BINS_EVEN)
     snprintf(text, sizeof text, " from %.17g to %.17g", j->bins.low, j->bins.high);
   if (j->bins.kind == RUNG_BINS_EDGES)
-    snprintf(text, sizeof text, " of edges with the hash %016" PRIx64, hash);
+    snprintf(text, sizeof text, " of edges with the hash %016" PRIx64,
+             rung_ranks_hash(j->edges, (size_t)(j->bins.count + 1) * sizeof *j->edges));
   snprintf(name, RUNG_JOB_TEXT, "rung_histogram_ranks(%d bins of kind %d%s, of %s)",
            j->problem.rule.bins, (int)j->bins.kind, text,
            rung_dtype_name(j->views[HISTOGRAM_IN].dtype));

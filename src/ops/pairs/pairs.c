@@ -1,12 +1,11 @@
 /* The entry point of pairs: looks at the arguments once, brings the arrays into the form that rungs
  * take, and hands over. */
-#include "ops/pairs/pairs.h"
+#include "ops/pairs/call.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "core/layout.h"
-#include "core/plan.h"
 
 static const char *const array_names[PAIRS_ARRAYS] = {
     "a->at",        "b->at",      "a->weights", "b->weights", "a->molecules",
@@ -62,19 +61,13 @@ static rung_status view_set(rung_error *error, const rung_points *set, int which
                    at->shape[0], &views[PAIRS_A_MOLECULES + which]);
 }
 
-/* What the structs of a call hold, of whatever header they are. */
-typedef struct known {
-  rung_points a, b;
-  rung_distances bins;
-} known;
-
 static rung_status read_structs(rung_error *error, const rung_points *a, const rung_points *b,
-                                const rung_distances *bins, known *known) {
-  rung_status status = rung_read_struct(error, "a", &rung_points_layout, a, &known->a);
+                                const rung_distances *bins, pairs_call *call) {
+  rung_status status = rung_read_struct(error, "a", &rung_points_layout, a, &call->a);
   if (status == RUNG_OK && b != NULL)
-    status = rung_read_struct(error, "b", &rung_points_layout, b, &known->b);
+    status = rung_read_struct(error, "b", &rung_points_layout, b, &call->b);
   if (status != RUNG_OK) return status;
-  return rung_read_struct(error, "bins", &rung_distances_layout, bins, &known->bins);
+  return rung_read_struct(error, "bins", &rung_distances_layout, bins, &call->bins);
 }
 
 static rung_status view_sets(rung_error *error, const rung_points *a, const rung_points *b,
@@ -118,11 +111,40 @@ static rung_status check_places(rung_error *error, const rung_view *views) {
   return status;
 }
 
+rung_status pairs_call_read(rung_error *error, const rung_points *a, const rung_points *b,
+                            const rung_box *box, const rung_distances *bins, const DLTensor *counts,
+                            const DLTensor *outside, const DLTensor *sums, pairs_call *call) {
+  rung_view *views = call->views;
+  *call = (pairs_call){.box = box, .cross = b != NULL, .weighted = sums != NULL};
+  rung_status status = read_structs(error, a, b, bins, call);
+  if (status == RUNG_OK)
+    status = view_sets(error, &call->a, call->cross ? &call->b : NULL, call->weighted, views);
+  if (status == RUNG_OK)
+    status =
+        pairs_call_problem(error, call, views[PAIRS_A].shape[0], views[PAIRS_B].shape[0], NULL);
+  if (status == RUNG_OK)
+    status = view_outputs(error, call->bins.count, counts, outside, sums, views);
+  return status == RUNG_OK ? check_places(error, views) : status;
+}
+
 /* ---- the job ----------------------------------------------------------------------------------
  */
 
-static rung_status run(rung_context *context, pairs_problem *problem, rung_view *views,
-                       rung_call *call) {
+rung_status pairs_call_problem(rung_error *error, pairs_call *call, int64_t n, int64_t m,
+                               double *thresholds) {
+  const rung_status status = pairs_problem_of(error, &call->bins, call->box, n, m, call->cross,
+                                              &call->problem, thresholds);
+  if (status != RUNG_OK) return status;
+  call->problem.dtype = call->views[PAIRS_A].dtype;
+  call->problem.weighted = call->weighted;
+  call->problem.excluding = call->a.molecules != NULL;
+  if (thresholds != NULL)
+    call->views[PAIRS_THRESHOLDS] =
+        rung_view_compact(thresholds, RUNG_F64, 1, (int64_t[]){call->bins.count + 1});
+  return RUNG_OK;
+}
+
+rung_job pairs_job_of(pairs_problem *problem, const rung_view *views, bool may_cut) {
   rung_job job = {.operation = &pairs_operation,
                   .task = {.problem = problem},
                   .types = {problem->dtype, RUNG_U64, views[PAIRS_COUNTS].dtype},
@@ -132,46 +154,39 @@ static rung_status run(rung_context *context, pairs_problem *problem, rung_view 
                   .names = array_names,
                   .compact = (1u << PAIRS_ARRAYS) - 1,
                   .cut = &pairs_parts,
-                  .axes = pairs_may_cut(problem, views) ? 2 : 0};
+                  .axes = may_cut ? 2 : 0};
   for (int k = 0; k < 2; ++k)
     job.axis[k] = (rung_axis){.extent = k == 1 && problem->cross ? problem->m : problem->n,
                               .granule = 1,
                               .combined = true,
                               .dear = true};
   for (int i = 0; i < PAIRS_ARRAYS; ++i) job.task.arrays[i] = views[i];
-  return rung_run(context, &job, call);
+  return job;
+}
+
+rung_status pairs_thresholds(rung_error *error, const pairs_call *call, double **thresholds) {
+  const int64_t count = call->bins.count + 1;
+  *thresholds = (double *)malloc((size_t)count * sizeof **thresholds);
+  if (*thresholds != NULL) return RUNG_OK;
+  return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for %" PRId64 " thresholds", count);
 }
 
 static rung_status pairs(rung_context *context, const rung_points *a, const rung_points *b,
                          const rung_box *box, const rung_distances *bins, DLTensor *counts,
-                         DLTensor *outside, DLTensor *sums, rung_call *call) {
-  rung_status status;
+                         DLTensor *outside, DLTensor *sums, rung_call *how) {
   rung_error *error = &context->error;
-  rung_view views[PAIRS_ARRAYS] = {{0}};
-  pairs_problem problem;
-  known known;
-  if ((status = read_structs(error, a, b, bins, &known)) != RUNG_OK) return status;
-  a = &known.a;
-  b = b != NULL ? &known.b : NULL;
-  bins = &known.bins;
-  if ((status = view_sets(error, a, b, sums != NULL, views)) != RUNG_OK ||
-      (status = pairs_problem_of(error, bins, box, views[PAIRS_A].shape[0], views[PAIRS_B].shape[0],
-                                 b != NULL, &problem, NULL)) != RUNG_OK ||
-      (status = view_outputs(error, bins->count, counts, outside, sums, views)) != RUNG_OK ||
-      (status = check_places(error, views)) != RUNG_OK)
-    return status;
-  const int64_t shape[1] = {bins->count + 1};
-  double *thresholds = (double *)malloc((size_t)shape[0] * sizeof *thresholds);
-  if (thresholds == NULL)
-    return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for %" PRId64 " thresholds", shape[0]);
-  views[PAIRS_THRESHOLDS] = rung_view_compact(thresholds, RUNG_F64, 1, shape);
-  status = pairs_problem_of(error, bins, box, views[PAIRS_A].shape[0], views[PAIRS_B].shape[0],
-                            b != NULL, &problem, thresholds);
-  problem.dtype = views[PAIRS_A].dtype;
-  problem.weighted = sums != NULL;
-  problem.excluding = a->molecules != NULL;
-  pairs_look(&problem, &views[PAIRS_A], &views[PAIRS_B]);
-  if (status == RUNG_OK) status = run(context, &problem, views, call);
+  pairs_call call;
+  double *thresholds;
+  rung_status status = pairs_call_read(error, a, b, box, bins, counts, outside, sums, &call);
+  if (status == RUNG_OK) status = pairs_thresholds(error, &call, &thresholds);
+  if (status != RUNG_OK) return status;
+  status = pairs_call_problem(error, &call, call.problem.n, call.problem.m, thresholds);
+  if (status == RUNG_OK) {
+    pairs_look(&call.problem, &call.views[PAIRS_A], &call.views[PAIRS_B]);
+    const bool may_cut = pairs_may_cut(&call.problem, call.views);
+    rung_job job = pairs_job_of(&call.problem, call.views, may_cut);
+    status = rung_run(context, &job, how);
+  }
   free(thresholds);
   return status;
 }

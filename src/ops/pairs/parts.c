@@ -2,7 +2,7 @@
  * one block or across two. Counts and sums, which are integers, add up. */
 #include <string.h>
 
-#include "core/plan.h"
+#include "ops/pairs/call.h"
 #include "ops/pairs/sums.h"
 
 static void narrow_set(rung_view *arrays, int which, int64_t first, int64_t count) {
@@ -11,28 +11,33 @@ static void narrow_set(rung_view *arrays, int which, int64_t first, int64_t coun
   rung_view_narrow(&arrays[PAIRS_A_MOLECULES + which], 0, first, count);
 }
 
-static bool share_blocks(const rung_piece *piece, const void *state, rung_share *share) {
-  _Static_assert(sizeof(pairs_problem) <= RUNG_PROBLEM_BYTES, "a problem fits a share");
-  pairs_problem *p = (pairs_problem *)share->problem.bytes;
-  rung_view *arrays = share->arrays;
-  (void)state;
-  if (piece->stage != RUNG_PARTS) return true; /* no axis that could be cut apart from these */
-  if (!p->cross && piece->first[1] < piece->first[0]) return false;
-  if (!p->cross && piece->first[1] > piece->first[0]) {
+void pairs_part_of(pairs_problem *p, rung_view *arrays, const int64_t first[2],
+                   const int64_t count[2], bool apart) {
+  if (apart) {
     arrays[PAIRS_B] = arrays[PAIRS_A];
     arrays[PAIRS_B_WEIGHTS] = arrays[PAIRS_A_WEIGHTS];
     arrays[PAIRS_B_MOLECULES] = arrays[PAIRS_A_MOLECULES];
     p->cross = true;
   }
-  narrow_set(arrays, 0, piece->first[0], piece->count[0]);
-  narrow_set(arrays, 1, piece->first[1], piece->count[1]);
-  p->n = piece->count[0];
-  p->m = p->cross ? piece->count[1] : 0;
+  narrow_set(arrays, 0, first[0], count[0]);
+  narrow_set(arrays, 1, first[1], count[1]);
+  p->n = count[0];
+  p->m = p->cross ? count[1] : 0;
   p->part = true;
   arrays[PAIRS_COUNTS] = rung_view_compact(NULL, RUNG_U64, 1, (int64_t[]){p->bins});
   arrays[PAIRS_OUTSIDE] = rung_view_compact(NULL, RUNG_U64, 1, (int64_t[]){PAIRS_OUTER});
   if (p->weighted)
     arrays[PAIRS_SUMS] = rung_view_compact(NULL, RUNG_I64, 2, (int64_t[]){p->bins, 2});
+}
+
+static bool share_blocks(const rung_piece *piece, const void *state, rung_share *share) {
+  _Static_assert(sizeof(pairs_problem) <= RUNG_PROBLEM_BYTES, "a problem fits a share");
+  pairs_problem *p = (pairs_problem *)share->problem.bytes;
+  const bool apart = !p->cross && piece->first[1] > piece->first[0];
+  (void)state;
+  if (piece->stage != RUNG_PARTS) return true; /* no axis that could be cut apart from these */
+  if (!p->cross && piece->first[1] < piece->first[0]) return false;
+  pairs_part_of(p, share->arrays, piece->first, piece->count, apart);
   return true;
 }
 
@@ -51,6 +56,13 @@ static size_t state_bytes(const void *problem, const rung_piece *piece) {
 
 static uint64_t *slots_of(const pairs_problem *p, void *state) {
   return (uint64_t *)((char *)state + sums_bytes(p));
+}
+
+void pairs_results_at(const pairs_problem *p, void *state, rung_view *arrays) {
+  uint64_t *slots = slots_of(p, state);
+  arrays[PAIRS_COUNTS].data = (char *)slots;
+  arrays[PAIRS_OUTSIDE].data = (char *)(slots + p->bins);
+  if (p->weighted) arrays[PAIRS_SUMS].data = (char *)state;
 }
 
 static void take(const void *problem, const rung_piece *piece, const rung_view *results,
@@ -77,8 +89,7 @@ static void finish(const void *problem, const rung_piece *piece, void *state,
   if (outputs[PAIRS_OUTSIDE].count > 0)
     memcpy(outputs[PAIRS_OUTSIDE].data, slots + p->bins, PAIRS_OUTER * sizeof *slots);
   for (int k = 0; k < p->bins && p->weighted; ++k)
-    ((double *)outputs[PAIRS_SUMS].data)[k] =
-        pairs_sum_value(sums[k].low, sums[k].high, p->exponent);
+    pairs_put_sum(p, sums[k], p->exponent, outputs[PAIRS_SUMS].data, k);
 }
 
 const rung_cut pairs_parts = {

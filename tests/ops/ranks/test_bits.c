@@ -32,11 +32,22 @@ static const over_job jobs[] = {
     {SCAN, RUNG_SUM, 0, {kDLFloat, 64, 1}, 9, 1, false},
     {HISTOGRAM, RUNG_SUM, 0, {kDLFloat, 32, 1}, 100003, 1, false},
     {HISTOGRAM, RUNG_SUM, 0, {kDLFloat, 64, 1}, 3000, 2, false},
+    {PAIRS, RUNG_SUM, SUMS, {kDLFloat, 64, 1}, 700, 3, false},
+    {PAIRS, RUNG_SUM, EDGES | MOLECULES, {kDLFloat, 32, 1}, 900, 5, false},
+    {PAIRS, RUNG_SUM, CROSS | SUMS | MOLECULES, {kDLFloat, 64, 1}, 600, 4, false},
+    {PAIRS, RUNG_SUM, NEAR | SUMS, {kDLFloat, 32, 1}, 1100, 3, false},
+    {PAIRS, RUNG_SUM, NEAR | BOX | MOLECULES, {kDLFloat, 64, 1}, 1100, 3, false},
+    {PAIRS, RUNG_SUM, BOX | SLANTED | SUMS, {kDLFloat, 32, 1}, 500, 3, false},
+    {PAIRS, RUNG_SUM, CROSS | BOX | EDGES, {kDLFloat, 64, 1}, 500, 3, false},
+    {PAIRS, RUNG_SUM, SUMS, {kDLFloat, 64, 1}, 5, 3, false},
+    {PAIRS, RUNG_SUM, CROSS, {kDLFloat, 32, 1}, 1, 3, false},
+    {PAIRS, RUNG_SUM, SUMS | MOLECULES, {kDLFloat, 32, 1}, 0, 3, false},
 };
 enum { JOBS = sizeof jobs / sizeof jobs[0] };
 
 static int open_all(void **state) {
   (void)state;
+  over_fill_points();
   for (int r = 0; r < RANKS_MOST; r++)
     if (rung_open(&cpus[r], &(rung_options){.device = "cpu", .threads = 1 + r % 2}) != RUNG_OK)
       return -1;
@@ -81,7 +92,7 @@ static size_t bytes_of(const over_job *job) {
 }
 
 /* The whole, by one call. */
-static void find_wanted(const over_job *job, int64_t one[BINS + OUTER]) {
+static void find_wanted(const over_job *job, int64_t one[ONE]) {
   run = (over_run){.job = *job, .in = data, .out = wanted};
   fill(data, job->type, job->total * job->step);
   memset(wanted, 0x5a, bytes_of(job));
@@ -89,7 +100,7 @@ static void find_wanted(const over_job *job, int64_t one[BINS + OUTER]) {
   memcpy(one, run.one[0], sizeof run.one[0]);
 }
 
-static void compare(const over_job *job, const int64_t one[BINS + OUTER], int count,
+static void compare(const over_job *job, const int64_t one[ONE], int count,
                     rung_context *const *contexts, const char *about) {
   rung_status statuses[RANKS_MOST];
   run.in = data;
@@ -114,13 +125,17 @@ static void every_cut(rung_context *const *contexts, int from, int to, int step)
   rung_random random = {3};
   for (int j = 0; j < JOBS; j++) {
     const over_job *job = &jobs[j];
-    int64_t one[BINS + OUTER];
+    int64_t one[ONE];
     find_wanted(job, one);
     for (int count = from; count <= to; count += step)
       for (int kind = 0; kind < CUTS; kind++) {
         char about[64];
         snprintf(about, sizeof about, "job %d, cut %d", j, kind);
-        cut(kind, count, job->total, job->over == SCAN ? SCANS : TILE, &random);
+        cut(kind, count, job->total,
+            job->over == SCAN    ? SCANS
+            : job->over == PAIRS ? 64
+                                 : TILE,
+            &random);
         compare(job, one, count, contexts, about);
       }
   }
@@ -155,7 +170,7 @@ static void nothing_beside_a_part_is_touched(void **state) {
   const int64_t cuts[][4] = {{0, 8 * SCANS, 40 * SCANS, 40 * SCANS + 5},
                              {0, SCANS, 2 * SCANS, 40 * SCANS + 5},
                              {0, SCANS + 1, 2 * SCANS - 1, 40 * SCANS + 5}};
-  int64_t one[BINS + OUTER];
+  int64_t one[ONE];
   rung_status statuses[RANKS_MOST];
   find_wanted(&job, one);
   for (int c = 0; c < 3; c++) {
@@ -185,6 +200,26 @@ static void short_memory_changes_nothing(void **state) {
   assert_int_equal(unsetenv("RUNG_MEMORY_LIMIT"), 0);
   every_cut(mixed, 3, 3, 1);
   for (int r = 1; r < 3; r++) rung_close(mixed[r]);
+}
+
+/* A rank's share of pairs is cut where all points at once take more than there may be: 3900 of them
+ * are 93600 bytes. */
+static void shares_of_pairs_are_cut_where_memory_is_short(void **state) {
+  (void)state;
+  rung_context *mixed[RANKS_MOST] = {NULL};
+  const int count = sims[0] != NULL ? 3 : 2, how[] = {SUMS, CROSS | SUMS, NEAR | BOX | MOLECULES};
+  rung_random random = {5};
+  assert_int_equal(setenv("RUNG_MEMORY_LIMIT", "64K", 1), 0);
+  for (int r = 0; r < count; r++) mixed[r] = open_on(r == 2 ? "sim" : "cpu");
+  assert_int_equal(unsetenv("RUNG_MEMORY_LIMIT"), 0);
+  for (int j = 0; j < 3; j++) {
+    const over_job job = {PAIRS, RUNG_SUM, how[j], {kDLFloat, 64, 1}, 3900, 3, false};
+    int64_t one[ONE];
+    find_wanted(&job, one);
+    cut(1, count, job.total, 64, &random);
+    compare(&job, one, count, mixed, "cut shares");
+  }
+  for (int r = 0; r < count; r++) rung_close(mixed[r]);
 }
 
 /* Families of families: ranges of 32^2 tiles, and of 32, and tiles between them. */
@@ -241,7 +276,7 @@ static void tiles_of_tiles_are_one_number(void **state) {
                 array + at);
   const over_job job = {REDUCE, RUNG_SUM, 0, {kDLFloat, 32, 1}, total, 1, false};
   const int64_t cuts[3] = {0, 40000, total};
-  int64_t one[BINS + OUTER];
+  int64_t one[ONE];
   rung_status statuses[RANKS_MOST];
   fill(array, job.type, BLOCK / (int64_t)sizeof(float));
   run = (over_run){.job = job, .in = array, .out = array};
@@ -325,6 +360,7 @@ int main(void) {
       cmocka_unit_test(nothing_beside_a_part_is_touched),
       cmocka_unit_test(devices_may_be_mixed),
       cmocka_unit_test(short_memory_changes_nothing),
+      cmocka_unit_test(shares_of_pairs_are_cut_where_memory_is_short),
       cmocka_unit_test(long_scans_are_taken_in_ranges),
       cmocka_unit_test(tiles_of_tiles_are_one_number),
       cmocka_unit_test(what_is_missing_is_no_number),

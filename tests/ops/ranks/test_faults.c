@@ -18,11 +18,14 @@ static const over_job jobs[] = {
     {REDUCE, RUNG_SUM, 0, {kDLFloat, 32, 1}, 70000, 1, false},
     {SCAN, RUNG_SUM, 0, {kDLFloat, 64, 1}, 20000, 2, false},
     {HISTOGRAM, RUNG_SUM, 0, {kDLFloat, 32, 1}, 5000, 1, false},
+    {PAIRS, RUNG_SUM, SUMS, {kDLFloat, 32, 1}, 120, 3, false},
+    {PAIRS, RUNG_SUM, CROSS | SUMS | MOLECULES, {kDLFloat, 64, 1}, 110, 4, false},
 };
 enum { JOBS = sizeof jobs / sizeof jobs[0] };
 
 static int open_all(void **state) {
   (void)state;
+  over_fill_points();
   for (int r = 0; r < RANKS; r++)
     if (rung_open(&contexts[r], &(rung_options){.device = "cpu", .threads = 1}) != RUNG_OK)
       return -1;
@@ -35,7 +38,7 @@ static int close_all(void **state) {
   return 0;
 }
 
-static int64_t one[BINS + OUTER];
+static int64_t one[ONE];
 
 /* Everything as it is before a call, and what is to come of it in `wanted` and `one`. */
 static void prepare(const over_job *job) {
@@ -166,8 +169,8 @@ static rung_status differ(rung_context *context, const rung_ranks *ranks, void *
   return status;
 }
 
-static void expect(rung_status wanted_status, const char *part) {
-  prepare(&jobs[0]);
+static void expect_of(const over_job *job, rung_status wanted_status, const char *part) {
+  prepare(job);
   ranks_run(RANKS, contexts, differ, &run, 0, 0, RANKS_FAULTS, statuses);
   for (int r = 0; r < RANKS; r++) {
     if (statuses[r] != wanted_status || (r != 1 && strstr(run.sentences[r], part) == NULL))
@@ -176,6 +179,10 @@ static void expect(rung_status wanted_status, const char *part) {
   }
   assert_string_equal(run.sentences[0], run.sentences[2]);
   if (!one_differs.own_words) assert_string_equal(run.sentences[0], run.sentences[1]);
+}
+
+static void expect(rung_status wanted_status, const char *part) {
+  expect_of(&jobs[0], wanted_status, part);
 }
 
 static void ranks_must_agree(void **state) {
@@ -193,6 +200,72 @@ static void ranks_must_agree(void **state) {
          "rank 1 calls rung_histogram_ranks(50 bins of kind 1 from -1 to 1, of f32)");
   one_differs.job = jobs[1];
   expect(RUNG_BAD_ARGUMENT, "rank 1 calls rung_scan_ranks(sums of f64)");
+}
+
+static void ranks_must_agree_on_pairs(void **state) {
+  (void)state;
+  const over_job base = {PAIRS, RUNG_SUM, CROSS | BOX | SUMS, {kDLFloat, 64, 1}, 110, 3, false};
+  const int others[] = {CROSS | SUMS,
+                        BOX | SUMS,
+                        CROSS | BOX,
+                        CROSS | BOX | SUMS | SLANTED,
+                        CROSS | BOX | SUMS | NEAR,
+                        CROSS | BOX | SUMS | EDGES,
+                        CROSS | BOX | SUMS | MOLECULES};
+  for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
+    one_differs = (other){.job = base};
+    one_differs.job.how = others[k];
+    expect_of(&base, RUNG_BAD_ARGUMENT, "rank 1 calls rung_pairs_ranks(50 bins of ");
+  }
+  one_differs.job = base;
+  one_differs.job.type = f32;
+  expect_of(&base, RUNG_BAD_ARGUMENT, "of f32, two sets, sums), and rank 0 rung_pairs_ranks(50 ");
+  one_differs.job = base;
+  one_differs.job.how = CROSS;
+  expect_of(&base, RUNG_BAD_ARGUMENT,
+            "rank 1 calls rung_pairs_ranks(50 bins of width 0.029999999999999999, of f64, two "
+            "sets), and rank 0 ");
+  one_differs.job = jobs[0];
+  expect_of(&base, RUNG_BAD_ARGUMENT, "rank 1 calls rung_reduce_ranks(sum of f32), and rank 0 ");
+}
+
+/* As many points as there may be, in every rank; none is read. */
+static rung_status too_many(rung_context *context, const rung_ranks *ranks, void *user) {
+  over_run *all = (over_run *)user;
+  int64_t shape[2] = {INT32_MAX, 3}, stride[2] = {0, 0}, bins = BINS;
+  DLTensor at = tensor(data, f64, 2, shape, stride);
+  DLTensor counts = rung_array_i64(all->one[ranks->rank], &bins);
+  const rung_points points = {.at = &at};
+  const rung_distances distances = {.count = BINS, .width = 1};
+  const rung_status status =
+      rung_pairs_ranks(context, ranks, &points, NULL, NULL, &distances, &counts, NULL, NULL, NULL);
+  strcpy(all->sentences[ranks->rank], rung_last_error(context));
+  return status;
+}
+
+static void all_ranks_may_have_too_many_points(void **state) {
+  (void)state;
+  prepare(&jobs[3]);
+  ranks_run(RANKS, contexts, too_many, &run, 0, 0, RANKS_FAULTS, statuses);
+  for (int r = 0; r < RANKS; r++) {
+    assert_int_equal(statuses[r], RUNG_TOO_LARGE);
+    assert_string_equal(run.sentences[r], "a has 6442450941 points; expected: at most 2^31 - 1");
+    check_outputs(r, "too many");
+  }
+}
+
+/* A rank whose limit of memory is too low for the least part of a share. */
+static void memory_may_be_too_little_for_any_share(void **state) {
+  (void)state;
+  rung_context *open = contexts[1];
+  assert_int_equal(setenv("RUNG_MEMORY_LIMIT", "64", 1), 0);
+  contexts[1] = open_on("cpu");
+  assert_int_equal(unsetenv("RUNG_MEMORY_LIMIT"), 0);
+  one_differs = (other){.job = jobs[3]};
+  expect_of(&jobs[3], RUNG_OUT_OF_MEMORY,
+            "rank 1: environment variable RUNG_MEMORY_LIMIT is 64 bytes");
+  rung_close(contexts[1]);
+  contexts[1] = open;
 }
 
 static void one_rank_refuses_for_all(void **state) {
@@ -307,6 +380,9 @@ int main(void) {
       cmocka_unit_test(every_message_may_be_the_last),
       cmocka_unit_test(what_is_altered_is_seen),
       cmocka_unit_test(ranks_must_agree),
+      cmocka_unit_test(ranks_must_agree_on_pairs),
+      cmocka_unit_test(all_ranks_may_have_too_many_points),
+      cmocka_unit_test(memory_may_be_too_little_for_any_share),
       cmocka_unit_test(one_rank_refuses_for_all),
       cmocka_unit_test(nothing_has_no_minimum),
       cmocka_unit_test(a_way_that_is_none_is_refused),

@@ -1,0 +1,287 @@
+/* Pairs over ranks: every rank gets all points, and counts the pairs of its share of them.
+ *
+ *   word      how many points of a has everybody, and are all about the same?
+ *   word      of two sets: and of b?
+ *   word      have all the memory for all points and all results, and their own at hand?
+ *   points    to all, straight to where they belong; then weights, molecules, and those of b
+ *   word      have all counted?
+ *   results   counts, outside and sums in units of one exponent, to all, which add them up
+ *   word      have all come to their end?
+ *
+ * Within a set a share is rows of the triangle of pairs, as many pairs in each: pairs within these
+ * points, and of these with all later ones. Of two sets it is a range of the longer one, with all
+ * of the other. Both are jobs such as parts.c makes; one that must be cut for memory is. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/call.h"
+#include "core/over.h"
+#include "core/transfer.h"
+#include "ops/pairs/call.h"
+#include "ops/pairs/space.h"
+
+typedef struct run {
+  rung_context *context;
+  pairs_call *call;
+  rung_call known;
+  const char *used;
+  rung_meeting meeting;
+  char name[RUNG_JOB_TEXT];
+  int64_t *firsts[2]; /* of a and b: where every rank's points begin, and the end of all */
+  int64_t *numbers;   /* 0, 1, 2 ...: of every rank one piece of results */
+  double *thresholds;
+  rung_view whole[PAIRS_ARRAYS]; /* all ranks' points, and the outputs before they are delivered */
+  char *states;                  /* results: all ranks', then a job's, then all together */
+} run;
+
+static bool is_output(int array) {
+  return array >= PAIRS_COUNTS;
+}
+
+static rung_status no_memory(const run *r, size_t bytes, const char *what) {
+  return rung_fail(&r->context->error, RUNG_OUT_OF_MEMORY, "no memory for %zu bytes of %s", bytes,
+                   what);
+}
+
+static void *ask(size_t *bytes, size_t count, size_t each) {
+  *bytes += count * each;
+  return calloc(count > 0 ? count : 1, each);
+}
+
+/* What words need, and what is to be known from them. */
+static rung_status make_ready(run *r, rung_status status) {
+  rung_meeting *m = &r->meeting;
+  const size_t ranks = (size_t)m->ranks.count;
+  size_t bytes = 0;
+  m->words = ask(&bytes, ranks, sizeof *m->words);
+  m->parcels = ask(&bytes, 2 * ranks, sizeof *m->parcels);
+  r->firsts[0] = ask(&bytes, ranks + 1, sizeof *r->firsts[0]);
+  r->firsts[1] = ask(&bytes, ranks + 1, sizeof *r->firsts[1]);
+  r->numbers = ask(&bytes, ranks + 1, sizeof *r->numbers);
+  if (m->words != NULL && m->parcels != NULL && r->firsts[0] != NULL && r->firsts[1] != NULL &&
+      r->numbers != NULL) {
+    for (size_t k = 0; k <= ranks; ++k) r->numbers[k] = (int64_t)k;
+    return status;
+  }
+  free(m->words); /* the word goes without it */
+  m->words = NULL;
+  return status == RUNG_OK ? no_memory(r, bytes, "what ranks say") : status;
+}
+
+static void give_back(run *r) {
+  for (int a = 0; a < PAIRS_ARRAYS; ++a)
+    if (a != PAIRS_THRESHOLDS) free(r->whole[a].data);
+  free(r->meeting.words);
+  free(r->meeting.parcels);
+  free(r->firsts[0]);
+  free(r->firsts[1]);
+  free(r->numbers);
+  free(r->thresholds);
+  free(r->states);
+}
+
+/* ---- all points --------------------------------------------------------------------------------
+ */
+
+/* A word, and what it says of the points of a set. */
+static rung_status meet_set(run *r, rung_status own, int which) {
+  rung_meeting *m = &r->meeting;
+  const rung_view *at = &r->call->views[PAIRS_A + which];
+  const rung_status status = rung_ranks_meet(m, own, own == RUNG_OK ? at->shape[0] : 0);
+  for (int k = 0; k < m->ranks.count && status == RUNG_OK; ++k)
+    r->firsts[which][k + 1] = r->firsts[which][k] + m->words[k].number;
+  return status;
+}
+
+static int64_t points_of(const run *r, int which) {
+  return r->firsts[which][r->meeting.ranks.count];
+}
+
+/* The arrays of the whole, as the caller's are of a part. A set that is not given has none. */
+static void lay_out(run *r) {
+  const pairs_call *call = r->call;
+  for (int a = 0; a < PAIRS_ARRAYS; ++a) {
+    const int which = (a - PAIRS_A) % 2;
+    const bool asked_for = a < PAIRS_A_WEIGHTS     ? true
+                           : a < PAIRS_A_MOLECULES ? call->weighted
+                           : a < PAIRS_THRESHOLDS  ? call->problem.excluding
+                                                   : call->views[a].count > 0;
+    if (a == PAIRS_THRESHOLDS || !asked_for || (!is_output(a) && which == 1 && !call->cross))
+      continue;
+    rung_view whole = call->views[a];
+    if (!is_output(a)) whole.shape[0] = points_of(r, which);
+    r->whole[a] = rung_view_compact(NULL, whole.dtype, whole.ndim, whole.shape);
+  }
+}
+
+static size_t element_bytes(const rung_view *view) {
+  return (view->ndim == 2 ? (size_t)view->shape[1] : 1) * rung_dtype_bytes(view->dtype);
+}
+
+static char *state_at(const run *r, int which) {
+  return r->states + (size_t)which * pairs_parts.state_bytes(&r->call->problem, NULL);
+}
+
+/* All memory that a rank is to have, and its own points where they belong. */
+static rung_status make_room(run *r) {
+  const int ranks = r->meeting.ranks.count, me = r->meeting.ranks.rank;
+  const pairs_call *call = r->call;
+  size_t bytes = 0;
+  rung_status status = pairs_thresholds(&r->context->error, call, &r->thresholds);
+  if (status == RUNG_OK)
+    status = pairs_call_problem(&r->context->error, r->call, points_of(r, 0), points_of(r, 1),
+                                r->thresholds);
+  if (status != RUNG_OK) return status;
+  lay_out(r);
+  r->states = ask(&bytes, (size_t)ranks + 2, pairs_parts.state_bytes(&call->problem, NULL));
+  bool there = r->states != NULL;
+  for (int a = 0; a < PAIRS_ARRAYS; ++a) {
+    if (r->whole[a].ndim == 0) continue;
+    r->whole[a].data = ask(&bytes, rung_view_bytes(&r->whole[a]), 1);
+    there &= r->whole[a].data != NULL;
+  }
+  if (!there) return no_memory(r, bytes, "all ranks' points and results");
+  for (int a = 0; a < PAIRS_THRESHOLDS && status == RUNG_OK; ++a)
+    if (r->whole[a].ndim > 0)
+      status =
+          rung_fetch(r->context, &(rung_range){&call->views[a], 0, call->views[a].count},
+                     r->whole[a].data + (size_t)r->firsts[a % 2][me] * element_bytes(&r->whole[a]));
+  r->whole[PAIRS_THRESHOLDS] = call->views[PAIRS_THRESHOLDS];
+  return status;
+}
+
+/* All arrays of both sets; *own: of what is the rank's own. */
+static rung_status gather(run *r, rung_status *own) {
+  rung_status status = RUNG_OK;
+  for (int a = 0; a < PAIRS_THRESHOLDS && status == RUNG_OK; ++a)
+    if (r->whole[a].ndim > 0)
+      status = rung_ranks_missing(&r->meeting,
+                                  rung_ranks_gather(&r->meeting, r->firsts[a % 2],
+                                                    element_bytes(&r->whole[a]), r->whole[a].data),
+                                  own);
+  return status;
+}
+
+/* ---- a rank's share ----------------------------------------------------------------------------
+ */
+
+/* Where a rank's share begins. */
+static int64_t row_of(const pairs_problem *p, int rank, int ranks) {
+  if (p->cross) return (p->m > p->n ? p->m : p->n) * rank / ranks;
+  return (int64_t)((double)p->n * (1 - sqrt((double)(ranks - rank) / ranks)));
+}
+
+/* Pairs of a range of a and one of b or, `apart`, of a again; otherwise within the one of a. */
+static rung_status count_part(run *r, const int64_t first[2], const int64_t count[2], bool apart) {
+  const int ranks = r->meeting.ranks.count, me = r->meeting.ranks.rank;
+  pairs_problem part = r->call->problem;
+  rung_view arrays[PAIRS_ARRAYS];
+  memcpy(arrays, r->whole, sizeof arrays);
+  pairs_part_of(&part, arrays, first, count, apart);
+  if (pairs_all(&part) == 0) return RUNG_OK;
+  pairs_results_at(&part, state_at(r, ranks), arrays);
+  rung_job job = pairs_job_of(&part, arrays, true);
+  const rung_status status = rung_run_job(r->context, &job, &r->known, &r->used);
+  if (status == RUNG_OK) pairs_parts.take(&part, NULL, arrays, state_at(r, me));
+  return status;
+}
+
+static rung_status count_share(run *r) {
+  pairs_problem *p = &r->call->problem;
+  const int ranks = r->meeting.ranks.count, me = r->meeting.ranks.rank;
+  const int64_t row = row_of(p, me, ranks), end = row_of(p, me + 1, ranks);
+  pairs_look(p, &r->whole[PAIRS_A], &r->whole[PAIRS_B]);
+  (void)pairs_may_cut(p, r->whole); /* weights are in host memory: it may */
+  if (p->cross && p->m > p->n)
+    return count_part(r, (int64_t[]){0, row}, (int64_t[]){p->n, end - row}, false);
+  if (p->cross) return count_part(r, (int64_t[]){row, 0}, (int64_t[]){end - row, p->m}, false);
+  const rung_status status =
+      count_part(r, (int64_t[]){row, row}, (int64_t[]){end - row, end - row}, false);
+  if (status != RUNG_OK) return status;
+  return count_part(r, (int64_t[]){row, end}, (int64_t[]){end - row, p->n - end}, true);
+}
+
+static rung_status put_together(run *r) {
+  const pairs_problem *p = &r->call->problem;
+  const int ranks = r->meeting.ranks.count;
+  void *all = state_at(r, ranks + 1);
+  rung_status status = RUNG_OK;
+  for (int k = 0; k < ranks; ++k) {
+    rung_view results[PAIRS_ARRAYS] = {{0}};
+    pairs_results_at(p, state_at(r, k), results);
+    pairs_parts.take(p, NULL, results, all);
+  }
+  pairs_parts.finish(p, NULL, all, r->whole);
+  for (int a = PAIRS_COUNTS; a < PAIRS_ARRAYS && status == RUNG_OK; ++a)
+    if (r->whole[a].count > 0) status = rung_deliver(r->context, &r->call->views[a], &r->whole[a]);
+  return status;
+}
+
+/* ---- a call ------------------------------------------------------------------------------------
+ */
+
+static rung_status go_on(run *r, rung_status own) {
+  rung_meeting *m = &r->meeting;
+  rung_status status = meet_set(r, own, 0);
+  if (status == RUNG_OK && r->call->cross) status = meet_set(r, RUNG_OK, 1);
+  if (status == RUNG_OK) /* says the same in all ranks */
+    status =
+        pairs_call_problem(&r->context->error, r->call, points_of(r, 0), points_of(r, 1), NULL);
+  if (status != RUNG_OK) return status;
+  own = make_room(r);
+  if ((status = rung_ranks_meet(m, own, 0)) != RUNG_OK) return status;
+  if ((status = gather(r, &own)) != RUNG_OK) return status;
+  if (own == RUNG_OK) own = count_share(r);
+  if ((status = rung_ranks_meet(m, own, 0)) != RUNG_OK) return status;
+  status = rung_ranks_missing(
+      m,
+      rung_ranks_gather(m, r->numbers, pairs_parts.state_bytes(&r->call->problem, NULL), r->states),
+      &own);
+  if (status != RUNG_OK) return status;
+  if (own == RUNG_OK) own = put_together(r);
+  if (own == RUNG_OK) own = r->context->backend->synchronize(r->context->state, &r->context->error);
+  return rung_ranks_meet(m, own, 0);
+}
+
+/* What must be the same in all ranks: edges and boxes by a hash, for they are too many numbers. */
+static void name_job(const pairs_call *call, char name[RUNG_JOB_TEXT]) {
+  char bins[64], box[48] = "";
+  if (call->bins.edges == NULL)
+    snprintf(bins, sizeof bins, "of width %.17g", call->bins.width);
+  else
+    snprintf(bins, sizeof bins, "of edges with the hash %016" PRIx64,
+             rung_ranks_hash(call->bins.edges,
+                             (size_t)(call->bins.count + 1) * sizeof *call->bins.edges));
+  if (call->box != NULL)
+    snprintf(box, sizeof box, " in a box with the hash %016" PRIx64,
+             rung_ranks_hash(call->box, sizeof *call->box));
+  snprintf(name, RUNG_JOB_TEXT, "rung_pairs_ranks(%d bins %s%s, of %s%s%s%s)", call->problem.bins,
+           bins, box, rung_dtype_name(call->problem.dtype), call->cross ? ", two sets" : "",
+           call->weighted ? ", sums" : "", call->problem.excluding ? ", molecules" : "");
+}
+
+rung_status rung_pairs_ranks(rung_context *context, const rung_ranks *ranks, const rung_points *a,
+                             const rung_points *b, const rung_box *box, const rung_distances *bins,
+                             DLTensor *counts, DLTensor *outside, DLTensor *sums, rung_call *how) {
+  pairs_call call;
+  run r = {.context = context, .call = &call};
+  bool begun = false;
+  rung_status status = rung_over_begin(context, ranks, &r.meeting.ranks);
+  if (status != RUNG_OK) return status;
+  r.meeting.error = &context->error;
+  r.meeting.job = r.name;
+  status = pairs_call_read(&context->error, a, b, box, bins, counts, outside, sums, &call);
+  if (status == RUNG_OK) {
+    name_job(&call, r.name);
+    status = rung_over_enter(context, how, &r.known, &begun);
+  }
+  if (status == RUNG_OK) {
+    const rung_job given = pairs_job_of(&call.problem, call.views, false);
+    status = rung_run_reaches(context, &given);
+  }
+  status = go_on(&r, make_ready(&r, status));
+  give_back(&r);
+  return rung_end(context, begun ? rung_call_end(context, status, how, r.used) : status);
+}
