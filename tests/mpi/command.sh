@@ -96,8 +96,8 @@ faulty() {
     timeout 120 "mpirun.$mpi" -n 3 "$rung" scan in.npy --device cpu --quiet -o out.npy >said 2>&1 &&
     fail "$1 in rank $2 goes unseen"
   [ "$(cat out.npy)" = old ] || fail "$1 in rank $2 changes the output"
-  # What is killed outright removes nothing.
-  [ "$1" = die-writing ] || [ -z "$(ls .rung-* 2>/dev/null)" ] || fail "$1 in rank $2 leaves $(ls .rung-*)"
+  # What is killed outright removes nothing, and an mpirun may kill all when one rank is gone.
+  [[ $1 = die* ]] || [ -z "$(ls .rung-* 2>/dev/null)" ] || fail "$1 in rank $2 leaves $(ls .rung-*)"
   rm -f .rung-*
 }
 echo old >out.npy
