@@ -25,7 +25,7 @@ static const struct {
   const char *order, *title, *colour, *fill;
 } bars[] = {{"textbook", "textbook", "#b08800", "solid 0.35 border"},
             {"canonical", "canonical: the same bits everywhere", "#2f81f7", "solid 1 noborder"},
-            {"loose", "loose", "#2da44e", "solid 0.65 border"},
+            {"fast", "fast math", "#2da44e", "solid 0.65 border"},
             {NULL, "peers", "#8b949e", "empty border lc rgb '#8b949e'"}};
 
 static bool is_bar(const lab_read_candidate *c, int bar) {
@@ -265,7 +265,7 @@ void report_roofline(plot *chart, const report_group *groups, int count) {
     fprintf(to, "$s%d << EOD\n", series);
     const int all = report_rungs(of, rungs);
     for (int k = 0; k < all; k++)
-      if (rungs[k]->good && !rungs[k]->peer && strcmp(rungs[k]->order, "loose") != 0)
+      if (rungs[k]->good && !rungs[k]->peer && strcmp(rungs[k]->order, "fast") != 0)
         fprintf(to, "%.9g %.9g\n", of->flops / of->bytes, gflops(of, rungs[k]->time.median));
     fputs("EOD\n", to);
     range_of(&low, &high, of->flops / of->bytes);

@@ -237,7 +237,7 @@ static json_t *stages_json(const lab_candidate *candidate) {
 }
 
 static json_t *candidate_json(const lab_candidate *candidate) {
-  static const char *const orders[] = {"canonical", "textbook", "loose"};
+  static const char *const orders[] = {"canonical", "textbook", "fast"};
   writer to = begin();
   put_text(&to, "rung", candidate->row->name);
   put_text(&to, "idea", candidate->row->idea);
