@@ -91,40 +91,32 @@ static int64_t greater(int64_t a, int64_t b) {
 /* ---- memory ------------------------------------------------------------------------------------
  */
 
-static rung_status no_memory(const run *r, size_t bytes, const char *what) {
-  return rung_fail(&r->context->error, RUNG_OUT_OF_MEMORY, "no memory for %zu bytes of %s", bytes,
-                   what);
-}
-
-static void *ask(size_t *bytes, size_t count, size_t each) {
-  *bytes += count * each;
-  return calloc(count > 0 ? count : 1, each);
-}
-
 /* What words need, and all that a rank needs before it knows of the others. */
 static rung_status make_ready(run *r, rung_status status) {
   rung_meeting *m = &r->meeting;
   const size_t ranks = (size_t)m->ranks.count;
   size_t bytes = 0;
-  m->words = ask(&bytes, ranks, sizeof *m->words);
-  m->parcels = ask(&bytes, 2 * ranks, sizeof *m->parcels);
+  m->words = rung_ranks_ask(&bytes, ranks, sizeof *m->words);
+  m->parcels = rung_ranks_ask(&bytes, 2 * ranks, sizeof *m->parcels);
   bool there = m->words != NULL && m->parcels != NULL;
   if (status == RUNG_OK) {
     const rung_over *over = r->over;
     const int64_t longest = over->tile * over->family * over->family;
     r->room = 8;
     if (over->single) r->room += (int)(4 * over->family + part_of(r)->count / longest);
-    r->firsts = ask(&bytes, ranks + 1, sizeof *r->firsts);
-    r->ends = ask(&bytes, ranks + 1, sizeof *r->ends);
-    r->pieces = ask(&bytes, (size_t)r->room, sizeof *r->pieces);
-    r->copies = ask(&bytes, over->tile > 1 ? (size_t)(COPIES * (over->tile + 1)) : 0,
-                    (size_t)element_of(r));
+    r->firsts = rung_ranks_ask(&bytes, ranks + 1, sizeof *r->firsts);
+    r->ends = rung_ranks_ask(&bytes, ranks + 1, sizeof *r->ends);
+    r->pieces = rung_ranks_ask(&bytes, (size_t)r->room, sizeof *r->pieces);
+    r->copies = rung_ranks_ask(&bytes, over->tile > 1 ? (size_t)(COPIES * (over->tile + 1)) : 0,
+                               (size_t)element_of(r));
     there &= r->firsts != NULL && r->ends != NULL && r->pieces != NULL && r->copies != NULL;
   }
   if (there) return status;
   free(m->words); /* the word goes without it */
   m->words = NULL;
-  return status == RUNG_OK ? no_memory(r, bytes, "what ranks say and tiles between them") : status;
+  return status == RUNG_OK
+             ? rung_ranks_no_memory(&r->meeting, bytes, "what ranks say and tiles between them")
+             : status;
 }
 
 static void give_back(run *r) {
@@ -261,7 +253,7 @@ static rung_status collect(void *to, const rung_piece *piece, const rung_view *r
   if (!add && m->used + bytes > m->room) {
     const size_t room = 2 * m->room + bytes;
     char *data = realloc(m->data, room);
-    if (data == NULL) return no_memory(r, room, "results of parts");
+    if (data == NULL) return rung_ranks_no_memory(&r->meeting, room, "results of parts");
     m->data = data;
     m->room = room;
   }
@@ -345,17 +337,17 @@ static rung_status make_room(run *r) {
   const int ranks = r->meeting.ranks.count;
   size_t bytes = 0;
   for (int k = 0; k < ranks; k++) r->ends[k + 1] = r->ends[k] + r->meeting.words[k].number;
-  r->all = ask(&bytes, (size_t)r->ends[ranks], 1);
-  r->state = ask(&bytes, job->cut->state_bytes(r->over->problem, &block), 1);
+  r->all = rung_ranks_ask(&bytes, (size_t)r->ends[ranks], 1);
+  r->state = rung_ranks_ask(&bytes, job->cut->state_bytes(r->over->problem, &block), 1);
   bool there = r->all != NULL && r->state != NULL;
   for (int a = job->inputs; a < job->arrays && !job->cut->again; a++) {
     const rung_view *out = &job->task.arrays[a];
     if (out->count == 0) continue;
-    void *memory = ask(&bytes, rung_view_bytes(out), 1);
+    void *memory = rung_ranks_ask(&bytes, rung_view_bytes(out), 1);
     r->outputs[a] = rung_view_compact(memory, out->dtype, out->ndim, out->shape);
     there &= memory != NULL;
   }
-  if (!there) return no_memory(r, bytes, "all ranks' results of parts");
+  if (!there) return rung_ranks_no_memory(&r->meeting, bytes, "all ranks' results of parts");
   return job->cut->again ? run_pieces(r, RUNG_AGAIN, true) : RUNG_OK;
 }
 

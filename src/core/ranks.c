@@ -1,9 +1,19 @@
 #include "core/ranks.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/layout.h"
+
+void *rung_ranks_ask(size_t *bytes, size_t count, size_t each) {
+  *bytes += count * each;
+  return calloc(count > 0 ? count : 1, each);
+}
+
+rung_status rung_ranks_no_memory(const rung_meeting *m, size_t bytes, const char *what) {
+  return rung_fail(m->error, RUNG_OUT_OF_MEMORY, "no memory for %zu bytes of %s", bytes, what);
+}
 
 uint64_t rung_ranks_hash(const void *data, size_t bytes) {
   uint64_t hash = 14695981039346656037u;

@@ -40,6 +40,11 @@ uint64_t rung_ranks_hash(const void *data, size_t bytes);
 /* Reads and checks the caller's struct. */
 rung_status rung_ranks_read(rung_error *error, const rung_ranks *given, rung_ranks *known);
 
+/* Zeroed memory, whose bytes are added to *bytes; and what is said, in the meeting's error, where
+ * some of it was not to be had. */
+void *rung_ranks_ask(size_t *bytes, size_t count, size_t each);
+rung_status rung_ranks_no_memory(const rung_meeting *meeting, size_t bytes, const char *what);
+
 /* All ranks say how they are (`status`, with the sentence in *error) and a number, and hear the
  * same of all others, without memory too. Returns the status of the first rank that failed, its
  * sentence in *error: the same in all ranks. */

@@ -40,26 +40,16 @@ static bool is_output(int array) {
   return array >= PAIRS_COUNTS;
 }
 
-static rung_status no_memory(const run *r, size_t bytes, const char *what) {
-  return rung_fail(&r->context->error, RUNG_OUT_OF_MEMORY, "no memory for %zu bytes of %s", bytes,
-                   what);
-}
-
-static void *ask(size_t *bytes, size_t count, size_t each) {
-  *bytes += count * each;
-  return calloc(count > 0 ? count : 1, each);
-}
-
 /* What words need, and what is to be known from them. */
 static rung_status make_ready(run *r, rung_status status) {
   rung_meeting *m = &r->meeting;
   const size_t ranks = (size_t)m->ranks.count;
   size_t bytes = 0;
-  m->words = ask(&bytes, ranks, sizeof *m->words);
-  m->parcels = ask(&bytes, 2 * ranks, sizeof *m->parcels);
-  r->firsts[0] = ask(&bytes, ranks + 1, sizeof *r->firsts[0]);
-  r->firsts[1] = ask(&bytes, ranks + 1, sizeof *r->firsts[1]);
-  r->numbers = ask(&bytes, ranks + 1, sizeof *r->numbers);
+  m->words = rung_ranks_ask(&bytes, ranks, sizeof *m->words);
+  m->parcels = rung_ranks_ask(&bytes, 2 * ranks, sizeof *m->parcels);
+  r->firsts[0] = rung_ranks_ask(&bytes, ranks + 1, sizeof *r->firsts[0]);
+  r->firsts[1] = rung_ranks_ask(&bytes, ranks + 1, sizeof *r->firsts[1]);
+  r->numbers = rung_ranks_ask(&bytes, ranks + 1, sizeof *r->numbers);
   if (m->words != NULL && m->parcels != NULL && r->firsts[0] != NULL && r->firsts[1] != NULL &&
       r->numbers != NULL) {
     for (size_t k = 0; k <= ranks; ++k) r->numbers[k] = (int64_t)k;
@@ -67,7 +57,7 @@ static rung_status make_ready(run *r, rung_status status) {
   }
   free(m->words); /* the word goes without it */
   m->words = NULL;
-  return status == RUNG_OK ? no_memory(r, bytes, "what ranks say") : status;
+  return status == RUNG_OK ? rung_ranks_no_memory(&r->meeting, bytes, "what ranks say") : status;
 }
 
 static void give_back(run *r) {
@@ -135,14 +125,15 @@ static rung_status make_room(run *r) {
                                 r->thresholds);
   if (status != RUNG_OK) return status;
   lay_out(r);
-  r->states = ask(&bytes, (size_t)ranks + 2, pairs_parts.state_bytes(&call->problem, NULL));
+  r->states =
+      rung_ranks_ask(&bytes, (size_t)ranks + 2, pairs_parts.state_bytes(&call->problem, NULL));
   bool there = r->states != NULL;
   for (int a = 0; a < PAIRS_ARRAYS; ++a) {
     if (r->whole[a].ndim == 0) continue;
-    r->whole[a].data = ask(&bytes, rung_view_bytes(&r->whole[a]), 1);
+    r->whole[a].data = rung_ranks_ask(&bytes, rung_view_bytes(&r->whole[a]), 1);
     there &= r->whole[a].data != NULL;
   }
-  if (!there) return no_memory(r, bytes, "all ranks' points and results");
+  if (!there) return rung_ranks_no_memory(&r->meeting, bytes, "all ranks' points and results");
   for (int a = 0; a < PAIRS_THRESHOLDS && status == RUNG_OK; ++a)
     if (r->whole[a].ndim > 0)
       status =

@@ -5,6 +5,7 @@
 
 #include "core/half.h"
 #include "core/random.h"
+#include "ops/correlate/fold.h"
 #include "ops/rungs.h"
 
 static const DLDataType types[] = {
@@ -88,22 +89,6 @@ static rung_status filter(rung_context *context, job *j, DLDataType of_taps, con
 
 /* ---- the order --------------------------------------------------------------------------------
  */
-
-/* Step by step, as often as it takes; -1: the edge's value. */
-static int64_t fold(rung_edge edge, int64_t i, int64_t n) {
-  while (i < 0 || i >= n) {
-    if (edge == RUNG_EDGE_CONSTANT) return -1;
-    if (edge == RUNG_EDGE_WRAP)
-      i += i < 0 ? n : -n;
-    else if (edge == RUNG_EDGE_NEAREST || n == 1)
-      i = i < 0 ? 0 : n - 1;
-    else if (edge == RUNG_EDGE_REFLECT)
-      i = i < 0 ? -1 - i : 2 * n - 1 - i;
-    else
-      i = i < 0 ? -i : 2 * n - 2 - i;
-  }
-  return i;
-}
 
 /* What tap (a, b) of the kernel, turned where it is a convolution's, meets from pixel (y, x). */
 static double met(const job *j, int64_t y, int64_t x, int64_t channel, int a, int b) {

@@ -62,6 +62,7 @@ typedef struct expectation {
   int result[20];
 } expectation;
 #include "ops/correlate/expected.h"
+#include "ops/correlate/fold.h"
 
 static void draw(double *to, int n, int less) {
   uint32_t x = 1;
@@ -171,22 +172,6 @@ typedef struct filter {
   rung_filter_model model;
   bool reversed, several, channels;
 } filter;
-
-/* Step by step, as often as it takes; -1: the edge's value. */
-static int64_t fold(rung_edge edge, int64_t i, int64_t n) {
-  while (i < 0 || i >= n) {
-    if (edge == RUNG_EDGE_CONSTANT) return -1;
-    if (edge == RUNG_EDGE_WRAP)
-      i += i < 0 ? n : -n;
-    else if (edge == RUNG_EDGE_NEAREST || n == 1)
-      i = i < 0 ? 0 : n - 1;
-    else if (edge == RUNG_EDGE_REFLECT)
-      i = i < 0 ? -1 - i : 2 * n - 1 - i;
-    else
-      i = i < 0 ? -i : 2 * n - 2 - i;
-  }
-  return i;
-}
 
 /* What a tap meets at pixel (y, x) of the image, or beyond it. */
 static double pixel(const filter *f, int64_t y, int64_t x, int64_t channel) {

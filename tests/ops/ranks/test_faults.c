@@ -5,7 +5,7 @@
 #include "failing.h"
 #include "ops/ranks/cuts.h"
 
-enum { RANKS = 3, MOST = 3 * 32768, POISON = 0x5a, MESSAGES = 8 };
+enum { RANKS = 3, MOST = 3 * 32768, POISON = 0x5a };
 
 static char data[MOST * BYTES], found[MOST * BYTES], wanted[MOST * BYTES];
 static rung_context *contexts[RANKS_MOST];

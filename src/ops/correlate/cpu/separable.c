@@ -34,10 +34,6 @@ typedef struct place {
   char *scratch;
 } place;
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 /* Of every kernel its column, then its row. */
 static rung_status set_factors(const sweep *s) {
   const correlate_problem *p = (const correlate_problem *)s->task->problem;
@@ -124,14 +120,15 @@ static void run_band(void *arg, int64_t chunk, int thread) {
   const sweep *s = (const sweep *)arg;
   const correlate_problem *p = (const correlate_problem *)s->task->problem;
   const int64_t bands = (p->rows + s->band - 1) / s->band, before = p->kernel_rows - 1;
-  const int64_t first = chunk / s->panels % bands * s->band, end = least(first + s->band, p->rows);
+  const int64_t first = chunk / s->panels % bands * s->band,
+                end = correlate_least(first + s->band, p->rows);
   place at = {.k = chunk / s->panels / bands,
               .x = chunk % s->panels * s->panel,
               .scratch = s->scratch + thread * s->sizes.bytes};
-  at.n = least(s->panel, p->columns * p->channels - at.x);
+  at.n = correlate_least(s->panel, p->columns * p->channels - at.x);
   char *rows = at.scratch + s->sizes.line;
   for (at.y = first; at.y < end; at.y += CORRELATE_ROWS) {
-    at.rows = least(CORRELATE_ROWS, end - at.y);
+    at.rows = correlate_least(CORRELATE_ROWS, end - at.y);
     const int64_t kept = at.y > first ? before : 0;
     if (kept > 0) memcpy(rows, rows + CORRELATE_ROWS * s->sizes.row, (size_t)(kept * s->sizes.row));
     for (int64_t r = kept; r < at.rows + before; r++)
@@ -139,7 +136,7 @@ static void run_band(void *arg, int64_t chunk, int thread) {
     for (int64_t x = 0; x < at.n; x += s->part) {
       place part = at;
       part.x += x;
-      part.n = least(s->part, at.n - x);
+      part.n = correlate_least(s->part, at.n - x);
       sum_columns(s, &part, rows + x * s->sizes.size);
     }
   }

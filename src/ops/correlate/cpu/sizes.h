@@ -78,4 +78,8 @@ static inline size_t correlate_filter_scratch(const correlate_problem *p, int th
   return (size_t)(correlate_taps_bytes(p) + threads * correlate_block_of(p).bytes);
 }
 
+static inline int64_t correlate_least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
 #endif

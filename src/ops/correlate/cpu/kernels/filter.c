@@ -29,10 +29,6 @@ typedef struct place {
   char *scratch;
 } place;
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 /* ---- taps -------------------------------------------------------------------------------------
  */
 
@@ -115,10 +111,10 @@ static void run_share(void *arg, int64_t chunk, int thread) {
   const correlate_problem *p = (const correlate_problem *)f->task->problem;
   const int64_t n = p->columns * p->channels;
   place at = {.y = chunk / f->shares * f->rows, .scratch = f->scratch + thread * f->block.bytes};
-  at.rows = least(f->rows, p->rows - at.y);
+  at.rows = correlate_least(f->rows, p->rows - at.y);
   at.x = chunk % f->shares * f->share;
-  for (const int64_t end = least(at.x + f->share, n); at.x < end; at.x += f->panel) {
-    at.n = least(f->panel, end - at.x);
+  for (const int64_t end = correlate_least(at.x + f->share, n); at.x < end; at.x += f->panel) {
+    at.n = correlate_least(f->panel, end - at.x);
     run_block(f, &at);
   }
   if (f->streams) lanes_stream_end();
@@ -137,7 +133,8 @@ rung_status RUNG_ENTRY(correlate_filter)(const rung_task *task, int threads) {
   f.panel = CORRELATE_PANEL / f.block.size;
   const int64_t panels = (n + f.panel - 1) / f.panel;
   const int64_t even = (p->rows * panels + 4 * threads - 1) / (4 * threads);
-  f.rows = threads == 1 ? CORRELATE_ROWS : least(CORRELATE_ROWS, even < FEWEST ? FEWEST : even);
+  f.rows = threads == 1 ? CORRELATE_ROWS
+                        : correlate_least(CORRELATE_ROWS, even < FEWEST ? FEWEST : even);
   const int64_t bands = (p->rows + f.rows - 1) / f.rows;
   f.share = bands < 4 * threads ? f.panel : panels * f.panel;
   f.shares = (n + f.share - 1) / f.share;
