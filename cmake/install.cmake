@@ -23,7 +23,24 @@ foreach(name IN LISTS rung_mpi_parts)
 endforeach()
 install(FILES include/rung/rung.h include/rung/ranks.h include/rung/mpi.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rung COMPONENT development)
-install(FILES man/librung.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT development)
+# The manual of the library. A page of several calls is there under each name that its NAME lists:
+# links, as Debian has them.
+set(rung_manual librung rung_correlate rung_histogram rung_matmul rung_open rung_pairs rung_ranks
+    rung_reduce rung_scan rung_stencil)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/man3)
+foreach(page IN LISTS rung_manual)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS man/${page}.3)
+  install(FILES man/${page}.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT development)
+  file(READ man/${page}.3 text)
+  string(REGEX MATCH "\n\\.SH NAME\n[^\\]*" names "${text}")
+  string(REGEX MATCHALL "rung_[a-z_]+" names "${names}")
+  list(REMOVE_ITEM names ${page})
+  foreach(name IN LISTS names)
+    file(CREATE_LINK ${page}.3 ${PROJECT_BINARY_DIR}/man3/${name}.3 SYMBOLIC)
+    install(FILES ${PROJECT_BINARY_DIR}/man3/${name}.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3
+            COMPONENT development)
+  endforeach()
+endforeach()
 if(TARGET rung_command)
   # The command finds the library from where it lies itself.
   file(RELATIVE_PATH to_library ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})

@@ -19,8 +19,15 @@ prefix=$work/usr
 library=$(find "$prefix" -name librung.so -print -quit)
 [ -n "$library" ] || fail "there is no librung.so under the prefix"
 libdir=$(dirname "$library")
-for file in include/rung/rung.h include/rung/ranks.h include/rung/mpi.h share/man/man3/librung.3; do
+for file in include/rung/rung.h include/rung/ranks.h include/rung/mpi.h; do
   [ -f "$prefix/$file" ] || fail "$file was not installed"
+done
+# Every page of the library, and one under each name that it lists.
+for page in "$here"/../../man/*.3; do
+  for name in "$(basename "$page" .3)" \
+    $(sed -n '/^\.SH NAME/,/^\.SH SYN/p' "$page" | grep -o 'rung_[a-z_]*'); do
+    [ -f "$prefix/share/man/man3/$name.3" ] || fail "share/man/man3/$name.3 was not installed"
+  done
 done
 if [ -x "$build/rung" ]; then
   for file in bin/rung share/man/man1/rung.1 share/bash-completion/completions/rung \

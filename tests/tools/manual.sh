@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The manual and the command's help name the same verbs and options; completion offers them, in bash,
-# and in zsh and fish where they are installed. mandoc finds nothing to say of the manuals.
+# and in zsh and fish where they are installed. The library's pages tell of all calls, members of
+# structs and sections, and their examples compile. mandoc finds nothing to say of the manuals.
 set -euo pipefail
 [ -x "${RUNG:-}" ] || exit 77
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -128,7 +129,57 @@ offers "rung verify stencil --rung pane" "rung verify stencil --rung panel"
 offers "rung radiator --rung onc" "rung radiator --rung onchip"
 offers "rung pairs --exc" "rung pairs --exclude-molecules"
 
-# librung.3 tells of every function of the headers.
+# The library's other pages: their sections, and an EXAMPLE that is a program.
+program=${TMPDIR:-/tmp}/program-$$.c
+trap 'rm -f "${TMPDIR:-/tmp}/examples-$$.c" "$program"' EXIT
+for path in "$root"/man/rung_*.3; do
+  name=$(basename "$path")
+  for section in NAME SYNOPSIS DESCRIPTION "RETURN VALUE" ERRORS EXAMPLE "SEE ALSO"; do
+    grep -qx "\.SH $section" "$path" || complain "$name lacks the section $section"
+  done
+  awk '/^\.SH / { on = $0 == ".SH EXAMPLE" } !on { next }
+    /^\.EX/ { code = 1; next } /^\.EE/ { code = 0 }
+    code { gsub(/\\e/, "\\"); print }' "$path" >"$program"
+  grep -q '^int main(' "$program" || complain "the example of $name is no program"
+  compiler=${CC:-cc}
+  if grep -q '<rung/mpi.h>' "$program"; then
+    command -v mpicc >/dev/null || continue
+    compiler=mpicc
+  fi
+  "$compiler" -std=c17 -Wall -Wextra -Werror -fsyntax-only -I "$root/include" "$program" ||
+    complain "the example of $name does not compile"
+done
+
+# A page tells of every member of a struct, and of no other.
+members() {
+  awk -v name="$1" '$0 == "typedef struct " name " {" { on = 1; next } $0 ~ "^} " name ";" { exit }
+    on' "$root"/include/rung/*.h | sed 's,/\*.*\*/,,' |
+    awk '/\/\*/ { sub(/\/\*.*/, ""); print; comment = 1; next }
+      comment { if (/\*\//) comment = 0; next } { print }' | tr '\n' ' ' | tr ';' '\n' |
+    sed -E 's/\(\*([a-z_]+)\)\(.*/ \1/; s/\[[^]]*\]//g' | tr ',' '\n' |
+    sed -nE 's/^(.*[ *])?([a-z_]+) *$/\2/p' | sort
+}
+told() {
+  awk -v name="$1" '/^\.S[HS] / { on = $0 == ".SS Members of " name; depth = 0 } !on { next }
+    /^\.RS/ { depth++ } /^\.RE/ { depth-- }
+    tag && !depth { sub(/^\.IR? /, ""); gsub(/[",]/, ""); gsub(/ +/, "\n"); print }
+    { tag = $0 == ".TP" }' "$root"/man/*.3 | sort
+}
+for struct in rung_options rung_call rung_filter_model rung_bins rung_stencil_model \
+  rung_radiator_model rung_points rung_box rung_distances rung_ranks rung_parcel rung_mpi; do
+  is=$(members "$struct")
+  [ -n "$is" ] || complain "the headers have no struct $struct"
+  differs=$(comm -3 <(echo "$is") <(told "$struct") | tr -s '\n\t' ' ')
+  [ -z "$differs" ] || complain "the header and the manual differ in members of $struct: $differs"
+done
+
+# librung.3 tells of every function of the headers, and names every other page.
+for path in "$root"/man/rung_*.3; do
+  name=$(basename "$path" .3)
+  grep -q "^\.BR $name (3)" "$root/man/librung.3" || complain "librung.3 does not name $name(3)"
+  sed -n '/^set(rung_manual/,/)/p' "$root/cmake/install.cmake" | grep -qw "$name" ||
+    complain "$name.3 is not installed"
+done
 for name in $(sed -n 's/^RUNG_API .*[ *]\(rung_[a-z_]*\)(.*/\1/p' "$root"/include/rung/*.h); do
   grep -qE "^\.BR .*\b$name\b" "$root/man/librung.3" || complain "librung.3 does not tell of $name"
 done
