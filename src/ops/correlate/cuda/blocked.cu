@@ -10,7 +10,8 @@ __global__ void __launch_bounds__(1024) correlate_blocked(correlate_job<S> job, 
     for (int64_t y = (int64_t)blockIdx.y * blockDim.y + threadIdx.y; y < job.rows;
          y += (int64_t)gridDim.y * blockDim.y)
       correlate_store(job.out_type, correlate_row_out(job, k, y), x,
-                      correlate_element(job, taps, y, x));
+                      correlate_element(
+                          job, [&](int i) { return taps[i]; }, y, x));
 }
 
 template <typename S>

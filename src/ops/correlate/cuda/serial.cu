@@ -4,13 +4,13 @@
 
 template <typename S, typename T>
 __global__ void __launch_bounds__(1) correlate_serial(correlate_job<S> job, const T *taps) {
-  for (int64_t k = 0; k < job.kernels; k++)
+  for (int64_t k = 0; k < job.kernels; k++, taps += job.kernel_rows * job.kernel_columns)
     for (int64_t y = 0; y < job.rows; y++) {
       void *row = correlate_row_out(job, k, y);
       for (int64_t x = 0; x < job.n; x++)
-        correlate_store(
-            job.out_type, row, x,
-            correlate_element(job, taps + k * job.kernel_rows * job.kernel_columns, y, x));
+        correlate_store(job.out_type, row, x,
+                        correlate_element(
+                            job, [&](int i) { return taps[i]; }, y, x));
     }
 }
 

@@ -54,11 +54,12 @@ __global__ void __launch_bounds__(1024)
     column = correlate_index(job.edge, column, job.width);
     return row < 0 || column < 0 ? job.edge_value : known(row, column, channel);
   };
+  const auto tap = [&](int i) { return taps.at[i]; };
   for (int64_t y = (int64_t)blockIdx.y * blockDim.y + threadIdx.y; y < job.rows;
        y += (int64_t)gridDim.y * blockDim.y)
     correlate_store(job.out_type, correlate_row_out(job, k, y), x,
-                    from.knows ? correlate_element(job, taps.at, y, x, known)
-                               : correlate_element(job, taps.at, y, x, folded));
+                    from.knows ? correlate_element(job, tap, y, x, known)
+                               : correlate_element(job, tap, y, x, folded));
 }
 
 /* The texture begins at the last address before the view's lowest that one may. */
