@@ -180,6 +180,8 @@ bool stream_read(PyObject *stream, void **handle) {
   PyObject *number = stream_number(stream);
   if (number == NULL) return false;
   *handle = PyLong_AsVoidPtr(number);
+  if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError))
+    PyErr_Format(PyExc_ValueError, "stream is %R; expected: an integer of 64 bits", number);
   Py_DECREF(number);
   if (PyErr_Occurred()) return false;
   if (*handle == NULL) *handle = LEGACY_STREAM; /* its other name */
