@@ -123,8 +123,9 @@ def bincount(x, minlength=0, *, device=None, rung=None, threads=0, stream=None):
         raise ValueError(f"minlength is {minlength}; expected: 0 or more")
     length = minlength
     if 0 not in view.shape:
-        if int(_rung.min(x, **where)) < 0:
-            raise ValueError(f"x has the element {int(_rung.min(x, **where))}; expected: 0 or more")
+        least = 0 if "uint" in view.dtype else int(_rung.min(x, **where))
+        if least < 0:
+            raise ValueError(f"x has the element {least}; expected: 0 or more")
         length = max(minlength, int(_rung.max(x, **where)) + 1)
     if length == 0:
         return copy_of([], "int64", x)

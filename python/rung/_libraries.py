@@ -35,8 +35,13 @@ def name_of(kind: type) -> str:
     return "rung"
 
 
+_made: "dict[str, Library]" = {}
+
+
 def library(name: str) -> Library:
-    return _MAKERS[name]()
+    if name not in _made:
+        _made[name] = _MAKERS[name]()
+    return _made[name]
 
 
 def _rung() -> Library:

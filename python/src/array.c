@@ -34,7 +34,8 @@ DLDataType element_named(const char *name) {
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-/* The type of a struct-module format such as "<f" with elements of `bytes`; bits 0: none. */
+/* The type of a struct-module format such as "<f" with elements of `bytes`; none of `elements`: it
+ * has none of ours. */
 static DLDataType type_of_format(const char *format, Py_ssize_t bytes) {
   DLDataType type = {0};
   if (format == NULL) format = "B";
@@ -70,9 +71,15 @@ static bool fill_from_buffer(array *made) {
   const Py_buffer *buffer = &made->buffer;
   if (too_many(made, buffer->ndim)) return false;
   const DLDataType type = type_of_format(buffer->format, buffer->itemsize);
-  if (type.bits == 0) {
+  if (element_of(type) < 0) {
     PyErr_Format(PyExc_TypeError, "%s has elements \"%s\"; " EXPECTED_TYPES, made->name,
-                 buffer->format);
+                 buffer->format != NULL ? buffer->format : "");
+    return false;
+  }
+  /* NumPy's datetime64 leaves out what was asked for, and calls its eight bytes elements. */
+  if (buffer->ndim > 0 && (buffer->shape == NULL || buffer->strides == NULL)) {
+    PyErr_Format(PyExc_BufferError, "%s has a buffer without shape or strides; expected: both",
+                 made->name);
     return false;
   }
   if (buffer->suboffsets != NULL) {

@@ -180,6 +180,8 @@ bool stream_read(PyObject *stream, void **handle) {
   PyObject *number = stream_number(stream);
   if (number == NULL) return false;
   *handle = PyLong_AsVoidPtr(number);
+  if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError))
+    PyErr_Format(PyExc_ValueError, "stream is %R; expected: an integer of 64 bits", number);
   Py_DECREF(number);
   if (PyErr_Occurred()) return false;
   if (*handle == NULL) *handle = LEGACY_STREAM; /* its other name */
@@ -191,11 +193,11 @@ bool stream_read(PyObject *stream, void **handle) {
 static PyObject *context_make(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
   static char *names[] = {"device", "threads", "isa", "stream", NULL};
   rung_options options = {0};
-  long threads = 0;
-  PyObject *stream = NULL;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|z$lzO:Context", names, &options.device,
-                                   &threads, &options.isa, &stream) ||
-      !threads_fit(threads))
+  int64_t threads;
+  PyObject *stream = NULL, *wanted = NULL;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|z$OzO:Context", names, &options.device,
+                                   &wanted, &options.isa, &stream) ||
+      !read_long("threads", wanted, 0, &threads) || !threads_fit((long)threads))
     return NULL;
   options.threads = (int)threads;
   const bool own = is_given(stream) && PyUnicode_Check(stream) &&

@@ -136,7 +136,9 @@ static bool read_distances(PyObject **values, rung_distances *bins, Py_buffer *e
 static bool read_set(call *made, PyObject *const *values, bool second, rung_points *set) {
   array *at, *weights, *molecules;
   const int b = second ? 1 : 0;
-  if (!call_array_if(made, second ? "b" : "a", values[PAIRS_A + b], false, &at) ||
+  const bool there = !second || is_given(values[PAIRS_B]); /* only b may be missing */
+  at = there ? call_array(made, second ? "b" : "a", values[PAIRS_A + b], false) : NULL;
+  if ((there && at == NULL) ||
       !call_array_if(made, "weights", values[WEIGHTS_A + b], false, &weights) ||
       !call_array_if(made, "molecules", values[MOLECULES_A + b], false, &molecules))
     return false;

@@ -1,9 +1,11 @@
 """Bad input: the right exception, the library's sentence, nothing written, no crash."""
 import array
+import inspect
 import threading
 
 import numpy as np
 import pytest
+from producers import Producer
 
 import rung
 
@@ -152,3 +154,45 @@ def test_a_context_is_one_threads():
         for thread in threads:
             thread.join()
     assert not wrong and refused and all("another thread" in sentence for sentence in refused)
+
+
+def test_two_devices():
+    first, other = (Producer((2, 2), device=(2, k), says=(2, k), version=1) for k in (0, 1))
+    with pytest.raises(ValueError, match="one device"):
+        rung.matmul(first, other)
+    with pytest.raises(ValueError, match="one device"):
+        rung.matmul(first, Producer((2, 2)))
+    assert first.deleted == 2 and other.deleted == 1
+
+
+class Refuses:
+    def __index__(self):
+        raise LookupError("no")
+    __float__ = __bool__ = __len__ = __iter__ = __index__
+
+
+def test_any_value_for_any_argument():
+    """One argument of a good call is replaced: it goes on or raises what the page names."""
+    x, points = np.arange(12.0).reshape(3, 4), np.arange(9.0).reshape(3, 3)
+    closed = rung.Context("cpu", threads=1)
+    closed.close()
+    good = {"sum": (x,), "mean": (x,), "cumsum": (x,), "matmul": (x, x.T), "histogram": (x,),
+            "correlate": (x, [[1, 2]]), "bincount": (x.astype(int),), "stencil": (x, [1, 2, 1]),
+            "radiator": (3, 8, 2), "pair_histogram": (points, None, 3, (0, 2)),
+            "rdf": (points, None, 3, (0, 2)), "Array": (x,), "Context": ("cpu",),
+            "ladder": ("scan",)}
+    values = [None, -1, 0, 7, 1 << 70, -(1 << 70), np.nan, np.inf, 1e300, "x", "", "\0", "\ud800",
+              b"", b"abc", [], [[]], [1, "a"], (), {}, object(), int, closed, rung.sum, x,
+              x.astype(object), x[:0], np.float32(1), np.zeros((1,) * 9), True, slice(None),
+              Refuses(), np.ma.array([1.0]), np.datetime64("2020"), rung]
+    for name, given in good.items():
+        call = getattr(rung, name)
+        for changed in inspect.signature(call).parameters:
+            for value in values if changed != "changes" else []:
+                arguments = dict(zip(inspect.signature(call).parameters, given))
+                try:
+                    call(**{**arguments, changed: value})
+                except (TypeError, ValueError, MemoryError, BufferError, rung.Error) as error:
+                    assert str(error), (name, changed, value)
+                except LookupError:
+                    assert isinstance(value, Refuses), (name, changed, value)
