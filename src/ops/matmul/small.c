@@ -19,8 +19,9 @@ typedef struct matrix {
 } matrix;
 
 static bool is_plain_call(const rung_call *call) {
-  return call == NULL || (call->size == sizeof *call && call->rung == NULL && call->block == 0 &&
-                          call->math == RUNG_MATH_STRICT && call->stream == NULL);
+  if (call == NULL) return true;
+  return (call->size == 0 || call->size == sizeof *call) && call->rung == NULL &&
+         call->block == 0 && call->math == RUNG_MATH_STRICT && call->stream == NULL;
 }
 
 static bool is_number(DLDataType type) {
