@@ -37,17 +37,25 @@ void cli_print(FILE *to, const char *text) {
   }
 }
 
-/* "rung VERB: text" on standard error, at its width where it is a terminal. */
+/* "rung VERB: text" on standard error, at its width where it is a terminal; in one piece, for what
+   carries the voices of several processes cuts between writes. */
 static void say(const char *verb, const char *text) {
   char *whole = NULL;
   size_t length = 0;
   const int columns = cli_columns(STDERR_FILENO);
-  FILE *to = columns > 0 ? open_memstream(&whole, &length) : NULL;
+  FILE *to = open_memstream(&whole, &length);
   fprintf(to ? to : stderr, "rung %s: ", verb);
   cli_print(to ? to : stderr, text);
-  if (to && fclose(to) == 0) cli_wrap(stderr, whole, length, columns, 0, 4);
+  fputc('\n', to ? to : stderr);
+  if (to && fclose(to) == 0) {
+    if (columns > 0) {
+      cli_wrap(stderr, whole, length - 1, columns, 0, 4);
+      fputc('\n', stderr);
+    } else {
+      fwrite(whole, 1, length, stderr);
+    }
+  }
   free(whole);
-  fputc('\n', stderr);
 }
 
 int cli_end(const char *verb, const rung_error *error) {
