@@ -28,6 +28,9 @@
  * rung_copy_async(shared, global), rung_copy_async_commit(), rung_copy_async_wait<N>()
  *     inside a kernel: one element of 4, 8 or 16 bytes from global into shared memory without
  *     waiting for it; the wait is for all that was committed but the last N (0) times.
+ * rung_copy_async_shared(shared, global)
+ *     the same of 16 bytes that other warps of the multiprocessor want parts of, by way of its
+ *     cache.
  * rung_fetch_ahead(global, bytes)
  *     by one thread: so many bytes, both multiples of 16, will soon be wanted from global memory.
  * RUNG_COPY_ON_DEVICE(task, to, from, bytes), RUNG_FILL_ON_DEVICE(task, to, byte, bytes)

@@ -56,6 +56,19 @@ template <typename T>
 static __device__ inline void rung_copy_async(T *shared, const T *global) {
   __pipeline_memcpy_async(shared, global, sizeof(T));
 }
+/* The same of 16 bytes by way of the level 1 cache, which the other keeps out of. */
+template <typename T>
+static __device__ inline void rung_copy_async_shared(T *shared, const T *global) {
+  static_assert(sizeof(T) == 16, "other sizes go that way by themselves");
+#if __CUDA_ARCH__ >= 800
+  asm volatile(
+      "cp.async.ca.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
+      "l"(global)
+      : "memory");
+#else
+  rung_copy_async(shared, global);
+#endif
+}
 static __device__ inline void rung_copy_async_commit() {
   __pipeline_commit();
 }

@@ -81,26 +81,16 @@ static bool panel_fits(const rung_task *task, char why[RUNG_REASON]) {
 
 static bool streams(const rung_task *task, char why[RUNG_REASON]) {
   const correlate_problem *p = problem_of(task);
-  const int columns = correlate_strip_columns(p);
-  const int64_t bytes = columns * (int64_t)rung_dtype_bytes(p->types.in);
-  if (p->kernel_rows > CORRELATE_STREAMED || p->kernel_columns > CORRELATE_STREAMED ||
-      p->channels != 1 || correlate_number_bytes(p) != 4) {
-    snprintf(why, RUNG_REASON,
-             "the kernel is %d by %d, of %d channels; expected: at most %d by %d, one channel, and "
-             "sums of f32",
-             p->kernel_rows, p->kernel_columns, p->channels, CORRELATE_STREAMED,
-             CORRELATE_STREAMED);
-    return false;
-  }
-  /* The launch looks at the address, which may not be known yet. */
-  if ((p->first_column + p->kernel_columns / 2) % columns == 0 &&
-      task->arrays[CORRELATE_IN].stride[0] % columns == 0 && p->height < INT32_MAX &&
-      p->width < INT32_MAX)
+  const int rows = p->kernel_rows, columns = p->kernel_columns;
+  if (correlate_number_bytes(p) == 4 && p->height < INT32_MAX &&
+      p->width * p->channels < INT32_MAX &&
+      (p->channels == 1 ? rows <= CORRELATE_STREAMED && columns <= CORRELATE_STREAMED
+                        : correlate_streams_channels(rows, columns)))
     return true;
   snprintf(why, RUNG_REASON,
-           "runs of %d elements of a row begin anywhere; expected: at multiples of %" PRId64
-           " bytes",
-           columns, bytes);
+           "the kernel is %d by %d, of %d channels; expected: at most %d by %d of one channel, or "
+           "3, 5 or 7 columns and at most 8 rows of several, and sums of f32",
+           rows, columns, p->channels, CORRELATE_STREAMED, CORRELATE_STREAMED);
   return false;
 }
 
@@ -148,7 +138,7 @@ static rung_row rows[] = {
      .idea =
          "kernels of rank one: sums along the rows, then of these down the columns, in one sweep"},
     {ON_GPU, .name = "streamed", .supports = streams,
-     .idea = "a warp walks down: every row passes through registers once, taps are operands"},
+     .idea = "a block walks down: every row passes through registers once, taps are operands"},
 };
 
 static void class_of(const void *problem, char text[RUNG_CLASS]) {

@@ -113,28 +113,45 @@ static inline int64_t correlate_swept_high(const rung_task *task, int64_t across
   return wave < least ? least : wave;
 }
 
-/* ---- a warp walks down ------------------------------------------------------------------------
+/* ---- a block walks down ------------------------------------------------------------------------
  */
 
-/* Rows and columns of a kernel, and rows that a warp makes, at most. */
-enum { CORRELATE_STREAMED = 8, CORRELATE_STRIP_ROWS = 256 };
+/* Rows and columns of a kernel, rows that a block makes, at most; and its threads. */
+enum { CORRELATE_STREAMED = 16, CORRELATE_STRIP_ROWS = 256, CORRELATE_STRIP_THREADS = 128 };
 
-/* Columns that a thread makes. */
-static inline int correlate_strip_columns(const correlate_problem *p) {
-  return p->types.in == RUNG_U8 ? 8 : 4;
+/* Kernels of images of several channels. */
+static inline bool correlate_streams_channels(int rows, int columns) {
+  return rows <= 8 && (columns == 3 || columns == 5 || columns == 7);
 }
 
-/* Rows that a block makes, of which `across` lie side by side and a multiprocessor holds so many:
- * those of four waves, for blocks at the border take longer than others; but not fewer than 32, or
- * those of one wave: the rows above and below are read twice. */
-static inline int correlate_strip_rows(const rung_task *task, int64_t across, int blocks) {
+/* Rows that a block makes, of `vector` columns a thread, of which `across` lie side by side and a
+ * multiprocessor holds `blocks`: those that take the least time, where all blocks of a
+ * multiprocessor share its issue slots and the memory, a row cannot come sooner than a third of the
+ * memory's delay, and as many rows come through in vain as the kernel has, but one. */
+static inline int correlate_strip_rows(const rung_task *task, int64_t across, int blocks,
+                                       int vector) {
+  const int64_t delay = 250, bytes_a_cycle = 16, other = 40; /* cycles, of an H200 */
   const correlate_problem *p = (const correlate_problem *)task->problem;
-  const int64_t all = (int64_t)blocks * task->device->processors, few = 32;
-  const int64_t down = across < all ? all / across : 1;
-  const int64_t wave = (p->rows + down - 1) / down, quarter = (wave + 3) / 4;
-  const int64_t rows = quarter > few ? quarter : wave < few ? wave : few;
-  const int64_t least = 4, most = CORRELATE_STRIP_ROWS;
-  return (int)(rows < least ? least : rows < most ? rows : most);
+  const int64_t moved = (int64_t)CORRELATE_STRIP_THREADS * vector *
+                        (int64_t)(rung_dtype_bytes(p->types.in) + rung_dtype_bytes(p->types.out));
+  const int64_t issued = (int64_t)p->kernel_rows * p->kernel_columns * vector + other;
+  const int64_t row = issued > moved / bytes_a_cycle ? issued : moved / bytes_a_cycle;
+  int64_t best = 0, least = INT64_MAX;
+  for (int held = 1; held <= blocks; held++) {
+    int64_t down = (int64_t)held * task->device->processors / across;
+    if (down < 1) down = 1;
+    if (down > p->rows) down = p->rows;
+    int64_t high = (p->rows + down - 1) / down;
+    const int64_t waves = (high + CORRELATE_STRIP_ROWS - 1) / CORRELATE_STRIP_ROWS;
+    high = (high + waves - 1) / waves;
+    const int64_t each = row * held > delay ? row * held : delay;
+    const int64_t time = waves * (high + p->kernel_rows - 1) * each;
+    if (time <= least) {
+      least = time;
+      best = high;
+    }
+  }
+  return (int)best;
 }
 
 #endif

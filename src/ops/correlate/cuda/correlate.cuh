@@ -90,6 +90,12 @@ struct correlate_run {
   __align__(sizeof(E) * V) E at[V];
 };
 
+/* correlate_whole() as an integer, most < 2^16: adding 2^23 rounds to the last place, half to even.
+ */
+static __device__ __forceinline__ unsigned correlate_integer(float x, float most) {
+  return __float_as_uint(fminf(fmaxf(x, 0), most) + 0x1p23f) & 0xffff;
+}
+
 template <typename R, int V, typename S, typename Convert>
 static __device__ __forceinline__ void correlate_store_as(void *row, int64_t x, const S *sums,
                                                           Convert convert) {
@@ -115,10 +121,10 @@ static __device__ __forceinline__ void correlate_store_run(rung_dtype dtype, voi
       correlate_store_as<float, 4>(row, x + v, sums + v, [](float t) { return t; });
   } else if (dtype == RUNG_U8) {
     correlate_store_as<uint8_t, V>(row, x, sums,
-                                   [](float t) { return (uint8_t)correlate_whole(t, 255); });
+                                   [](float t) { return (uint8_t)correlate_integer(t, 255); });
   } else if (dtype == RUNG_U16) {
     correlate_store_as<uint16_t, V>(row, x, sums,
-                                    [](float t) { return (uint16_t)correlate_whole(t, 65535); });
+                                    [](float t) { return (uint16_t)correlate_integer(t, 65535); });
   } else {
     correlate_store_as<uint16_t, V>(row, x, sums, [](float t) { return rung_f32_to_f16(t); });
   }

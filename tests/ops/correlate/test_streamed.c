@@ -1,0 +1,150 @@
+/* The rung `streamed` on the simulated GPU, job by job drawn at random: every size of kernel that
+ * it takes, types, channels, edges, images that begin anywhere and are as wide as its blocks, or
+ * nearly. The bits are those of the CPU's textbook. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/half.h"
+#include "core/random.h"
+#include "ops/context.h"
+
+enum { TYPES = 4, EDGES = 6, JOBS = INSTRUMENTED ? 40 : 200, MOST = 1 << 20 };
+static const DLDataType types[TYPES] = {
+    {kDLUInt, 8, 1}, {kDLUInt, 16, 1}, {kDLFloat, 16, 1}, {kDLFloat, 32, 1}};
+static const rung_edge edges[EDGES] = {RUNG_EDGE_CONSTANT, RUNG_EDGE_CONSTANT, RUNG_EDGE_NEAREST,
+                                       RUNG_EDGE_REFLECT,  RUNG_EDGE_MIRROR,   RUNG_EDGE_WRAP};
+
+static rung_random draw = {2013};
+static int64_t within(int64_t least, int64_t most) {
+  return least + (int64_t)(rung_random_next(&draw) % (uint64_t)(most - least + 1));
+}
+
+/* Numbers, of floats every hundredth one special. */
+static void fill(int type, void *to, int64_t count) {
+  static const float special[] = {NAN, INFINITY, -INFINITY, -0.0f, 0, 1e-45f, 3e38f, 60000};
+  for (int64_t i = 0; i < count; i++) {
+    const float x = within(0, 99) == 0 ? special[within(0, 7)] : (float)within(-4096, 4096) / 64;
+    if (type == 0)
+      ((uint8_t *)to)[i] = (uint8_t)within(0, 255);
+    else if (type == 1)
+      ((uint16_t *)to)[i] = (uint16_t)within(0, 65535);
+    else if (type == 2)
+      ((uint16_t *)to)[i] = rung_f32_to_f16(x);
+    else
+      ((float *)to)[i] = x;
+  }
+}
+
+static double number(int type, const void *from, int64_t at) {
+  return type == 0   ? ((const uint8_t *)from)[at]
+         : type == 1 ? ((const uint16_t *)from)[at]
+         : type == 2 ? rung_f16_to_f32(((const uint16_t *)from)[at])
+                     : ((const float *)from)[at];
+}
+
+typedef struct job {
+  int in, out;
+  int64_t image[3], result[3], in_step[3], out_step[3], kernel[2], begin;
+  rung_filter_model model;
+  float taps[256];
+  int32_t integers[256];
+  bool whole; /* taps are integers */
+} job;
+
+static job drawn(void) {
+  job j = {.model.size = sizeof j.model};
+  const int64_t channels = within(0, 2) ? 1 : within(2, 4);
+  j.in = (int)within(0, TYPES - 1);
+  j.out = within(0, 1) ? j.in : (int)within(0, TYPES - 1);
+  j.kernel[0] = within(1, channels > 1 ? 8 : 16);
+  j.kernel[1] = channels > 1 ? 3 + 2 * within(0, 2) : within(1, 16);
+  j.image[0] = within(0, 3) ? within(1, 40) : within(1, 3);
+  j.image[1] = within(0, 1) ? within(1, 70) : within(508, 516) / channels;
+  if (j.in == 0 && within(0, 2) == 0) j.image[1] = within(1020, 1030) / channels;
+  j.image[2] = j.result[2] = channels;
+  /* The image's rows begin where copies of 16 bytes may, or anywhere. */
+  const int64_t of_image = j.image[1] * channels;
+  j.begin = within(0, 1) ? 0 : within(0, 15);
+  j.in_step[0] = within(0, 1) ? (of_image + 15) / 16 * 16 : of_image + within(0, 3);
+  for (int d = 0; d < 2; d++) {
+    const int64_t extent = j.kernel[d];
+    j.model.origin[d] = within(0, 2) ? 0 : within(-(extent / 2), (extent - 1) / 2);
+    j.model.region[d] = within(0, 2) ? 0 : within(0, j.image[d] - 1);
+    j.result[d] = within(1, j.image[d] - j.model.region[d]);
+    if (within(0, 2)) j.result[d] = j.image[d] - j.model.region[d];
+  }
+  j.out_step[0] = j.result[1] * channels + (within(0, 1) ? 0 : within(0, 9));
+  j.in_step[1] = j.out_step[1] = channels;
+  j.in_step[2] = j.out_step[2] = 1;
+  const int edge = (int)within(0, EDGES - 1);
+  j.model.edge = edges[edge];
+  j.model.edge_value = edge == 1 ? 3 : 0;
+  j.whole = j.in < 2 && within(0, 1);
+  for (int i = 0; i < 256; i++) {
+    j.taps[i] = (float)within(-1000, 1000) / 128;
+    j.integers[i] = j.in == 0 ? (int32_t)within(-9, 9) : within(0, 3) == 0;
+  }
+  return j;
+}
+
+static rung_status filter(rung_context *on, const char *rung, job *j, char *image, void *result) {
+  static const DLDataType i32 = {kDLInt, 32, 1}, f32 = {kDLFloat, 32, 1};
+  DLTensor in =
+      tensor(image + j->begin * (types[j->in].bits / 8), types[j->in], 3, j->image, j->in_step);
+  DLTensor kernel = tensor(j->whole ? (void *)j->integers : (void *)j->taps, j->whole ? i32 : f32,
+                           2, j->kernel, NULL);
+  DLTensor out = tensor(result, types[j->out], 3, j->result, j->out_step);
+  rung_call call = {.size = sizeof call, .rung = rung};
+  return rung_correlate(on, &j->model, &in, &kernel, &out, &call);
+}
+
+/* The same numbers, and nothing written between the rows; a NaN is a NaN. */
+static bool same(const job *j, const char *wanted, const char *found) {
+  for (int64_t i = 0; i < j->result[0] * j->out_step[0]; i++) {
+    const double a = number(j->out, wanted, i), b = number(j->out, found, i);
+    if (!(isnan(a) && isnan(b)) && (a != b || signbit(a) != signbit(b))) return false;
+  }
+  return true;
+}
+
+static void has_the_bits_of_the_textbook(void **state) {
+  (void)state;
+  rung_context *sim = NULL;
+  if (rung_open(&sim, &(rung_options){.device = "sim"}) != RUNG_OK) {
+    print_message("sim is not tried: %s\n", rung_last_error(sim));
+    rung_close(sim);
+    skip();
+  }
+  char *image = NULL, *wanted = malloc(MOST), *found = malloc(MOST);
+  assert_int_equal(posix_memalign((void **)&image, 16, MOST), 0);
+  assert_true(wanted != NULL && found != NULL);
+  int taken = 0;
+  for (int n = 0; n < JOBS; n++) {
+    job j = drawn();
+    fill(j.in, image, j.image[0] * j.in_step[0] + 16);
+    memset(wanted, 1, MOST);
+    memset(found, 1, MOST);
+    if (filter(context, "direct", &j, image, wanted)) fail_msg("%s", rung_last_error(context));
+    const rung_status status = filter(sim, "streamed", &j, image, found);
+    if (status == RUNG_UNSUPPORTED) continue; /* sums that no float holds */
+    if (status) fail_msg("%s", rung_last_error(sim));
+    taken++;
+    if (!same(&j, wanted, found))
+      fail_msg(
+          "job %d: %ld x %ld x %ld of type %d to %d, kernel %ld x %ld, edge %d, origin %ld %ld, "
+          "region %ld %ld, line %ld, begin %ld: other bits",
+          n, (long)j.image[0], (long)j.image[1], (long)j.image[2], j.in, j.out, (long)j.kernel[0],
+          (long)j.kernel[1], (int)j.model.edge, (long)j.model.origin[0], (long)j.model.origin[1],
+          (long)j.model.region[0], (long)j.model.region[1], (long)j.in_step[0], (long)j.begin);
+  }
+  assert_true(taken > JOBS * 3 / 4);
+  free(image);
+  free(wanted);
+  free(found);
+  rung_close(sim);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(has_the_bits_of_the_textbook)};
+  return cmocka_run_group_tests(tests, open_context, close_context);
+}
