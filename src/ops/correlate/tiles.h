@@ -125,32 +125,30 @@ static inline bool correlate_streams_channels(int rows, int columns) {
 }
 
 /* Rows that a block makes, of `vector` columns a thread, of which `across` lie side by side and a
- * multiprocessor holds `blocks`: those that take the least time, where all blocks of a
- * multiprocessor share its issue slots and the memory, a row cannot come sooner than a third of the
- * memory's delay, and as many rows come through in vain as the kernel has, but one. */
+ * multiprocessor holds `blocks`. Those blocks share its issue slots and the memory; a row cannot
+ * come sooner than its delays allow; and as many rows as the kernel has, but one, come through in
+ * vain. Of what takes nearly the least time, that with most blocks. */
 static inline int correlate_strip_rows(const rung_task *task, int64_t across, int blocks,
                                        int vector) {
-  const int64_t delay = 250, bytes_a_cycle = 16, other = 40; /* cycles, of an H200 */
+  const int64_t delay = 600, bytes_a_cycle = 16, other = 40; /* in cycles and slots, of an H200 */
   const correlate_problem *p = (const correlate_problem *)task->problem;
   const int64_t moved = (int64_t)CORRELATE_STRIP_THREADS * vector *
                         (int64_t)(rung_dtype_bytes(p->types.in) + rung_dtype_bytes(p->types.out));
   const int64_t issued = (int64_t)p->kernel_rows * p->kernel_columns * vector + other;
   const int64_t row = issued > moved / bytes_a_cycle ? issued : moved / bytes_a_cycle;
-  int64_t best = 0, least = INT64_MAX;
-  for (int held = 1; held <= blocks; held++) {
-    int64_t down = (int64_t)held * task->device->processors / across;
-    if (down < 1) down = 1;
-    if (down > p->rows) down = p->rows;
-    int64_t high = (p->rows + down - 1) / down;
-    const int64_t waves = (high + CORRELATE_STRIP_ROWS - 1) / CORRELATE_STRIP_ROWS;
-    high = (high + waves - 1) / waves;
-    const int64_t each = row * held > delay ? row * held : delay;
-    const int64_t time = waves * (high + p->kernel_rows - 1) * each;
-    if (time <= least) {
-      least = time;
-      best = high;
+  int64_t best = 1, least = INT64_MAX;
+  for (int pass = 0; pass < 2; pass++)
+    for (int held = 1; held <= blocks; held++) {
+      int64_t down = (int64_t)held * task->device->processors / across;
+      if (down < 1) down = 1;
+      int64_t high = (p->rows + down - 1) / down;
+      const int64_t waves = (high + CORRELATE_STRIP_ROWS - 1) / CORRELATE_STRIP_ROWS;
+      high = (high + waves - 1) / waves;
+      const int64_t each = row * held > delay + issued ? row * held : delay + issued;
+      const int64_t time = waves * (high + p->kernel_rows - 1) * each;
+      if (pass == 0 && time < least) least = time;
+      if (pass == 1 && time <= least + least / 16) best = high;
     }
-  }
   return (int)best;
 }
 
