@@ -83,14 +83,14 @@ static bool streams(const rung_task *task, char why[RUNG_REASON]) {
   const correlate_problem *p = problem_of(task);
   const int rows = p->kernel_rows, columns = p->kernel_columns;
   if (correlate_number_bytes(p) == 4 && p->height < INT32_MAX &&
-      p->width * p->channels < INT32_MAX &&
-      (p->channels == 1 ? rows <= CORRELATE_STREAMED && columns <= CORRELATE_STREAMED
-                        : correlate_streams_channels(rows, columns)))
+      p->width * p->channels < INT32_MAX && correlate_streams(rows, columns, p->channels))
     return true;
-  snprintf(why, RUNG_REASON,
-           "the kernel is %d by %d, of %d channels; expected: at most %d by %d of one channel, or "
-           "3, 5 or 7 columns and at most 8 rows of several, and sums of f32",
-           rows, columns, p->channels, CORRELATE_STREAMED, CORRELATE_STREAMED);
+  snprintf(
+      why, RUNG_REASON,
+      "the kernel is %d by %d, of %d channels; expected: of one channel at most %d rows, or %d "
+      "of %d to %d columns or of one; of several 3, 5 or 7 columns and %d rows; sums of f32",
+      rows, columns, p->channels, CORRELATE_NARROW, CORRELATE_STREAMED, CORRELATE_NARROW + 1,
+      CORRELATE_STREAMED, CORRELATE_NARROW);
   return false;
 }
 

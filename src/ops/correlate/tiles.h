@@ -116,12 +116,21 @@ static inline int64_t correlate_swept_high(const rung_task *task, int64_t across
 /* ---- a block walks down ------------------------------------------------------------------------
  */
 
-/* Rows and columns of a kernel, rows that a block makes, at most; and its threads. */
-enum { CORRELATE_STREAMED = 16, CORRELATE_STRIP_ROWS = 256, CORRELATE_STRIP_THREADS = 128 };
+/* Rows and columns of a kernel, at most, and of one that is taken as narrow; rows that a block
+ * makes, at most, and its threads. */
+enum {
+  CORRELATE_STREAMED = 16,
+  CORRELATE_NARROW = 8,
+  CORRELATE_STRIP_ROWS = 256,
+  CORRELATE_STRIP_THREADS = 128
+};
 
-/* Kernels of images of several channels. */
-static inline bool correlate_streams_channels(int rows, int columns) {
-  return rows <= 8 && (columns == 3 || columns == 5 || columns == 7);
+/* There is a kernel of the GPU for every number of columns, of several channels for the usual ones;
+ * tall ones are kept where many columns, or a single one, want them. */
+static inline bool correlate_streams(int rows, int columns, int channels) {
+  if (channels > 1) return rows <= CORRELATE_NARROW && columns > 1 && columns < 8 && columns % 2;
+  if (rows > CORRELATE_STREAMED || columns > CORRELATE_STREAMED) return false;
+  return rows <= CORRELATE_NARROW || columns > CORRELATE_NARROW || columns == 1;
 }
 
 /* Rows that a block makes, of `vector` columns a thread, of which `across` lie side by side and a

@@ -58,6 +58,7 @@ static job drawn(void) {
   j.out = within(0, 1) ? j.in : (int)within(0, TYPES - 1);
   j.kernel[0] = within(1, channels > 1 ? 8 : 16);
   j.kernel[1] = channels > 1 ? 3 + 2 * within(0, 2) : within(1, 16);
+  if (j.kernel[1] > 1 && j.kernel[1] <= 8 && j.kernel[0] > 8) j.kernel[0] -= 8;
   j.image[0] = within(0, 3) ? within(1, 40) : within(1, 3);
   j.image[1] = within(0, 1) ? within(1, 70) : within(508, 516) / channels;
   if (j.in == 0 && within(0, 2) == 0) j.image[1] = within(1020, 1030) / channels;

@@ -330,13 +330,15 @@ static rung_status run_strips(const rung_task *task) {
  * Bytes by eight, as long as there are registers for so many sums. */
 template <typename E, int K>
 static rung_status run(const rung_task *task) {
-  static constexpr int V = sizeof(E) == 1 ? 8 : 4;
+  static constexpr bool NARROW = K <= CORRELATE_NARROW;
+  static constexpr int V = sizeof(E) == 1 && NARROW ? 8 : 4;
   const int rows = static_cast<const correlate_problem *>(task->problem)->kernel_rows;
   if constexpr (sizeof(E) != 2 && K % 2 == 1 && K > 1)
-    if (rows == K) return run_strips < E, K < 8 ? V : 4, K, K, 1, true > (task);
-  if constexpr (K <= 8)
-    if (rows <= 8) return run_strips<E, V, K, 8, 1, false>(task);
-  return run_strips<E, 4, K, CORRELATE_STREAMED, 1, false>(task);
+    if (rows == K) return run_strips<E, V, K, K, 1, true>(task);
+  if constexpr (NARROW)
+    if (K > 1 || rows <= CORRELATE_NARROW)
+      return run_strips<E, V, K, CORRELATE_NARROW, 1, false>(task);
+  if constexpr (!NARROW || K == 1) return run_strips<E, 4, K, CORRELATE_STREAMED, 1, false>(task);
 }
 
 template <typename E>
@@ -371,11 +373,11 @@ template <typename E, int STEP>
 static rung_status run_channels(const rung_task *task) {
   switch (static_cast<const correlate_problem *>(task->problem)->kernel_columns) {
     case 3:
-      return run_strips<E, 4, 3, 8, STEP, false>(task);
+      return run_strips<E, 4, 3, CORRELATE_NARROW, STEP, false>(task);
     case 5:
-      return run_strips<E, 4, 5, 8, STEP, false>(task);
+      return run_strips<E, 4, 5, CORRELATE_NARROW, STEP, false>(task);
     default:
-      return run_strips<E, 4, 7, 8, STEP, false>(task);
+      return run_strips<E, 4, 7, CORRELATE_NARROW, STEP, false>(task);
   }
 }
 
