@@ -124,7 +124,7 @@ for file in "$root"/docs/history/*.csv; do
     holds page.html "$word"
   done
   row=$(grep -F "<tr><th scope=\"row\">$(sed -n '4s/,.*//p' "$file")</th>" page.html | tail -1)
-  value=$(printf %.4g "$(sed -n '4s/.*,//p' "$file")")
+  value=$(sed -n '4s/.*,//p' "$file" | awk '{ printf $1 < 1000 ? "%.4g" : "%.0f", $1 }')
   case $row in *">$value</td><td>0.0123</td>"*) ;; *) fail "$file: the row is $row" ;; esac
   same_job "$file" cpu "" >b.json
   expect 0 - "$RUNG" report b.json -o page.html
@@ -140,6 +140,16 @@ expect 0 - "$RUNG" report "$root/docs/results/h200/histogram-u32.json" -o page.h
 for word in ">0.9267</td>" ">-0.4024</td>"; do holds page.html "$word"; done
 if command -v gnuplot >/dev/null; then
   for word in "shared minus global, old" "global minus shared"; do holds page.html ">$word"; done
+fi
+# The radiator's, which have no sizes: bars, and a table of types.
+expect 0 - "$RUNG" report "$root"/docs/results/h200/{stencil-f32,stencil-f64,rowmeans-15360}.json -o page.html
+for word in '<th scope="row">f64</th><td>838338</td><td>-</td><td>710557</td><td>130.8</td><td>35525</td><td>-</td>' \
+  '<th scope="row">f32</th><td>1059</td><td>-</td><td>83</td><td>0.7216</td><td class="w">block-per-row</td>'; do
+  holds page.html "$word"
+done
+lacks page.html "difference, old"
+if command -v gnuplot >/dev/null; then
+  for word in "f64 fast, old" "f64 global" "f32 best measured" "903200 ms" "0.2129 ms"; do holds page.html ">$word<"; done
 fi
 rm -f b.json page.html
 
