@@ -45,9 +45,12 @@ bool history_of(int number, history *of) {
   take_names(&at, of);
   for (; *at && of->rows < HISTORY_ROWS; of->rows++)
     for (int c = 0; c < of->count; c++) {
-      char field[HISTORY_NAME];
+      char field[HISTORY_NAME], *end;
       take(&at, ",\n", field, sizeof field);
-      of->at[of->rows][c] = field[0] ? strtod(field, NULL) : NAN;
+      of->at[of->rows][c] = field[0] ? strtod(field, &end) : NAN;
+      if (c > 0) continue;
+      memcpy(of->names[of->rows], field, sizeof field);
+      of->named = of->named || *end != '\0';
     }
   return true;
 }
@@ -63,7 +66,9 @@ static void label_of(const history *of, int row, char label[RUNG_LABEL]) {
     while (key < of->keys && (strlen(of->columns[key]) != length - 2 ||
                               strncmp(of->columns[key], at + 1, length - 2) != 0))
       key++;
-    if (key < of->keys)
+    if (key == 0 && of->named)
+      used += (size_t)snprintf(label + used, RUNG_LABEL - used, "%s", of->names[row]);
+    else if (key < of->keys)
       used += (size_t)snprintf(label + used, RUNG_LABEL - used, "%.0f", of->at[row][key]);
     else
       used += (size_t)snprintf(label + used, RUNG_LABEL - used, "%.*s", (int)length, at);

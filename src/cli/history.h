@@ -12,6 +12,8 @@ typedef struct history {
   char columns[HISTORY_COLUMNS][HISTORY_NAME];
   int count, keys; /* columns; the first `keys` of them say which job, the others are rungs */
   int rows;
+  bool named; /* the first column holds names, as of types, not sizes */
+  char names[HISTORY_ROWS][HISTORY_NAME];
   double at[HISTORY_ROWS][HISTORY_COLUMNS]; /* milliseconds of rungs; NaN: not known */
 } history;
 

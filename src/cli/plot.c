@@ -1,28 +1,10 @@
 #include "cli/plot.h"
-#include "cli/svg.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_BYTES = 1 << 23 };
-
-/* Points as gnuplot numbers them, once for all charts of a page. */
-const char plot_symbols[] =
-    "<svg width=\"0\" height=\"0\" aria-hidden=\"true\" style=\"position:absolute\" "
-    "xmlns=\"http://www.w3.org/2000/svg\"><defs>"
-    "<path id=\"gpPt3\" fill=\"none\" stroke=\"currentColor\" stroke-width=\".3\" "
-    "d=\"M-1-1h2v2h-2z\"/>"
-    "<path id=\"gpPt4\" fill=\"currentColor\" stroke=\"none\" d=\"M-1-1h2v2h-2z\"/>"
-    "<circle id=\"gpPt5\" fill=\"none\" stroke=\"currentColor\" stroke-width=\".3\" r=\"1\"/>"
-    "<circle id=\"gpPt6\" fill=\"currentColor\" stroke=\"none\" r=\"1\"/>"
-    "<path id=\"gpPt7\" fill=\"none\" stroke=\"currentColor\" stroke-width=\".3\" "
-    "d=\"M0-1.3 L-1.3 .7h2.6z\"/>"
-    "<path id=\"gpPt8\" fill=\"currentColor\" stroke=\"none\" d=\"M0-1.3 L-1.3 .7h2.6z\"/>"
-    "<path id=\"gpPt9\" fill=\"none\" stroke=\"currentColor\" stroke-width=\".3\" "
-    "d=\"M0 1.3 L-1.3-.7h2.6z\"/>"
-    "<path id=\"gpPt10\" fill=\"currentColor\" stroke=\"none\" d=\"M0 1.3 L-1.3-.7h2.6z\"/>"
-    "</defs></svg>\n";
 
 /* Middle tones, told apart by eyes of all kinds; every line has its own point besides. */
 static const char *const colours[] = {"#2f81f7", "#d1762a", "#2da44e", "#b65bc4",
@@ -77,71 +59,6 @@ void plot_name(FILE *script, const char *name) {
   fputc('\'', script);
 }
 
-/* ---- SVG ---------------------------------------------------------------------------------- */
-
-/* Black is the text's colour wherever the chart stands. */
-static const char *const replaced[][2] = {
-    {"'black'", "'currentColor'"},
-    {"\"black\"", "\"currentColor\""},
-    {"'rgb(  0,   0,   0)'", "'currentColor'"},
-    {"\"rgb(  0,   0,   0)\"", "\"currentColor\""},
-    {" stroke-linecap=\"butt\" stroke-linejoin=\"miter\"", ""},
-    {" font-family=\"sans-serif\"", ""},
-    {"xlink:href", "href"},
-};
-
-/* Whether the text at *at begins with `from`; then *at is behind what ends with `to`. */
-static bool skip(const char **at, const char *from, const char *to) {
-  if (strncmp(*at, from, strlen(from)) != 0) return false;
-  const char *end = strstr(*at + strlen(from), to);
-  if (end) *at = end + strlen(to);
-  return end != NULL;
-}
-
-/* A group that nothing is in. */
-static bool skip_empty(const char **at) {
-  if (strncmp(*at, "<g ", 3) != 0) return false;
-  const char *end = strchr(*at, '>');
-  if (!end || strncmp(end, ">\n</g>\n", 7) != 0) return false;
-  *at = end + 7;
-  return true;
-}
-
-static void body(FILE *to, const char *at, bool inlined) {
-  while (*at) {
-    size_t r = 0;
-    if (skip(&at, "<title>", "</title>") || skip(&at, "<desc>", "</desc>") ||
-        skip(&at, "<filter", "</filter>\n") || skip(&at, " id=\"", "\"") || skip_empty(&at) ||
-        (inlined && skip(&at, "<defs>", "</defs>\n")))
-      continue;
-    while (r < sizeof replaced / sizeof *replaced &&
-           strncmp(at, replaced[r][0], strlen(replaced[r][0])) != 0)
-      r++;
-    if (r < sizeof replaced / sizeof *replaced) {
-      fputs(replaced[r][1], to);
-      at += strlen(replaced[r][0]);
-    } else {
-      fputc(*at++, to);
-    }
-  }
-}
-
-/* gnuplot's SVG with our title and description, its colours ours. */
-static char *dress(const plot *chart, const char *svg, bool inlined, const char *id,
-                   size_t *length) {
-  const char *begin = strstr(svg, "<svg");
-  begin = begin ? strchr(begin, '>') : NULL;
-  if (!begin || !strstr(begin, "</svg>") || strstr(begin, "<script")) return NULL;
-  char *text = NULL;
-  FILE *to = open_memstream(&text, length);
-  if (!to) return NULL;
-  svg_begin(to, chart->width, chart->height, id, inlined, chart->title, chart->description);
-  body(to, begin + 1, inlined);
-  if (fclose(to) == 0) return text;
-  free(text);
-  return NULL;
-}
-
 /* ---- drawing ------------------------------------------------------------------------------ */
 
 static char *script_of(const plot *chart, plot_kind kind) {
@@ -180,7 +97,7 @@ rung_status plot_draw(plot *chart, plot_kind kind, const char *id, char **image,
   free(script);
   const bool drawn = !status && end.code == 0 && end.length > 0;
   if (drawn && kind <= PLOT_SVG) {
-    *image = dress(chart, end.said, kind == PLOT_INLINE, id, length);
+    *image = plot_redraw(chart, end.said, kind == PLOT_INLINE, id, length);
     free(end.said);
   } else if (drawn) {
     *image = end.said;

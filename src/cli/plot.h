@@ -24,8 +24,8 @@ bool plot_possible(void);
 
 /* The script is begun: sizes in pixels, colours, line types 1 ... 8, the grid. */
 rung_status plot_begin(plot *chart, int width, int height, rung_error *error);
-/* Draws what was written; *image, of *length bytes, is to be freed. PLOT_INLINE: for a page that
- * plot_symbols() stands in, its ids begin with `id`. */
+/* Draws what was written; *image, of *length bytes, is to be freed. PLOT_INLINE: for a page, its
+ * ids begin with `id`. */
 rung_status plot_draw(plot *chart, plot_kind kind, const char *id, char **image, size_t *length,
                       rung_error *error);
 void plot_end(plot *chart);
@@ -34,7 +34,8 @@ void plot_end(plot *chart);
  * nor one of _-+.,:;=/()[]* becomes a question mark. */
 void plot_name(FILE *script, const char *name);
 
-/* What inlined charts share. */
-extern const char plot_symbols[];
+/* What gnuplot drew as SVG drawn again, with the chart's title and description (plot_svg.c); NULL:
+ * it holds something else than our charts do. */
+char *plot_redraw(const plot *chart, const char *svg, bool inlined, const char *id, size_t *length);
 
 #endif

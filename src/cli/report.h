@@ -55,8 +55,10 @@ bool report_same_section(const report_group *a, const report_group *b);
 
 /* ---- report_charts.c ---------------------------------------------------------------------- */
 
+/* Whether a rung is good. */
+bool report_has_times(const lab_read_case *of);
 /* Each writes a chart's title, description and script; false: there is nothing to draw. */
-bool report_draws_ladder(const lab_read_case *of);
+bool report_draws_ladder(const lab_read_case *of); /* one bar alone is none */
 void report_ladder(plot *chart, const lab_read_case *of);
 void report_sizes(plot *chart, const report_group *group);
 bool report_draws_blocks(const lab_read_case *of);

@@ -14,10 +14,18 @@ static void range_of(double *least, double *most, double value) {
 
 /* ---- the ladder --------------------------------------------------------------------------- */
 
-bool report_draws_ladder(const lab_read_case *of) {
+bool report_has_times(const lab_read_case *of) {
   for (int i = 0; i < of->count; i++)
     if (of->candidates[i].good) return true;
   return false;
+}
+
+bool report_draws_ladder(const lab_read_case *of) {
+  const lab_read_candidate *rungs[REPORT_RUNGS];
+  const int count = report_rungs(of, rungs);
+  int good = 0;
+  for (int k = 0; k < count; k++) good += rungs[k]->good;
+  return good > 1;
 }
 
 /* What a bar looks like: by the order of arithmetic, of peers another. */
@@ -91,7 +99,7 @@ void report_ladder(plot *chart, const lab_read_case *of) {
     fprintf(
         to,
         "set arrow from %.9g, graph 0 to %.9g, graph 1 nohead front dt 2 lw 1.6 lc rgb '#d1495b'\n"
-        "set label 'peak' at %.9g, graph 1 center offset 0,0.6 tc rgb '#d1495b'\n",
+        "set label 'peak' at %.9g, graph 1 center offset 0,0.6\n",
         of->peak_ms, of->peak_ms, of->peak_ms);
   ladder_rows(to, rungs, count, low);
 }
@@ -226,7 +234,7 @@ static double gflops(const lab_read_case *of, double ms) {
 }
 
 static bool has_roofline(const lab_read_case *of) {
-  return of->flops > 0 && of->bytes > 0 && of->peaks && report_draws_ladder(of);
+  return of->flops > 0 && of->bytes > 0 && of->peaks && report_has_times(of);
 }
 
 bool report_draws_roofline(const report_group *groups, int count) {

@@ -33,9 +33,9 @@ static const lab_read_candidate *best_of(const beside *b, int row) {
   return b->cases[row] ? lab_read_best(b->cases[row]) : NULL;
 }
 
-/* Whether two ways are compared, and by how much the first is the slower one. */
+/* Whether two ways are compared over sizes, and by how much the first is the slower one. */
 static bool compares(const beside *b) {
-  return b->old.count - b->old.keys == 2;
+  return !b->old.named && b->old.count - b->old.keys == 2;
 }
 static double difference(const beside *b, int row, int whose) {
   const int first = b->old.keys;
@@ -82,12 +82,87 @@ static void put_axes(plot *chart, const lines *l) {
           l->style);
 }
 
+static void name_times(plot *chart, const beside *b) {
+  snprintf(chart->title, sizeof chart->title, "%.30s on %.50s beside an old report",
+           b->old.operation, report_device(b->any));
+}
+
+/* Bars from the top: of every name the old times, then ours. */
+typedef struct bars {
+  struct {
+    int at, whose;
+    double value;
+    char name[2 * HISTORY_NAME + 8];
+  } all[HISTORY_ROWS * 2 * HISTORY_COLUMNS];
+  int count, at;
+  double least, most;
+} bars;
+
+static void add_bar(bars *to, int whose, double value, const char *row, const char *name) {
+  if (!(value > 0)) return;
+  to->all[to->count].at = to->at++;
+  to->all[to->count].whose = whose;
+  to->all[to->count].value = value;
+  snprintf(to->all[to->count].name, sizeof to->all->name, "%s %s%s", row, name,
+           whose == OLD ? ", old" : "");
+  to->least = fmin(to->least, value);
+  to->most = fmax(to->most, value);
+  to->count++;
+}
+
+static void find_bars(bars *to, const beside *b) {
+  *to = (bars){.least = NAN, .most = NAN};
+  for (int row = 0; row < b->old.rows; row++, to->at++) {
+    for (int whose = OLD; whose <= OURS; whose++)
+      for (int c = b->old.keys; c < b->old.count; c++)
+        add_bar(to, whose, time_of(b, row, c, whose), b->old.names[row], b->old.columns[c]);
+    if (best_of(b, row))
+      add_bar(to, OURS, best_of(b, row)->time.median, b->old.names[row], "best measured");
+  }
+}
+
+static void draw_bars(plot *chart, const beside *b) {
+  static const struct {
+    const char *colour, *fill, *title;
+  } kinds[] = {{"#8b949e", "empty border lc rgb '#8b949e'", "an old report"},
+               {"#2f81f7", "solid 1 noborder", "these records"}};
+  FILE *to = chart->script;
+  bars all;
+  find_bars(&all, b);
+  const double low = pow(10, floor(log10(all.least * 0.8)));
+  name_times(chart, b);
+  snprintf(chart->description, sizeof chart->description,
+           "Bars of milliseconds, logarithmic: what an old report measured, empty, and the same "
+           "jobs here: %.300s.",
+           b->old.caption);
+  chart->height = 90 + 24 * all.at;
+  fprintf(to,
+          "set logscale x\nset xrange [%.9g:%.9g]\nset yrange [%d.6:-0.6]\n"
+          "set key below left horizontal\nset grid noytics xtics nomxtics\nset lmargin 26\n"
+          "set ytics scale 0\n",
+          low, all.most * pow(all.most / low, 0.22), all.at - 2);
+  for (int whose = OLD; whose <= OURS; whose++) {
+    fprintf(to, "$h%d << EOD\n", whose);
+    for (int i = 0; i < all.count; i++)
+      if (all.all[i].whose == whose)
+        fprintf(to, "%d %.9g \"%s\"\n", all.all[i].at, all.all[i].value, all.all[i].name);
+    fputs("EOD\n", to);
+  }
+  for (int whose = OLD; whose <= OURS; whose++)
+    fprintf(to,
+            "%s$h%d using 2:1:(%.9g):2:($1-0.36):($1+0.36):ytic(3) with boxxyerror lc rgb '%s' "
+            "fs %s title '%s', $h%d using 2:1:(sprintf($2 < 1e4 ? '%%.4g ms' : '%%.0f ms', $2)) "
+            "with labels left offset 0.6,0 notitle",
+            whose == OLD ? "plot " : ", ", whose, low, kinds[whose].colour, kinds[whose].fill,
+            kinds[whose].title, whose);
+  fputc('\n', to);
+}
+
 static void draw_times(plot *chart, const beside *b) {
   lines l = {.data = chart->script};
   double y[HISTORY_ROWS];
   char name[96];
-  snprintf(chart->title, sizeof chart->title, "%.30s on %.50s beside an old report",
-           b->old.operation, report_device(b->any));
+  name_times(chart, b);
   snprintf(chart->description, sizeof chart->description,
            "Milliseconds over n, both logarithmic: what an old report measured, dashed, and the "
            "same jobs here: %.200s.",
@@ -132,7 +207,7 @@ static void draw_differences(plot *chart, const beside *b) {
 static void put_row(const report *r, const beside *b, int row) {
   char number[32];
   const lab_read_candidate *best = best_of(b, row);
-  html_row(r, html_number(b->old.at[row][0], number));
+  html_row(r, b->old.named ? b->old.names[row] : html_number(b->old.at[row][0], number));
   for (int c = 1; c < b->old.count; c++) {
     html_cell(r, time_of(b, row, c, OLD));
     if (c >= b->old.keys) html_cell(r, time_of(b, row, c, OURS));
@@ -173,7 +248,7 @@ static rung_status put_beside(report *r, const beside *b) {
     fprintf(r->to, "%s %s", c == b->old.keys ? ":" : ",", b->old.columns[c]);
   fputs("</h3>\n", r->to);
   if (report_chart_begin(r, &chart, &status)) {
-    draw_times(&chart, b);
+    (b->old.named ? draw_bars : draw_times)(&chart, b);
     status = report_chart(r, &chart, "history");
   }
   if (!status && compares(b) && report_chart_begin(r, &chart, &status)) {

@@ -17,25 +17,24 @@ const char *html_number(double value, char room[32]) {
 
 void html_cell(const report *r, double value) {
   char room[32];
-  fprintf(r->to, "<td class=\"n\">%s</td>", html_number(value, room));
+  fprintf(r->to, "<td>%s</td>", html_number(value, room));
 }
 
 void html_cell_text(const report *r, const char *words) {
-  fputs("<td>", r->to);
+  fputs("<td class=\"w\">", r->to);
   html_text(r, words);
   fputs("</td>", r->to);
 }
 
 void html_table(const report *r, const char *caption, const char *columns) {
-  fputs("<div class=\"t\" role=\"region\" tabindex=\"0\" aria-label=\"", r->to);
+  fputs("<div class=\"t\" role=\"group\" tabindex=\"0\" aria-label=\"", r->to);
   html_text(r, caption);
   fputs("\"><table><caption>", r->to);
   html_text(r, caption);
   fputs("</caption><thead><tr>", r->to);
   for (const char *at = columns; *at;) {
     const int length = (int)strcspn(at, "|"), skip = *at == '#';
-    fprintf(r->to, "<th scope=\"col\"%s>%.*s</th>", skip ? " class=\"n\"" : "", length - skip,
-            at + skip);
+    fprintf(r->to, "<th%s>%.*s</th>", skip ? " class=\"n\"" : "", length - skip, at + skip);
     at += length + (at[length] == '|');
   }
   fputs("</tr></thead><tbody>\n", r->to);

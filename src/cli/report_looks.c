@@ -48,7 +48,7 @@ static void put_style(const report *r) {
 static void begin_picture(report *r, const char *title, char id[32]) {
   if (r->pictures++ == 0) put_style(r);
   snprintf(id, 32, "picture-%02d", r->pictures);
-  fputs("<figure><div class=\"t\" role=\"region\" tabindex=\"0\" aria-label=\"", r->to);
+  fputs("<figure><div class=\"t\" role=\"group\" tabindex=\"0\" aria-label=\"", r->to);
   html_text(r, title);
   fputs("\">", r->to);
 }
@@ -121,11 +121,11 @@ static void put_row(const report *r, const look_counts *of, const look_rung *run
   for (int i = 0; i < FIGURES; i++) {
     const bool other =
         simulated && !is_sim(of) && differs(simulated->figures.at[i], rung->figures.at[i]);
-    fputs(other ? "<td class=\"n\"><b>" : "<td class=\"n\">", r->to);
+    fputs(other ? "<td><b>" : "<td>", r->to);
     html_text(r, explain_figure_text(&rung->figures, (explain_figure)i, text));
     fputs(other ? "</b></td>" : "</td>", r->to);
   }
-  fputs("<td>", r->to);
+  fputs("<td class=\"w\">", r->to);
   html_text(r, rung->finding);
   fputs(rung->reason[0] ? ": " : "", r->to);
   html_text(r, rung->reason);

@@ -190,7 +190,6 @@ static void put_head(const report *r) {
           "<title>Rung: what was measured</title>\n<style>\n%s</style></head>\n<body>\n"
           "<header><h1>Rung: what was measured</h1><p id=\"tools\"></p></header>\n<main>\n",
           hash, RUNG_REPORT_STYLE);
-  if (r->charts) fputs(plot_symbols, r->to);
 }
 
 rung_status report_page(report *r) {

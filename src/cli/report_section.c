@@ -72,14 +72,14 @@ static void ladder_row(const report *r, const lab_read_case *of, const lab_read_
            html_number(c->time.q3, room));
   snprintf(interval, sizeof interval, "[%s, %s]", html_number(c->time.low, least),
            html_number(c->time.high, room));
-  fprintf(r->to, "<td class=\"n\">%s</td><td class=\"n\">%s</td>", c->count > 0 ? range : "-",
+  fprintf(r->to, "<td>%s</td><td>%s</td>", c->count > 0 ? range : "-",
           c->time.high > 0 ? interval : "-");
   html_cell(r, c->good && !c->peer ? below / c->time.median : NAN);
   html_cell(r, c->good ? of->bytes / c->time.median * 1e-6 : NAN);
   html_cell(r, c->good && of->flops > 0 ? of->flops / c->time.median * 1e-6 : NAN);
   html_cell(r, c->peer && c->program ? NAN : 100 * lab_read_part(of, c));
-  fprintf(r->to, "<td%s>",
-          c->good || strcmp(c->finding, "unsupported") == 0 ? "" : " class=\"bad\"");
+  fprintf(r->to, "<td class=\"%s\">",
+          c->good || strcmp(c->finding, "unsupported") == 0 ? "w" : "w bad");
   html_text(r, c->finding);
   fputs(c->sentence[0] ? ": " : "", r->to);
   html_text(r, c->sentence);
@@ -142,12 +142,12 @@ static rung_status put_sizes(report *r, const report_group *group) {
     status = report_chart(r, &chart, "sizes");
   }
   fputs(
-      "<div class=\"t\" role=\"region\" tabindex=\"0\" aria-label=\"Time over size\"><table>"
+      "<div class=\"t\" role=\"group\" tabindex=\"0\" aria-label=\"Time over size\"><table>"
       "<caption>Time over size: medians in milliseconds</caption><thead><tr>"
-      "<th scope=\"col\" class=\"n\">n</th><th scope=\"col\" class=\"n\">peak</th>",
+      "<th class=\"n\">n</th><th class=\"n\">peak</th>",
       r->to);
   for (int k = 0; k < count; k++) {
-    fputs("<th scope=\"col\" class=\"n\">", r->to);
+    fputs("<th class=\"n\">", r->to);
     html_text(r, names[k]);
     fputs("</th>", r->to);
   }
@@ -205,12 +205,12 @@ static rung_status put_roofline(report *r, const report_group *groups, int count
     html_cell(r, lab_read_number(level, "read_gb_per_s"));
     html_cell(r, lab_read_number(level, "write_gb_per_s"));
     html_cell(r, lab_read_number(level, "copy_gb_per_s"));
-    fputs("<td class=\"n\">-</td></tr>\n", r->to);
+    fputs("<td>-</td></tr>\n", r->to);
   }
   for (int b = 0; b < 3; b++) {
     if (isnan(report_rate(of, "", bounds[b]))) continue;
     html_row(r, bounds[b]);
-    fputs("<td class=\"n\">-</td><td class=\"n\">-</td><td class=\"n\">-</td>", r->to);
+    fputs("<td>-</td><td>-</td><td>-</td>", r->to);
     html_cell(r, report_rate(of, "", bounds[b]));
     fputs("</tr>\n", r->to);
   }
@@ -218,9 +218,10 @@ static rung_status put_roofline(report *r, const report_group *groups, int count
   return status;
 }
 
-/* All samples, as text that a spreadsheet takes. */
+/* All samples, as text that a spreadsheet takes: most are below a millisecond. */
 static void put_samples(const report *r, const report_group *group) {
-  fputs("<details><summary>Every sample, in milliseconds</summary><pre>", r->to);
+  char room[32];
+  fputs("<details><summary>Every sample, in microseconds</summary><pre>", r->to);
   for (int i = 0; i < group->count; i++) {
     const lab_read_case *of = group->cases[i];
     html_text(r, of->label);
@@ -230,7 +231,7 @@ static void put_samples(const report *r, const report_group *group) {
       html_text(r, of->candidates[k].rung);
       fprintf(r->to, ",%d", of->candidates[k].block);
       for (int s = 0; s < of->candidates[k].count; s++)
-        fprintf(r->to, ",%.6g", of->candidates[k].samples[s]);
+        fprintf(r->to, ",%s", html_number(1000 * of->candidates[k].samples[s], room));
       fputc('\n', r->to);
     }
   }
@@ -266,7 +267,7 @@ rung_status report_section(report *r, const report_group *groups, int count) {
     status = put_group(r, &groups[g]);
   }
   if (!status) status = put_roofline(r, groups, count);
-  if (report_draws_ladder(of) && report_chart_begin(r, &chart, &status)) {
+  if (report_has_times(of) && report_chart_begin(r, &chart, &status)) {
     report_samples(&chart, of);
     status = report_chart(r, &chart, "samples");
   }

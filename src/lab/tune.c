@@ -37,11 +37,13 @@ int lab_tune_count(const rung_operation *operation, const rung_device *device) {
   return add_candidates(operation, device, NULL);
 }
 
-/* The last rung that can do the job, with a block of its own: what `auto` takes. */
-static const lab_candidate *usual_of(const lab_candidate *list, int count) {
+/* The last rung that can do the job, and pays, with a block of its own: what `auto` takes. */
+static const lab_candidate *usual_of(const lab_candidate *list, int count, const rung_task *task) {
   const lab_candidate *usual = NULL;
   for (int i = 0; i < count; i++)
-    if (list[i].block == 0 && list[i].before.finding != LAB_UNSUPPORTED) usual = &list[i];
+    if (list[i].block == 0 && list[i].before.finding != LAB_UNSUPPORTED &&
+        (!list[i].row->pays || list[i].row->pays(task)))
+      usual = &list[i];
   return usual;
 }
 
@@ -59,9 +61,11 @@ static bool beats(const lab_candidate *a, const lab_candidate *b) {
          (a->time.median < margin * b->time.median && a->time.q3 < b->time.q1);
 }
 
-static bool choose(const rung_case *test_case, const lab_candidate *list, int count,
-                   lab_tuned *tuned) {
-  const lab_candidate *usual = usual_of(list, count), *best = fastest_of(list, count);
+static bool choose(rung_context *context, const rung_case *test_case, const lab_candidate *list,
+                   int count, lab_tuned *tuned) {
+  rung_task task;
+  lab_task_of(context, test_case, &task);
+  const lab_candidate *usual = usual_of(list, count, &task), *best = fastest_of(list, count);
   if (!usual || !best) return false;
   if (!beats(best, usual)) best = usual;
   *tuned =
@@ -92,7 +96,7 @@ rung_status lab_tune(rung_context *context, const rung_case *test_case, const la
     if (lab_candidate_verdict(&list[i])->cause == RUNG_OUT_OF_MEMORY)
       status = rung_fail(error, RUNG_OUT_OF_MEMORY, "%s: %s", list[i].row->name,
                          lab_candidate_verdict(&list[i])->sentence);
-  if (!status) *found = choose(test_case, list, count, tuned);
+  if (!status) *found = choose(context, test_case, list, count, tuned);
   for (int i = 0; i < count; i++) lab_candidate_free(&list[i]);
   free(list);
   return status;

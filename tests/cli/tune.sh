@@ -14,7 +14,7 @@ zeros '<f4' '(128, 128)' 65536 >square.npy
 table() {
   cat <<'TABLE'
 reduce|n=100 op=mean type=f32 outer=3|reduce lines.npy --op mean --axis 1|threads|lanes
-scan|n=100 op=sum type=u32|scan whole.npy|threads|tiles
+scan|n=100 op=sum type=u32|scan whole.npy|tiles|threads
 histogram|n=100 bins=8 kind=modulo type=u32|histogram whole.npy --modulo 8|threads|serial
 matmul|n=128 m=128 k=128 type=f32|matmul square.npy square.npy|threads|packed
 stencil|n=128 m=128 p=10 type=f32|stencil square.npy --weights 1.9,1.5,1,.5,.1 --divide 5 --steps 10 --fixed 2 --edge wrap|panel|scaled

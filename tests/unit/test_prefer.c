@@ -59,7 +59,7 @@ static void classes_have_their_rung(void **state) {
   assert_string_equal(rung_of(context, 64, automatic, &after), "lanes");
   assert_string_equal(rung_of(context, 63, any, &after), "threads");
   assert_string_equal(rung_of(context, 128, any, &after), "threads");
-  assert_string_equal(scan_of(context), "threads");
+  assert_string_equal(scan_of(context), "tiles");
   /* What a call says itself goes first. */
   assert_string_equal(rung_of(context, COUNT, (rung_call){.rung = "serial"}, &after), "serial");
   assert_string_equal(rung_of(context, COUNT, (rung_call){.block = 64}, &after), "threads");
@@ -77,10 +77,10 @@ static void classes_have_their_rung(void **state) {
 /* `across` takes lines that lie side by side only: the call goes another way, and says nothing. */
 static void what_cannot_be_done_is_done_else(void **state) {
   rung_context *context = *state;
-  assert_int_equal(rung_prefer(context, "scan", scans, "tiles", 0), RUNG_OK);
-  assert_string_equal(scan_of(context), "tiles");
-  assert_int_equal(rung_prefer(context, "scan", scans, "across", 0), RUNG_OK);
+  assert_int_equal(rung_prefer(context, "scan", scans, "threads", 0), RUNG_OK);
   assert_string_equal(scan_of(context), "threads");
+  assert_int_equal(rung_prefer(context, "scan", scans, "across", 0), RUNG_OK);
+  assert_string_equal(scan_of(context), "tiles");
 }
 
 static void others_are_refused(void **state) {
