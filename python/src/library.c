@@ -51,6 +51,7 @@ static void forget(library *made) {
   Py_CLEAR(made->capsule);
   Py_CLEAR(made->load);
   Py_CLEAR(made->adopt);
+  Py_CLEAR(made->copy);
   for (int i = 0; i < TYPES; i++) {
     Py_CLEAR(made->types[i]);
     Py_CLEAR(made->scalars[i]);
@@ -72,8 +73,9 @@ static const library *remember(PyObject *name, PyObject *half) {
       said != NULL && attribute(said, "empty", &made->empty) &&
       attribute(said, "stream", &made->stream) && attribute(said, "capsule", &made->capsule) &&
       attribute(said, "load", &made->load) && attribute(said, "adopt", &made->adopt) &&
-      types_of(said, "types", made->types) && types_of(said, "scalars", made->scalars) &&
-      attribute(said, "like", &like) && attribute(said, "immutable", &immutable);
+      attribute(said, "copy", &made->copy) && types_of(said, "types", made->types) &&
+      types_of(said, "scalars", made->scalars) && attribute(said, "like", &like) &&
+      attribute(said, "immutable", &immutable);
   made->like = like == Py_True;
   made->immutable = immutable == Py_True;
   Py_XDECREF(like);

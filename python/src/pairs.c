@@ -1,5 +1,5 @@
-/* Counts: histograms, and distances of pairs. rung/_counts.py and rung/_pairs.py say what bins and
- * boxes are; here they are the structs of librung. */
+/* Distances of pairs. rung/_pairs.py says what bins and boxes are; here they are the structs of
+ * librung. */
 #include <string.h>
 
 #include "binding.h"
@@ -7,11 +7,11 @@
 static const int64_t outside_shape[1] = {3};
 
 /* A new array of 64-bit counts beside the first one. */
-static array *counts_of(call *made, int ndim, const int64_t *shape) {
-  return call_result(made, NULL, ndim, shape, rung_type(kDLInt, 64));
+static array *counts_of(call *made, const int64_t *shape) {
+  return call_result(made, NULL, 1, shape, rung_type(kDLInt, 64));
 }
 
-/* (counts, outside) or more, as the caller gets them; NULL entries are None. */
+/* (counts, outside, sums), as the caller gets them; NULL ones are None. */
 static PyObject *give_all(call *made, array *const *results, int count) {
   PyObject *tuple = PyTuple_New(count);
   for (int i = 0; i < count && tuple != NULL; i++) {
@@ -20,69 +20,6 @@ static PyObject *give_all(call *made, array *const *results, int count) {
   }
   call_release(made);
   return tuple;
-}
-
-/* ---- histogram ------------------------------------------------------------------------------- */
-
-static const char *const histogram_names[] = {"x",     "kind", "count",   "low",   "high",
-                                              "edges", "rows", "outside", OPTIONS, NULL};
-enum { X, KIND, COUNT, LOW, HIGH, EDGES, ROWS, OUTSIDE, HISTOGRAM_VALUES };
-static const signature histogram_takes = {"rung._rung.histogram", OUTSIDE + 1, 3, histogram_names};
-
-static bool read_bins(PyObject **values, rung_bins *bins, Py_buffer *edges) {
-  int64_t kind, count;
-  if (!read_long("kind", values[KIND], 0, &kind) || !read_long("bins", values[COUNT], 0, &count) ||
-      !read_double("range", values[LOW], 0, &bins->low) ||
-      !read_double("range", values[HIGH], 0, &bins->high))
-    return false;
-  bins->kind = (rung_bins_kind)kind;
-  bins->count = count;
-  if (!is_given(values[EDGES])) return true;
-  if (!read_doubles("edges", values[EDGES], edges, &bins->edges, &count)) return false;
-  bins->count = count - 1;
-  return true;
-}
-
-static PyObject *histogram(call *made, PyObject **values, const rung_bins *bins) {
-  bool rows, outside;
-  rung_status status;
-  const array *x = call_array(made, "x", values[X], false);
-  if (x == NULL || !read_flag(values[ROWS], false, &rows) ||
-      !read_flag(values[OUTSIDE], false, &outside))
-    return call_fail(made);
-  if (rows && x->tensor.ndim != 2) {
-    PyErr_Format(PyExc_ValueError, "x has %d dimensions; expected: 2, for rows is True",
-                 x->tensor.ndim);
-    return call_fail(made);
-  }
-  if (bins->count < 1 || bins->count > RUNG_MAX_BINS) {
-    PyErr_Format(PyExc_ValueError, "bins is %lld; expected: 1 ... %d", (long long)bins->count,
-                 RUNG_MAX_BINS);
-    return call_fail(made);
-  }
-  const int64_t shape[2] = {rows ? x->shape[0] : bins->count, bins->count};
-  const int64_t apart[2] = {rows ? x->shape[0] : 3, 3};
-  array *results[2] = {counts_of(made, 1 + rows, shape), NULL};
-  if (results[0] == NULL || (outside && (results[1] = counts_of(made, 1 + rows, apart)) == NULL))
-    return call_fail(made);
-  CALL(made, status,
-       rung_histogram(made->lent.context, bins, &x->tensor, &results[0]->tensor,
-                      outside ? &results[1]->tensor : NULL, &made->how));
-  return call_settle(made, status) ? give_all(made, results, 2) : NULL;
-}
-
-FUNCTION(py_histogram) {
-  call made;
-  PyObject *values[HISTOGRAM_VALUES];
-  rung_bins bins = {0};
-  Py_buffer edges = {0};
-  (void)module;
-  if (!call_begin(&made, &histogram_takes, given, count, keywords, values) ||
-      !read_bins(values, &bins, &edges))
-    return NULL;
-  PyObject *result = histogram(&made, values, &bins);
-  PyBuffer_Release(&edges);
-  return result;
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
@@ -162,8 +99,8 @@ static PyObject *pairs(call *made, PyObject **values, const rung_distances *bins
                  RUNG_MAX_BINS);
     return call_fail(made);
   }
-  array *results[3] = {counts_of(made, 1, &bins->count), NULL, NULL};
-  if (results[0] == NULL || (outside && !(results[1] = counts_of(made, 1, outside_shape))) ||
+  array *results[3] = {counts_of(made, &bins->count), NULL, NULL};
+  if (results[0] == NULL || (outside && !(results[1] = counts_of(made, outside_shape))) ||
       (a.weights != NULL &&
        !(results[2] = call_result(made, NULL, 1, &bins->count, rung_type(kDLFloat, 64)))))
     return call_fail(made);
