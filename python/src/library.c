@@ -58,15 +58,14 @@ static void forget(library *made) {
   }
 }
 
-/* One that was asked for before, or a new row. `name` is borrowed. */
-static const library *remember(PyObject *name, PyObject *half) {
+static const library *remembered(PyObject *name) {
   for (int i = 0; i < known; i++)
     if (PyUnicode_Compare(libraries[i].name, name) == 0) return &libraries[i];
-  if (known == LIBRARIES) {
-    PyErr_SetString(PyExc_RuntimeError, "too many libraries of arrays");
-    return NULL;
-  }
-  library *made = &libraries[known];
+  return NULL;
+}
+
+/* What rung/_libraries.py says of it. false: raised, and nothing is kept. */
+static bool ask(library *made, PyObject *name, PyObject *half) {
   *made = (library){.name = Py_NewRef(name)};
   PyObject *said = PyObject_CallMethod(half, "library", "O", name), *like = NULL, *immutable = NULL;
   const bool good =
@@ -81,9 +80,26 @@ static const library *remember(PyObject *name, PyObject *half) {
   Py_XDECREF(like);
   Py_XDECREF(immutable);
   Py_XDECREF(said);
-  if (!good) return forget(made), NULL;
-  known++;
-  return made;
+  if (!good) forget(made);
+  return good;
+}
+
+/* One that was asked for before, or a new row. `name` is borrowed. While Python is asked, other
+ * threads come here too: a row is there when it is whole. */
+static const library *remember(PyObject *name, PyObject *half) {
+  library made;
+  const library *found = remembered(name);
+  if (found != NULL) return found;
+  if (!ask(&made, name, half)) return NULL;
+  found = remembered(name);
+  if (found != NULL) return forget(&made), found;
+  if (known == LIBRARIES) {
+    forget(&made);
+    PyErr_SetString(PyExc_RuntimeError, "too many libraries of arrays");
+    return NULL;
+  }
+  libraries[known] = made;
+  return &libraries[known++];
 }
 
 const library *library_named(const char *name) {

@@ -171,6 +171,21 @@ class Refuses:
     __float__ = __bool__ = __len__ = __iter__ = __index__
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, LookupError])
+def test_what_an_argument_raises_comes_through(error):
+    class Raises:
+        def __index__(self):
+            raise error("no")
+        __float__ = __bool__ = __index__
+    for call in (lambda x: rung.sum(X, x), lambda x: rung.sum(X, keepdims=x),
+                 lambda x: rung.sum(X, threads=x), lambda x: rung.matmul(X, X.T, alpha=x),
+                 lambda x: rung.histogram(X, x), lambda x: rung.histogram(X, 3, (0, x)),
+                 lambda x: rung.histogram(X, [0, x]), lambda x: rung.bincount(X.astype(int), x),
+                 lambda x: rung.stencil(X, [1, x, 1]), lambda x: rung.correlate(X, [[1]], cval=x)):
+        with pytest.raises(error, match="no"):
+            call(Raises())
+
+
 def test_any_value_for_any_argument():
     """One argument of a good call is replaced: it goes on or raises what the page names."""
     x, points = np.arange(12.0).reshape(3, 4), np.arange(9.0).reshape(3, 3)

@@ -158,6 +158,22 @@ except TypeError as error: print(error)
         "out is of jax, whose arrays never change; expected: no out"]
 
 
+def test_libraries_that_are_met_at_once():
+    """While one is asked for, another thread, or here the asking itself, meets others first."""
+    assert run("""
+import array, sys, types, rung, numpy as np
+from rung import _libraries
+def numpys(made=_libraries._MAKERS["numpy"], depth=[0]):
+    depth[0] += 1
+    if depth[0] == 1:
+        print(rung.sum(array.array("d", [1, 2])), rung.sum(np.ones(3)), rung.cumsum(b"ab").dtype)
+    return made()
+_libraries._MAKERS["numpy"] = numpys
+print(type(rung.sum(np.ones(3))).__name__, type(rung.cumsum(np.ones(3))).__name__,
+      type(rung.sum(array.array("d", [1]))).__name__, type(rung.cumsum(b"a")).__name__)
+""").splitlines() == ["3.0 3.0 uint8", "float64 ndarray float Array"]
+
+
 def test_rows_on_a_gpu():
     """Edges are numbers that a GPU's library copies: by a stand-in for CuPy."""
     assert run(f"""
