@@ -131,9 +131,7 @@ def on_host(x):
 
 def normalised(counts, edges, density, per):
     """The RDF of counts over all frames; what density and per are, rung_pairs_rdf() says."""
-    g, neighbours = _rung.pairs_rdf(counts, edges, density, per)
-    row = memoryview(edges)
-    middles = array("d", ((low + high) / 2 for low, high in zip(row, row[1:])))
+    middles, g, neighbours = _rung.pairs_rdf(counts, edges, density, per)
     columns = (middles, edges, counts, g, neighbours)
     try:
         import numpy

@@ -127,7 +127,48 @@ FUNCTION(py_pairs) {
 
 /* ---- g(r) ------------------------------------------------------------------------------------ */
 
-/* pairs_rdf(counts, edges, density, per) -> (g, neighbours): counts int64, contiguous. */
+/* A new row of doubles, which `values` then is; NULL: raised. */
+static PyObject *row_of(int64_t count, double **values) {
+  PyObject *made = object_new(1, &count, rung_type(kDLFloat, 64));
+  array view;
+  if (made == NULL) return NULL;
+  object_view(made, &view);
+  *values = view.tensor.data;
+  return made;
+}
+
+static void no_g(double density) {
+  PyObject *value = PyFloat_FromDouble(density);
+  if (value != NULL)
+    PyErr_Format(PyExc_ValueError,
+                 "no g(r) of these counts, of %R pairs a volume; expected: as many counts as "
+                 "bins, and a finite number above 0",
+                 value);
+  Py_XDECREF(value);
+}
+
+static PyObject *g_of(const Py_buffer *counts, const rung_distances *bins, double density,
+                      double per) {
+  PyObject *rows[3] = {NULL}, *results = NULL;
+  double *values[3];
+  rung_status status = RUNG_OK;
+  for (int i = 0; i < 3 && status == RUNG_OK; i++)
+    if ((rows[i] = row_of(bins->count, &values[i])) == NULL) status = RUNG_OUT_OF_MEMORY;
+  for (int64_t k = 0; k < bins->count && status == RUNG_OK; k++)
+    values[0][k] = (bins->edges[k] + bins->edges[k + 1]) / 2;
+  if (status == RUNG_OK)
+    status = counts->itemsize == 8 && counts->len == 8 * bins->count
+                 ? rung_pairs_rdf(bins, counts->buf, density, per, values[1], values[2])
+                 : RUNG_BAD_SHAPE;
+  if (status == RUNG_OK)
+    results = PyTuple_Pack(3, rows[0], rows[1], rows[2]);
+  else if (!PyErr_Occurred())
+    no_g(density);
+  for (int i = 0; i < 3; i++) Py_XDECREF(rows[i]);
+  return results;
+}
+
+/* pairs_rdf(counts, edges, density, per) -> (middles, g, neighbours): counts int64, contiguous. */
 PyObject *py_pairs_rdf(PyObject *module, PyObject *arguments) {
   PyObject *counts, *edges, *results = NULL;
   double density, per;
@@ -139,25 +180,7 @@ PyObject *py_pairs_rdf(PyObject *module, PyObject *arguments) {
     return NULL;
   bins.count--;
   if (PyObject_GetBuffer(counts, &held, PyBUF_C_CONTIGUOUS) == 0) {
-    PyObject *g = object_new(1, &bins.count, rung_type(kDLFloat, 64));
-    PyObject *neighbours = object_new(1, &bins.count, rung_type(kDLFloat, 64));
-    array g_of, neighbours_of;
-    rung_status status = RUNG_BAD_SHAPE;
-    if (g != NULL && neighbours != NULL && held.itemsize == 8 && held.len == 8 * bins.count) {
-      object_view(g, &g_of);
-      object_view(neighbours, &neighbours_of);
-      status = rung_pairs_rdf(&bins, held.buf, density, per, g_of.tensor.data,
-                              neighbours_of.tensor.data);
-    }
-    if (status == RUNG_OK)
-      results = Py_BuildValue("(OO)", g, neighbours);
-    else if (!PyErr_Occurred())
-      PyErr_Format(PyExc_ValueError,
-                   "no g(r) of these counts, of %R pairs a volume; expected: as many counts as "
-                   "bins, and a finite number above 0",
-                   PyTuple_GetItem(arguments, 2));
-    Py_XDECREF(g);
-    Py_XDECREF(neighbours);
+    results = g_of(&held, &bins, density, per);
     PyBuffer_Release(&held);
   }
   PyBuffer_Release(&held_edges);

@@ -165,6 +165,23 @@ def test_two_devices():
     assert first.deleted == 2 and other.deleted == 1
 
 
+def test_a_device_that_is_absent():
+    if any(one["kind"] == "cuda" and one["usable"] for one in rung.devices()):
+        pytest.skip("there is a GPU")
+    out = np.full((2, 3), 7, np.float32)
+    there = Producer((2, 3), device=(2, 0), says=(2, 0), version=1)
+    for call in (lambda: rung.sum(X, device="cuda"), lambda: rung.sum(X, device="cuda:0"),
+                 lambda: rung.cumsum(X, out=out, device="cuda"), lambda: rung.sum(there, out=there),
+                 lambda: rung.histogram(X, device="cuda"), lambda: rung.Context("cuda"),
+                 lambda: rung.bincount(X.astype(int), device="cuda"),
+                 lambda: rung.radiator(8, 8, 1, device="cuda")):
+        for _ in range(2):
+            with pytest.raises(rung.Error, match="cuda.*expected: "):
+                call()
+    assert np.all(out == 7) and there.deleted == len(there.asked)
+    assert rung.sum(X) == 15 and rung.sum(X, device="auto") == 15
+
+
 class Refuses:
     def __index__(self):
         raise LookupError("no")
