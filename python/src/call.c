@@ -128,8 +128,11 @@ bool read_text(const char *name, PyObject *value, const char *fallback, const ch
   *text = fallback;
   if (!is_given(value)) return true;
   if (PyUnicode_Check(value)) {
-    *text = PyUnicode_AsUTF8AndSize(value, NULL);
-    return *text != NULL;
+    Py_ssize_t length;
+    *text = PyUnicode_AsUTF8AndSize(value, &length);
+    if (*text == NULL || strlen(*text) == (size_t)length) return *text != NULL;
+    PyErr_Format(PyExc_ValueError, "%s is %R; expected: text without a NUL", name, value);
+    return false;
   }
   PyErr_Format(PyExc_TypeError, "%s is %R; expected: text", name, value);
   return false;
