@@ -22,13 +22,12 @@ Python's lock is released while librung computes.
 """
 
 try:
-    from ._rung import (Array, Context, Error, cummax, cummin, cumsum, matmul, max, mean, min,
-                        operations, sum)
+    from ._rung import (Array, Context, Error, bincount, cummax, cummin, cumsum, histogram, matmul,
+                        max, mean, min, operations, sum)
     from ._rung import version as __version__
 except ImportError as error:
     raise ImportError(f"{error}; expected: librung of the version of this package, beside it, "
                       "installed, or in a folder of LD_LIBRARY_PATH") from error
-from ._counts import bincount, histogram
 from ._filters import convolve, correlate
 from ._grids import radiator, stencil
 from ._pairs import RDF, pair_histogram, rdf

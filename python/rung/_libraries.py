@@ -18,7 +18,7 @@ class Library(NamedTuple):
     load: Optional[Callable] = None
     adopt: Optional[Callable] = None
     immutable: bool = False
-    copy: Optional[Callable] = None  # copy(values, type, like): an array of these numbers
+    copy: Optional[Callable] = None  # copy(list, name of a type, like): an array of these numbers
 
 
 def name_of(kind: type) -> str:
@@ -52,8 +52,7 @@ def _numpy() -> Library:
     import numpy
     types = tuple(getattr(numpy, name, None) for name in TYPES)
     return Library(types=tuple(kind and numpy.dtype(kind) for kind in types), scalars=types,
-                   empty=numpy.empty,
-                   copy=lambda values, kind, like: numpy.array(values, kind))
+                   empty=numpy.empty)
 
 
 def _cupy() -> Library:
@@ -119,16 +118,3 @@ def _pandas() -> Library:
 
 _MAKERS: "dict[str, Callable[[], Library]]" = {
     "rung": _rung, "numpy": _numpy, "cupy": _cupy, "torch": _torch, "jax": _jax, "pandas": _pandas}
-
-
-def copy_of(values, kind: str, like) -> Any:
-    """An array of these numbers, of the library and on the device of `like`."""
-    found = library(name_of(type(like)))
-    if found.load is not None:
-        return copy_of(values, kind, found.load(like))
-    if found.copy is not None:
-        return found.copy(values, kind, like)
-    from array import array
-    from . import Array
-    codes = {"float32": "f", "float64": "d", "int64": "q"}
-    return Array(array(codes.get(kind, "d"), values))

@@ -5,7 +5,7 @@ from array import array
 from collections import namedtuple
 
 from . import _rung
-from ._counts import count_or_edges, doubles, even_edges
+from ._counts import count_or_edges, doubles
 
 _CUDA = 2  # DLPack's number
 
@@ -77,8 +77,8 @@ def distance_bins(bins, limits, vectors):
         raise ValueError(f"range is {limits!r}; expected: 0 <= nearest < farthest")
     width = high / count
     if low == 0 and count * width <= high:
-        return count, width, None, array("d", [k * width for k in range(count)] + [high])
-    edges = array("d", even_edges(count, low, high))
+        return count, width, None, _rung.even_edges(count, 0.0, high)
+    edges = _rung.even_edges(count, low, high)
     return 0, 0.0, edges, edges
 
 
@@ -108,14 +108,13 @@ def pair_histogram(a, b=None, bins=100, range=None, *, box=None, weights=None, w
     >>> rung.pair_histogram(points, bins=3, range=(0, 3))[0].tolist()
     [0, 1, 2]
     """
-    from ._libraries import copy_of
     vectors = cell(box)
     count, width, edges, said = distance_bins(bins, range, vectors)
     counts, apart, sums = _rung.pairs(
         a, b, vectors, count, width, edges, weights, weights_b, molecules, molecules_b, outside,
         device=device, rung=rung, threads=threads, stream=stream)
     result = counts if sums is None else sums
-    made = copy_of(list(said), "float64", result)
+    made = _rung.row_like(said, result)
     return (result, made, apart) if outside else (result, made)
 
 
@@ -132,8 +131,7 @@ def on_host(x):
 
 def normalised(counts, edges, density, per):
     """The RDF of counts over all frames; what density and per are, rung_pairs_rdf() says."""
-    g, neighbours = _rung.pairs_rdf(counts, edges, density, per)
-    middles = array("d", [(low + high) / 2 for low, high in zip(edges, edges[1:])])
+    middles, g, neighbours = _rung.pairs_rdf(counts, edges, density, per)
     columns = (middles, edges, counts, g, neighbours)
     try:
         import numpy

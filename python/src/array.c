@@ -1,6 +1,5 @@
 /* An array of Python's as a DLTensor, nothing copied: by the buffer protocol, else by DLPack, else
  * by the CUDA array interface. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "binding.h"
@@ -99,12 +98,20 @@ static bool fill_from_buffer(array *made) {
 
 /* ---- DLPack ---------------------------------------------------------------------------------- */
 
-/* Calls object.__dlpack__(), on a GPU with the stream, of the newest version that it knows. */
-static PyObject *capsule_of(PyObject *object, PyObject *stream) {
-  PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
+/* *found is NULL where there is no such attribute; false: raised, for looking for it did. */
+static bool find_attribute(PyObject *object, const char *name, PyObject **found) {
+  *found = PyObject_GetAttrString(object, name);
+  if (*found != NULL) return true;
+  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
+  PyErr_Clear();
+  return true;
+}
+
+/* Calls __dlpack__(), on a GPU with the stream, of the newest version that it knows. */
+static PyObject *capsule_of(PyObject *method, PyObject *stream) {
   PyObject *nothing = PyTuple_New(0), *options = PyDict_New(), *made = NULL;
   PyObject *version = Py_BuildValue("(ii)", 1, 0);
-  if (method && nothing && options && version &&
+  if (nothing && options && version &&
       (stream == NULL || PyDict_SetItemString(options, "stream", stream) == 0) &&
       PyDict_SetItemString(options, "max_version", version) == 0) {
     made = PyObject_Call(method, nothing, options);
@@ -117,7 +124,6 @@ static PyObject *capsule_of(PyObject *object, PyObject *stream) {
   Py_XDECREF(version);
   Py_XDECREF(options);
   Py_XDECREF(nothing);
-  Py_XDECREF(method);
   return made;
 }
 
@@ -158,6 +164,39 @@ void array_compact(array *made) {
   }
 }
 
+/* What a buffer's maker cannot get wrong and others can, in librung's words: no array may show it
+ * to somebody else. */
+static bool is_sound(const array *made) {
+  const DLTensor *tensor = &made->tensor;
+  const int place = (int)tensor->device.device_type;
+  int64_t bytes = tensor->dtype.bits / 8;
+  bool none = false, fits = true;
+  for (int i = 0; i < tensor->ndim; i++) {
+    if (made->shape[i] < 0) {
+      PyErr_Format(PyExc_ValueError, "%s has extent %lld in dimension %d; expected: 0 or more",
+                   made->name, (long long)made->shape[i], i);
+      return false;
+    }
+    none |= made->shape[i] == 0;
+  }
+  for (int i = 0; i < tensor->ndim && !none && fits; i++)
+    fits = !__builtin_mul_overflow(bytes, made->shape[i], &bytes);
+  if (!fits)
+    PyErr_Format(PyExc_ValueError, "%s has more elements than fit in 64 bits; expected: fewer",
+                 made->name);
+  else if (place != kDLCPU && place != kDLCUDAHost && place != kDLCUDA && place != kDLCUDAManaged)
+    PyErr_Format(PyExc_ValueError,
+                 "%s lies in memory of DLPack device type %d; expected: host memory (1 or 3) or "
+                 "CUDA memory (2 or 13)",
+                 made->name, place);
+  else if (tensor->data == NULL && !none)
+    PyErr_Format(PyExc_ValueError, "%s has elements and NULL data; expected: their address",
+                 made->name);
+  else
+    return true;
+  return false;
+}
+
 static bool fill_from_dlpack(array *made, const DLTensor *theirs) {
   if (too_many(made, theirs->ndim)) return false;
   if (theirs->ndim > 0 && theirs->shape == NULL) {
@@ -179,21 +218,39 @@ static bool fill_from_dlpack(array *made, const DLTensor *theirs) {
     array_compact(made);
   else if (bytes > 0)
     memcpy(made->strides, theirs->strides, bytes);
-  return true;
+  return is_sound(made);
 }
 
-/* Where the producer says that its memory is; kDLCPU where it does not say. */
+/* An integer of a producer's, of 32 bits. */
+static bool small_integer(PyObject *value, int *number) {
+  const long found = PyLong_AsLong(value);
+  *number = (int)found;
+  return found == *number && !PyErr_Occurred();
+}
+
+/* Where the producer says that its memory is. */
 static bool place_of(array *made, int *kind) {
-  *kind = kDLCPU;
-  PyObject *place = PyObject_CallMethod(made->object, "__dlpack_device__", NULL);
+  int number;
+  PyObject *method = NULL;
+  if (!find_attribute(made->object, "__dlpack_device__", &method)) return false;
+  if (method == NULL) {
+    PyErr_Format(PyExc_TypeError, "%s has __dlpack__() and no __dlpack_device__(); expected: both",
+                 made->name);
+    return false;
+  }
+  PyObject *place = PyObject_CallNoArgs(method);
+  Py_DECREF(method);
   if (place == NULL) return false;
-  PyObject *first = PySequence_GetItem(place, 0);
+  const bool good = PyTuple_Check(place) && PyTuple_Size(place) == 2 &&
+                    small_integer(PyTuple_GetItem(place, 0), kind) &&
+                    small_integer(PyTuple_GetItem(place, 1), &number);
+  if (!good && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError) ||
+                PyErr_ExceptionMatches(PyExc_OverflowError)))
+    PyErr_Format(PyExc_BufferError,
+                 "%s.__dlpack_device__() gave %R; expected: a device type and a number, integers",
+                 made->name, place);
   Py_DECREF(place);
-  const long value = first != NULL ? PyLong_AsLong(first) : -1;
-  Py_XDECREF(first);
-  if (PyErr_Occurred()) return false;
-  *kind = (int)value;
-  return true;
+  return good;
 }
 
 /* The stream that a producer on a GPU is told of. */
@@ -217,12 +274,12 @@ static bool fill_from_capsule(array *made, PyObject *capsule) {
   return theirs != NULL && fill_from_dlpack(made, theirs);
 }
 
-static bool read_dlpack(array *made, void *stream) {
+static bool read_dlpack(array *made, PyObject *method, void *stream) {
   int kind;
   PyObject *number = NULL;
   if (!place_of(made, &kind)) return false;
   if (kind == kDLCUDA && (number = stream_for(made, stream)) == NULL) return false;
-  PyObject *capsule = capsule_of(made->object, number);
+  PyObject *capsule = capsule_of(method, number);
   Py_XDECREF(number);
   if (capsule == NULL || !fill_from_capsule(made, capsule)) return false;
   if ((int)made->tensor.device.device_type == kind) return true;
@@ -243,64 +300,94 @@ static bool read_capsule(array *made, PyObject *capsule) {
 
 /* ---- CUDA array interface -------------------------------------------------------------------- */
 
+/* A shape, or, of elements of so many bytes, the strides of one. */
 static bool read_integers(array *made, PyObject *values, const char *what, Py_ssize_t bytes) {
   const Py_ssize_t count = PyTuple_Check(values) ? PyTuple_Size(values) : -1;
-  if (count < 0 || count > DIMENSIONS) {
-    PyErr_Format(PyExc_ValueError,
-                 "%s.__cuda_array_interface__ has a bad %s; expected: at most %d integers",
-                 made->name, what, DIMENSIONS);
-    return false;
-  }
-  for (Py_ssize_t i = 0; i < count; i++) {
+  const bool fits = bytes == 0 ? count >= 0 && count <= DIMENSIONS : count == made->tensor.ndim;
+  for (Py_ssize_t i = 0; i < count && fits; i++) {
     const Py_ssize_t value = PyNumber_AsSsize_t(PyTuple_GetItem(values, i), PyExc_OverflowError);
-    if (value == -1 && PyErr_Occurred()) return false;
+    if (value == -1 && PyErr_Occurred()) break;
     if (bytes == 0)
       made->shape[i] = value;
     else if (!set_stride(made, (int)i, value, bytes))
       return false;
   }
-  made->tensor.ndim = (int)count;
+  if (fits && !PyErr_Occurred()) {
+    made->tensor.ndim = (int)count;
+    return true;
+  }
+  if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_OverflowError))
+    PyErr_Format(PyExc_ValueError,
+                 "%s.__cuda_array_interface__ has the %s %R; expected: an integer of 64 bits for "
+                 "each of at most %d dimensions",
+                 made->name, what, values, DIMENSIONS);
+  return false;
+}
+
+/* A byte order, a letter and a number of bytes: "<f4". */
+static DLDataType type_of_typestr(const char *text) {
+  DLDataType type = {0};
+  if (strlen(text) != 3 || text[0] == '>' || text[2] < '1' || text[2] > '8') return type;
+  const int code = text[1] == 'f'   ? kDLFloat
+                   : text[1] == 'i' ? kDLInt
+                   : text[1] == 'u' ? kDLUInt
+                                    : -1;
+  return code < 0 ? type : rung_type(code, 8 * (text[2] - '0'));
+}
+
+/* (address, whether it may not be written) */
+static bool read_address(array *made, PyObject *data, DLDataType type) {
+  PyObject *const address = PyTuple_GetItem(data, 0);
+  const int read_only = PyObject_IsTrue(PyTuple_GetItem(data, 1));
+  if (read_only < 0) return false;
+  void *const at = PyLong_AsVoidPtr(address);
+  if (PyErr_Occurred()) {
+    PyErr_Format(PyErr_ExceptionMatches(PyExc_OverflowError) ? PyExc_ValueError : PyExc_TypeError,
+                 "%s.__cuda_array_interface__ has the address %R; expected: an integer of 64 bits",
+                 made->name, address);
+    return false;
+  }
+  made->read_only = read_only == 1;
+  made->tensor = rung_on_cuda(rung_array(at, type, 0, made->shape), 0);
+  made->tensor.strides = made->strides;
   return true;
 }
 
-/* The interface says nothing of the device: it is the first one. Its typestr is a byte order, a
- * letter and a number of bytes: "<f4". */
+/* The interface says nothing of the device: it is the first one. */
 static bool read_interface(array *made, PyObject *interface, void *stream) {
   PyObject *shape = PyDict_GetItemString(interface, "shape");
   PyObject *strides = PyDict_GetItemString(interface, "strides");
   PyObject *data = PyDict_GetItemString(interface, "data");
   PyObject *type = PyDict_GetItemString(interface, "typestr");
   const char *text =
-      type != NULL && PyUnicode_Check(type) ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
-  if (shape == NULL || text == NULL || data == NULL || !PyTuple_Check(data)) {
+      type != NULL && PyUnicode_Check(type) ? PyUnicode_AsUTF8AndSize(type, NULL) : "";
+  if (text == NULL) return false;
+  if (shape == NULL || type == NULL || data == NULL || !PyTuple_Check(data) ||
+      PyTuple_Size(data) != 2) {
     PyErr_Format(PyExc_ValueError,
                  "%s.__cuda_array_interface__ is not whole; expected: shape, typestr and data",
                  made->name);
     return false;
   }
-  const int code = strlen(text) < 3 || text[0] == '>' ? -1
-                   : text[1] == 'f'                   ? kDLFloat
-                   : text[1] == 'i'                   ? kDLInt
-                   : text[1] == 'u'                   ? kDLUInt
-                                                      : -1;
-  const int bytes = code >= 0 ? atoi(text + 2) : 0;
-  const DLDataType dtype = rung_type(code, 8 * bytes);
-  if (code < 0 || element_of(dtype) < 0) {
-    PyErr_Format(PyExc_TypeError, "%s has elements \"%s\"; " EXPECTED_TYPES, made->name, text);
+  const DLDataType dtype = type_of_typestr(text);
+  if (element_of(dtype) < 0) {
+    PyErr_Format(PyExc_TypeError, "%s has elements %R; " EXPECTED_TYPES, made->name, type);
     return false;
   }
-  PyObject *address = PyTuple_GetItem(data, 0), *read_only = PyTuple_GetItem(data, 1);
-  if (address == NULL || read_only == NULL) return false;
-  made->read_only = PyObject_IsTrue(read_only) == 1;
-  made->tensor = rung_on_cuda(rung_array(PyLong_AsVoidPtr(address), dtype, 0, made->shape), 0);
-  if (PyErr_Occurred() || !read_integers(made, shape, "shape", 0)) return false;
+  if (is_given(PyDict_GetItemString(interface, "mask"))) {
+    PyErr_Format(PyExc_TypeError, "%s has a mask, which would be lost; expected: an array without",
+                 made->name);
+    return false;
+  }
+  if (!read_address(made, data, dtype) || !read_integers(made, shape, "shape", 0)) return false;
   PyObject *theirs = PyDict_GetItemString(interface, "stream");
   made->stream = stream != NULL ? stream : LEGACY_STREAM;
   if (stream == NULL && is_given(theirs) && !stream_read(theirs, &made->stream)) return false;
-  made->tensor.strides = made->strides;
-  if (is_given(strides)) return read_integers(made, strides, "strides", bytes);
-  array_compact(made);
-  return true;
+  if (!is_given(strides))
+    array_compact(made);
+  else if (!read_integers(made, strides, "strides", dtype.bits / 8))
+    return false;
+  return is_sound(made);
 }
 
 /* ---- any of them ----------------------------------------------------------------------------- */
@@ -312,15 +399,20 @@ static bool read_device_array(array *made, void *stream) {
     if (capsule != Py_None) return read_capsule(made, capsule);
     Py_DECREF(capsule);
   }
-  if (PyObject_HasAttrString(made->object, "__dlpack__")) return read_dlpack(made, stream);
-  PyObject *interface = PyObject_GetAttrString(made->object, "__cuda_array_interface__");
-  if (interface != NULL && PyDict_Check(interface)) {
-    const bool good = read_interface(made, interface, stream);
-    Py_DECREF(interface);
+  PyObject *found;
+  if (!find_attribute(made->object, "__dlpack__", &found)) return false;
+  if (found != NULL) {
+    const bool good = read_dlpack(made, found, stream);
+    Py_DECREF(found);
     return good;
   }
-  Py_XDECREF(interface);
-  PyErr_Clear();
+  if (!find_attribute(made->object, "__cuda_array_interface__", &found)) return false;
+  if (found != NULL && PyDict_Check(found)) {
+    const bool good = read_interface(made, found, stream);
+    Py_DECREF(found);
+    return good;
+  }
+  Py_XDECREF(found);
   PyObject *type = PyType_GetName(Py_TYPE(made->object));
   if (type == NULL) return false;
   PyErr_Format(PyExc_TypeError,

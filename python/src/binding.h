@@ -5,7 +5,8 @@
  * object.c     rung.Array: host memory of our own, or somebody's array, for everybody
  * context.c    contexts: rung.Context, and those that calls borrow
  * call.c       what every call does: arguments, arrays, context, errors
- * reduce.c, matmul.c, counts.c, filters.c, grids.c, answers.c   the functions, by subject */
+ * numbers.c    single elements of any type
+ * reduce.c, histogram.c, matmul.c, pairs.c, filters.c, grids.c, answers.c   the functions */
 #ifndef RUNG_PYTHON_BINDING_H
 #define RUNG_PYTHON_BINDING_H
 
@@ -28,6 +29,11 @@ extern const element elements[TYPES];
 /* Its row; -1: none of ours. */
 int element_of(DLDataType type);
 DLDataType element_named(const char *name); /* bits 0, ValueError: none of ours */
+/* An element as Python has it. */
+PyObject *number_of(const void *value, DLDataType type);
+/* To a float type, rounded once, half to even: as a double, or put at a place of an array. */
+double number_rounded(double value, DLDataType type);
+void number_put(void *data, int64_t at, double value, DLDataType type);
 
 /* ---- libraries ------------------------------------------------------------------------------- */
 
@@ -42,6 +48,7 @@ typedef struct library {
                         than __dlpack__(); None: not of this array */
   PyObject *load;    /* load(object): the array that stands for it */
   PyObject *adopt;   /* adopt(rung.Array): one of its own, not copied */
+  PyObject *copy;    /* copy(list, name of a type, like): a new array of these numbers */
   bool like, immutable;
 } library;
 
@@ -200,11 +207,14 @@ FUNCTION(py_cummin);
 FUNCTION(py_cummax);
 FUNCTION(py_matmul);
 FUNCTION(py_histogram);
+FUNCTION(py_bincount);
 FUNCTION(py_pairs);
 FUNCTION(py_correlate);
 FUNCTION(py_convolve);
 FUNCTION(py_stencil);
 FUNCTION(py_radiator);
+PyObject *py_even_edges(PyObject *module, PyObject *arguments);
+PyObject *py_row_like(PyObject *module, PyObject *arguments);
 PyObject *py_pairs_rdf(PyObject *module, PyObject *arguments);
 PyObject *py_box_reach(PyObject *module, PyObject *value);
 PyObject *py_edge_named(PyObject *module, PyObject *value); /* None: there is no such edge */

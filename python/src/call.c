@@ -97,7 +97,8 @@ bool read_long(const char *name, PyObject *value, int64_t fallback, int64_t *num
   if (!is_given(value)) return true;
   PyObject *index = PyNumber_Index(value);
   if (index == NULL) {
-    PyErr_Format(PyExc_TypeError, "%s is %R; expected: an integer", name, value);
+    if (PyErr_ExceptionMatches(PyExc_TypeError))
+      PyErr_Format(PyExc_TypeError, "%s is %R; expected: an integer", name, value);
     return false;
   }
   *number = PyLong_AsLongLong(index);
@@ -112,7 +113,8 @@ bool read_double(const char *name, PyObject *value, double fallback, double *num
   if (!is_given(value)) return true;
   *number = PyFloat_AsDouble(value);
   if (*number != -1 || !PyErr_Occurred()) return true;
-  PyErr_Format(PyExc_TypeError, "%s is %R; expected: a number", name, value);
+  if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_OverflowError))
+    PyErr_Format(PyExc_TypeError, "%s is %R; expected: a number", name, value);
   return false;
 }
 
@@ -126,8 +128,11 @@ bool read_text(const char *name, PyObject *value, const char *fallback, const ch
   *text = fallback;
   if (!is_given(value)) return true;
   if (PyUnicode_Check(value)) {
-    *text = PyUnicode_AsUTF8AndSize(value, NULL);
-    return *text != NULL;
+    Py_ssize_t length;
+    *text = PyUnicode_AsUTF8AndSize(value, &length);
+    if (*text == NULL || strlen(*text) == (size_t)length) return *text != NULL;
+    PyErr_Format(PyExc_ValueError, "%s is %R; expected: text without a NUL", name, value);
+    return false;
   }
   PyErr_Format(PyExc_TypeError, "%s is %R; expected: text", name, value);
   return false;

@@ -51,37 +51,55 @@ static void forget(library *made) {
   Py_CLEAR(made->capsule);
   Py_CLEAR(made->load);
   Py_CLEAR(made->adopt);
+  Py_CLEAR(made->copy);
   for (int i = 0; i < TYPES; i++) {
     Py_CLEAR(made->types[i]);
     Py_CLEAR(made->scalars[i]);
   }
 }
 
-/* One that was asked for before, or a new row. `name` is borrowed. */
-static const library *remember(PyObject *name, PyObject *half) {
+static const library *remembered(PyObject *name) {
   for (int i = 0; i < known; i++)
     if (PyUnicode_Compare(libraries[i].name, name) == 0) return &libraries[i];
-  if (known == LIBRARIES) {
-    PyErr_SetString(PyExc_RuntimeError, "too many libraries of arrays");
-    return NULL;
-  }
-  library *made = &libraries[known];
+  return NULL;
+}
+
+/* What rung/_libraries.py says of it. false: raised, and nothing is kept. */
+static bool ask(library *made, PyObject *name, PyObject *half) {
   *made = (library){.name = Py_NewRef(name)};
   PyObject *said = PyObject_CallMethod(half, "library", "O", name), *like = NULL, *immutable = NULL;
   const bool good =
       said != NULL && attribute(said, "empty", &made->empty) &&
       attribute(said, "stream", &made->stream) && attribute(said, "capsule", &made->capsule) &&
       attribute(said, "load", &made->load) && attribute(said, "adopt", &made->adopt) &&
-      types_of(said, "types", made->types) && types_of(said, "scalars", made->scalars) &&
-      attribute(said, "like", &like) && attribute(said, "immutable", &immutable);
+      attribute(said, "copy", &made->copy) && types_of(said, "types", made->types) &&
+      types_of(said, "scalars", made->scalars) && attribute(said, "like", &like) &&
+      attribute(said, "immutable", &immutable);
   made->like = like == Py_True;
   made->immutable = immutable == Py_True;
   Py_XDECREF(like);
   Py_XDECREF(immutable);
   Py_XDECREF(said);
-  if (!good) return forget(made), NULL;
-  known++;
-  return made;
+  if (!good) forget(made);
+  return good;
+}
+
+/* One that was asked for before, or a new row. `name` is borrowed. While Python is asked, other
+ * threads come here too: a row is there when it is whole. */
+static const library *remember(PyObject *name, PyObject *half) {
+  library made;
+  const library *found = remembered(name);
+  if (found != NULL) return found;
+  if (!ask(&made, name, half)) return NULL;
+  found = remembered(name);
+  if (found != NULL) return forget(&made), found;
+  if (known == LIBRARIES) {
+    forget(&made);
+    PyErr_SetString(PyExc_RuntimeError, "too many libraries of arrays");
+    return NULL;
+  }
+  libraries[known] = made;
+  return &libraries[known++];
 }
 
 const library *library_named(const char *name) {

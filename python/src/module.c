@@ -81,6 +81,42 @@ static const char matmul_doc[] =
     ">>> rung.matmul(np.array([[1., 2.]]), np.array([[3.], [4.]])).tolist()\n"
     "[[11.0]]\n";
 
+static const char histogram_doc[] =
+    "histogram(x, bins=10, range=None, *, modulo=None, rows=False, outside=False, device=None, "
+    "rung=None, threads=0, stream=None)\n--\n\n"
+    "How many elements fall into each bin: (counts, edges), as numpy.histogram() has them.\n\n"
+    "x: of integers or floats, 0 to 8 dimensions, any strides\n"
+    "bins: a number of even bins over range; or the edges, rising; or \"bytes\": of uint8, one "
+    "for\n"
+    "    each value\n"
+    "range: (low, high), of which high is in the last bin; None: the least and the largest "
+    "element\n"
+    "modulo: instead of bins: of integers, element e falls into bin e mod modulo\n"
+    "rows: of (n, m): a histogram of every row, (n, bins)\n"
+    "outside: a third result: how many elements are below, above, and NaN\n\n"
+    "Returns counts, int64, and edges, one more than bins, float64 or the type of float elements,\n"
+    "both of x's library and device. Counts are exact.\n\n"
+    "device, rung, threads, stream: see help(rung).\n\n"
+    "TypeError: elements that are not taken; ValueError: bins, range or edges that are none;\n"
+    "MemoryError; rung.Error: the device or the rung cannot do this.\n\n"
+    ">>> import numpy as np, rung\n"
+    ">>> counts, edges = rung.histogram(np.array([1., 2., 2., 5.]), 4, (1, 5))\n"
+    ">>> counts.tolist(), edges.tolist()\n"
+    "([1, 2, 0, 1], [1.0, 2.0, 3.0, 4.0, 5.0])\n"
+    ">>> rung.histogram(np.array([3, -1, 8]), modulo=4)[0].tolist()\n"
+    "[1, 0, 0, 2]\n";
+static const char bincount_doc[] =
+    "bincount(x, minlength=0, " TAIL
+    "How often each whole number occurs: counts, int64, of x's library and device.\n\n"
+    "x: of integers from 0 up, below 2^20\n"
+    "minlength: the least length of the result, which else ends at x's largest element\n\n"
+    "device, rung, threads, stream: see help(rung).\n\n"
+    "TypeError: no integers; ValueError: one that is negative or too large; MemoryError;\n"
+    "rung.Error: the device or the rung cannot do this.\n\n"
+    ">>> import numpy as np, rung\n"
+    ">>> rung.bincount(np.array([0, 3, 3])).tolist()\n"
+    "[1, 0, 0, 2]\n";
+
 static const char operations_doc[] =
     "operations()\n--\n\n"
     "The operations of the library: (name, what it computes in one line), a list.\n\n"
@@ -98,12 +134,15 @@ static PyMethodDef functions[] = {FAST(sum, sum_doc),
                                   FAST(cummin, cummin_doc),
                                   FAST(cummax, cummax_doc),
                                   FAST(matmul, matmul_doc),
-                                  FAST(histogram, NULL),
+                                  FAST(histogram, histogram_doc),
+                                  FAST(bincount, bincount_doc),
                                   FAST(pairs, NULL),
                                   FAST(correlate, NULL),
                                   FAST(convolve, NULL),
                                   FAST(stencil, NULL),
                                   FAST(radiator, NULL),
+                                  {"even_edges", py_even_edges, METH_VARARGS, NULL},
+                                  {"row_like", py_row_like, METH_VARARGS, NULL},
                                   {"pairs_rdf", py_pairs_rdf, METH_VARARGS, NULL},
                                   {"box_reach", py_box_reach, METH_O, NULL},
                                   {"edge_named", py_edge_named, METH_O, NULL},

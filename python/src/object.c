@@ -1,5 +1,6 @@
 /* rung.Array: an array of no library, for all of them: host memory of its own or an array of
  * somebody's, not copied. It speaks the buffer protocol and DLPack, both ways. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +45,11 @@ PyObject *object_new(int ndim, const int64_t *shape, DLDataType type) {
     made->memory = aligned_alloc(ALIGNMENT, ((size_t)bytes / ALIGNMENT + 1) * ALIGNMENT);
   if (made->memory == NULL) {
     Py_DECREF(made);
-    PyErr_SetString(PyExc_MemoryError, "there is no memory for an array of that size");
+    if (bytes >= 0)
+      PyErr_Format(PyExc_MemoryError, "no memory for an array of %lld bytes", (long long)bytes);
+    else
+      PyErr_SetString(PyExc_MemoryError,
+                      "no memory for an array of more bytes than fit in 64 bits");
     return NULL;
   }
   memcpy(made->of.shape, shape, (size_t)ndim * sizeof *shape);
@@ -212,23 +217,35 @@ static PyObject *forward(PyObject *producer, PyObject *arguments, PyObject *keyw
   return capsule;
 }
 
+/* The first number of a version such as (1, 0); 0: none was given. */
+static bool read_major(PyObject *version, long *major) {
+  int beyond = 0;
+  *major = 0;
+  if (!is_given(version)) return true;
+  PyObject *first =
+      PyTuple_Check(version) && PyTuple_Size(version) == 2 ? PyTuple_GetItem(version, 0) : NULL;
+  if (first != NULL && PyLong_Check(first)) {
+    *major = PyLong_AsLongAndOverflow(first, &beyond);
+    if (beyond > 0) *major = LONG_MAX;
+    return true;
+  }
+  PyErr_Format(PyExc_TypeError, "max_version is %R; expected: two integers, (1, 0)", version);
+  return false;
+}
+
 static PyObject *array_dlpack(PyObject *from, PyObject *arguments, PyObject *keywords) {
   static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
   object *self = (object *)from;
   PyObject *stream = NULL, *version = NULL, *device = NULL, *copy = NULL;
   long major = 0;
+  bool copied;
   if (on_cuda(&self->of.tensor) && PyObject_HasAttrString(self->of.object, "__dlpack__"))
     return forward(self->of.object, arguments, keywords);
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|$OOOO:__dlpack__", names, &stream,
                                    &version, &device, &copy))
     return NULL;
-  if (is_given(version)) {
-    PyObject *first = PySequence_GetItem(version, 0);
-    major = first != NULL ? PyLong_AsLong(first) : -1;
-    Py_XDECREF(first);
-    if (PyErr_Occurred()) return NULL;
-  }
-  if (is_given(copy) && PyObject_IsTrue(copy) == 1) {
+  if (!read_major(version, &major) || !read_flag(copy, false, &copied)) return NULL;
+  if (copied) {
     PyErr_SetString(PyExc_BufferError, "copy is True; expected: None or False, nothing is copied");
     return NULL;
   }

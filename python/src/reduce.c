@@ -28,24 +28,6 @@ static bool read_axis(PyObject *value, int ndim, int fallback, int *axis) {
   return true;
 }
 
-/* A number as Python has it. */
-static PyObject *number_of(const void *value, DLDataType type) {
-  switch (type.code) {
-    case kDLFloat:
-      return PyFloat_FromDouble(type.bits == 32 ? *(const float *)value : *(const double *)value);
-    case kDLInt:
-      return PyLong_FromLongLong(type.bits == 8    ? *(const int8_t *)value
-                                 : type.bits == 16 ? *(const int16_t *)value
-                                 : type.bits == 32 ? *(const int32_t *)value
-                                                   : *(const int64_t *)value);
-    default:
-      return PyLong_FromUnsignedLongLong(type.bits == 8    ? *(const uint8_t *)value
-                                         : type.bits == 16 ? *(const uint16_t *)value
-                                         : type.bits == 32 ? *(const uint32_t *)value
-                                                           : *(const uint64_t *)value);
-  }
-}
-
 /* Is the result one number, of a library that has a type for it (or of none, which gets Python's)?
  * Then it is computed into this thread's stack. */
 static bool is_scalar(const array *x, DLDataType type, PyObject *out, bool keep, bool whole) {

@@ -11,6 +11,17 @@ import subprocess
 import sys
 
 
+class Wrong:
+    """A producer of DLPack that says where it is, or not, and gives no capsule."""
+    place = (1, 0)
+
+    def __dlpack_device__(self):
+        return self.place
+
+    def __dlpack__(self, **options):
+        return None
+
+
 def turns(count):
     import numpy as np
     import rung
@@ -18,10 +29,15 @@ def turns(count):
     a = generator.random((7, 9), "f4")
     whole = generator.integers(0, 9, 50)
     points = generator.random((20, 3))
+    wrong, odd = Wrong(), Wrong()
+    wrong.place = (1 << 70, 0)
     refused = [lambda: rung.sum(np.array([object()])), lambda: rung.sum(a, 9),
                lambda: rung.matmul(a, a), lambda: rung.sum(a.astype(">f4")),
                lambda: rung.histogram(a, "words"), lambda: rung.sum(a, device="nowhere"),
-               lambda: rung.pair_histogram(None, bins=10, range=(0, 1))]
+               lambda: rung.pair_histogram(None, bins=10, range=(0, 1)),
+               lambda: rung.histogram(a, [0, 2, 1]), lambda: rung.histogram(a, 3, (1, "2")),
+               lambda: rung.bincount(-whole), lambda: rung.bincount(whole, -1),
+               lambda: rung.sum(wrong), lambda: rung.Array(odd)]
     for _ in range(count):
         rung.sum(a)
         rung.sum(a, 0)
@@ -29,10 +45,14 @@ def turns(count):
         rung.cumsum(a)
         rung.cummax(a[::-1], 0)
         rung.histogram(a, 5, (0, 1))
+        rung.histogram(a, 5)
+        rung.histogram(a.astype("f2"), [0, 0.5, 1], outside=True)
+        rung.histogram(memoryview(a), 5, rows=True)
         rung.bincount(whole)
         rung.matmul(a, a.T)
         rung.correlate(a, np.ones((3, 3)))
         rung.pair_histogram(points, bins=10, range=(0, 1))
+        rung.rdf(points, bins=10, range=(0, 0.5), box=(1, 1, 1))
         np.from_dlpack(rung.Array(a))
         for call in refused:
             try:

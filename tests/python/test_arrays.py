@@ -70,6 +70,16 @@ def test_dlpack_read_only():
     for options in ({"copy": True}, {"dl_device": (2, 0)}):
         with pytest.raises(BufferError):
             seen.__dlpack__(max_version=(1, 0), **options)
+    for version in (), (1,), 5, "ab", (None, 0), ("1", 0):
+        with pytest.raises(TypeError, match="max_version"):
+            seen.__dlpack__(max_version=version)
+    assert '"dltensor_versioned"' in repr(seen.__dlpack__(max_version=(1 << 80, 0)))
+
+    class Doubt:
+        def __bool__(self):
+            raise LookupError("who knows")
+    with pytest.raises(LookupError, match="who knows"):
+        seen.__dlpack__(max_version=(1, 0), copy=Doubt())
 
 
 @pytest.mark.parametrize("version", [None, 1])
@@ -103,34 +113,95 @@ def test_lies(kind, lie):
     assert x.deleted == (0 if "name" in lie or lie.get("version") == 2 else 1)
 
 
-class Raises:
+class Says:
+    """A producer of what it is given."""
+
+    def __init__(self, place, capsule=None):
+        self.place, self.capsule = place, capsule
+
     def __dlpack_device__(self):
-        return 1, 0
+        if isinstance(self.place, BaseException):
+            raise self.place
+        return self.place
 
     def __dlpack__(self, **options):
-        raise LookupError("not today")
+        if isinstance(self.capsule, BaseException):
+            raise self.capsule
+        return self.capsule
 
 
 class NoPlace:
     def __dlpack__(self, **options):
-        return None
-
-    def __dlpack_device__(self):
-        return None
+        raise AssertionError("it is asked where it is first")
 
 
-class NoCapsule(NoPlace):
-    def __dlpack_device__(self):
-        return 1, 0
+class Property:
+    def __init__(self, name, error):
+        self.name, self.error = name, error
+
+    def __getattr__(self, name):
+        raise self.error if name == self.name else AttributeError(name)
 
 
-def test_producers_that_raise():
-    with pytest.raises(LookupError, match="not today"):
-        rung.sum(Raises())
-    with pytest.raises(TypeError):
+RAISED = [LookupError("not today"), KeyboardInterrupt("k"), MemoryError("m"), TypeError("t"),
+          BufferError("b"), SystemExit("s"), AttributeError("a"), RuntimeError("r")]
+
+
+@pytest.mark.parametrize("error", RAISED, ids=repr)
+def test_producers_that_raise(error):
+    """Their exception comes through, wherever they raise it."""
+    makers = [Says(error), Says((1, 0), error)]
+    if not isinstance(error, AttributeError):
+        makers += [Property("__dlpack__", error), Property("__cuda_array_interface__", error)]
+    for maker in makers:
+        for call in rung.sum, rung.Array, rung.histogram, lambda x: rung.matmul(np.ones(3), x):
+            with pytest.raises(type(error)) as raised:
+                call(maker)
+            assert raised.value is error
+    assert rung.sum(np.ones(3)) == 3
+
+
+@pytest.mark.parametrize("place", [
+    None, (), (1,), (1, 0, 0), [1, 0], ("1", 0), (1, "0"), (1.0, 0), (None, 0), {1: 0}, "ab", b"ab", 5,
+    (1 << 32 | 1, 0), (1 << 70, 0), (1, 1 << 70), (-1, 0), (1 << 31, 0), (2, 0), (3, 0)], ids=repr)
+def test_places_that_are_none(place):
+    x = Producer((3,), version=1)
+    x.device = place
+    for turn in range(51):
+        with pytest.raises(BufferError, match="__dlpack_device__|says that it is"):
+            rung.sum(x)
+        if turn == 0:
+            before = sys.getrefcount(x), sys.getrefcount(place)
+    assert x.deleted == len(x.asked)
+    after = sys.getrefcount(x), sys.getrefcount(place)
+    assert after[0] == before[0] and after[1] - before[1] < 25  # others too have references to None
+
+
+def test_no_capsules():
+    for capsule in None, 3, "dltensor", object(), (1, 2):
+        with pytest.raises(BufferError, match="capsule"):
+            rung.sum(Says((1, 0), capsule))
+    with pytest.raises(TypeError, match="no __dlpack_device__"):
         rung.sum(NoPlace())
-    with pytest.raises(BufferError, match="capsule"):
-        rung.sum(NoCapsule())
+    x = Producer((3,))
+    capsule = x.__dlpack__()
+    assert rung.sum(Says((1, 0), capsule)) == 6 and x.deleted == 1
+    with pytest.raises(BufferError, match="fresh"):  # the same once more
+        rung.sum(Says((1, 0), capsule))
+    assert x.deleted == 1
+
+
+@pytest.mark.parametrize("lie", [
+    {"shape": (-3,)}, {"shape": (1 << 40, 1 << 40)}, {"shape": (1 << 62,)}, {"data": False},
+    {"device": (7, 0)}, {"device": (8, 0)}, {"device": (0, 0)}], ids=str)
+@pytest.mark.parametrize("version", [None, 1])
+def test_lies_are_not_passed_on(lie, version):
+    """Nobody may get a buffer of them by rung.Array."""
+    x = Producer(version=version, says=lie.get("device"), **lie)
+    with pytest.raises(ValueError, match="expected"):
+        rung.Array(x)
+    assert x.deleted == 1
+    assert rung.Array(Producer((0, 1 << 62, 4), data=False)).shape == (0, 1 << 62, 4)
 
 
 def test_written_producers():
@@ -153,7 +224,14 @@ class Interface:
     (TypeError, {"typestr": ">f4"}), (TypeError, {"typestr": "<c8"}),
     (TypeError, {"typestr": "<f3"}), (TypeError, {"typestr": ""}), (TypeError, {"typestr": "<"}),
     (ValueError, {"shape": 3}), (ValueError, {"shape": (1,) * 9}), (ValueError, {"data": None}),
-    (ValueError, {"strides": (6,)}), (TypeError, {"shape": ("a",)}), (TypeError, {"stream": "no"})],
+    (ValueError, {"strides": (6,)}), (TypeError, {"shape": ("a",)}), (TypeError, {"stream": "no"}),
+    (TypeError, {"typestr": "<f 4"}), (TypeError, {"typestr": "<f44"}), (TypeError, {"typestr": 4}),
+    (ValueError, {"data": (4096,)}), (ValueError, {"data": ()}), (ValueError, {"data": (0, False)}),
+    (ValueError, {"data": (1 << 70, False)}), (TypeError, {"data": ("a", False)}),
+    (TypeError, {"data": (None, False)}), (ValueError, {"shape": (1 << 70,)}),
+    (ValueError, {"shape": (-1,)}), (ValueError, {"shape": (1 << 62, 4)}),
+    (ValueError, {"strides": (4, 4)}), (ValueError, {"strides": ()}), (ValueError, {"strides": 3}),
+    (ValueError, {"strides": (1 << 70,)}), (TypeError, {"mask": object()})],
     ids=str)
 def test_cuda_array_interface(kind, changes):
     with pytest.raises(kind):

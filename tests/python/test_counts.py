@@ -1,6 +1,9 @@
 """Histograms and pairs, exact against NumPy."""
+import ctypes
+
 import numpy as np
 import pytest
+from producers import Producer
 
 import rung
 from rung.testing import assert_same_bits
@@ -23,6 +26,36 @@ def test_histograms(draw, dtype):
         assert np.array_equal(rung.histogram(x, rising)[0], np.histogram(x, rising)[0])
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
+def test_ranges_without_width(dtype):
+    """numpy.histogram() gives them one; and a row of no library has the same edges."""
+    for values, limits in ([3, 3, 3], None), ([1, 2, 3], (2, 2)), ([], None), ([2.5, -7, 65504], None):
+        x = np.array(values, dtype)
+        counts, edges = rung.histogram(x, 7, limits)
+        want, want_edges = np.histogram(x, 7, limits)
+        assert np.array_equal(counts, want)
+        assert_same_bits(edges, want_edges)
+        if len(values):
+            plain = rung.histogram(memoryview(x), 7, limits)
+            assert isinstance(plain[1], rung.Array)
+            assert_same_bits(plain[0], counts)
+            assert_same_bits(plain[1], edges)
+
+
+def test_edges_of_16_bits(draw):
+    """Rounded once, as NumPy does it, over all magnitudes that the type has."""
+    for low, high in (0, 1e-7), (-6e-8, 6e-8), (0, 1e-4), (-65504, 65504), (1, 1.01), (-0.0, 3):
+        for count in (1, 7, 64, 999):
+            x = np.zeros(3, np.float16)
+            assert_same_bits(rung.histogram(x, count, (low, high))[1],
+                             np.linspace(low, high, count + 1).astype(np.float16))
+    # bfloat16, which NumPy does not have: 1, 1.0078125, ... by DLPack.
+    x = Producer((64,), dtype=(4, 16, 1))
+    counts, edges = rung.histogram(x, 4, (1, 2))
+    bits = ctypes.cast(edges.address, ctypes.POINTER(ctypes.c_uint16))
+    assert edges.dtype == "bfloat16" and bits[:5] == [0x3F80, 0x3FA0, 0x3FC0, 0x3FE0, 0x4000]
+
+
 def test_histogram_kinds(draw):
     bytes_ = draw.values(1000, "uint8")
     counts, edges = rung.histogram(bytes_, "bytes")
@@ -40,8 +73,17 @@ def test_bincount(draw):
         least = int(draw.random.integers(0, 300))
         assert np.array_equal(rung.bincount(x, least), np.bincount(x, minlength=least))
     assert rung.bincount(np.zeros(0, np.int64)).shape == (0,)
-    with pytest.raises(ValueError, match="-3"):
-        rung.bincount(np.array([1, -3]))
+    for kind in ("int8", "int16", "int32", "int64"):
+        with pytest.raises(ValueError, match="-3; expected: 0 ... 1048575"):
+            rung.bincount(np.array([1, -3, 100], kind))
+        assert rung.bincount(np.array([1, 100], kind)).sum() == 2
+    for element, kind in (1 << 20, "int32"), (1 << 62, "int64"), ((1 << 64) - 1, "uint64"):
+        with pytest.raises(ValueError, match=f"{element}; expected: 0 ... 1048575"):
+            rung.bincount(np.array([element], kind))
+    assert rung.bincount(np.array([(1 << 20) - 1])).size == 1 << 20
+    for least in (-1, (1 << 20) + 1):
+        with pytest.raises(ValueError, match="minlength"):
+            rung.bincount(np.array([1]), least)
     with pytest.raises(TypeError):
         rung.bincount(np.array([1.0]))
 
@@ -106,7 +148,12 @@ def test_rdf_of_an_ideal_gas():
     lambda x: rung.histogram(x, 0), lambda x: rung.histogram(x, 3, (2, 1)),
     lambda x: rung.histogram(x, "letters"), lambda x: rung.histogram(x, [3, 1]),
     lambda x: rung.histogram(x, 5, (0, np.inf)), lambda x: rung.histogram(x, 5, 3),
-    lambda x: rung.histogram(x, 1 << 21), lambda x: rung.histogram(x, 3, rows=True),
+    lambda x: rung.histogram(x, 1 << 21), lambda x: rung.histogram(x, 1 << 80),
+    lambda x: rung.histogram(x, 3, ("0", "1")), lambda x: rung.histogram(x, 3, (0, 1 << 2000)),
+    lambda x: rung.histogram(x, 3, (0, 1, 2)), lambda x: rung.histogram(np.array([1, np.nan])),
+    lambda x: rung.histogram(x, 3, {0: 1, 1: 2}), lambda x: rung.histogram(x, [1]),
+    lambda x: rung.histogram(x.astype(int), modulo=0),
+    lambda x: rung.histogram(x, 3, rows=True),
     lambda x: rung.pair_histogram(x, bins=3, range=(0, 1)),
     lambda x: rung.pair_histogram(np.zeros((2, 3)), bins=3),
     lambda x: rung.pair_histogram(np.zeros((2, 3)), bins=3, range=(0, 6), box=(10, 10, 10)),
@@ -114,8 +161,18 @@ def test_rdf_of_an_ideal_gas():
     lambda x: rung.pair_histogram(np.zeros((2, 3)), bins=3, range=(0, 1), box=(1, 1, 0)),
     lambda x: rung.pair_histogram(np.zeros((2, 3)), bins=0, range=(0, 1)),
     lambda x: rung.rdf(np.zeros((2, 3))), lambda x: rung.rdf(np.zeros((0, 3)), box=(50, 50, 50)),
-], ids=range(16))
+], ids=range(24))
 def test_refusals(call):
     with pytest.raises(ValueError) as refused:
         call(np.array([1.0, 2.0]))
     assert str(refused.value)
+
+
+@pytest.mark.parametrize("bins", [b"12345678abcdefgh", bytearray(24), object(), ["a"], [None, 1],
+                                  [0, 1 << 2000], None, np.zeros((2, 2)), {"a": 1}], ids=repr)
+def test_no_bins(bins):
+    for call in (lambda: rung.histogram(np.arange(3.0), bins),
+                 lambda: rung.pair_histogram(np.zeros((2, 3)), bins=bins, range=(0, 1)),
+                 lambda: rung.rdf(np.zeros((2, 3)), bins=bins, range=(0, 1), volume=1)):
+        with pytest.raises(TypeError, match="(?s)bins is .*; expected: a row of numbers"):
+            call()

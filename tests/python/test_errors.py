@@ -35,7 +35,8 @@ def test_no_array(x):
     (TypeError, lambda: rung.sum(X, x=X)), (TypeError, lambda: rung.sum(X, None, False, None, 1)),
     (ValueError, lambda: rung.sum(X, device="gpu")), (ValueError, lambda: rung.sum(X, device="")),
     (ValueError, lambda: rung.sum(X, device="cpu" * 20)),
-    (TypeError, lambda: rung.sum(X, device=1)),
+    (TypeError, lambda: rung.sum(X, device=1)), (ValueError, lambda: rung.sum(X, device="cpu\0x")),
+    (ValueError, lambda: rung.sum(X, rung="threads\0x")),
     (ValueError, lambda: rung.sum(X, threads=-1)), (ValueError, lambda: rung.sum(X, threads=5000)),
     (TypeError, lambda: rung.sum(X, threads="2")), (ValueError, lambda: rung.sum(X, rung="fast")),
     (TypeError, lambda: rung.sum(X, rung=1)), (TypeError, lambda: rung.sum(X, stream="s")),
@@ -165,10 +166,42 @@ def test_two_devices():
     assert first.deleted == 2 and other.deleted == 1
 
 
+def test_a_device_that_is_absent():
+    if any(one["kind"] == "cuda" and one["usable"] for one in rung.devices()):
+        pytest.skip("there is a GPU")
+    out = np.full((2, 3), 7, np.float32)
+    there = Producer((2, 3), device=(2, 0), says=(2, 0), version=1)
+    for call in (lambda: rung.sum(X, device="cuda"), lambda: rung.sum(X, device="cuda:0"),
+                 lambda: rung.cumsum(X, out=out, device="cuda"), lambda: rung.sum(there, out=there),
+                 lambda: rung.histogram(X, device="cuda"), lambda: rung.Context("cuda"),
+                 lambda: rung.bincount(X.astype(int), device="cuda"),
+                 lambda: rung.radiator(8, 8, 1, device="cuda")):
+        for _ in range(2):
+            with pytest.raises(rung.Error, match="cuda.*expected: "):
+                call()
+    assert np.all(out == 7) and there.deleted == len(there.asked)
+    assert rung.sum(X) == 15 and rung.sum(X, device="auto") == 15
+
+
 class Refuses:
     def __index__(self):
         raise LookupError("no")
     __float__ = __bool__ = __len__ = __iter__ = __index__
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, LookupError])
+def test_what_an_argument_raises_comes_through(error):
+    class Raises:
+        def __index__(self):
+            raise error("no")
+        __float__ = __bool__ = __index__
+    for call in (lambda x: rung.sum(X, x), lambda x: rung.sum(X, keepdims=x),
+                 lambda x: rung.sum(X, threads=x), lambda x: rung.matmul(X, X.T, alpha=x),
+                 lambda x: rung.histogram(X, x), lambda x: rung.histogram(X, 3, (0, x)),
+                 lambda x: rung.histogram(X, [0, x]), lambda x: rung.bincount(X.astype(int), x),
+                 lambda x: rung.stencil(X, [1, x, 1]), lambda x: rung.correlate(X, [[1]], cval=x)):
+        with pytest.raises(error, match="no"):
+            call(Raises())
 
 
 def test_any_value_for_any_argument():

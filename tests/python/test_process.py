@@ -9,6 +9,7 @@ import pytest
 
 import rung
 
+HERE = Path(__file__).resolve().parent
 PACKAGE = Path(rung.__file__).parent
 
 
@@ -155,6 +156,48 @@ except TypeError as error: print(error)
         "Immutable [0.0, 1.0, 3.0, 6.0, 10.0, 15.0] 15.0",
         "Immutable [3, 3] [0.0, 2.5, 5.0] float32",
         "out is of jax, whose arrays never change; expected: no out"]
+
+
+def test_libraries_that_are_met_at_once():
+    """While one is asked for, another thread, or here the asking itself, meets others first."""
+    assert run("""
+import array, sys, types, rung, numpy as np
+from rung import _libraries
+def numpys(made=_libraries._MAKERS["numpy"], depth=[0]):
+    depth[0] += 1
+    if depth[0] == 1:
+        print(rung.sum(array.array("d", [1, 2])), rung.sum(np.ones(3)), rung.cumsum(b"ab").dtype)
+    return made()
+_libraries._MAKERS["numpy"] = numpys
+print(type(rung.sum(np.ones(3))).__name__, type(rung.cumsum(np.ones(3))).__name__,
+      type(rung.sum(array.array("d", [1]))).__name__, type(rung.cumsum(b"a")).__name__)
+""").splitlines() == ["3.0 3.0 uint8", "float64 ndarray float Array"]
+
+
+def test_rows_on_a_gpu():
+    """Edges are numbers that a GPU's library copies: by a stand-in for CuPy."""
+    assert run(f"""
+import sys, types
+sys.path.insert(0, {str(HERE)!r})
+from producers import Producer
+class Device:
+    def __enter__(self): used.append("device")
+    def __exit__(self, *exception): pass
+class Row(Producer):
+    __module__ = "cupy.stand_in"
+    def __init__(self): Producer.__init__(self, device=(2, 0), says=(2, 0), version=1)
+    def __dlpack_device__(self): return 2, 0
+used = []
+cupy = types.ModuleType("cupy")
+cupy.empty = None
+cupy.array = lambda values, kind: (values, kind)
+cupy.cuda = types.SimpleNamespace(get_current_stream=lambda: types.SimpleNamespace(ptr=7))
+sys.modules["cupy"] = cupy
+import rung, array
+x = Row()
+x.device = Device()
+print(rung._rung.row_like(array.array("d", [0, 0.1, 1]), x), used, x.asked[0]["stream"], x.deleted)
+""") == "([0.0, 0.1, 1.0], 'float64') ['device'] 7 1"
 
 
 def copy_of_package(tmp_path):

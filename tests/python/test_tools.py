@@ -155,7 +155,7 @@ def test_wheel(tmp_path, monkeypatch):
                                   "['rung.pytest_plugin']", "True"], run.stdout + run.stderr
 
 
-@pytest.mark.parametrize("name", ["rung", "rung._counts", "rung._grids", "rung._pairs",
+@pytest.mark.parametrize("name", ["rung", "rung._grids", "rung._pairs",
                                   "rung._records", "rung.testing"])
 def test_examples_in_docstrings(name):
     __import__(name)

@@ -1,5 +1,5 @@
-/* Counts: histograms, and distances of pairs. rung/_counts.py and rung/_pairs.py say what bins and
- * boxes are; here they are the structs of librung. */
+/* Distances of pairs. rung/_pairs.py says what bins and boxes are; here they are the structs of
+ * librung. */
 #include <string.h>
 
 #include "binding.h"
@@ -7,11 +7,11 @@
 static const int64_t outside_shape[1] = {3};
 
 /* A new array of 64-bit counts beside the first one. */
-static array *counts_of(call *made, int ndim, const int64_t *shape) {
-  return call_result(made, NULL, ndim, shape, rung_type(kDLInt, 64));
+static array *counts_of(call *made, const int64_t *shape) {
+  return call_result(made, NULL, 1, shape, rung_type(kDLInt, 64));
 }
 
-/* (counts, outside) or more, as the caller gets them; NULL entries are None. */
+/* (counts, outside, sums), as the caller gets them; NULL ones are None. */
 static PyObject *give_all(call *made, array *const *results, int count) {
   PyObject *tuple = PyTuple_New(count);
   for (int i = 0; i < count && tuple != NULL; i++) {
@@ -20,69 +20,6 @@ static PyObject *give_all(call *made, array *const *results, int count) {
   }
   call_release(made);
   return tuple;
-}
-
-/* ---- histogram ------------------------------------------------------------------------------- */
-
-static const char *const histogram_names[] = {"x",     "kind", "count",   "low",   "high",
-                                              "edges", "rows", "outside", OPTIONS, NULL};
-enum { X, KIND, COUNT, LOW, HIGH, EDGES, ROWS, OUTSIDE, HISTOGRAM_VALUES };
-static const signature histogram_takes = {"rung._rung.histogram", OUTSIDE + 1, 3, histogram_names};
-
-static bool read_bins(PyObject **values, rung_bins *bins, Py_buffer *edges) {
-  int64_t kind, count;
-  if (!read_long("kind", values[KIND], 0, &kind) || !read_long("bins", values[COUNT], 0, &count) ||
-      !read_double("range", values[LOW], 0, &bins->low) ||
-      !read_double("range", values[HIGH], 0, &bins->high))
-    return false;
-  bins->kind = (rung_bins_kind)kind;
-  bins->count = count;
-  if (!is_given(values[EDGES])) return true;
-  if (!read_doubles("edges", values[EDGES], edges, &bins->edges, &count)) return false;
-  bins->count = count - 1;
-  return true;
-}
-
-static PyObject *histogram(call *made, PyObject **values, const rung_bins *bins) {
-  bool rows, outside;
-  rung_status status;
-  const array *x = call_array(made, "x", values[X], false);
-  if (x == NULL || !read_flag(values[ROWS], false, &rows) ||
-      !read_flag(values[OUTSIDE], false, &outside))
-    return call_fail(made);
-  if (rows && x->tensor.ndim != 2) {
-    PyErr_Format(PyExc_ValueError, "x has %d dimensions; expected: 2, for rows is True",
-                 x->tensor.ndim);
-    return call_fail(made);
-  }
-  if (bins->count < 1 || bins->count > RUNG_MAX_BINS) {
-    PyErr_Format(PyExc_ValueError, "bins is %lld; expected: 1 ... %d", (long long)bins->count,
-                 RUNG_MAX_BINS);
-    return call_fail(made);
-  }
-  const int64_t shape[2] = {rows ? x->shape[0] : bins->count, bins->count};
-  const int64_t apart[2] = {rows ? x->shape[0] : 3, 3};
-  array *results[2] = {counts_of(made, 1 + rows, shape), NULL};
-  if (results[0] == NULL || (outside && (results[1] = counts_of(made, 1 + rows, apart)) == NULL))
-    return call_fail(made);
-  CALL(made, status,
-       rung_histogram(made->lent.context, bins, &x->tensor, &results[0]->tensor,
-                      outside ? &results[1]->tensor : NULL, &made->how));
-  return call_settle(made, status) ? give_all(made, results, 2) : NULL;
-}
-
-FUNCTION(py_histogram) {
-  call made;
-  PyObject *values[HISTOGRAM_VALUES];
-  rung_bins bins = {0};
-  Py_buffer edges = {0};
-  (void)module;
-  if (!call_begin(&made, &histogram_takes, given, count, keywords, values) ||
-      !read_bins(values, &bins, &edges))
-    return NULL;
-  PyObject *result = histogram(&made, values, &bins);
-  PyBuffer_Release(&edges);
-  return result;
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
@@ -162,8 +99,8 @@ static PyObject *pairs(call *made, PyObject **values, const rung_distances *bins
                  RUNG_MAX_BINS);
     return call_fail(made);
   }
-  array *results[3] = {counts_of(made, 1, &bins->count), NULL, NULL};
-  if (results[0] == NULL || (outside && !(results[1] = counts_of(made, 1, outside_shape))) ||
+  array *results[3] = {counts_of(made, &bins->count), NULL, NULL};
+  if (results[0] == NULL || (outside && !(results[1] = counts_of(made, outside_shape))) ||
       (a.weights != NULL &&
        !(results[2] = call_result(made, NULL, 1, &bins->count, rung_type(kDLFloat, 64)))))
     return call_fail(made);
@@ -190,7 +127,48 @@ FUNCTION(py_pairs) {
 
 /* ---- g(r) ------------------------------------------------------------------------------------ */
 
-/* pairs_rdf(counts, edges, density, per) -> (g, neighbours): counts int64, contiguous. */
+/* A new row of doubles, which `values` then is; NULL: raised. */
+static PyObject *row_of(int64_t count, double **values) {
+  PyObject *made = object_new(1, &count, rung_type(kDLFloat, 64));
+  array view;
+  if (made == NULL) return NULL;
+  object_view(made, &view);
+  *values = view.tensor.data;
+  return made;
+}
+
+static void no_g(double density) {
+  PyObject *value = PyFloat_FromDouble(density);
+  if (value != NULL)
+    PyErr_Format(PyExc_ValueError,
+                 "no g(r) of these counts, of %R pairs a volume; expected: as many counts as "
+                 "bins, and a finite number above 0",
+                 value);
+  Py_XDECREF(value);
+}
+
+static PyObject *g_of(const Py_buffer *counts, const rung_distances *bins, double density,
+                      double per) {
+  PyObject *rows[3] = {NULL}, *results = NULL;
+  double *values[3];
+  rung_status status = RUNG_OK;
+  for (int i = 0; i < 3 && status == RUNG_OK; i++)
+    if ((rows[i] = row_of(bins->count, &values[i])) == NULL) status = RUNG_OUT_OF_MEMORY;
+  for (int64_t k = 0; k < bins->count && status == RUNG_OK; k++)
+    values[0][k] = (bins->edges[k] + bins->edges[k + 1]) / 2;
+  if (status == RUNG_OK)
+    status = counts->itemsize == 8 && counts->len == 8 * bins->count
+                 ? rung_pairs_rdf(bins, counts->buf, density, per, values[1], values[2])
+                 : RUNG_BAD_SHAPE;
+  if (status == RUNG_OK)
+    results = PyTuple_Pack(3, rows[0], rows[1], rows[2]);
+  else if (!PyErr_Occurred())
+    no_g(density);
+  for (int i = 0; i < 3; i++) Py_XDECREF(rows[i]);
+  return results;
+}
+
+/* pairs_rdf(counts, edges, density, per) -> (middles, g, neighbours): counts int64, contiguous. */
 PyObject *py_pairs_rdf(PyObject *module, PyObject *arguments) {
   PyObject *counts, *edges, *results = NULL;
   double density, per;
@@ -202,25 +180,7 @@ PyObject *py_pairs_rdf(PyObject *module, PyObject *arguments) {
     return NULL;
   bins.count--;
   if (PyObject_GetBuffer(counts, &held, PyBUF_C_CONTIGUOUS) == 0) {
-    PyObject *g = object_new(1, &bins.count, rung_type(kDLFloat, 64));
-    PyObject *neighbours = object_new(1, &bins.count, rung_type(kDLFloat, 64));
-    array g_of, neighbours_of;
-    rung_status status = RUNG_BAD_SHAPE;
-    if (g != NULL && neighbours != NULL && held.itemsize == 8 && held.len == 8 * bins.count) {
-      object_view(g, &g_of);
-      object_view(neighbours, &neighbours_of);
-      status = rung_pairs_rdf(&bins, held.buf, density, per, g_of.tensor.data,
-                              neighbours_of.tensor.data);
-    }
-    if (status == RUNG_OK)
-      results = Py_BuildValue("(OO)", g, neighbours);
-    else if (!PyErr_Occurred())
-      PyErr_Format(PyExc_ValueError,
-                   "no g(r) of these counts, of %R pairs a volume; expected: as many counts as "
-                   "bins, and a finite number above 0",
-                   PyTuple_GetItem(arguments, 2));
-    Py_XDECREF(g);
-    Py_XDECREF(neighbours);
+    results = g_of(&held, &bins, density, per);
     PyBuffer_Release(&held);
   }
   PyBuffer_Release(&held_edges);
