@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "backend/cpu/cpu.h"
 #include "core/context.h"
@@ -149,6 +151,18 @@ static void memory_left_is_the_least_limit(void **state) {
   put(folder, "sys/fs/cgroup/memory/old/memory.limit_in_bytes", "5000\n");
   put(folder, "sys/fs/cgroup/memory/old/memory.usage_in_bytes", "4000\n");
   assert_int_equal(rung_cpu_memory_available(folder), 1000);
+
+  struct rlimit was, limit; /* of addresses, and more than any sanitizer takes */
+  assert_int_equal(getrlimit(RLIMIT_AS, &was), 0);
+  limit = (struct rlimit){.rlim_cur = (rlim_t)1 << 46, .rlim_max = was.rlim_max};
+  put(folder, "proc/self/cgroup", "");
+  put(folder, "proc/meminfo", "MemAvailable: 9000000000000 kB\n");
+  put(folder, "proc/self/statm", "10 5 1 1 0 1 0\n");
+  assert_true(was.rlim_max >= limit.rlim_cur);
+  assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+  const int64_t left = rung_cpu_memory_available(folder);
+  assert_int_equal(setrlimit(RLIMIT_AS, &was), 0);
+  assert_int_equal(left, ((int64_t)1 << 46) - 10 * sysconf(_SC_PAGESIZE));
   snprintf(command, sizeof command, "rm -r %s", folder);
   assert_int_equal(system(command), 0);
 }

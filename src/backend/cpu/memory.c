@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "backend/cpu/cpu.h"
@@ -102,8 +103,20 @@ static int64_t groups_available(const char *root, const generation *names) {
   }
 }
 
+/* What the process's own limit of addresses leaves (ulimit -v). */
+static int64_t limit_available(const char *root) {
+  struct rlimit limit;
+  char path[PATH_MAX], text[64];
+  snprintf(path, sizeof path, "%s/proc/self/statm", root);
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur > INT64_MAX) return INT64_MAX;
+  if (!rung_cpu_read_text(path, text, sizeof text)) return INT64_MAX;
+  const int64_t used = strtoll(text, NULL, 10) * sysconf(_SC_PAGESIZE);
+  return (int64_t)limit.rlim_cur > used ? (int64_t)limit.rlim_cur - used : 0;
+}
+
 int64_t rung_cpu_memory_available(const char *root) {
-  int64_t least = kernel_available(root);
+  const int64_t limit = limit_available(root), kernel = kernel_available(root);
+  int64_t least = kernel < limit ? kernel : limit;
   for (size_t g = 0; g < sizeof generations / sizeof *generations; g++) {
     int64_t here = groups_available(root, &generations[g]);
     if (here < least) least = here;
