@@ -8,7 +8,7 @@
 #include "core/random.h"
 #include "ops/context.h"
 
-enum { TYPES = 4, EDGES = 6, JOBS = INSTRUMENTED ? 40 : 200, MOST = 1 << 20 };
+enum { TYPES = 4, EDGES = 6, JOBS = INSTRUMENTED ? 40 : 120, MOST = 1 << 20 };
 static const DLDataType types[TYPES] = {
     {kDLUInt, 8, 1}, {kDLUInt, 16, 1}, {kDLFloat, 16, 1}, {kDLFloat, 32, 1}};
 static const rung_edge edges[EDGES] = {RUNG_EDGE_CONSTANT, RUNG_EDGE_CONSTANT, RUNG_EDGE_NEAREST,
