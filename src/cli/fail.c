@@ -43,11 +43,11 @@ static void say(const char *verb, const char *text) {
   char *whole = NULL;
   size_t length = 0;
   const int columns = cli_columns(STDERR_FILENO);
-  FILE *to = open_memstream(&whole, &length);
-  fprintf(to ? to : stderr, "rung %s: ", verb);
-  cli_print(to ? to : stderr, text);
-  fputc('\n', to ? to : stderr);
-  if (to && fclose(to) == 0) {
+  FILE *made = open_memstream(&whole, &length), *to = made ? made : stderr;
+  fprintf(to, "rung %s: ", verb);
+  cli_print(to, text);
+  fputc('\n', to);
+  if (made && fclose(made) == 0) {
     if (columns > 0) {
       cli_wrap(stderr, whole, length - 1, columns, 0, 4);
       fputc('\n', stderr);

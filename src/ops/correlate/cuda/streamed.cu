@@ -223,6 +223,27 @@ static __device__ __forceinline__ void correlate_pass(const correlate_taps<float
   }
 }
 
+/* The columns, from `left` on, that stand for those of a slot, or NOWHERE. */
+template <typename Slot, int K, int STEP>
+static __device__ __forceinline__ void correlate_find_places(const correlate_job<float> &job,
+                                                             int64_t left, int *places) {
+  for (int c = threadIdx.x; c < Slot::LINE; c += THREADS) {
+    /* Pixels are counted from one that is not negative. */
+    const int64_t pixel = (left + c + (int64_t)K * STEP) / STEP - K;
+    const int64_t at = correlate_index(job.edge, pixel, job.width);
+    places[c] = at < 0 ? NOWHERE : (int)(at * STEP + (left + c - pixel * STEP) - left);
+  }
+}
+
+/* The view's rows that stand for `count` ones from `first` on; -1: none does. */
+static __device__ __forceinline__ void correlate_find_rows(const correlate_job<float> &job,
+                                                           int64_t first, int count, int *rows) {
+  for (int r = threadIdx.x; r < count; r += THREADS) {
+    const int64_t row = correlate_index(job.edge, first + r, job.height);
+    rows[r] = row < 0 ? -1 : (int)(row - job.view_row);
+  }
+}
+
 /* Blocks that a multiprocessor is to hold: as many as leave registers for the sums. */
 static constexpr int correlate_resident(int v, int m) {
   return v * m <= 28 ? 8 : v * m <= 44 ? 6 : 4;
@@ -243,21 +264,13 @@ __global__ void __launch_bounds__(THREADS, correlate_resident(V, M))
   const int64_t left = first + job.first_column * STEP - slot::FIRST;
   const bool own = wide_out && job.out_type == job.in_type && first + THREADS * V <= job.n;
   const correlate_inside inside = correlate_inside_of<slot>(left, columns, wide_in);
-  for (int c = threadIdx.x; c < slot::LINE; c += THREADS) {
-    /* Pixels are counted from one that is not negative. */
-    const int64_t pixel = (left + c + (int64_t)K * STEP) / STEP - K;
-    const int64_t at = correlate_index(job.edge, pixel, job.width);
-    places[c] = at < 0 ? NOWHERE : (int)(at * STEP + (left + c - pixel * STEP) - left);
-  }
+  correlate_find_places<slot, K, STEP>(job, left, places);
   __syncthreads();
   const auto share = correlate_share_of<slot>(inside, places);
   for (int64_t top = (int64_t)blockIdx.y * high; top < job.rows; top += (int64_t)gridDim.y * high) {
     const int outputs = (int)(job.rows - top < high ? job.rows - top : high);
     const int above = (ALL ? M : job.kernel_rows) - 1, inputs = outputs + above;
-    for (int r = threadIdx.x; r < inputs; r += THREADS) {
-      const int64_t row = correlate_index(job.edge, job.first_row + top + r, job.height);
-      rows[r] = row < 0 ? -1 : (int)(row - job.view_row);
-    }
+    correlate_find_rows(job, job.first_row + top, inputs, rows);
     const int64_t out_step = job.out_line * correlate_bytes(job.out_type);
     char *out = static_cast<char *>(correlate_row_out(job, k, top));
     __syncthreads();
