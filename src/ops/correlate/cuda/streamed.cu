@@ -246,7 +246,7 @@ static __device__ __forceinline__ void correlate_find_rows(const correlate_job<f
 
 /* Blocks that a multiprocessor is to hold: as many as leave registers for the sums. */
 static constexpr int correlate_resident(int v, int m) {
-  return v * m <= 28 ? 8 : v * m <= 44 ? 6 : 4;
+  return v * m <= 28 ? 8 : v * m <= 44 ? 6 : v * m <= 80 ? 4 : 3;
 }
 
 template <typename E, int V, int K, int M, int STEP, bool ALL>
@@ -339,13 +339,20 @@ static rung_status run_strips(const rung_task *task) {
   return RUNG_OK;
 }
 
+/* Results from which on blocks of bytes are twice as wide: of fewer there are too few blocks. */
+static constexpr int64_t MANY = (int64_t)1 << 24;
+
 /* The rows of sums that a kernel of K columns keeps; the common sizes have kernels of their own.
- * Bytes by eight, as long as there are registers for so many sums. */
+ * Bytes by eight, as long as there are registers for so many sums, and by sixteen in the common
+ * sizes: what a row costs beside its multiply-adds is then shared by twice as many. */
 template <typename E, int K>
 static rung_status run(const rung_task *task) {
   static constexpr bool NARROW = K <= CORRELATE_NARROW;
   static constexpr int V = sizeof(E) == 1 && NARROW ? 8 : 4;
-  const int rows = static_cast<const correlate_problem *>(task->problem)->kernel_rows;
+  const correlate_problem *p = static_cast<const correlate_problem *>(task->problem);
+  const int rows = p->kernel_rows;
+  if constexpr (sizeof(E) == 1 && NARROW && K % 2 == 1 && K > 1)
+    if (rows == K && p->rows * p->columns >= MANY) return run_strips<E, 16, K, K, 1, true>(task);
   if constexpr (sizeof(E) != 2 && K % 2 == 1 && K > 1)
     if (rows == K) return run_strips<E, V, K, K, 1, true>(task);
   if constexpr (NARROW)
