@@ -94,6 +94,12 @@ rung_status report_chart(report *r, plot *chart, const char *kind);
 /* Groups of one operation on one device. */
 rung_status report_section(report *r, const report_group *groups, int count);
 
+/* ---- report_stages.c ---------------------------------------------------------------------- */
+
+/* What of whole jobs, from host memory and back, is copies, and from which size on they pay;
+ * nothing where there are none. */
+rung_status report_stages(report *r, const report_group *groups, int count);
+
 /* ---- report_history.c --------------------------------------------------------------------- */
 
 /* What old reports measured of the same jobs; nothing where there are none. */

@@ -266,6 +266,7 @@ rung_status report_section(report *r, const report_group *groups, int count) {
     fputs("</h3>\n", r->to);
     status = put_group(r, &groups[g]);
   }
+  if (!status) status = report_stages(r, groups, count);
   if (!status) status = put_roofline(r, groups, count);
   if (report_has_times(of) && report_chart_begin(r, &chart, &status)) {
     report_samples(&chart, of);
