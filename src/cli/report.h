@@ -5,7 +5,7 @@
 #include "cli/plot.h"
 #include "lab/read.h"
 
-enum { REPORT_RUNGS = 64, REPORT_SIZES = 64 };
+enum { REPORT_RUNGS = 64, REPORT_SIZES = 64, REPORT_SAMPLES = 40000 };
 
 /* Cases that differ in their size alone, in the order of the records. */
 typedef struct report_group {
@@ -22,6 +22,7 @@ typedef struct report {
   int count;
   bool charts;       /* gnuplot is here */
   const char *plots; /* the folder for the same charts as files; NULL: none */
+  int64_t samples;   /* of all records together */
   int drawn;         /* charts so far */
   int pictures;      /* of looks, so far */
   FILE *to;
