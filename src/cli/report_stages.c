@@ -187,7 +187,8 @@ rung_status report_stages(report *r, const report_group *groups, int count) {
     if (all[i]->bytes > largest->bytes) largest = all[i];
   fputs("<h3>Copies and kernel</h3>\n", r->to);
   if (report_chart_begin(r, &chart, &status)) {
-    draw(&chart, bars, jobs_of(groups, count, largest, bars));
+    const int same = jobs_of(groups, count, largest, bars);
+    draw(&chart, bars, same);
     status = report_chart(r, &chart, "stages");
   }
   html_table(r, "Whole jobs, from host memory and back",
