@@ -10,7 +10,7 @@
 enum { PITCH = 12, CELL = 10, GAP = 8, ROW = 14, LEFT = 290, RIGHT = 330, NARROWEST = 1000 };
 /* Of all kernels together, so that the file stays small and the picture can be read. */
 enum { MOST_ROWS = 160, MOST_BYTES = 440000 };
-enum { BANKS = 32, WORD = 4, SECTOR = 32, NOTE = 320 };
+enum { SECTOR = 32, NOTE = 320 };
 
 /* ---- rows: what several warps do at one place of the source -----------------------------------
  */
@@ -130,30 +130,22 @@ static void number_sectors(const rung_profile_step *step, cells *of) {
   }
 }
 
-/* How many different words of the first bank of `lane` the lanes [from, to) want. */
-static int words_of_bank(const rung_profile_step *step, int lane, int from, int to) {
-  uint64_t words[RUNG_LANES];
-  const uint64_t bank = step->address[lane] / WORD % BANKS;
-  int count = 0;
-  for (int other = from; other < to; other++) {
-    if (!takes_part(step, other)) continue;
-    uint64_t word = step->address[other] / WORD;
-    word += (bank + BANKS - word % BANKS) % BANKS; /* the first of that bank from there on */
-    if (word * WORD >= step->address[other] + (uint64_t)step->bytes) continue;
-    int k = 0;
-    while (k < count && words[k] != word) k++;
-    if (k == count) words[count++] = word;
-  }
-  return count;
+static int bank_of(const rung_profile_step *step, int lane) {
+  return (int)(step->address[lane] / RUNG_BANK_BYTES % RUNG_BANKS);
 }
 
-/* Accesses of 8 bytes go by half warps, of 16 by quarter warps. */
+/* Of each lane how many words its first bank has to serve for those that are served with it. */
 static void find_conflicts(const rung_profile_step *step, cells *of) {
-  const int group = step->bytes > 8 ? 8 : step->bytes > 4 ? 16 : 32;
+  const int group = rung_bank_group(step->bytes);
+  rung_bank_access accesses[RUNG_LANES];
+  int words[RUNG_BANKS], count = 0;
+  for (int lane = 0; lane < RUNG_LANES; lane++)
+    if (takes_part(step, lane))
+      accesses[count++] = (rung_bank_access){step->address[lane], step->bytes, lane};
   for (int lane = 0; lane < RUNG_LANES; lane++) {
-    const int from = lane / group * group;
+    if (lane % group == 0) rung_bank_words(accesses, count, lane, lane + group, words);
     if (!takes_part(step, lane)) continue;
-    const int ways = words_of_bank(step, lane, from, from + group);
+    const int ways = words[bank_of(step, lane)];
     if (of->ways < ways) of->ways = ways;
     if (ways > 1) of->looks[lane] = CONFLICT;
   }
@@ -170,7 +162,7 @@ static void look_at(const rung_profile_step *step, cells *of) {
     of->looks[lane] = !takes_part(step, lane) ? IDLE
                       : moves && step->shared ? SHARED
                                               : looks_of[step->deed];
-    of->numbers[lane] = (int)(step->address[lane] / WORD % BANKS);
+    of->numbers[lane] = bank_of(step, lane);
   }
   if (!step->shared && step->bytes > 0) number_sectors(step, of);
   if (step->shared && moves) find_conflicts(step, of);
@@ -217,13 +209,28 @@ static void put_numbers(const picture *p, const row *of, const cells *warps) {
   fputs("</g>", p->to);
 }
 
+/* What is said of a warp's step. */
+typedef enum noted { NOTED_IDLE, NOTED_SECTORS, NOTED_DEPTH, NOTED_WAYS } noted;
+static int number_of(noted which, const rung_profile_step *step, const cells *of) {
+  switch (which) {
+    case NOTED_IDLE:
+      return __builtin_popcount(step->all) - __builtin_popcount(step->lanes);
+    case NOTED_SECTORS:
+      return step->sectors;
+    case NOTED_DEPTH:
+      return step->depth;
+    default:
+      return of->ways;
+  }
+}
+
 /* "name 1, 2, -, 4": a number a warp, where one of them is more than `least`. */
-typedef int figure(const rung_profile_step *step, const cells *of);
 static void note(const picture *p, const row *of, const cells *warps, const char *name,
-                 const char *unit, figure *get, int least, char text[NOTE]) {
+                 const char *unit, noted which, int least, char text[NOTE]) {
   int most = 0;
   for (int w = 0; w < p->warps; w++)
-    if (of->of[w] && most < get(of->of[w], &warps[w])) most = get(of->of[w], &warps[w]);
+    if (of->of[w] && most < number_of(which, of->of[w], &warps[w]))
+      most = number_of(which, of->of[w], &warps[w]);
   if (most <= least) return;
   size_t used = strlen(text);
   used += (size_t)snprintf(text + used, NOTE - used, "%s%s", used ? "; " : "", name);
@@ -232,25 +239,9 @@ static void note(const picture *p, const row *of, const cells *warps, const char
     if (!of->of[w])
       used += (size_t)snprintf(text + used, NOTE - used, "-");
     else
-      used += (size_t)snprintf(text + used, NOTE - used, "%d%s", get(of->of[w], &warps[w]), unit);
+      used += (size_t)snprintf(text + used, NOTE - used, "%d%s",
+                               number_of(which, of->of[w], &warps[w]), unit);
   }
-}
-
-static int idle_of(const rung_profile_step *step, const cells *of) {
-  (void)of;
-  return __builtin_popcount(step->all) - __builtin_popcount(step->lanes);
-}
-static int sectors_of(const rung_profile_step *step, const cells *of) {
-  (void)of;
-  return step->sectors;
-}
-static int depth_of(const rung_profile_step *step, const cells *of) {
-  (void)of;
-  return step->depth;
-}
-static int ways_of(const rung_profile_step *step, const cells *of) {
-  (void)step;
-  return of->ways;
 }
 
 static const char *kind_of(const rung_profile_step *step, char text[32]) {
@@ -306,10 +297,10 @@ static void draw_row(picture *p, const row *of) {
   } else {
     for (look k = IDLE; k < LOOKS; k++) put_looks(p, of, warps, k);
     put_numbers(p, of, warps);
-    note(p, of, warps, "idle", "", idle_of, 0, text);
-    note(p, of, warps, "sectors", "", sectors_of, 0, text);
-    note(p, of, warps, "conflict", "-way", ways_of, 1, text);
-    note(p, of, warps, "at one address", "", depth_of, 0, text);
+    note(p, of, warps, "idle", "", NOTED_IDLE, 0, text);
+    note(p, of, warps, "sectors", "", NOTED_SECTORS, 0, text);
+    note(p, of, warps, "conflict", "-way", NOTED_WAYS, 1, text);
+    note(p, of, warps, "at one address", "", NOTED_DEPTH, 0, text);
     if (text[0]) svg_words(p->to, right_of(p) + 12, 10, NULL, text);
   }
   if (p->words) fprintf(p->words, "%d,%s,%s,%s\n", p->rows + 1, kind, place, text);

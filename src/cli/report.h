@@ -5,7 +5,7 @@
 #include "cli/plot.h"
 #include "lab/read.h"
 
-enum { REPORT_RUNGS = 64, REPORT_SIZES = 64 };
+enum { REPORT_RUNGS = 64, REPORT_SIZES = 64, REPORT_SAMPLES = 40000 };
 
 /* Cases that differ in their size alone, in the order of the records. */
 typedef struct report_group {
@@ -22,6 +22,7 @@ typedef struct report {
   int count;
   bool charts;       /* gnuplot is here */
   const char *plots; /* the folder for the same charts as files; NULL: none */
+  int64_t samples;   /* of all records together */
   int drawn;         /* charts so far */
   int pictures;      /* of looks, so far */
   FILE *to;
@@ -93,6 +94,12 @@ bool report_chart_begin(report *r, plot *chart, rung_status *status);
 rung_status report_chart(report *r, plot *chart, const char *kind);
 /* Groups of one operation on one device. */
 rung_status report_section(report *r, const report_group *groups, int count);
+
+/* ---- report_stages.c ---------------------------------------------------------------------- */
+
+/* What of whole jobs, from host memory and back, is copies, and from which size on they pay;
+ * nothing where there are none. */
+rung_status report_stages(report *r, const report_group *groups, int count);
 
 /* ---- report_history.c --------------------------------------------------------------------- */
 

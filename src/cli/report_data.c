@@ -85,6 +85,7 @@ rung_status report_begin(report *r, const lab_records *records, rung_error *erro
         to = &r->groups[g];
     if (!to) to = add_group(r, of);
     to->cases[to->count++] = of;
+    for (int k = 0; k < of->count; k++) r->samples += of->candidates[k].count;
   }
   return RUNG_OK;
 }

@@ -218,23 +218,28 @@ static rung_status put_roofline(report *r, const report_group *groups, int count
   return status;
 }
 
-/* All samples, as text that a spreadsheet takes: most are below a millisecond. */
-static void put_samples(const report *r, const report_group *group) {
+static void put_case_samples(const report *r, const lab_read_case *of) {
   char room[32];
-  fputs("<details><summary>Every sample, in microseconds</summary><pre>", r->to);
-  for (int i = 0; i < group->count; i++) {
-    const lab_read_case *of = group->cases[i];
-    html_text(r, of->label);
+  html_text(r, of->label);
+  fputc('\n', r->to);
+  for (int k = 0; k < of->count; k++) {
+    if (of->candidates[k].count == 0) continue;
+    html_text(r, of->candidates[k].rung);
+    fprintf(r->to, ",%d", of->candidates[k].block);
+    for (int s = 0; s < of->candidates[k].count; s++)
+      fprintf(r->to, ",%s", html_number(1000 * of->candidates[k].samples[s], room));
     fputc('\n', r->to);
-    for (int k = 0; k < of->count; k++) {
-      if (of->candidates[k].count == 0) continue;
-      html_text(r, of->candidates[k].rung);
-      fprintf(r->to, ",%d", of->candidates[k].block);
-      for (int s = 0; s < of->candidates[k].count; s++)
-        fprintf(r->to, ",%s", html_number(1000 * of->candidates[k].samples[s], room));
-      fputc('\n', r->to);
-    }
   }
+}
+
+/* As text that a spreadsheet takes: most are below a millisecond. A page of many records has those
+ * of the largest job of each group alone, so that it stays within 2 MB. */
+static void put_samples(const report *r, const report_group *group) {
+  const bool all = r->samples <= REPORT_SAMPLES;
+  fprintf(r->to, "<details><summary>Every sample%s, in microseconds</summary><pre>",
+          all || group->count == 1 ? "" : " of the largest job");
+  for (int i = 0; i < group->count; i++)
+    if (all || group->cases[i] == report_largest(group)) put_case_samples(r, group->cases[i]);
   fputs("</pre></details>\n", r->to);
 }
 
@@ -266,6 +271,7 @@ rung_status report_section(report *r, const report_group *groups, int count) {
     fputs("</h3>\n", r->to);
     status = put_group(r, &groups[g]);
   }
+  if (!status) status = report_stages(r, groups, count);
   if (!status) status = put_roofline(r, groups, count);
   if (report_has_times(of) && report_chart_begin(r, &chart, &status)) {
     report_samples(&chart, of);

@@ -16,6 +16,9 @@ extern "C" {
 
 uint64_t rung_random_next(rung_random *random);
 
+/* As if so many had been drawn. */
+void rung_random_skip(rung_random *random, uint64_t count);
+
 /* Uniform in [0, 1): a multiple of 2^-53. */
 double rung_random_double(rung_random *random);
 

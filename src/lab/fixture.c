@@ -92,9 +92,11 @@ static rung_status take_memory(lab_fixture *fixture, rung_error *error) {
   rung_context *context = fixture->context;
   const rung_case *test_case = fixture->test_case;
   fixture->canary = malloc(LAB_CANARIES);
+  fixture->known = calloc(1, sizeof *fixture->known);
   /* On the host things are compared in place; a held stream is peeked past all the same. */
   fixture->seen_bytes = fixture->on_host ? LAB_PIECE : SEEN_BYTES;
-  if (!fixture->canary || !lab_host_take(context, fixture->seen_bytes, true, &fixture->seen))
+  if (!fixture->canary || !fixture->known ||
+      !lab_host_take(context, fixture->seen_bytes, true, &fixture->seen))
     return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for the lab's canaries");
   make_canary(fixture->canary);
   for (int i = 0; i < test_case->inputs + test_case->outputs; ++i) {
@@ -142,6 +144,7 @@ void lab_fixture_close(lab_fixture *fixture) {
   lab_host_give(context, &fixture->seen);
   if (fixture->watcher) context->backend->close(fixture->watcher);
   free(fixture->canary);
+  free(fixture->known);
   free(fixture);
 }
 

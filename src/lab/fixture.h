@@ -29,6 +29,18 @@ typedef struct lab_host {
   bool pinned;
 } lab_host;
 
+/* Outputs of a case that were checked and found good, the last of them. */
+enum { LAB_KNOWN = 64 };
+typedef struct lab_checked {
+  const rung_row *row;
+  uint64_t bits; /* lab_verdict.bits */
+  rung_comparison found;
+} lab_checked;
+typedef struct lab_known {
+  lab_checked list[LAB_KNOWN];
+  int count, next;
+} lab_known;
+
 struct lab_fixture {
   rung_context *context;
   const rung_case *test_case;
@@ -42,6 +54,7 @@ struct lab_fixture {
   size_t seen_bytes;
   lab_host outputs[RUNG_TASK_ARRAYS]; /* fetched to be checked; unused on the host */
   rung_state *watcher;                /* a second stream; NULL where no stream can be held */
+  lab_known *known;                   /* owned */
 };
 
 /* A launch with everything settled beforehand: nothing but the rung runs between the marks. */
@@ -79,9 +92,11 @@ bool lab_fixture_zones_live(lab_fixture *fixture, lab_verdict *verdict);
 /* Copies the inputs to the device again. */
 rung_status lab_fixture_load(lab_fixture *fixture, rung_error *error);
 
-/* What a rung's outputs, compact on the host, say of it; *verdict began as good. verify.c */
-void lab_check_outputs(const rung_case *test_case, const rung_row *row, const rung_view *outputs,
-                       lab_verdict *verdict);
+/* What a rung's outputs, compact on the host, say of it; *verdict began as good. What has the bits
+ * of outputs that were found good, of this rung or, of canonical ones, of any, is not checked
+ * again. outputs.c */
+void lab_check_outputs(const rung_case *test_case, lab_known *known, const rung_row *row,
+                       const rung_view *outputs, lab_verdict *verdict);
 /* Whether the rules say to stop, and why. sample.c */
 bool lab_is_done(const lab_rules *rules, const lab_candidate *candidate, double spent,
                  lab_stop *why);

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "core/banks.h"
 #include "core/context.h"
 #include "lab/case.h"
 #include "lab/watch.h"

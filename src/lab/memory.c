@@ -46,6 +46,7 @@ typedef struct trip {
   void *device[LAB_ARENAS];
   rung_needs room; /* of device[LAB_SCRATCH] and [LAB_ZEROS] */
   rung_task task;
+  lab_known *known; /* owned: what was checked in the device's memory */
 } trip;
 
 static int arrays_of(const trip *t) {
@@ -265,7 +266,7 @@ static void check(const trip *t, lab_candidate *c) {
     outputs[k].data = t->arrays[t->test_case->inputs + k].host;
   }
   c->after = (lab_verdict){.finding = LAB_GOOD};
-  lab_check_outputs(t->test_case, c->row, outputs, &c->after);
+  lab_check_outputs(t->test_case, t->known, c->row, outputs, &c->after);
   if (c->after.finding != LAB_GOOD) c->stop = LAB_REFUSED;
 }
 
@@ -305,6 +306,8 @@ static rung_status verify_all(trip *t, lab_candidate *candidates, int count, run
     *c = (lab_candidate){.row = c->row, .block = c->block, .stop = LAB_REFUSED};
     lab_verify(fixture, c->row, c->block, &c->before);
   }
+  t->known = fixture->known;
+  fixture->known = NULL;
   lab_fixture_close(fixture);
   return RUNG_OK;
 }
@@ -358,6 +361,7 @@ rung_status lab_sample_memory(rung_context *context, const rung_case *test_case,
     candidates[i].clock = lab_stats_of(candidates[i].clocks, candidates[i].count);
   }
   give_arrays(&t);
+  free(t.known);
   free(spent);
   free(active);
   return status;

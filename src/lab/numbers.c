@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cpu/parallel.h"
+
 const char *const rung_numbers_kinds[] = {"random",      "special",     "equal",
                                           "alternating", "permutation", NULL};
 
@@ -87,27 +89,58 @@ static void fill_permutation(const rung_numbers *to, rung_random *random) {
   free(order);
 }
 
+/* A long line is filled by all processors, from where each element's draws begin. */
+enum { PARTS = 64, SHORT = 1 << 16 };
+typedef struct filling {
+  const rung_numbers *to;
+  bool random;
+  int64_t index;
+  double sign; /* of every other element */
+  rung_random first;
+} filling;
+
+static uint64_t draws_of(const filling *all) {
+  if (!all->random) return 0;
+  return rung_dtype_is_float(all->to->dtype) ? 2 : 3;
+}
+
+static void fill_part(void *arg, int part, int64_t from, int64_t until) {
+  const filling *all = arg;
+  const rung_numbers *to = all->to;
+  const bool floats = rung_dtype_is_float(to->dtype);
+  rung_random random = all->first;
+  (void)part;
+  rung_random_skip(&random, draws_of(all) * (uint64_t)from);
+  for (int64_t k = from; k < until; ++k) {
+    const double sign = k % 2 ? all->sign : 1;
+    const double size = all->random ? draw(&random) : 0.7 * (double)(1 + all->index);
+    if (floats)
+      put_float(to, k, sign * size);
+    else
+      put_integer(
+          to, k,
+          all->random ? rung_random_next(&random) : (uint64_t)((int64_t)sign * (77 + all->index)));
+  }
+}
+
 void rung_numbers_fill(const rung_numbers *to, rung_numbers_kind kind, int64_t index,
                        rung_random *random) {
-  const bool floats = rung_dtype_is_float(to->dtype);
   if (to->n == 0) return;
   if (kind == RUNG_NUMBERS_PERMUTATION) {
     fill_permutation(to, random);
-  } else if (kind == RUNG_NUMBERS_SPECIAL && floats) {
+  } else if (kind == RUNG_NUMBERS_SPECIAL && rung_dtype_is_float(to->dtype)) {
     fill_special_float(to, (int)(index % 11), random);
   } else if (kind == RUNG_NUMBERS_SPECIAL) {
     fill_special_integer(to, (int)(index % 12), random);
   } else {
-    for (int64_t k = 0; k < to->n; ++k) {
-      const double sign = kind == RUNG_NUMBERS_ALTERNATING && k % 2 ? -1 : 1;
-      const double size = kind == RUNG_NUMBERS_RANDOM ? draw(random) : 0.7 * (double)(1 + index);
-      if (floats)
-        put_float(to, k, sign * size);
-      else
-        put_integer(to, k,
-                    kind == RUNG_NUMBERS_RANDOM ? rung_random_next(random)
-                                                : (uint64_t)((int64_t)sign * (77 + index)));
-    }
+    filling all = {.to = to,
+                   .random = kind == RUNG_NUMBERS_RANDOM,
+                   .index = index,
+                   .sign = kind == RUNG_NUMBERS_ALTERNATING ? -1 : 1,
+                   .first = *random};
+    const int parts = to->n < SHORT ? 1 : PARTS;
+    rung_parallel_range(parts == 1 ? 1 : rung_processors(), to->n, parts, fill_part, &all);
+    rung_random_skip(random, draws_of(&all) * (uint64_t)to->n);
   }
 }
 

@@ -227,6 +227,24 @@ static rung_status read_verdict(reader *r, const json_t *line, lab_read_candidat
   return status;
 }
 
+/* The stages of a job with `memory`, as many samples of each as of the whole. */
+static rung_status read_stages(reader *r, const json_t *line, lab_read_candidate *c) {
+  const json_t *stages = json_object_get(line, "stages_ms");
+  for (lab_stage s = 0; s < LAB_STAGES; ++s) c->stages[s] = NAN;
+  if (!stages) return RUNG_OK;
+  rung_status status = object_of(r, line, "stages_ms", &stages);
+  for (lab_stage s = 0; s < LAB_STAGES && !status; ++s) {
+    double *samples = NULL;
+    int count = 0;
+    status = numbers_of(r, stages, lab_stage_name(s), false, &count, &samples);
+    if (!status && count != c->count)
+      status = refuse(r, "has not as many samples of every stage as samples_ms");
+    if (!status) c->stages[s] = lab_stats_of(samples, count).median;
+    free(samples);
+  }
+  return status;
+}
+
 static rung_status read_candidate(reader *r, const json_t *line) {
   if (r->left == 0) return refuse(r, "is a rung too many; expected: as many as its job says");
   lab_read_case *of = &r->to->cases[r->to->count - 1];
@@ -246,6 +264,7 @@ static rung_status read_candidate(reader *r, const json_t *line) {
   if (!status) status = numbers_of(r, line, "samples_ms", true, &c->count, &c->samples);
   if (!status) status = numbers_of(r, line, "clocks_mhz", false, &clocks, &c->clocks);
   if (!status && clocks != c->count) status = refuse(r, "has not as many clocks_mhz as samples_ms");
+  if (!status) status = read_stages(r, line, c);
   if (status) return status;
   c->time = lab_stats_of(c->samples, c->count);
   c->clock = lab_stats_of(c->clocks, c->count);

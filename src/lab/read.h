@@ -17,6 +17,7 @@ typedef struct lab_read_candidate {
   int count;
   double *samples, *clocks; /* milliseconds; MHz, 0 where there is none */
   lab_stats time, clock;
+  double stages[LAB_STAGES]; /* medians, milliseconds; NaN: not of a job with `memory` */
 } lab_read_candidate;
 
 typedef struct lab_read_case {

@@ -37,14 +37,15 @@ int lab_tune_count(const rung_operation *operation, const rung_device *device) {
   return add_candidates(operation, device, NULL);
 }
 
-/* The last rung that can do the job, and pays, with a block of its own: what `auto` takes. */
-static const lab_candidate *usual_of(const lab_candidate *list, int count, const rung_task *task) {
-  const lab_candidate *usual = NULL;
+/* What `auto` takes where nothing was tuned, with a block of its own; NULL: no rung can do it. */
+static const lab_candidate *usual_of(const lab_candidate *list, int count,
+                                     const rung_case *test_case, const rung_task *task) {
+  const rung_row *row = NULL;
+  rung_error refused;
+  if (rung_choose(test_case->operation, task, test_case->types, NULL, &row, &refused)) return NULL;
   for (int i = 0; i < count; i++)
-    if (list[i].block == 0 && list[i].before.finding != LAB_UNSUPPORTED &&
-        (!list[i].row->pays || list[i].row->pays(task)))
-      usual = &list[i];
-  return usual;
+    if (list[i].block == 0 && list[i].row == row) return &list[i];
+  return NULL;
 }
 
 static const lab_candidate *fastest_of(const lab_candidate *list, int count) {
@@ -65,7 +66,8 @@ static bool choose(rung_context *context, const rung_case *test_case, const lab_
                    int count, lab_tuned *tuned) {
   rung_task task;
   lab_task_of(context, test_case, &task);
-  const lab_candidate *usual = usual_of(list, count, &task), *best = fastest_of(list, count);
+  const lab_candidate *usual = usual_of(list, count, test_case, &task),
+                      *best = fastest_of(list, count);
   if (!usual || !best) return false;
   if (!beats(best, usual)) best = usual;
   *tuned =

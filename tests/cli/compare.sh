@@ -55,6 +55,18 @@ for word in '"verdict": "SLOWER"' '"a_ms": 2.0' '"only_a": 0' '"why": null'; do 
 expect 3 "No such file" "$RUNG" compare a.json none.json
 head -c -9 a.json >cut.json
 expect 3 "is cut off" "$RUNG" compare a.json cut.json
+sed 's/"operation":"reduce"/"operation":"scan"/' a.json >cut.json
+expect 3 "have nothing in common" "$RUNG" compare a.json cut.json
+sed '1s/"rung-records":3/"rung-records":4/' a.json >cut.json
+expect 3 "version 4; expected: 3" "$RUNG" compare a.json cut.json
+# On a narrow terminal lines are wrapped, and say the same; into a pipe they are whole.
+if command -v script >/dev/null; then
+  script -qec "stty cols 40 rows 50 && $RUNG compare a.json slower.json" /dev/null </dev/null |
+    tr -d '\r' | sed 's/\x1b\[[0-9;]*m//g' >narrow
+  [ "$(awk 'length($0) > most { most = length($0) } END { print most }' narrow)" -le 40 ] || fail "wider than 40 columns: $(cat narrow)"
+  [ "$(tr -s ' \n' '  ' <narrow)" = "$("$RUNG" compare a.json slower.json | tr -s ' \n' '  ')" ] || fail "wrapping loses words: $(cat narrow)"
+  rm -f narrow
+fi
 sed 's/"one"/"\\u001b[31m"/' a.json >hostile.json
 expect 0 - "$RUNG" compare hostile.json hostile.json
 prints '\x1b[31m'

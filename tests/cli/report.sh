@@ -153,6 +153,53 @@ if command -v gnuplot >/dev/null; then
 fi
 rm -f b.json page.html
 
+# ---- whole jobs, from host memory and back ---------------------------------------------------------
+# whole N MEMORY MS COPY KERNEL: a job on a GPU; there N CPU_MS: the same on a CPU.
+whole() {
+  echo '{"operation":"reduce","job":{"n":'"$1"',"op":"sum"},"type":"f32","seed":"1","bytes":'"$1"'.0,"flops":5.0,"caches":"cold","memory":"'"$2"'","candidates":1}'
+  echo '{"rung":"single-pass","idea":"one","order":"canonical","block":0,"before":{"finding":"good"},"samples_ms":['"$3"'],"stages_ms":{"copy_in":['"$4"'],"clear_fill":[0.01],"clear_copy":[0.02],"kernel":['"$5"'],"copy_out":[0.03]},"clocks_mhz":[0],"stop":"steady"}'
+}
+there() {
+  echo '{"operation":"reduce","job":{"n":'"$1"',"op":"sum"},"type":"f32","seed":"1","bytes":'"$1"'.0,"flops":5.0,"caches":"cold","candidates":1}'
+  echo '{"rung":"threads","idea":"one","order":"canonical","block":0,"before":{"finding":"good"},"samples_ms":['"$2"'],"clocks_mhz":[0],"stop":"steady"}'
+}
+device() {
+  echo '{"rung-records":3,"provenance":{"command":"rung bench"},"rules":{"hot":false}}'
+  echo '{"device":{"backend":"'"$1"'","name":"a '"$1"'","identity":"'"$1"'","facts":{}}}'
+}
+wholes() {
+  device cuda
+  for job in "1000 pageable 0.9 0.8 0.05" "1000 pinned 0.5 0.4 0.05" "4000 pageable 2 1.7 0.2" "4000 pinned 1.5 1.2 0.2"; do whole $job; done
+  [ $# -eq 0 ] || device cpu
+  [ $# -eq 0 ] || { there 1000 "$1" && there 4000 "$2"; }
+}
+# told CPU_MS CPU_MS WORDS: what is said of the size from which on it pays.
+told() {
+  wholes ${1:+"$1" "$2"} >b.json
+  expect 0 - "$RUNG" report b.json -o page.html
+  well page.html
+  sed 's/<[^>]*>//g' page.html | grep -qF -- "$3" || fail "of $1 $2: no '$3'"
+}
+told "" "" "No record of a CPU holds these jobs"
+told 0.3 3 "fastest rung on a cpu: from n=4000 op=sum (1.500 ms here, 3.000 ms there) on the GPU takes less time; up to n=1000 op=sum (0.500 ms here, 0.300 ms there) the CPU does."
+told 0.6 3 "on a cpu: from n=1000 op=sum (0.500 ms here, 0.600 ms there) on the GPU takes less time."
+told 0.3 1.4 "on a cpu: up to n=4000 op=sum (1.500 ms here, 1.400 ms there) the CPU does."
+holds page.html '<td>1.5</td><td>1.2</td><td>0.01</td><td>0.02</td><td>0.2</td><td>0.03</td><td>13.33</td><td>1.4</td>'
+if command -v gnuplot >/dev/null; then for word in "Copies and kernel: reduce" ">copy in<" ">pinned<"; do holds page.html "$word"; done; fi
+sed 's/"copy_in":\[[^]]*\]/"copy_in":[1,2]/' b.json >cut.json
+expect 3 "has not as many samples of every stage as samples_ms" "$RUNG" report cut.json -o page.html
+sed 's/"copy_in":\[[^]]*\]/"copy_in":["x"]/' b.json >cut.json
+expect 3 "has no number as copy_in[0]" "$RUNG" report cut.json -o page.html
+sed 's/"copy_out":\[[^]]*\]/"other":[1]/' b.json >cut.json
+expect 3 'has no "copy_out"' "$RUNG" report cut.json -o page.html
+expect 0 - "$RUNG" report a.json -o page.html
+lacks page.html "Copies and kernel"
+# A time that is too short is not believed, and is no wrong result.
+sed '0,/"finding":"good"/s//"finding":"too-fast","sentence":"short"/' a.json >b.json
+expect 0 - "$RUNG" report b.json -o page.html
+for word in "all of them good. Times not believed, for they are shorter than the measured peaks allow: 1."; do holds page.html "$word"; done
+rm -f b.json cut.json page.html
+
 # ---- what explain and timeline saw ----------------------------------------------------------------
 # Of the simulator and of hardware, one above the other; what differs is bold.
 counts() {

@@ -1,8 +1,9 @@
 /* What one access of a warp costs: sectors of global memory, passes over the banks of shared
  * memory, threads at one address. */
 #include "backend/sim/sim.h"
+#include "core/banks.h"
 
-enum { SECTOR = 32, BANKS = 32, BANK_BYTES = 4 };
+enum { SECTOR = 32 };
 
 static uint32_t bytes_within(uintptr_t sector, const sim_event *event) {
   const uintptr_t begin = sector * SECTOR, end = event->address + event->bytes;
@@ -35,32 +36,16 @@ sim_touched sim_touched_by(const sim_step *now) {
   return found;
 }
 
-/* The words a group of lanes wants, and the passes over the banks that takes: as many as different
- * words of one bank. */
-static int passes_of(const sim_step *now, int from_lane, int to_lane) {
-  uintptr_t words[SIM_WARP * 4];
-  int in_bank[BANKS] = {0}, count = 0, most = 0;
-  for (int i = 0; i < now->lanes; i++) {
-    if (now->numbers[i] < from_lane || now->numbers[i] >= to_lane) continue;
-    const uintptr_t from = now->events[i]->address / BANK_BYTES;
-    const uintptr_t to = (now->events[i]->address + now->events[i]->bytes - 1) / BANK_BYTES;
-    for (uintptr_t word = from; word <= to; word++) {
-      int k = count;
-      while (k > 0 && words[k - 1] != word) k--;
-      if (k > 0 || count == SIM_WARP * 4) continue;
-      words[count++] = word;
-      const int here = ++in_bank[word % BANKS];
-      if (most < here) most = here;
-    }
-  }
-  return most;
-}
-
 int64_t sim_conflicts_of(const sim_step *now) {
-  const int bytes = now->events[0]->bytes, group = bytes > 8 ? 8 : bytes > 4 ? 16 : 32;
+  const int group = rung_bank_group(now->events[0]->bytes);
+  rung_bank_access accesses[SIM_WARP];
+  int words[RUNG_BANKS];
   int64_t conflicts = 0;
+  for (int i = 0; i < now->lanes; i++)
+    accesses[i] =
+        (rung_bank_access){now->events[i]->address, now->events[i]->bytes, now->numbers[i]};
   for (int from = 0; from < SIM_WARP; from += group) {
-    const int passes = passes_of(now, from, from + group);
+    const int passes = rung_bank_words(accesses, now->lanes, from, from + group, words);
     conflicts += passes > 1 ? passes - 1 : 0;
   }
   return conflicts;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cpu/parallel.h"
 #include "core/random.h"
 #include "ops/histogram/lab/cases.h"
 
@@ -87,10 +88,34 @@ static double edge_of(const rung_case *test_case, int k) {
   return p->rule.even ? histogram_even_edge(&p->rule, k) : k;
 }
 
-static void fill_row(const rung_case *test_case, const request *r, void *row, rung_random *random) {
+/* A row under way. A long one is filled by all processors, from where each element's draws begin.
+ */
+enum { PARTS = 64, SHORT = 1 << 16 };
+typedef struct filling {
+  const rung_case *test_case;
+  const request *request;
+  void *row;
+  rung_random first;
+} filling;
+
+static uint64_t draws_of(const filling *all) {
+  const histogram_problem *p = (const histogram_problem *)all->test_case->problem;
+  const int data = all->request->data;
+  if (data == EDGES || data == EQUAL || data == SORTED || data == ALTERNATING) return 0;
+  return data == SPECIAL || data == WHOLE || rung_dtype_is_float(p->dtype) ? 1 : 2;
+}
+
+static void fill_part(void *arg, int part, int64_t from, int64_t until) {
+  const filling *all = (const filling *)arg;
+  const rung_case *test_case = all->test_case;
+  const request *r = all->request;
   const histogram_problem *p = (const histogram_problem *)test_case->problem;
   const double first = edge_of(test_case, 0), span = edge_of(test_case, p->rule.bins) - first;
-  for (int64_t k = 0; k < p->columns; ++k) {
+  void *row = all->row;
+  rung_random drawn = all->first, *random = &drawn;
+  (void)part;
+  rung_random_skip(random, draws_of(all) * (uint64_t)from);
+  for (int64_t k = from; k < until; ++k) {
     if (r->data == SPECIAL) {
       put_special(p->dtype, row, k, random);
     } else if (r->data == EDGES) {
@@ -110,6 +135,14 @@ static void fill_row(const rung_case *test_case, const request *r, void *row, ru
       put_real(p->dtype, row, k, first + span * (1.002 * rung_random_double(random) - 0.001));
     }
   }
+}
+
+static void fill_row(const rung_case *test_case, const request *r, void *row, rung_random *random) {
+  const histogram_problem *p = (const histogram_problem *)test_case->problem;
+  const int parts = p->columns < SHORT ? 1 : PARTS;
+  filling all = {.test_case = test_case, .request = r, .row = row, .first = *random};
+  rung_parallel_range(parts == 1 ? 1 : rung_processors(), p->columns, parts, fill_part, &all);
+  rung_random_skip(random, draws_of(&all) * (uint64_t)p->columns);
 }
 
 static void fill(const rung_case *test_case, const request *r) {
