@@ -236,7 +236,7 @@ static rung_status compute(run *r, fragment *f, int64_t steps, bool reserve) {
   problem.rows = 1;
   problem.columns = shape[1];
   problem.steps = steps;
-  problem.fixed = lesser(greater(0, problem.fixed - from), shape[1]);
+  problem.fixed = lesser(greater(0, problem.fixed - greater(0, from)), shape[1]);
   problem.start.own = false;
   problem.math = RUNG_MATH_STRICT;
   rung_view arrays[3] = {rung_view_compact(f->now + skipped, problem.dtype, 2, shape),
