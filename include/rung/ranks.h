@@ -108,6 +108,67 @@ RUNG_API rung_status rung_pairs_ranks(rung_context *context, const rung_ranks *r
                                       DLTensor *counts, DLTensor *outside, DLTensor *sums,
                                       rung_call *call);
 
+/* As rung_stencil() of the grid of all ranks' elements, in rows of `columns`.
+ *
+ * columns: of the whole grid, the same in all ranks.
+ * in:      this rank's part: (rows, columns); or (count), elements in row-major order, which may
+ *          begin and end within a row. A part of two dimensions whose rows have gaps between them
+ *          begins with a row. The ranks' parts are whole rows together, at least one.
+ * out:     as many elements as `in`. The very view of `in`, or no memory shared with it.
+ * means:   NULL in all ranks, or (n): the means of the n rows whose last element is this rank's.
+ *
+ * Rows that a rank has whole need no messages but some 3 KB of words, and no memory but what
+ * rung_stencil() takes. Of a row that is cut, a rank takes host memory for two copies: of the row,
+ * where columns <= 65536, whose elements all of its ranks send each other once; else of its own
+ * elements of the row and up to 256 at either end of them, which its neighbours there (wrap: of
+ * the row's ends, too) send it for every 256 / radius steps. RUNG_MATH_FAST leaves such rows as
+ * they are without it. */
+RUNG_API rung_status rung_stencil_ranks(rung_context *context, const rung_ranks *ranks,
+                                        const rung_stencil_model *model, int64_t columns,
+                                        const DLTensor *in, DLTensor *out, DLTensor *means,
+                                        rung_call *call);
+
+/* As rung_radiator() of the grid of all ranks' elements, in rows of `columns` >= 4.
+ *
+ * grid:  this rank's part of it, as `in` above: written; read never.
+ * means: as above. Messages and memory, too. */
+RUNG_API rung_status rung_radiator_ranks(rung_context *context, const rung_ranks *ranks,
+                                         const rung_radiator_model *model, int64_t steps,
+                                         int64_t columns, DLTensor *grid, DLTensor *means,
+                                         rung_call *call);
+
+/* As rung_matmul() of all ranks' rows, of two dimensions.
+ *
+ * a:    (rows, k): this rank's rows of A. rows may be 0.
+ * b:    (some, n): this rank's rows of B, of which the ranks have k together, cut as you like.
+ * c:    (rows, n): the rows of C that belong to those of A.
+ * alpha, beta, and the dtypes: the same in all ranks.
+ *
+ * Every rank gets all rows of B, in blocks of columns that it makes those columns of its C of: it
+ * takes host memory for a block, one part of B in as many as there are ranks but at least 16 MB
+ * and 64 columns, and, where there are several, for its rows of C. Ranks send each other B once,
+ * beside some 3 KB. */
+RUNG_API rung_status rung_matmul_ranks(rung_context *context, const rung_ranks *ranks, double alpha,
+                                       const DLTensor *a, const DLTensor *b, double beta,
+                                       DLTensor *c, rung_call *call);
+
+/* As rung_correlate() and rung_convolve() of the image of all ranks' rows.
+ *
+ * model:  as there; origin and edge are the whole image's, region is (0, 0).
+ * in:     (rows, width) or (rows, width, channels): this rank's rows. rows may be 0.
+ * kernel: the same in all ranks, which each have it.
+ * out:    the same rows of the result: in's shape; of several kernels with `count` in front.
+ *
+ * A rank gets the rows beyond its own that its kernel's reach, at most 62, from whoever has them:
+ * it takes host memory for at most four times as many rows. Ranks send each other these rows and
+ * some 3 KB. */
+RUNG_API rung_status rung_correlate_ranks(rung_context *context, const rung_ranks *ranks,
+                                          const rung_filter_model *model, const DLTensor *in,
+                                          const DLTensor *kernel, DLTensor *out, rung_call *call);
+RUNG_API rung_status rung_convolve_ranks(rung_context *context, const rung_ranks *ranks,
+                                         const rung_filter_model *model, const DLTensor *in,
+                                         const DLTensor *kernel, DLTensor *out, rung_call *call);
+
 #ifdef __cplusplus
 }
 #endif

@@ -22,45 +22,11 @@ rung_status array_fits(const cli_common *common, const DLTensor *out, rung_error
   return status ? status : array_holds(common->output, &about, error);
 }
 
-/* Whether all ranks see the same file, and what they saw `before`; NULL: they have not looked yet.
- */
-static rung_status same_file(const char *path, const share_file *mine, const share_file *before,
-                             rung_error *error) {
-  const share_file *all = ranks_gather(mine, sizeof *mine, error);
-  if (!all) return error->status;
-  for (int r = 0; r < ranks_all()->count; r++) {
-    if (memcmp(&all[r], before ? before : &all[0], sizeof *all) == 0) continue;
-    if (before || all[r].bytes == all[0].bytes)
-      return rung_fail(
-          error, RUNG_BAD_FILE,
-          "%s: has changed while it was read, or is another file in rank %d; expected: "
-          "the same file in all ranks, which nobody writes",
-          path, r);
-    return rung_fail(
-        error, RUNG_BAD_FILE,
-        "%s: rank %d finds %lld bytes, and rank 0 %lld; expected: the same file in all "
-        "ranks, which nobody writes",
-        path, r, (long long)all[r].bytes, (long long)all[0].bytes);
-  }
-  return RUNG_OK;
-}
-
-/* Nobody has changed the file between the first rank's first look and the last one's last. */
-static rung_status take_share(array_job *job, const char *path, rung_error *error) {
-  const rung_ranks *ranks = ranks_all();
-  share_read(path, ranks->rank, ranks->count, &job->in, &job->file, error);
-  if (same_file(path, &job->file, NULL, error)) return error->status;
-  share_file later;
-  memcpy(&later, &job->file, sizeof later); /* to be compared as bytes */
-  share_look(path, &later, error);
-  return same_file(path, &later, &job->file, error);
-}
-
 rung_status array_take(array_job *job, const char *path, unsigned taken, rung_error *error) {
   cli_progress_begin(&job->progress, job->common);
   cli_progress_read(&job->progress, path);
   rung_status status =
-      ranks_all() ? take_share(job, path, error) : array_read(path, &job->in, error);
+      ranks_all() ? array_take_share(job, path, error) : array_read(path, &job->in, error);
   cli_progress_end(&job->progress);
   if (status) return status;
   if (job->common->typed && job->common->type != job->in.dtype)
@@ -137,26 +103,6 @@ rung_status array_say(const array_job *job, const DLTensor *tensor,
   if (!status) return file_replace_commit(&file, error);
   file_replace_abandon(&file);
   return status;
-}
-
-rung_status array_say_share(const array_job *job, const grid *out, rung_error *error) {
-  const rung_ranks *ranks = ranks_all();
-  file_replace file = {0};
-  share_place place = {0};
-  int64_t first;
-  array_about about = {.dtype = out->dtype, .ndim = 1, .shape = {job->file.about.shape[0]}};
-  const char *name = job->common->output;
-  share_of(&job->file.about, ranks->rank, ranks->count, &first);
-  if (ranks->rank == 0) share_create(&file, name, &about, &place, error);
-  const share_place *all = ranks_gather(&place, sizeof place, error);
-  if (all) {
-    place = all[0];
-    share_write(&place, name, first, out->count, rung_dtype_bytes(out->dtype), out->memory, error);
-    ranks_agree(error);
-  }
-  if (!error->status && ranks->rank == 0) file_replace_commit(&file, error);
-  file_replace_abandon(&file);
-  return error->status;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------- */

@@ -10,7 +10,8 @@
 typedef struct array_job {
   const char *verb;
   const cli_common *common;
-  file_array in;   /* over ranks this one's share, of one dimension */
+  share_cut cut;   /* over ranks: how it is shared out */
+  file_array in;   /* over ranks this one's share */
   share_file file; /* over ranks: the whole of it */
   cli_progress progress;
   /* Of the call, once it is done. */
@@ -47,8 +48,31 @@ rung_status array_say(const array_job *job, const DLTensor *tensor,
                       void (*print)(FILE *to, const void *of), json_t *(*json)(const void *of),
                       const void *of, rung_error *error);
 
-/* Over ranks: each writes its share of the result, `out`, to the one file of -o. */
-rung_status array_say_share(const array_job *job, const grid *out, rung_error *error);
+/* array_share.c: arrays that ranks share out. */
+
+/* As array_place(); over ranks it is a file of -o that all may write. */
+rung_status array_place_share(const cli_common *common, rung_error *error);
+/* Refuses a name that says another format than NPY. */
+rung_status array_name_share(const char *option, const char *path, rung_error *error);
+
+/* Whether all ranks see the same file, and what they saw `before`; NULL: they have not looked yet.
+ * All bytes of the structs are compared. */
+rung_status array_same(const char *path, const share_file *mine, const share_file *before,
+                       rung_error *error);
+
+/* This rank's share of the file, of which nobody has changed anything meanwhile. */
+rung_status array_take_share(array_job *job, const char *path, rung_error *error);
+/* Its first element, and, where rows are shared out, row; 0 where there are no ranks. */
+int64_t array_first(const array_job *job);
+int64_t array_first_row(const array_job *job);
+
+/* Each rank writes `out`, the elements from `first` on of an array of that shape, to one file,
+ * which rank 0 has made and is to commit. */
+rung_status array_begin_share(file_replace *file, const char *name, int ndim, const int64_t *shape,
+                              int64_t first, const grid *out, rung_error *error);
+/* The same, to the file of -o. */
+rung_status array_say_share(const array_job *job, int ndim, const int64_t *shape, int64_t first,
+                            const grid *out, rung_error *error);
 
 /* Element `index` of a grid, with all its digits. JSON: integers beyond its own as text. */
 void array_print(FILE *to, const grid *from, int64_t index);

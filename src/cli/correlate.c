@@ -97,7 +97,8 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
   "Kernels: boxN, gaussN or gaussN:SIGMA, sobel-x, sobel-y, prewitt-x, prewitt-y, scharr-x,\n"    \
   "scharr-y, laplace, sharpen, identity; files of text, .npy or an image.\n"                      \
   "Borders: constant:VALUE, edge, mirror-edge, mirror, wrap, or a library's own word after its\n" \
-  "name, as scipy:reflect, numpy:symmetric, opencv:reflect101, torch:circular."
+  "name, as scipy:reflect, numpy:symmetric, opencv:reflect101, torch:circular.\n"                 \
+  "Started by mpirun, every rank reads its rows of an NPY file, and writes those of the result."
 
 /* What the two verbs have in common. */
 #define FILTER                                                                                   \
@@ -136,13 +137,20 @@ static rung_status check(const correlate_request *r, const char *path, rung_erro
   if (r->measured && strcmp(path, "-") == 0)
     fault = "--scale auto reads the image twice; expected: a file, not standard input";
   if (fault) return rung_fail(error, RUNG_BAD_ARGUMENT, "%s", fault);
+  if (ranks_all() && (r->parted || r->scaled || r->strip > 0))
+    return rung_fail(error, RUNG_UNSUPPORTED,
+                     "%s is not taken over ranks, which have the image's rows in memory; expected: "
+                     "the whole image, --clip or neither",
+                     r->parted   ? "--region"
+                     : r->scaled ? "--scale"
+                                 : "--strip");
   if (common->output && same_file(path, common->output))
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "-o '%.80s' is the image itself; expected: another file", common->output);
   if (common->output && same_file(r->kernel_text, common->output))
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "-o '%.80s' is the kernel itself; expected: another file", common->output);
-  return array_place(common, false, error);
+  return array_place_share(common, error);
 }
 
 static rung_status check_origin(const correlate_request *r, rung_error *error) {
@@ -168,7 +176,10 @@ static int run(const cli_usage *usage, bool flipped, int argc, char **argv) {
   rung_status status = check(&r, argv[first], &error);
   if (!status) status = correlate_kernel(&r, &r.kernel, &error);
   if (!status) status = check_origin(&r, &error);
-  if (!status) correlate_run(&r, argv[first], &error);
+  if (!status && ranks_all())
+    correlate_share(&r, argv[first], &error);
+  else if (!status)
+    correlate_run(&r, argv[first], &error);
   grid_free(&r.kernel);
   return cli_end(usage->verb, &error);
 }

@@ -22,6 +22,16 @@ rung_status correlate_kernel(const correlate_request *r, grid *kernel, rung_erro
 /* --border: sets the model's edge and its value. */
 rung_status correlate_border(rung_filter_model *model, const char *text, rung_error *error);
 
+/* Refuses what is no image. */
+rung_status correlate_takes(const char *path, const array_about *in, rung_error *error);
+
+/* The type of the result, and that of what the library makes, which is to be scaled or the same. */
+rung_status correlate_types(const correlate_request *r, rung_dtype in, rung_dtype *made,
+                            rung_dtype *sum, rung_error *error);
+
+/* Over ranks: each has rows of the image, and writes those of the result. */
+rung_status correlate_share(correlate_request *r, const char *path, rung_error *error);
+
 /* The image through the filter into its file, strip by strip. */
 rung_status correlate_run(correlate_request *r, const char *path, rung_error *error);
 

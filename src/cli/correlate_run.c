@@ -31,12 +31,12 @@ static bool is_integer(rung_dtype dtype) {
   return dtype == RUNG_U8 || dtype == RUNG_U16;
 }
 
-static rung_status choose_types(strips *s, rung_error *error) {
-  const correlate_request *r = s->r;
+rung_status correlate_types(const correlate_request *r, rung_dtype in, rung_dtype *made,
+                            rung_dtype *sum, rung_error *error) {
   const cli_common *common = r->job.common;
-  const bool converted = r->clip || r->scaled, wide = s->in.dtype == RUNG_F64;
-  rung_dtype out = wide || s->in.dtype == RUNG_F16 ? s->in.dtype : RUNG_F32;
-  if (converted) out = is_integer(s->in.dtype) ? s->in.dtype : RUNG_U8;
+  const bool converted = r->clip || r->scaled, wide = in == RUNG_F64;
+  rung_dtype out = wide || in == RUNG_F16 ? in : RUNG_F32;
+  if (converted) out = is_integer(in) ? in : RUNG_U8;
   if (common->typed) out = common->type;
   if (is_integer(out) && !converted)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
@@ -47,22 +47,26 @@ static rung_status choose_types(strips *s, rung_error *error) {
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "--clip and --scale make integers, not %s; expected: --type u8 or --type u16",
                      rung_dtype_name(out));
-  s->out.dtype = out;
-  s->sum = r->scaled ? (wide ? RUNG_F64 : RUNG_F32) : out;
+  *made = out;
+  *sum = r->scaled ? (wide ? RUNG_F64 : RUNG_F32) : out;
   return RUNG_OK;
 }
 
-static rung_status check_image(const strips *s, rung_error *error) {
+rung_status correlate_takes(const char *path, const array_about *in, rung_error *error) {
   const unsigned taken =
       RUNG_SINGLE_DOUBLE | RUNG_TYPE(RUNG_F16) | RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U16);
-  if (s->in.ndim != 2 && s->in.ndim != 3)
+  if (in->ndim != 2 && in->ndim != 3)
     return rung_fail(
         error, RUNG_BAD_SHAPE,
-        "%s: has %d dimensions; expected: (height, width) or (height, width, channels)", s->path,
-        s->in.ndim);
-  if (!(taken & RUNG_TYPE(s->in.dtype)))
-    return rung_fail(error, RUNG_BAD_DTYPE, "%s: holds %s; expected: u8, u16, f16, f32 or f64",
-                     s->path, rung_dtype_name(s->in.dtype));
+        "%s: has %d dimensions; expected: (height, width) or (height, width, channels)", path,
+        in->ndim);
+  if (taken & RUNG_TYPE(in->dtype)) return RUNG_OK;
+  return rung_fail(error, RUNG_BAD_DTYPE, "%s: holds %s; expected: u8, u16, f16, f32 or f64", path,
+                   rung_dtype_name(in->dtype));
+}
+
+static rung_status check_image(const strips *s, rung_error *error) {
+  if (correlate_takes(s->path, &s->in, error)) return error->status;
   const int64_t *at = s->r->region;
   if (!s->r->parted || (at[0] <= s->in.shape[0] - at[2] && at[1] <= s->in.shape[1] - at[3]))
     return RUNG_OK;
@@ -267,7 +271,7 @@ rung_status correlate_run(correlate_request *r, const char *path, rung_error *er
   const char *output = r->job.common->output;
   strips s = {.r = r, .path = path, .output = output ? output : "-"};
   rung_status status = open_image(&s, error);
-  if (!status) status = choose_types(&s, error);
+  if (!status) status = correlate_types(r, s.in.dtype, &s.out.dtype, &s.sum, error);
   if (!status) status = describe_result(&s, error);
   if (!status) status = make_room(&s, error);
   if (!status) status = array_run(&r->job, call, &s, error);

@@ -51,7 +51,8 @@ static const cli_usage usage = {
     .synopsis = "A.npy B.npy [OPTION]... -o C.npy",
     .about =
         "Multiplies the matrices A (m, k) and B (k, n); of more dimensions each of a batch.\n"
-        "The result has the type of A and B; that of i8 is i32. '-' is standard input.",
+        "The result has the type of A and B; that of i8 is i32. '-' is standard input. Started\n"
+        "by mpirun, every rank reads its rows of two matrices and writes those of the result.",
     .example = "rung matmul weights.npy samples.npy --transpose-b -o scores.npy",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT,
     .types = TAKEN,
@@ -97,7 +98,8 @@ static rung_status make_result(request *r, rung_error *error) {
   shape[ndim - 2] = extent(a, 1);
   r->to = &r->out.tensor;
   if (!r->added_path) return grid_make(&r->out, dtype, ndim, shape, error);
-  rung_status status = array_read(r->added_path, added, error);
+  rung_status status = ranks_all() ? array_take_share(&r->added, r->added_path, error)
+                                   : array_read(r->added_path, added, error);
   if (!status && (added->tensor.ndim != ndim ||
                   memcmp(added->shape, shape, (size_t)ndim * sizeof *shape) != 0))
     status = rung_fail(error, RUNG_BAD_SHAPE,
@@ -110,28 +112,52 @@ static rung_status make_result(request *r, rung_error *error) {
 
 static rung_status call(rung_context *context, void *of, rung_call *how) {
   request *r = of;
-  return rung_matmul(context, r->alpha, &r->a.in.tensor, &r->b.in.tensor, r->beta, r->to, how);
+  const DLTensor *a = &r->a.in.tensor, *b = &r->b.in.tensor;
+  if (ranks_all())
+    return rung_matmul_ranks(context, ranks_all(), r->alpha, a, b, r->beta, r->to, how);
+  return rung_matmul(context, r->alpha, a, b, r->beta, r->to, how);
+}
+
+/* What can be refused before anything is read. */
+static rung_status check(const cli_common *common, const request *r, rung_error *error) {
+  if (r->has_beta && !r->added_path)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "--beta is given without --c; expected: --c C.npy");
+  if ((r->turn_a || r->turn_b) && ranks_all())
+    return rung_fail(
+        error, RUNG_UNSUPPORTED,
+        "%s is not taken over ranks, which have rows of what the files hold; expected: "
+        "a file that holds the transpose",
+        r->turn_a ? "--transpose-a" : "--transpose-b");
+  return array_place_share(common, error);
+}
+
+/* Over ranks: this one's rows of the result, in whichever memory they are. */
+static rung_status say_share(request *r, rung_error *error) {
+  const int64_t shape[] = {r->a.file.about.shape[0], r->to->shape[1]};
+  const grid added = {
+      .dtype = r->added.in.dtype, .count = r->to->shape[0] * shape[1], .memory = r->to->data};
+  return array_say_share(&r->a, 2, shape, array_first_row(&r->a) * shape[1],
+                         r->added_path ? &added : &r->out, error);
 }
 
 int verb_matmul(int argc, char **argv) {
   cli_common common;
-  const array_job job = {.verb = verb, .common = &common};
+  const array_job job = {.verb = verb, .common = &common, .cut = SHARE_ROWS};
   request r = {.alpha = 1, .a = job, .b = job, .added = job};
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
-  rung_status status = RUNG_OK;
-  if (r.has_beta && !r.added_path)
-    status =
-        rung_fail(&error, RUNG_BAD_ARGUMENT, "--beta is given without --c; expected: --c C.npy");
+  rung_status status = check(&common, &r, &error);
   if (!r.has_beta && r.added_path) r.beta = 1;
-  if (!status) status = array_place(&common, false, &error);
   if (!status) status = read_matrix(&r.a, argv[first], r.turn_a, &error);
   if (!status) status = read_matrix(&r.b, argv[first + 1], r.turn_b, &error);
   if (!status) status = make_result(&r, &error);
   if (!status) status = array_fits(&common, r.to, &error);
   if (!status) status = array_run(&r.a, call, &r, &error);
-  if (!status) array_say(&r.a, r.to, NULL, NULL, NULL, &error);
+  if (!status && ranks_all())
+    say_share(&r, &error);
+  else if (!status)
+    array_say(&r.a, r.to, NULL, NULL, NULL, &error);
   grid_free(&r.out);
   array_free(&r.added.in);
   array_free(&r.b.in);

@@ -197,7 +197,7 @@ static const cli_usage usage = {
         "distances are those of the nearest images. Lengths are in the file's unit (gro: nm). "
         "What\n"
         "is below the first edge, or at or above the last, is counted apart. FILE '-' is standard\n"
-        "input.",
+        "input. Started by mpirun, every rank reads FILE and counts its share of the pairs.",
     .example = "rung pairs water.gro --width 0.002 --rdf --select OW -o rdf.csv",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_SEED |
               CLI_JSON | CLI_OUTPUT,
@@ -225,6 +225,10 @@ static rung_status check_file(const cli_common *common, const pairs_request *r, 
     fault = "--volume is given without --rdf";
   } else if (r->sample > 0 && !r->check) {
     fault = "--sample is given without --check";
+  } else if (r->check && ranks_all()) {
+    fault = "--check is not taken over ranks; expected: a run without it, or without mpirun";
+  } else if (ranks_all() && strcmp(r->path, "-") == 0) {
+    fault = "standard input comes to one rank; expected: a file that all ranks read";
   } else if (r->all) {
     fault = "--all is of N random points; a file has no use for it";
   }
@@ -254,6 +258,9 @@ static rung_status run(cli_common *common, pairs_request *r, int count, char **w
   pairs_result result = {0};
   rung_status status = RUNG_OK;
   r->report = count > 1;
+  if (r->report && ranks_all())
+    return rung_fail(error, RUNG_UNSUPPORTED,
+                     "N WIDTH is not taken over ranks; expected: points from a file");
   if (r->report) {
     status = take_report(common, r, count, words, error);
     if (!status) status = pairs_possible(common, error);

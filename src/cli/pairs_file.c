@@ -40,6 +40,33 @@ static void free_tally(tally *made) {
   *made = (tally){0};
 }
 
+/* What a rank passes of a set that all have read. */
+typedef struct share {
+  rung_points points;
+  DLTensor at, weights, molecules;
+  int64_t shape[2];
+} share;
+
+static void take_share(const pairs_set *of, share *s) {
+  const array_about all = {.ndim = 1, .shape = {of->shape[0]}};
+  int64_t first;
+  s->shape[0] = share_of(&all, SHARE_ELEMENTS, ranks_number(), ranks_all()->count, &first);
+  s->shape[1] = 3;
+  s->points = of->points;
+  const DLTensor *const from[] = {of->points.at, of->points.weights, of->points.molecules};
+  DLTensor *const to[] = {&s->at, &s->weights, &s->molecules};
+  for (int i = 0; i < 3; i++) {
+    if (!from[i]) continue;
+    const int64_t each = from[i]->dtype.bits / 8 * (i == 0 ? 3 : 1);
+    *to[i] = *from[i];
+    to[i]->data = (char *)from[i]->data + first * each;
+    to[i]->shape = s->shape;
+  }
+  s->points.at = from[0] ? &s->at : NULL;
+  s->points.weights = from[1] ? &s->weights : NULL;
+  s->points.molecules = from[2] ? &s->molecules : NULL;
+}
+
 static rung_status count(const work *w, rung_context *context, const pairs_sets *sets,
                          const rung_box *box, rung_call *call, tally *to, rung_error *error) {
   int64_t bins = w->result->bins.count, three = 3;
@@ -53,9 +80,20 @@ static rung_status count(const work *w, rung_context *context, const pairs_sets 
   outside.shape = &three;
   sums.data = to->sums;
   sums.dtype = (DLDataType){kDLFloat, 64, 1};
+  DLTensor *summed = to->sums ? &sums : NULL;
+  if (ranks_all()) {
+    share a, b;
+    take_share(&sets->a, &a);
+    take_share(&sets->b, &b);
+    return cli_carry(
+        context,
+        rung_pairs_ranks(context, ranks_all(), &a.points, sets->cross ? &b.points : NULL, box,
+                         &w->result->bins, &counts, &outside, summed, call),
+        error);
+  }
   return cli_carry(context,
                    rung_pairs(context, &sets->a.points, sets->cross ? &sets->b.points : NULL, box,
-                              &w->result->bins, &counts, &outside, to->sums ? &sums : NULL, call),
+                              &w->result->bins, &counts, &outside, summed, call),
                    error);
 }
 
@@ -168,6 +206,7 @@ static rung_status take_frame(work *w, const points_frame *frame, rung_error *er
   if (!status) status = pairs_fit(w->result, box, frame->number, error);
   if (!status) status = pairs_select(w->common, w->r, frame, &w->sets, error);
   rung_call call = {.rung = w->common->rung, .block = w->common->block, .math = w->common->math};
+  if (ranks_all()) status = ranks_agree(error);
   if (!status) status = count(w, w->context, &w->sets, box, &call, &w->now, error);
   if (status) return status;
   w->result->rung = call.used;
@@ -182,6 +221,24 @@ static bool wanted(const pairs_request *r, int64_t frame) {
   return frame >= r->first && (frame - r->first) % r->step == 0;
 }
 
+/* Ranks have come to the same frame, or all to the end. */
+static rung_status meet(const work *w, const points_frame *frame, bool more, rung_error *error) {
+  int64_t mine[2] = {-1, 0};
+  if (!ranks_all()) return error->status;
+  if (!error->status && more) {
+    mine[0] = frame->number;
+    mine[1] = frame->count;
+  }
+  const int64_t *all = ranks_gather(mine, sizeof mine, error);
+  for (int k = 0; all && k < ranks_all()->count; k++)
+    if (all[2 * k] != all[0] || all[2 * k + 1] != all[1])
+      return rung_fail(error, RUNG_BAD_FILE,
+                       "%s: rank %d has other frames than rank 0; expected: the same file in all "
+                       "ranks, which nobody writes",
+                       w->r->path, k);
+  return error->status;
+}
+
 static rung_status take_frames(work *w, points *file, rung_error *error) {
   cli_progress progress;
   points_frame frame;
@@ -193,7 +250,8 @@ static rung_status take_frames(work *w, points *file, rung_error *error) {
   while (!status) {
     char what[64];
     if (counted == 0) cli_progress_read(&progress, w->r->path);
-    status = points_next(file, &frame, &more, error);
+    points_next(file, &frame, &more, error);
+    status = meet(w, &frame, more, error);
     if (status || !more || (w->r->last > 0 && frame.number > w->r->last)) break;
     snprintf(what, sizeof what, "frame %lld, %lld points", (long long)frame.number,
              (long long)frame.count);
@@ -222,14 +280,29 @@ static rung_status finish(pairs_result *result, rung_error *error) {
                    "points or more");
 }
 
+/* Over ranks: all read the same points, and nobody writes them, from *seen, or NULL, on. */
+static rung_status same_files(const pairs_request *r, const share_file *seen, share_file *now,
+                              rung_error *error) {
+  share_file found;
+  if (!ranks_all()) return RUNG_OK;
+  memset(&found, 0, sizeof found);
+  share_look(r->path, &found, error);
+  const rung_status status = array_same(r->path, &found, seen, error);
+  memcpy(now, &found, sizeof *now);
+  return status;
+}
+
 rung_status pairs_compute(const cli_common *common, const pairs_request *r, pairs_result *result,
                           rung_error *error) {
   work w = {.common = common, .r = r, .result = result};
   points *file = NULL;
-  rung_status status = points_open(&file, r->path, &r->how, error);
+  share_file before;
+  rung_status status = same_files(r, NULL, &before, error);
+  if (!status) status = points_open(&file, r->path, &r->how, error);
   if (!status) status = cli_open(common, common->device, &w.context, error);
   if (!status && r->check) status = cli_open(common, "cpu", &w.brute, error);
   if (!status) status = take_frames(&w, file, error);
+  if (!status) status = same_files(r, &before, &before, error);
   if (!status) status = finish(result, error);
   rung_device_info device = {.size = sizeof device};
   if (!status) status = cli_carry(w.context, rung_opened(w.context, &device), error);

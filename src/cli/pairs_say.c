@@ -60,7 +60,7 @@ static bool to_array(const cli_common *common) {
 
 rung_status pairs_possible(const cli_common *common, rung_error *error) {
   const char *path = common->output;
-  if (!path) return RUNG_OK;
+  if (!path || ranks_number() > 0) return RUNG_OK;
   if (!common->json && !to_array(common) && !ends(path, ".csv"))
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "-o '%.80s'; expected: a name that ends in .csv or .npy, or --json", path);
@@ -185,6 +185,7 @@ rung_status pairs_write(const cli_common *common, const pairs_result *result, ru
 
 rung_status pairs_say(const cli_common *common, const pairs_request *r, const pairs_result *result,
                       rung_error *error) {
+  if (ranks_number() > 0) return RUNG_OK;
   note(common, r, result);
   if (common->output && !common->json) return pairs_write(common, result, error);
   file_replace file;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/ranks.h"
 #include "rung_defaults.h"
 
 static const char verb[] = "radiator";
@@ -64,7 +65,8 @@ static const cli_usage usage = {
     .about =
         "Heat in a cylindrical radiator: N rows of M columns, P steps, the left columns hot.\n"
         "Runs on the CPU and, where there is one, on a GPU (its simplest rung and its\n"
-        "fastest), prints their times, and says whether they agree.",
+        "fastest), prints their times, and says whether they agree. Started by mpirun, every\n"
+        "rank computes its share of the grid, and writes it to the file of -o.",
     .example = "rung radiator -n 1000 -m 1000 -p 100 -a -t -o grid.npy",
     .common = CLI_DEVICE | CLI_RUNG | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_JSON | CLI_OUTPUT,
     .device_help = "the GPU: auto, cuda, cuda:<index> or sim; cpu: the CPU alone",
@@ -155,8 +157,7 @@ static rung_status check_output(const cli_common *common, const radiator_request
 }
 
 static rung_status prepare(const cli_common *common, radiator_request *r, rung_error *error) {
-  rung_status status = check_preset(r, error);
-  if (!status) status = choose_sides(common, r, error);
+  rung_status status = choose_sides(common, r, error);
   if (!status) status = check_rung(common, r, error);
   if (!status) status = check_memory(common, r, error);
   if (!status && common->output) status = array_possible("-o", common->output, error);
@@ -182,7 +183,12 @@ int verb_radiator(int argc, char **argv) {
   r.dtype = common.typed ? common.type : RUNG_DEFAULT_DOUBLE ? RUNG_F64 : RUNG_F32;
   rung_error error = {0};
   radiator_result result = {0};
-  rung_status status = prepare(&common, &r, &error);
+  rung_status status = check_preset(&r, &error);
+  if (ranks_all()) {
+    if (!status) radiator_share(&common, &r, &error);
+    return cli_end(verb, &error);
+  }
+  if (!status) status = prepare(&common, &r, &error);
   if (!status) status = radiator_compute(&common, &r, &result, &error);
   if (!status && common.output) {
     const grid *last = result.fast.row ? &result.gpu_grid : &result.cpu_grid;

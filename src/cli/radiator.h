@@ -43,6 +43,10 @@ typedef struct radiator_result {
 /* Runs what is to be run and compares. */
 rung_status radiator_compute(const cli_common *common, const radiator_request *request,
                              radiator_result *result, rung_error *error);
+/* Over ranks: each computes its share of the grid, on its device, and writes it to the file of -o.
+ */
+rung_status radiator_share(const cli_common *common, const radiator_request *request,
+                           rung_error *error);
 void radiator_free(radiator_result *result);
 
 /* RUNG_CHECK_FAILED where two canonical rungs did not give the same bits. */

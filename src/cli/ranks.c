@@ -134,7 +134,8 @@ bool ranks_begin(const char *verb, bool together, int *code) {
   if (!together) {
     rung_fail(&error, RUNG_UNSUPPORTED,
               "%s has started %d ranks, which this verb cannot share out; expected: reduce, scan, "
-              "histogram or devices, or RUNG_RANKS=0 in the environment: each by itself",
+              "histogram, stencil, radiator, correlate, convolve, matmul, pairs or devices, or "
+              "RUNG_RANKS=0 in the environment: each by itself",
               by->mpi, number_of(by->count));
   } else if (meet(by, &error) == RUNG_OK) {
     speak_as_rank();

@@ -73,20 +73,6 @@ static rung_status call(rung_context *context, void *of, rung_call *how) {
   return rung_scan(context, r->op, in, r->axis, r->exclusive, &r->out.tensor, how);
 }
 
-/* Ranks write one file, of one dimension. */
-static rung_status place_of(const cli_common *common, rung_error *error) {
-  if (!ranks_all()) return array_place(common, false, error);
-  if (ranks_number() > 0) return RUNG_OK;
-  if (!common->output || strcmp(common->output, "-") == 0)
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "ranks write their shares of a file; expected: -o OUT.npy");
-  const char *dot = strrchr(common->output, '.');
-  if (dot && !strchr(dot, '/') && strcmp(dot, ".npy") != 0)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "-o '%.80s': expected: a name that ends in .npy",
-                     common->output);
-  return array_place(common, false, error);
-}
-
 static rung_status check_line(const request *r, const char *path, rung_error *error) {
   const int ndim = r->job.file.about.ndim;
   if (!ranks_all())
@@ -104,14 +90,14 @@ int verb_scan(int argc, char **argv) {
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
   file_array *in = &r.job.in;
-  rung_status status = place_of(&common, &error);
+  rung_status status = array_place_share(&common, &error);
   if (!status) status = array_take(&r.job, argv[first], TAKEN, &error);
   if (!status) status = check_line(&r, argv[first], &error);
   if (!status) status = grid_make(&r.out, in->dtype, in->tensor.ndim, in->shape, &error);
   if (!status) status = array_fits(&common, &r.out.tensor, &error);
   if (!status) status = array_run(&r.job, call, &r, &error);
   if (!status && ranks_all())
-    array_say_share(&r.job, &r.out, &error);
+    array_say_share(&r.job, 1, r.job.file.about.shape, array_first(&r.job), &r.out, &error);
   else if (!status)
     array_say(&r.job, &r.out.tensor, NULL, NULL, NULL, &error);
   grid_free(&r.out);

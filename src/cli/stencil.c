@@ -13,7 +13,8 @@ typedef struct request {
   int taps;
   const char *means_path;
   array_job job;
-  DLTensor rows; /* the input as rows */
+  DLTensor rows;   /* the input as rows; over ranks a share, perhaps of elements */
+  int64_t columns; /* over ranks */
   grid out, means;
 } request;
 
@@ -89,7 +90,8 @@ static const cli_usage usage = {
     .synopsis = "IN.npy --weights LIST [OPTION]... -o OUT.npy",
     .about =
         "Replaces every value by a weighted sum of its neighbours in the row, P times.\n"
-        "IN.npy is an array of rows, or one row; '-' is standard input.",
+        "IN.npy is an array of rows, or one row; '-' is standard input. Started by mpirun,\n"
+        "every rank reads and writes its share of the files.",
     .example = "rung stencil in.npy --weights \"1 2 1\" --divide 4 --steps 10 -o out.npy",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT,
     .output_help = "the result, as .npy; default: standard output, if that is no terminal",
@@ -109,8 +111,33 @@ static rung_status check(const cli_common *common, const request *r, rung_error 
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "--means '%.80s' is where the result goes; expected: another file",
                      r->means_path);
-  rung_status status = array_place(common, false, error);
-  return status || !r->means_path ? status : array_possible("--means", r->means_path, error);
+  rung_status status = array_place_share(common, error);
+  if (status || !r->means_path || ranks_number() > 0) return status;
+  if (ranks_all()) status = array_name_share("--means", r->means_path, error);
+  return status ? status : array_possible("--means", r->means_path, error);
+}
+
+static rung_status check_dimensions(const char *path, int ndim, rung_error *error) {
+  if (ndim == 1 || ndim == 2) return RUNG_OK;
+  return rung_fail(error, RUNG_BAD_SHAPE,
+                   "%s: has %d dimensions; expected: 2 (rows, columns), or 1 (a single row)", path,
+                   ndim);
+}
+
+/* Over ranks this one's rows or elements, and the means of rows whose last element it has. */
+static rung_status make_share(request *r, const char *path, rung_error *error) {
+  const array_about *about = &r->job.file.about;
+  file_array *in = &r->job.in;
+  rung_status status = check_dimensions(path, about->ndim, error);
+  if (status) return status;
+  r->columns = about->shape[about->ndim - 1];
+  r->rows = in->tensor;
+  status = grid_make(&r->out, in->dtype, in->tensor.ndim, in->shape, error);
+  if (!status) status = array_fits(r->job.common, &r->out.tensor, error);
+  if (status || !r->means_path || r->columns == 0) return status;
+  const int64_t first = array_first(&r->job), end = first + r->out.count;
+  const int64_t rows = end / r->columns - first / r->columns;
+  return grid_make(&r->means, in->dtype, 1, &rows, error);
 }
 
 /* A single row where the input has one dimension. */
@@ -118,10 +145,8 @@ static rung_status make_rows(request *r, const char *path, int64_t shape[2], int
                              rung_error *error) {
   file_array *in = &r->job.in;
   const int ndim = in->tensor.ndim;
-  if (ndim < 1 || ndim > 2)
-    return rung_fail(error, RUNG_BAD_SHAPE,
-                     "%s: has %d dimensions; expected: 2 (rows, columns), or 1 (a single row)",
-                     path, ndim);
+  if (ranks_all()) return make_share(r, path, error);
+  if (check_dimensions(path, ndim, error)) return error->status;
   shape[0] = ndim == 2 ? in->shape[0] : 1;
   shape[1] = in->shape[ndim - 1];
   strides[0] = ndim == 2 ? in->strides[0] : 1;
@@ -137,8 +162,29 @@ static rung_status make_rows(request *r, const char *path, int64_t shape[2], int
 
 static rung_status call(rung_context *context, void *of, rung_call *how) {
   request *r = of;
-  return rung_stencil(context, &r->model, &r->rows, &r->out.tensor,
-                      r->means_path ? &r->means.tensor : NULL, how);
+  DLTensor *means = r->means_path ? &r->means.tensor : NULL;
+  if (ranks_all())
+    return rung_stencil_ranks(context, ranks_all(), &r->model, r->columns, &r->rows, &r->out.tensor,
+                              means, how);
+  return rung_stencil(context, &r->model, &r->rows, &r->out.tensor, means, how);
+}
+
+static rung_status write_share(const request *r, rung_error *error) {
+  const array_about *about = &r->job.file.about;
+  const int64_t first = array_first(&r->job);
+  const int64_t all = about->ndim == 2 ? about->shape[0] : 1, row = first / r->columns;
+  file_replace rows = {0}, means = {0};
+  rung_status status = RUNG_OK;
+  if (r->means_path)
+    status = array_begin_share(&means, r->means_path, 1, &all, row, &r->means, error);
+  if (!status)
+    status = array_begin_share(&rows, r->job.common->output, about->ndim, about->shape, first,
+                               &r->out, error);
+  if (!status && ranks_number() == 0) status = file_replace_commit(&rows, error);
+  if (!status && ranks_number() == 0 && r->means_path) file_replace_commit(&means, error);
+  file_replace_abandon(&rows);
+  file_replace_abandon(&means);
+  return error->status;
 }
 
 /* The rows and their means, or neither. */
@@ -146,6 +192,7 @@ static rung_status write(const request *r, rung_error *error) {
   const char *output = r->job.common->output;
   file_replace rows = {0}, means = {0};
   rung_status status = RUNG_OK;
+  if (ranks_all()) return write_share(r, error);
   if (r->means_path) status = array_begin(&means, r->means_path, &r->means.tensor, error);
   if (!status) status = array_begin(&rows, output ? output : "-", &r->out.tensor, error);
   if (!status) status = file_replace_commit(&rows, error);
@@ -157,7 +204,7 @@ static rung_status write(const request *r, rung_error *error) {
 int verb_stencil(int argc, char **argv) {
   cli_common common;
   request r = {.model = {.size = sizeof r.model, .divide = 1, .steps = 1},
-               .job = {.verb = verb, .common = &common}};
+               .job = {.verb = verb, .common = &common, .cut = SHARE_LINES}};
   int64_t shape[2], strides[2];
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
@@ -168,7 +215,7 @@ int verb_stencil(int argc, char **argv) {
   if (!status) status = array_take(&r.job, argv[first], RUNG_SINGLE_DOUBLE, &error);
   if (!status) status = make_rows(&r, argv[first], shape, strides, &error);
   if (!status) status = array_run(&r.job, call, &r, &error);
-  if (!status && r.job.in.tensor.ndim == 1) grid_flatten(&r.out);
+  if (!status && !ranks_all() && r.job.in.tensor.ndim == 1) grid_flatten(&r.out);
   if (!status) write(&r, &error);
   grid_free(&r.out);
   grid_free(&r.means);

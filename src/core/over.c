@@ -303,10 +303,10 @@ static rung_status run_piece(run *r, piece *piece, rung_stage stage, bool only) 
                           .first = piece->first - r->origin,
                           .count = piece->count,
                           .range = stage == RUNG_AGAIN ? piece->range : 0,
-                          .reserve = only,
                           .state = r->state,
                           .take = collect,
                           .to = r};
+  job.reserve = only;
   if (status == RUNG_OK) status = rung_run_stretch(r->context, &job, &r->known, &stretch, &r->used);
   piece->range = stretch.range;
   if (status != RUNG_OK || stage != RUNG_AGAIN || only || place != IN_HEAD) return status;
@@ -426,18 +426,27 @@ rung_status rung_over_enter(rung_context *context, const rung_call *call, rung_c
   return status;
 }
 
-rung_status rung_over_run(rung_context *context, const rung_ranks *ranks, rung_status status,
-                          rung_over *over, rung_call *call) {
-  run r = {.context = context, .over = over};
+rung_status rung_over_within(rung_context *context, const rung_ranks *ranks, rung_status status,
+                             rung_over *over, const rung_call *known, const char **used) {
+  run r = {.context = context, .over = over, .known = *known};
   r.meeting = (rung_meeting){.ranks = *ranks, .error = &context->error, .job = over->name};
-  bool begun = false;
-  if (status == RUNG_OK) status = rung_over_enter(context, call, &r.known, &begun);
   if (status == RUNG_OK) status = rung_run_reaches(context, &over->job);
   status = make_ready(&r, status);
   status = rung_ranks_meet(&r.meeting, status, status == RUNG_OK ? part_of(&r)->count : 0);
   if (status == RUNG_OK) status = go_on(&r);
   give_back(&r);
-  return begun ? rung_call_end(context, status, call, r.used) : status;
+  *used = r.used;
+  return status;
+}
+
+rung_status rung_over_run(rung_context *context, const rung_ranks *ranks, rung_status status,
+                          rung_over *over, rung_call *call) {
+  rung_call known = {0};
+  const char *used = NULL;
+  bool begun = false;
+  if (status == RUNG_OK) status = rung_over_enter(context, call, &known, &begun);
+  status = rung_over_within(context, ranks, status, over, &known, &used);
+  return begun ? rung_call_end(context, status, call, used) : status;
 }
 
 rung_status rung_over_begin(rung_context *context, const rung_ranks *given, rung_ranks *ranks) {

@@ -43,6 +43,10 @@ extern "C" {
 rung_status rung_over_run(rung_context *context, const rung_ranks *ranks, rung_status status,
                           rung_over *over, rung_call *call);
 
+/* The same within a call, between rung_over_enter() and rung_call_end(). */
+rung_status rung_over_within(rung_context *context, const rung_ranks *ranks, rung_status status,
+                             rung_over *over, const rung_call *known, const char **used);
+
 /* rung_call_begin(), and refuses a stream under capture. *begun: rung_call_end() is to come. */
 rung_status rung_over_enter(rung_context *context, const rung_call *call, rung_call *known,
                             bool *begun);

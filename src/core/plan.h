@@ -85,7 +85,6 @@ typedef struct rung_stretch {
   rung_stage stage;     /* RUNG_PARTS or RUNG_AGAIN */
   int64_t first, count; /* of the job's own arrays; begins where a range may */
   int64_t range;        /* RUNG_PARTS: written, how long its ranges were; RUNG_AGAIN: the same */
-  bool reserve;         /* nothing is run: only the memory is found that it takes */
   void *state;          /* RUNG_AGAIN: what finish() left */
   /* RUNG_PARTS: gets the results of every range, in place of the job's take() */
   rung_status (*take)(void *to, const rung_piece *piece, const rung_view *results);
@@ -107,6 +106,7 @@ typedef struct rung_job {
                elements along one that is not combined: nothing is done. */
   rung_axis axis[RUNG_AXES];
   rung_stretch *stretch; /* NULL: all of it */
+  bool reserve;          /* nothing is run: only the memory is found that it takes */
 } rung_job;
 
 #ifdef __cplusplus

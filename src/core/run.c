@@ -385,7 +385,7 @@ rung_status rung_run_job(rung_context *context, rung_job *job, const rung_call *
   if (status != RUNG_OK) return status;
   for (int k = 0; k < job->axes; k++)
     if (job->axis[k].extent == 0 && !job->axis[k].combined) goto done;
-  if (job->stretch != NULL && job->stretch->reserve) return reserve(&run);
+  if (job->reserve) return reserve(&run);
   run.lane = plan.moved;
   run.scratch = plan.needs.scratch;
   run.beside = goes_beside(&run);

@@ -13,12 +13,45 @@
 
 enum { ALIGNMENT = 256, PIECE = 1 << 22 };
 
-int64_t share_of(const array_about *about, int share, int shares, int64_t *first) {
+static int64_t count_of(const array_about *about, int from) {
   int64_t count = 1;
-  for (int d = 0; d < about->ndim; d++) count *= about->shape[d];
+  for (int d = from; d < about->ndim; d++) count *= about->shape[d];
+  return count;
+}
+
+/* How many elements stay together. */
+static int64_t unit_of(const array_about *about, share_cut cut, int shares) {
+  if (about->ndim == 0 || cut == SHARE_ELEMENTS) return 1;
+  if (cut == SHARE_ROWS) return count_of(about, 1);
+  const int64_t line = about->shape[about->ndim - 1];
+  return line > 0 && count_of(about, 0) / line >= shares ? line : 1;
+}
+
+int64_t share_of(const array_about *about, share_cut cut, int share, int shares, int64_t *first) {
+  const int64_t unit = unit_of(about, cut, shares),
+                count = unit > 0 ? count_of(about, 0) / unit : 0;
   const int64_t whole = count / shares, more = count % shares;
-  *first = share * whole + (share < more ? share : more);
-  return whole + (share < more);
+  *first = (share * whole + (share < more ? share : more)) * unit;
+  return (whole + (share < more)) * unit;
+}
+
+/* The shape of a share of so many elements. */
+static int shape_of(const array_about *about, share_cut cut, int share, int shares,
+                    int64_t shape[RUNG_MAX_DIMS]) {
+  int64_t first;
+  const int64_t count = share_of(about, cut, share, shares, &first);
+  const int64_t unit = unit_of(about, cut, shares);
+  shape[0] = count;
+  if (cut == SHARE_ELEMENTS || (cut == SHARE_LINES && unit == 1)) return 1;
+  if (cut == SHARE_LINES) {
+    shape[0] = count / unit;
+    shape[1] = unit;
+    return 2;
+  }
+  const int64_t rows = about->shape[0], whole = rows / shares, more = rows % shares;
+  shape[0] = whole + (share < more);
+  for (int d = 1; d < about->ndim; d++) shape[d] = about->shape[d];
+  return about->ndim;
 }
 
 /* ---- reading ----------------------------------------------------------------------------------
@@ -47,7 +80,8 @@ static void keep(const array_about *about, array_about *kept) {
   kept->row_bytes = about->row_bytes;
 }
 
-static rung_status check(const array_reader *reader, const char *path, rung_error *error) {
+static rung_status check(const array_reader *reader, const char *path, share_cut cut,
+                         rung_error *error) {
   const array_about *about = &reader->about;
   if (reader->in.left < 0)
     return rung_fail(error, RUNG_FILE_FAILED,
@@ -57,6 +91,9 @@ static rung_status check(const array_reader *reader, const char *path, rung_erro
                      "%s: is %s; expected: .npy, of which every rank reads "
                      "its share",
                      path, reader->format->name);
+  if (about->ndim == 0 && cut != SHARE_ELEMENTS)
+    return rung_fail(error, RUNG_BAD_SHAPE, "%s: is one number; expected: rows to be shared out",
+                     path);
   if (about->fortran && about->ndim > 1)
     return rung_fail(
         error, RUNG_BAD_FILE,
@@ -83,12 +120,12 @@ static rung_status read_at(const array_reader *reader, char *to, int64_t bytes, 
   return RUNG_OK;
 }
 
-rung_status share_read(const char *path, int share, int shares, file_array *array, share_file *file,
-                       rung_error *error) {
+rung_status share_read(const char *path, share_cut cut, int share, int shares, file_array *array,
+                       share_file *file, rung_error *error) {
   array_reader *reader = NULL;
   void *memory = NULL;
   struct stat now;
-  int64_t first = 0, shape[1] = {0};
+  int64_t first = 0, count = 0;
   memset(file, 0, sizeof *file);
   *array = (file_array){0};
   if (strcmp(path, "-") == 0)
@@ -96,25 +133,31 @@ rung_status share_read(const char *path, int share, int shares, file_array *arra
                      "standard input comes to one rank; expected: a file that all ranks read");
   rung_status status = array_open(&reader, path, error);
   if (status) return status;
-  status = check(reader, path, error);
+  status = check(reader, path, cut, error);
   if (!status && fstat(fileno(reader->in.stream), &now) != 0)
     status = rung_fail(error, RUNG_FILE_FAILED, "%s: cannot be read: %s", path, strerror(errno));
   if (!status) {
     look(&now, file);
     keep(&reader->about, &file->about);
-    shape[0] = share_of(&reader->about, share, shares, &first);
-    const int64_t size = (int64_t)rung_dtype_bytes(reader->about.dtype), bytes = shape[0] * size;
+    count = share_of(&reader->about, cut, share, shares, &first);
+    const int64_t size = (int64_t)rung_dtype_bytes(reader->about.dtype), bytes = count * size;
     const int64_t data = reader->in.base + reader->in.all - reader->in.left;
     if (posix_memalign(&memory, ALIGNMENT, bytes > 0 ? (size_t)bytes : 1) != 0)
       status = rung_fail(error, RUNG_OUT_OF_MEMORY, "%s: no memory for %lld of its bytes", path,
                          (long long)bytes);
     if (!status) status = read_at(reader, memory, bytes, data + first * size, error);
-    if (!status && reader->swapped) array_swap(memory, shape[0], (size_t)size);
+    if (!status && reader->swapped) array_swap(memory, count, (size_t)size);
   }
   if (status)
     free(memory);
   else
-    array_of_memory(array, reader->about.dtype, shape[0], memory);
+    array_of_memory(array, reader->about.dtype, count, memory);
+  if (!status) {
+    array->tensor.ndim = shape_of(&reader->about, cut, share, shares, array->shape);
+    int64_t step = 1;
+    for (int d = array->tensor.ndim - 1; d >= 0; step *= array->shape[d--])
+      array->strides[d] = step;
+  }
   array_close(reader);
   return status;
 }

@@ -1,5 +1,6 @@
 /* An NPY file that several processes read and write, each a share of it. The shares, in their
- * order, are its elements in row-major order; all but the last few have as many. */
+ * order, are its elements in row-major order; all but the last few have as many of what is shared
+ * out. */
 #ifndef RUNG_FILES_SHARE_H
 #define RUNG_FILES_SHARE_H
 
@@ -15,13 +16,18 @@ typedef struct share_file {
   int64_t bytes, seconds, nanoseconds; /* its size, and when it was written last */
 } share_file;
 
-/* Elements of the share, from *first on. */
-int64_t share_of(const array_about *about, int share, int shares, int64_t *first);
+/* What is shared out: elements; what there is for each index of the first dimension; or rows of
+ * the last dimension, and elements where there are fewer rows than shares. */
+typedef enum share_cut { SHARE_ELEMENTS, SHARE_ROWS, SHARE_LINES } share_cut;
 
-/* Reads a share: *array is of one dimension. Refuses standard input, other formats and Fortran
- * order. On failure *array is zeroed, nothing to free. */
-rung_status share_read(const char *path, int share, int shares, file_array *array, share_file *file,
-                       rung_error *error);
+/* Elements of the share, from *first on. */
+int64_t share_of(const array_about *about, share_cut cut, int share, int shares, int64_t *first);
+
+/* Reads a share: *array is of one dimension, or of the file's where rows are shared out; of lines
+ * it is (lines, elements). Refuses standard input, other formats, Fortran order, and rows of what
+ * has no dimension. On failure *array is zeroed, nothing to free. */
+rung_status share_read(const char *path, share_cut cut, int share, int shares, file_array *array,
+                       share_file *file, rung_error *error);
 /* Size and time once more. */
 rung_status share_look(const char *path, share_file *file, rung_error *error);
 

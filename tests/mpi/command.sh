@@ -37,9 +37,11 @@ launched() {
 }
 over() { launched -n "$@"; }
 
-# numbers DESCR BYTES COUNT: an NPY file of one dimension, of random bytes below 64: small numbers.
+# numbers DESCR BYTES COUNT [SHAPE]: an NPY file, of one dimension if no shape is given, of random
+# bytes below 64: small numbers.
 numbers() {
-  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '$1', 'fortran_order': False, 'shape': ($3,), }"
+  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
+    "{'descr': '$1', 'fortran_order': False, 'shape': (${4:-$3,}), }"
   head -c $(($2 * $3)) < <(tr '\000-\377' '\000-\077\000-\077\000-\077\000-\077' <noise)
 }
 head -c 1000000 /dev/urandom >noise
@@ -72,6 +74,35 @@ for words in in.npy "wide.npy --exclusive" "few.npy --op max" empty.npy; do
     cmp alone.npy together.npy || fail "scan $words over $ranks ranks has other bytes"
   done
 done
+# Every rank writes its rows, or elements, of one result; of pairs rank 0 writes all.
+numbers '<f4' 4 1150 '23, 50' >grid.npy
+numbers '<f4' 4 70001 >row.npy
+numbers '|u1' 1 1860 '31, 20, 3' >image.npy
+numbers '<f8' 8 520 '13, 40' >a.npy
+numbers '>f8' 8 680 '40, 17' >b.npy
+numbers '<f8' 8 221 '13, 17' >c.npy
+numbers '<f8' 8 1500 '500, 3' >points.npy
+numbers '<f8' 8 1497 '499, 3' >fewer.npy
+cases=("stencil grid.npy --weights 1,2,1 --divide 4 --steps 10 --means means.npy"
+  "stencil row.npy --weights 1,2,3,2,1 --divide 9 --steps 200 --fixed 1 --means means.npy"
+  "correlate image.npy --kernel gauss5 --clip --border wrap" "convolve grid.npy --kernel sobel-x"
+  "matmul a.npy b.npy" "matmul a.npy b.npy --c c.npy --beta 2" "pairs points.npy --width 0.1"
+  "radiator -n 20 -m 30 -p 10" "radiator -n 2 -m 3000 -p 10 --type f64")
+for words in "${cases[@]}"; do
+  rm -f means.npy
+  # shellcheck disable=SC2086
+  "$rung" $words --device cpu --quiet -o alone.npy >said 2>&1 || fail "$words: $(cat said)"
+  [ ! -e means.npy ] || mv means.npy means_alone.npy
+  for ranks in 2 5; do
+    rm -f together.npy means.npy
+    # shellcheck disable=SC2086
+    over $ranks "$rung" $words --device cpu --quiet -o together.npy >said 2>&1 ||
+      fail "$words over $ranks ranks: $(cat said)"
+    cmp alone.npy together.npy || fail "$words over $ranks ranks has other bytes"
+    [[ $words != *means.npy ]] || cmp means.npy means_alone.npy ||
+      fail "$words over $ranks ranks has other means"
+  done
+done
 over 3 "$rung" reduce in.npy --op sum --device cpu -o sum.npy 2>said || fail "-o of a sum: $(cat said)"
 "$rung" reduce in.npy --op sum --device cpu --quiet -o alone.npy
 cmp sum.npy alone.npy || fail "-o of a sum has other bytes"
@@ -101,14 +132,23 @@ refused "standard input comes to one rank" -n 2 "$rung" reduce - --op sum
 refused "expected: -o OUT.npy" -n 2 "$rung" scan in.npy
 refused "expected: a name that ends in .npy" -n 2 "$rung" scan in.npy -o out.png
 refused "ranks, which this verb cannot share out" -n 2 "$rung" ladder
+refused "--transpose-b is not taken over ranks" -n 2 "$rung" matmul a.npy b.npy --transpose-b -o c2.npy
+refused "--region is not taken over ranks" -n 2 "$rung" correlate image.npy --kernel box3 --region 0,0,2,2 -o c2.npy
+refused "-v is not taken over ranks" -n 2 "$rung" radiator -v
+refused "--check is not taken over ranks" -n 2 "$rung" pairs points.npy --width 1 --check
+refused "N WIDTH is not taken over ranks" -n 2 "$rung" pairs 100 1
+refused "a has 50 columns and the ranks' parts of b have 40 rows together" -n 2 "$rung" matmul grid.npy b.npy -o c2.npy --type f64
+refused "rank 1 finds 12104 bytes, and rank 0 12128; expected: the same file" \
+  -n 1 "$rung" pairs points.npy --width 1 : -n 1 "$rung" pairs fewer.npy --width 1
 mkdir bare
 cp "$rung" "$(dirname "$rung")"/librung.so.0 bare
 refused "librung-mpi-$mpi.so is not here; expected: " -n 2 bare/rung reduce in.npy --op sum
 
 # What fails in one rank is said, and leaves the old output whole and nothing beside it.
+verb=(scan in.npy)
 faulty() {
   FAULT=$1 FAULT_RANK=$2 LD_PRELOAD=$work/faults.so \
-    over 3 "$rung" scan in.npy --device cpu --quiet -o out.npy >said 2>&1 &&
+    over 3 "$rung" "${verb[@]}" --device cpu --quiet -o out.npy >said 2>&1 &&
     fail "$1 in rank $2 goes unseen"
   [ "$(cat out.npy)" = old ] || fail "$1 in rank $2 changes the output"
   # What is killed outright removes nothing, and an mpirun may kill all when one rank is gone.
@@ -125,6 +165,12 @@ for rank in 0 2; do
   faulty die $rank
   faulty die-writing $rank
 done
+verb=(stencil grid.npy --weights 1,2,1 --means out_means.npy)
+echo old >out_means.npy
+faulty full 1
+grep -qaE "rank 1: output 'out(_means)?\.npy' cannot be written: No space left on device" said || fail "full: $(cat said)"
+[ "$(cat out_means.npy)" = old ] || fail "a full disk changes the means"
+verb=(scan in.npy)
 # Two ranks may say so at once, each in a line of its own.
 export RUNG_RANKS_DEADLINE=5
 faulty stop 1

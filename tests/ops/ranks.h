@@ -12,7 +12,7 @@
 #include "ops/outside.h"
 #include "rung/ranks.h"
 
-enum { RANKS_MOST = 9, RANKS_QUEUE = 16, RANKS_ARENA = 24 << 20 };
+enum { RANKS_MOST = 9, RANKS_QUEUE = 64, RANKS_ARENA = 24 << 20 };
 
 /* What is wrong with a rank from one of its exchanges on, the first being 1; 0: nothing. */
 typedef enum ranks_fault {

@@ -68,8 +68,10 @@ static void shares_are_the_whole(void **state) {
         file_array array;
         share_file file;
         int64_t first;
-        assert_int_equal(share_read(path, share, shares, &array, &file, NULL), RUNG_OK);
-        assert_int_equal(share_of(&file.about, share, shares, &first), array.shape[0]);
+        assert_int_equal(share_read(path, SHARE_ELEMENTS, share, shares, &array, &file, NULL),
+                         RUNG_OK);
+        assert_int_equal(share_of(&file.about, SHARE_ELEMENTS, share, shares, &first),
+                         array.shape[0]);
         assert_int_equal(first, next);
         assert_int_equal(array.tensor.ndim, 1);
         for (int64_t i = 0; i < array.shape[0]; i++)
@@ -78,6 +80,42 @@ static void shares_are_the_whole(void **state) {
       }
       assert_int_equal(next, count);
     }
+}
+
+/* Of rows: what belongs together stays so; of lines, where there are enough. */
+static void rows_stay_whole(void **state) {
+  (void)state;
+  const int64_t shapes[][3] = {{5, 3, 1}, {3, 4, 2}, {0, 2, 2}, {9, 0, 2}};
+  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+    for (int cut = SHARE_ROWS; cut <= SHARE_LINES; cut++)
+      for (int shares = 1; shares <= 9; shares++) {
+        const int64_t *shape = shapes[s], count = put(3, shape);
+        const bool lines = cut == SHARE_LINES && shape[2] > 1 && count / shape[2] >= shares;
+        const int ndim = cut == SHARE_ROWS ? 3 : lines ? 2 : 1;
+        int64_t next = 0, rows = 0;
+        for (int share = 0; share < shares; share++) {
+          file_array array;
+          share_file file;
+          int64_t first;
+          assert_int_equal(share_read(path, (share_cut)cut, share, shares, &array, &file, NULL),
+                           RUNG_OK);
+          const int64_t found = share_of(&file.about, (share_cut)cut, share, shares, &first);
+          int64_t elements = 1;
+          assert_int_equal(array.tensor.ndim, ndim);
+          for (int d = 0; d < ndim; d++) elements *= array.shape[d];
+          assert_int_equal(elements, found);
+          assert_true(found == 0 || first == next);
+          if (cut == SHARE_ROWS)
+            assert_true(array.shape[1] == shape[1] && array.shape[2] == shape[2]);
+          if (lines) assert_int_equal(array.shape[1], shape[2]);
+          for (int64_t i = 0; i < found; i++)
+            assert_true(((const double *)array.tensor.data)[i] == (double)next++);
+          rows += array.shape[0];
+          array_free(&array);
+        }
+        assert_int_equal(next, count);
+        if (cut == SHARE_ROWS) assert_int_equal(rows, shape[0]);
+      }
 }
 
 static void written_shares_are_the_whole(void **state) {
@@ -94,8 +132,9 @@ static void written_shares_are_the_whole(void **state) {
         file_array array;
         share_file file;
         int64_t first;
-        assert_int_equal(share_read(path, share, shares, &array, &file, NULL), RUNG_OK);
-        const int64_t count = share_of(&file.about, share, shares, &first);
+        assert_int_equal(share_read(path, SHARE_ELEMENTS, share, shares, &array, &file, NULL),
+                         RUNG_OK);
+        const int64_t count = share_of(&file.about, SHARE_ELEMENTS, share, shares, &first);
         assert_int_equal(share_write(&place, other, first, count, 8, array.memory, NULL), RUNG_OK);
         array_free(&array);
       }
@@ -116,7 +155,7 @@ static void other_bytes_are_turned(void **state) {
   file_array array;
   share_file file;
   put_bytes("{'descr': '>i4', 'fortran_order': False, 'shape': (3,)}", data, sizeof data);
-  assert_int_equal(share_read(path, 1, 2, &array, &file, NULL), RUNG_OK);
+  assert_int_equal(share_read(path, SHARE_ELEMENTS, 1, 2, &array, &file, NULL), RUNG_OK);
   assert_int_equal(array.shape[0], 1);
   assert_int_equal(*(const int32_t *)array.memory, 0x506);
   array_free(&array);
@@ -127,7 +166,7 @@ static void refused(const char *name, rung_status wanted, const char *word) {
   share_file file;
   rung_error error = {0};
   memset(&array, 0x55, sizeof array);
-  assert_int_equal(share_read(name, 0, 2, &array, &file, &error), wanted);
+  assert_int_equal(share_read(name, SHARE_ELEMENTS, 0, 2, &array, &file, &error), wanted);
   assert_null(array.memory);
   if (!strstr(error.sentence, word)) fail_msg("'%s' does not say '%s'", error.sentence, word);
 }
@@ -177,7 +216,7 @@ static void changes_are_seen(void **state) {
   file_array array;
   share_file before, after;
   put(1, &five);
-  assert_int_equal(share_read(path, 0, 1, &array, &before, NULL), RUNG_OK);
+  assert_int_equal(share_read(path, SHARE_ELEMENTS, 0, 1, &array, &before, NULL), RUNG_OK);
   array_free(&array);
   memcpy(&after, &before, sizeof after);
   assert_int_equal(share_look(path, &after, NULL), RUNG_OK);
@@ -191,9 +230,13 @@ static void changes_are_seen(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shares_are_the_whole),   cmocka_unit_test(written_shares_are_the_whole),
-      cmocka_unit_test(other_bytes_are_turned), cmocka_unit_test(what_has_no_shares_is_refused),
-      cmocka_unit_test(a_lost_place_is_said),   cmocka_unit_test(changes_are_seen),
+      cmocka_unit_test(shares_are_the_whole),
+      cmocka_unit_test(rows_stay_whole),
+      cmocka_unit_test(written_shares_are_the_whole),
+      cmocka_unit_test(other_bytes_are_turned),
+      cmocka_unit_test(what_has_no_shares_is_refused),
+      cmocka_unit_test(a_lost_place_is_said),
+      cmocka_unit_test(changes_are_seen),
   };
   return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

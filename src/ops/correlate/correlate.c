@@ -1,11 +1,9 @@
 /* The entry points of correlate: look at the arguments once, and hand over. */
-#include "ops/correlate/correlate.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "core/layout.h"
-#include "core/plan.h"
+#include "ops/correlate/call.h"
 
 static const char *const array_names[] = {"in", "out"};
 
@@ -123,8 +121,7 @@ static bool flatten(rung_view *view, int64_t channels, bool has_channels) {
   return true;
 }
 
-static rung_status run(rung_context *context, correlate_problem *p, const rung_view *in,
-                       const rung_view *out, bool has_channels, rung_call *call) {
+rung_job correlate_job_of(correlate_problem *p, const rung_view *in, const rung_view *out) {
   rung_job job = {.operation = &correlate_operation,
                   .task = {.problem = p, .arrays = {*in, *out}},
                   .types = p->types,
@@ -138,8 +135,8 @@ static rung_status run(rung_context *context, correlate_problem *p, const rung_v
   /* The first and the last piece need the whole image. */
   job.axis[0].dear = p->edge == RUNG_EDGE_WRAP;
   for (int a = CORRELATE_IN; a <= CORRELATE_OUT; a++)
-    if (!flatten(&job.task.arrays[a], p->channels, has_channels)) job.compact |= 1u << a;
-  return rung_run(context, &job, call);
+    if (!flatten(&job.task.arrays[a], p->channels, in->ndim == 3)) job.compact |= 1u << a;
+  return job;
 }
 
 /* Sets all of *p but the taps. */
@@ -169,35 +166,45 @@ static void find_problem(const rung_filter_model *model, const rung_view *in,
   correlate_measure(p);
 }
 
-static rung_status filter(rung_context *context, const rung_filter_model *model,
-                          const DLTensor *in_tensor, const DLTensor *kernel_tensor,
-                          DLTensor *out_tensor, bool reversed, rung_call *call) {
+rung_status correlate_read(rung_error *error, const rung_filter_model *model, const DLTensor *in,
+                           const DLTensor *kernel, const DLTensor *out, bool reversed,
+                           correlate_call *call) {
   rung_status status;
-  rung_error *error = &context->error;
-  rung_filter_model known = {.edge = RUNG_EDGE_CONSTANT};
-  rung_view in, kernel, out;
-  correlate_problem problem;
-  if (model != NULL &&
-      (status = rung_read_struct(error, "model", &rung_filter_layout, model, &known)) != RUNG_OK)
+  *call = (correlate_call){.model = {.edge = RUNG_EDGE_CONSTANT}};
+  if (model != NULL && (status = rung_read_struct(error, "model", &rung_filter_layout, model,
+                                                  &call->model)) != RUNG_OK)
     return status;
-  if ((status = view_image(error, in_tensor, &in)) != RUNG_OK ||
-      (status = view_kernel(error, kernel_tensor, &kernel)) != RUNG_OK ||
-      (status = check_model(error, &known, &kernel)) != RUNG_OK ||
-      (status = view_out(error, &known, out_tensor, &in, &kernel, &out)) != RUNG_OK ||
-      (status = rung_refuse_overlap(error, "out", &out, "kernel", &kernel, false)) != RUNG_OK)
+  if ((status = view_image(error, in, &call->in)) != RUNG_OK ||
+      (status = view_kernel(error, kernel, &call->kernel)) != RUNG_OK ||
+      (status = check_model(error, &call->model, &call->kernel)) != RUNG_OK ||
+      (status = view_out(error, &call->model, out, &call->in, &call->kernel, &call->out)) !=
+          RUNG_OK ||
+      (status = rung_refuse_overlap(error, "out", &call->out, "kernel", &call->kernel, false)) !=
+          RUNG_OK)
     return status;
-  find_problem(&known, &in, &kernel, &out, reversed, &problem);
-  if (kernel.ndim == 3 && problem.kernels == 1) rung_view_drop(&out, 0, 0);
-  const size_t count = (size_t)kernel.count, bytes = rung_view_bytes(&kernel);
+  const rung_view *taps = &call->kernel;
+  find_problem(&call->model, &call->in, taps, &call->out, reversed, &call->problem);
+  if (taps->ndim == 3 && call->problem.kernels == 1) rung_view_drop(&call->out, 0, 0);
+  const size_t count = (size_t)taps->count, bytes = rung_view_bytes(taps);
   char *memory = (char *)malloc(2 * count * sizeof(double) + bytes);
   if (memory == NULL)
     return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a kernel of %zu elements", count);
+  call->taps = memory;
   char *compact = memory + 2 * count * sizeof(double);
-  const rung_view copy = rung_view_compact(compact, kernel.dtype, kernel.ndim, kernel.shape);
-  rung_view_copy(&copy, &kernel);
-  status = correlate_set_taps(error, &problem, kernel.dtype, compact, reversed, memory);
-  if (status == RUNG_OK) status = run(context, &problem, &in, &out, in.ndim == 3, call);
-  free(memory);
+  const rung_view copy = rung_view_compact(compact, taps->dtype, taps->ndim, taps->shape);
+  rung_view_copy(&copy, taps);
+  return correlate_set_taps(error, &call->problem, taps->dtype, compact, reversed, memory);
+}
+
+static rung_status filter(rung_context *context, const rung_filter_model *model, const DLTensor *in,
+                          const DLTensor *kernel, DLTensor *out, bool reversed, rung_call *how) {
+  correlate_call call;
+  rung_status status = correlate_read(&context->error, model, in, kernel, out, reversed, &call);
+  if (status == RUNG_OK) {
+    rung_job job = correlate_job_of(&call.problem, &call.in, &call.out);
+    status = rung_run(context, &job, how);
+  }
+  free(call.taps);
   return status;
 }
 

@@ -1,10 +1,8 @@
 /* The entry point of matmul: looks at the arrays once, brings them into a form that rungs take, and
  * hands over. */
-#include "ops/matmul/matmul.h"
-
 #include <inttypes.h>
 
-#include "core/plan.h"
+#include "ops/matmul/call.h"
 #include "ops/matmul/small.h"
 
 static const char *const array_names[] = {"a", "b", "c", "c"};
@@ -34,9 +32,10 @@ static int64_t step(const rung_view *view, int d) {
   return extent(view, d) > 1 ? view->stride[view->ndim - 1 - d] : 0;
 }
 
+/* `parts`: b has not as many rows as a has columns, but some of them. */
 static rung_status check_shapes(rung_error *error, const rung_view *a, const rung_view *b,
-                                const rung_view *c) {
-  if (extent(a, 0) != extent(b, 1))
+                                const rung_view *c, bool parts) {
+  if (!parts && extent(a, 0) != extent(b, 1))
     return rung_fail(error, RUNG_BAD_SHAPE,
                      "a has %" PRId64 " columns and b has %" PRId64
                      " rows; expected: as many of one as of the other",
@@ -230,57 +229,65 @@ static void set_axes(const form *f, const matmul_problem *problem, rung_job *job
   job->axes = axes;
 }
 
-static rung_status run(rung_context *context, const form *f, double alpha, double beta,
-                       rung_call *call) {
-  matmul_problem problem;
+rung_status matmul_job_of(rung_error *error, double alpha, const rung_view *a, const rung_view *b,
+                          double beta, const rung_view *c, matmul_problem *problem, rung_job *job) {
+  form form = {.a = *a, .b = *b, .c = *c}, *f = &form;
+  rung_status status = find_form(error, f);
+  if (status != RUNG_OK) return status;
   const int64_t m = extent(&f->c, 1), n = extent(&f->c, 0);
   const int64_t k = f->a_turned ? extent(&f->a, 1) : extent(&f->a, 0);
   int64_t shape[4] = {1, m, n, k};
   for (int d = 0; d < f->batch_axes; d++) shape[0] *= f->batch[d];
   const rung_types types = matmul_types_of(f->a.dtype, f->c.dtype);
-  const rung_status status =
-      matmul_problem_of(&context->error, types, shape, alpha, beta, &problem);
+  status = matmul_problem_of(error, types, shape, alpha, beta, problem);
   if (status != RUNG_OK) return status;
-  problem.a_turned = f->a_turned;
-  problem.b_turned = f->b_turned;
-  problem.batch_axes = f->batch_axes;
-  rung_job job = {.operation = &matmul_operation,
-                  .task = {.problem = &problem, .arrays = {f->a, f->b, f->c, f->c}},
-                  .types = types,
-                  .problem_bytes = sizeof problem,
-                  .inputs = 3,
-                  .arrays = 4,
-                  .names = array_names,
-                  .cut = &matmul_parts};
-  if (problem.beta == 0) job.task.arrays[MATMUL_ADDED].count = 0;
-  for (int a = MATMUL_A; a <= MATMUL_C && f->packed; a++)
-    if (job.task.arrays[a].ndim > 2) job.compact |= 1u << a;
-  matmul_measure(&problem, job.task.arrays);
-  set_axes(f, &problem, &job);
-  return rung_run(context, &job, call);
+  problem->a_turned = f->a_turned;
+  problem->b_turned = f->b_turned;
+  problem->batch_axes = f->batch_axes;
+  *job = (rung_job){.operation = &matmul_operation,
+                    .task = {.problem = problem, .arrays = {f->a, f->b, f->c, f->c}},
+                    .types = types,
+                    .problem_bytes = sizeof *problem,
+                    .inputs = 3,
+                    .arrays = 4,
+                    .names = array_names,
+                    .cut = &matmul_parts};
+  if (problem->beta == 0) job->task.arrays[MATMUL_ADDED].count = 0;
+  for (int i = MATMUL_A; i <= MATMUL_C && f->packed; i++)
+    if (job->task.arrays[i].ndim > 2) job->compact |= 1u << i;
+  matmul_measure(problem, job->task.arrays);
+  set_axes(f, problem, job);
+  return RUNG_OK;
 }
 
-static rung_status matmul(rung_context *context, double alpha, const DLTensor *a, const DLTensor *b,
-                          double beta, DLTensor *c, rung_call *call) {
+rung_status matmul_look(rung_error *error, const DLTensor *a, const DLTensor *b, const DLTensor *c,
+                        bool parts, rung_view *left, rung_view *right, rung_view *to) {
   rung_status status;
-  rung_error *error = &context->error;
-  form f = {.batch_axes = 0};
-  rung_view *left = &f.a, *right = &f.b, *to = &f.c;
   if ((status = view_matrix(error, "a", a, MATMUL_DTYPES, left)) != RUNG_OK ||
       (status = view_matrix(error, "b", b, RUNG_TYPE(left->dtype), right)) != RUNG_OK)
     return status;
   const int ndim = left->ndim > right->ndim ? left->ndim : right->ndim;
   if ((status = rung_view_of(error, "c", c, matmul_results_of(left->dtype), ndim, to)) != RUNG_OK ||
-      (status = check_shapes(error, left, right, to)) != RUNG_OK ||
+      (status = check_shapes(error, left, right, to, parts)) != RUNG_OK ||
       (status = rung_view_writable(error, "c", to)) != RUNG_OK ||
       (status = rung_refuse_sides(error, "c", to, "a", left)) != RUNG_OK ||
       (status = rung_refuse_sides(error, "c", to, "b", right)) != RUNG_OK ||
       (status = rung_refuse_sides(error, "b", right, "a", left)) != RUNG_OK ||
-      (status = rung_refuse_overlap(error, "c", to, "a", left, false)) != RUNG_OK ||
-      (status = rung_refuse_overlap(error, "c", to, "b", right, false)) != RUNG_OK)
+      (status = rung_refuse_overlap(error, "c", to, "a", left, false)) != RUNG_OK)
     return status;
-  status = find_form(error, &f);
-  return status != RUNG_OK ? status : run(context, &f, alpha, beta, call);
+  return rung_refuse_overlap(error, "c", to, "b", right, false);
+}
+
+static rung_status matmul(rung_context *context, double alpha, const DLTensor *a, const DLTensor *b,
+                          double beta, DLTensor *c, rung_call *call) {
+  rung_error *error = &context->error;
+  rung_view left, right, to;
+  matmul_problem problem;
+  rung_job job;
+  rung_status status = matmul_look(error, a, b, c, false, &left, &right, &to);
+  if (status == RUNG_OK)
+    status = matmul_job_of(error, alpha, &left, &right, beta, &to, &problem, &job);
+  return status == RUNG_OK ? rung_run(context, &job, call) : status;
 }
 
 rung_status rung_matmul(rung_context *context, double alpha, const DLTensor *a, const DLTensor *b,

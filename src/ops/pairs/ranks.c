@@ -8,9 +8,10 @@
  *   results   counts, outside and sums in units of one exponent, to all, which add them up
  *   word      have all come to their end?
  *
- * Within a set a share is rows of the triangle of pairs, as many pairs in each: pairs within these
- * points, and of these with all later ones. Of two sets it is a range of the longer one, with all
- * of the other. Both are jobs such as parts.c makes; one that must be cut for memory is. */
+ * Within a set a share is two ranges of points, as far from the first one as from the last: pairs
+ * within either, and of these with all later ones. Of two sets it is a range of the longer one,
+ * with all of the other. Both are jobs such as parts.c makes; one that must be cut for memory is.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,12 +159,6 @@ static rung_status gather(run *r, rung_status *own) {
 /* ---- a rank's share ----------------------------------------------------------------------------
  */
 
-/* Where a rank's share begins. */
-static int64_t row_of(const pairs_problem *p, int rank, int ranks) {
-  if (p->cross) return (p->m > p->n ? p->m : p->n) * rank / ranks;
-  return (int64_t)((double)p->n * (1 - sqrt((double)(ranks - rank) / ranks)));
-}
-
 /* Pairs of a range of a and one of b or, `apart`, of a again; otherwise within the one of a. */
 static rung_status count_part(run *r, const int64_t first[2], const int64_t count[2], bool apart) {
   const int ranks = r->meeting.ranks.count, me = r->meeting.ranks.rank;
@@ -179,19 +174,36 @@ static rung_status count_part(run *r, const int64_t first[2], const int64_t coun
   return status;
 }
 
-static rung_status count_share(run *r) {
-  pairs_problem *p = &r->call->problem;
-  const int ranks = r->meeting.ranks.count, me = r->meeting.ranks.rank;
-  const int64_t row = row_of(p, me, ranks), end = row_of(p, me + 1, ranks);
-  pairs_look(p, &r->whole[PAIRS_A], &r->whole[PAIRS_B]);
-  (void)pairs_may_cut(p, r->whole); /* weights are in host memory: it may */
-  if (p->cross && p->m > p->n)
-    return count_part(r, (int64_t[]){0, row}, (int64_t[]){p->n, end - row}, false);
-  if (p->cross) return count_part(r, (int64_t[]){row, 0}, (int64_t[]){end - row, p->m}, false);
+/* Pairs within a range of a, and of it with all later points. */
+static rung_status count_rows(run *r, int64_t row, int64_t end) {
+  const int64_t n = r->call->problem.n;
   const rung_status status =
       count_part(r, (int64_t[]){row, row}, (int64_t[]){end - row, end - row}, false);
   if (status != RUNG_OK) return status;
-  return count_part(r, (int64_t[]){row, end}, (int64_t[]){end - row, p->n - end}, true);
+  return count_part(r, (int64_t[]){row, end}, (int64_t[]){end - row, n - end}, true);
+}
+
+/* Of as many ranges of a as there are halves of shares, the one of that number. */
+static rung_status count_half(run *r, int half) {
+  const int64_t n = r->call->problem.n, halves = 2 * (int64_t)r->meeting.ranks.count;
+  return count_rows(r, n * half / halves, n * (half + 1) / halves);
+}
+
+static rung_status count_share(run *r) {
+  pairs_problem *p = &r->call->problem;
+  const int ranks = r->meeting.ranks.count, me = r->meeting.ranks.rank;
+  pairs_look(p, &r->whole[PAIRS_A], &r->whole[PAIRS_B]);
+  (void)pairs_may_cut(p, r->whole); /* weights are in host memory: it may */
+  if (p->cross) {
+    const bool by_b = p->m > p->n;
+    const int64_t all = by_b ? p->m : p->n, row = all * me / ranks;
+    const int64_t count = all * (me + 1) / ranks - row;
+    return by_b ? count_part(r, (int64_t[]){0, row}, (int64_t[]){p->n, count}, false)
+                : count_part(r, (int64_t[]){row, 0}, (int64_t[]){count, p->m}, false);
+  }
+  if (ranks == 1) return count_rows(r, 0, p->n);
+  const rung_status status = count_half(r, me);
+  return status == RUNG_OK ? count_half(r, 2 * ranks - 1 - me) : status;
 }
 
 static rung_status put_together(run *r) {

@@ -222,23 +222,39 @@ static rung_status set_whole(rung_error *error, int64_t total, rung_over *over) 
   return set_problem(error, w->what, &w->plan, total, true, &over->job, &w->problem);
 }
 
+static void set_over(rung_reduction what, const rung_view *from, const rung_view *to, whole *w,
+                     rung_over *over) {
+  static const char *const names[] = {"sum", "min", "max", "mean"};
+  *w = (whole){.what = what, .plan = plan_of(what, RUNG_ALL, from, to)};
+  if (w->plan.in.ndim == 0) /* one element, of an array that is cut all the same */
+    rung_view_reshape(&w->plan.in, 1, (int64_t[]){w->plan.in.count}, (int64_t[]){1});
+  *over = (rung_over){.job = job_of(&w->plan, what, 1),
+                      .tile = RUNG_SUM_TILE,
+                      .family = RUNG_SUM_TILE,
+                      .whole = set_whole,
+                      .to = w};
+  snprintf(over->name, sizeof over->name, "rung_reduce_ranks(%s of %s)", names[what],
+           rung_dtype_name(from->dtype));
+}
+
 static rung_status reduce_over(rung_context *context, const rung_ranks *ranks, rung_reduction what,
                                const DLTensor *in, DLTensor *out, rung_call *call) {
-  static const char *const names[] = {"sum", "min", "max", "mean"};
   rung_view from, to;
   int axis = RUNG_ALL;
-  whole w = {.what = what};
-  rung_over over = {.tile = RUNG_SUM_TILE, .family = RUNG_SUM_TILE, .whole = set_whole, .to = &w};
+  whole w;
+  rung_over over = {.tile = RUNG_SUM_TILE, .family = RUNG_SUM_TILE};
   const rung_status status = look(&context->error, what, in, &axis, out, &from, &to);
-  if (status == RUNG_OK) {
-    w.plan = plan_of(what, RUNG_ALL, &from, &to);
-    if (w.plan.in.ndim == 0) /* one element, of an array that is cut all the same */
-      rung_view_reshape(&w.plan.in, 1, (int64_t[]){w.plan.in.count}, (int64_t[]){1});
-    over.job = job_of(&w.plan, what, 1);
-    snprintf(over.name, sizeof over.name, "rung_reduce_ranks(%s of %s)", names[what],
-             rung_dtype_name(from.dtype));
-  }
+  if (status == RUNG_OK) set_over(what, &from, &to, &w, &over);
   return rung_over_run(context, ranks, status, &over, call);
+}
+
+rung_status reduce_within(rung_context *context, const rung_ranks *ranks, rung_status own,
+                          rung_reduction what, const rung_view *in, const rung_view *out) {
+  whole w;
+  rung_over over;
+  const char *used;
+  set_over(what, in, out, &w, &over);
+  return rung_over_within(context, ranks, own, &over, &(rung_call){0}, &used);
 }
 
 rung_status rung_reduce_ranks(rung_context *context, const rung_ranks *ranks, rung_reduction what,

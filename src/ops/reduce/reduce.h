@@ -105,6 +105,13 @@ extern const rung_operation reduce_operation;
  * are sums. */
 extern const struct rung_cut reduce_parts;
 
+/* A rank's part of a reduction to one number, as rung_reduce_ranks() does it, within another call
+ * over ranks; of arrays that are good. `own` is what the rank has come to so far. Returns the same
+ * in all ranks. */
+struct rung_ranks;
+rung_status reduce_within(rung_context *context, const struct rung_ranks *ranks, rung_status own,
+                          rung_reduction what, const rung_view *in, const rung_view *out);
+
 rung_dtype reduce_result_of(rung_reduction what, rung_dtype dtype);
 rung_types reduce_types_of(rung_reduction what, rung_dtype dtype);
 

@@ -1,16 +1,13 @@
 /* The stencil's entry point: validates once, then hands over. */
-#include "ops/stencil/stencil.h"
-
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "core/call.h"
 #include "core/layout.h"
-#include "core/plan.h"
+#include "ops/stencil/call.h"
 
-/* What the callers know the arrays by. */
-static const char *const stencil_names[] = {"in", "out", "means"};
-static const char *const radiator_names[] = {"start", "grid", "means"};
+const char *const stencil_names[] = {"in", "out", "means"};
+const char *const stencil_radiator_names[] = {"start", "grid", "means"};
 
 /* Rows are independent. */
 static bool share_rows(const rung_piece *piece, const void *state, rung_share *share) {
@@ -51,12 +48,8 @@ static rung_status check_size(rung_error *error, const char *name, const rung_vi
                    (long long)view->shape[0], (long long)view->shape[1], (long long)least_columns);
 }
 
-static rung_status run(rung_context *context, stencil_problem *problem, const rung_view *arrays,
-                       const char *const *names, rung_call *call) {
-  rung_call known;
-  const rung_status status = rung_call_read(&context->error, call, &known);
-  if (status != RUNG_OK) return status;
-  problem->math = known.math;
+rung_job stencil_job_of(stencil_problem *problem, const rung_view *arrays,
+                        const char *const *names) {
   rung_job job = {
       .operation = &stencil_operation,
       .task.problem = problem,
@@ -70,6 +63,16 @@ static rung_status run(rung_context *context, stencil_problem *problem, const ru
       .axis = {{.extent = problem->rows, .granule = 1}},
   };
   for (int a = 0; a < job.arrays; a++) job.task.arrays[a] = arrays[a];
+  return job;
+}
+
+static rung_status run(rung_context *context, stencil_problem *problem, const rung_view *arrays,
+                       const char *const *names, rung_call *call) {
+  rung_call known;
+  const rung_status status = rung_call_read(&context->error, call, &known);
+  if (status != RUNG_OK) return status;
+  problem->math = known.math;
+  rung_job job = stencil_job_of(problem, arrays, names);
   return rung_run(context, &job, call);
 }
 
@@ -120,7 +123,7 @@ static rung_status run_from_array(rung_context *context, stencil_problem *proble
   arrays[STENCIL_IN] = rung_view_compact(start, problem->dtype, 2, shape);
   stencil_fill_start(problem, start);
   problem->start.own = false;
-  rung_status status = run(context, problem, arrays, radiator_names, call);
+  rung_status status = run(context, problem, arrays, stencil_radiator_names, call);
   /* In any case: copies of the start may be under way. */
   const rung_status done =
       context->backend->synchronize(context->state, status == RUNG_OK ? &context->error : NULL);
@@ -141,7 +144,7 @@ static rung_status radiator(rung_context *context, const rung_radiator_model *mo
                                          view.dtype, &problem)) != RUNG_OK ||
       (status = check_output(error, &problem, arrays, "grid", grid, means)) != RUNG_OK)
     return status;
-  status = run(context, &problem, arrays, radiator_names, call);
+  status = run(context, &problem, arrays, stencil_radiator_names, call);
   if (status != RUNG_UNSUPPORTED || context->device.kind == RUNG_CPU) return status;
   return run_from_array(context, &problem, arrays, call);
 }

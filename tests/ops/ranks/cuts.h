@@ -2,10 +2,7 @@
 #ifndef TESTS_OPS_RANKS_CUTS_H
 #define TESTS_OPS_RANKS_CUTS_H
 
-#include "core/random.h"
-#include "ops/ranks.h"
-
-typedef enum over { REDUCE, SCAN, HISTOGRAM, PAIRS } over;
+#include "ops/ranks/grids.h"
 
 /* What pairs have. */
 enum { CROSS = 1, SUMS = 2, MOLECULES = 4, EDGES = 8, BOX = 16, SLANTED = 32, NEAR = 64 };
@@ -13,10 +10,10 @@ enum { CROSS = 1, SUMS = 2, MOLECULES = 4, EDGES = 8, BOX = 16, SLANTED = 32, NE
 typedef struct over_job {
   over over;
   rung_reduction what;
-  int how; /* of a scan: it is exclusive; of pairs: see above */
+  int how; /* of a scan: it is exclusive; of pairs: see above; from STENCIL on of over_grids */
   DLDataType type;
   int64_t total, step; /* elements or points, and from one to the next */
-  bool in_place;       /* of a scan: out is in */
+  bool in_place;       /* of a scan or a stencil: out is in */
 } over_job;
 
 enum { BINS = 50, OUTER = 3, ONE = BINS + OUTER + BINS, BYTES = 8, POINTS = 4000 };
@@ -37,6 +34,32 @@ static inline DLDataType result_of(const over_job *job) {
   if (job->what == RUNG_MIN || job->what == RUNG_MAX || number) return job->type;
   if (job->what == RUNG_MEAN) return f64;
   return job->type.code == kDLInt ? i64 : u64;
+}
+
+/* Whether a job's ranks each write a part of one result. */
+static inline bool has_parts(const over_job *job) {
+  return job->over == SCAN || job->over >= STENCIL;
+}
+
+static inline int ranges_of(const over_job *job, int64_t first, int64_t end,
+                            over_range range[OVER_RANGES]) {
+  if (job->over >= STENCIL)
+    return over_ranges(job->over, job->how, job->total, job->type.bits, first, end, range);
+  const int64_t bytes = job->step * job->type.bits / 8;
+  range[0] = (over_range){first * bytes, (end - first) * bytes};
+  return 1;
+}
+
+/* From the first byte of the output to behind its last. */
+static inline size_t bytes_of(const over_job *job) {
+  over_range range[OVER_RANGES] = {{0}};
+  const int last = ranges_of(job, 0, job->total, range) - 1;
+  return last < 0 ? 0 : (size_t)(range[last].first + range[last].count);
+}
+
+static inline int64_t elements_of(const over_job *job) {
+  return job->over >= STENCIL ? over_elements(job->over, job->how, job->total)
+                              : job->total * job->step;
 }
 
 static const rung_bins over_bins = {.kind = RUNG_BINS_EVEN, .count = BINS, .low = -1, .high = 1};
@@ -104,7 +127,12 @@ static inline rung_status over_call(rung_context *context, const rung_ranks *ran
   DLTensor line = tensor(run->out + first * step * bytes, job->type, 1, &count, &step);
   DLTensor number = tensor(one, result_of(job), 0, NULL, NULL);
   DLTensor bars = rung_array_i64(one, &bins), outside = rung_array_i64(one + BINS, &outer);
-  if (job->over == PAIRS)
+  if (job->over >= STENCIL)
+    status = over_grid_call(context, ranks,
+                            &(over_part){job->over, job->how, job->type, job->total, first, end,
+                                         job->in_place, run->in, run->out},
+                            &call);
+  else if (job->over == PAIRS)
     status = over_pairs(context, ranks, run, one, (int64_t[]){first, end}, &call);
   else if (job->over == SCAN && ranks == NULL)
     status = rung_scan(context, job->what, &in, 0, job->how, &line, &call);

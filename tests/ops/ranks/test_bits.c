@@ -42,6 +42,28 @@ static const over_job jobs[] = {
     {PAIRS, RUNG_SUM, SUMS, {kDLFloat, 64, 1}, 5, 3, false},
     {PAIRS, RUNG_SUM, CROSS, {kDLFloat, 32, 1}, 1, 3, false},
     {PAIRS, RUNG_SUM, SUMS | MOLECULES, {kDLFloat, 32, 1}, 0, 3, false},
+    {STENCIL, RUNG_SUM, 0, {kDLFloat, 32, 1}, 37 * 29, 1, false},
+    {STENCIL, RUNG_SUM, 1, {kDLFloat, 64, 1}, 200 * 13, 1, true},
+    {STENCIL, RUNG_SUM, 2, {kDLFloat, 32, 1}, 40 * 3, 1, false},
+    {STENCIL, RUNG_SUM, 3, {kDLFloat, 32, 1}, 70001 * 2, 1, true},
+    {RADIATOR, RUNG_SUM, 4, {kDLFloat, 32, 1}, 70001 * 3, 1, false},
+    {STENCIL, RUNG_SUM, 5, {kDLFloat, 32, 1}, 65537 * 3, 1, false},
+    {STENCIL, RUNG_SUM, 6, {kDLFloat, 64, 1}, 65537 * 2, 1, false},
+    {STENCIL, RUNG_SUM, 7, {kDLFloat, 64, 1}, 65537, 1, false},
+    {STENCIL, RUNG_SUM, 9, {kDLFloat, 32, 1}, 65537, 1, true},
+    {RADIATOR, RUNG_SUM, 0, {kDLFloat, 64, 1}, 37 * 19, 1, false},
+    {MATMUL, RUNG_SUM, 10, {kDLFloat, 32, 1}, 70, 1, false},
+    {MATMUL, RUNG_SUM, 11, {kDLFloat, 64, 1}, 23, 1, false},
+    {MATMUL, RUNG_SUM, 12, {kDLFloat, 16, 1}, 30, 1, false},
+    {MATMUL, RUNG_SUM, 13, {kDLInt, 8, 1}, 40, 1, false},
+    {CORRELATE, RUNG_SUM, 15, {kDLFloat, 32, 1}, 60, 1, false},
+    {CONVOLVE, RUNG_SUM, 15, {kDLFloat, 32, 1}, 3, 1, false},
+    {CORRELATE, RUNG_SUM, 16, {kDLUInt, 8, 1}, 50, 1, false},
+    {CONVOLVE, RUNG_SUM, 16, {kDLUInt, 8, 1}, 7, 1, false},
+    {CORRELATE, RUNG_SUM, 17, {kDLFloat, 64, 1}, 100, 1, false},
+    {CORRELATE, RUNG_SUM, 18, {kDLFloat, 16, 1}, 45, 1, false},
+    {CONVOLVE, RUNG_SUM, 19, {kDLFloat, 32, 1}, 40, 1, false},
+    {CORRELATE, RUNG_SUM, 20, {kDLUInt, 16, 1}, 33, 1, false},
 };
 enum { JOBS = sizeof jobs / sizeof jobs[0] };
 
@@ -87,15 +109,14 @@ static void cut(int kind, int count, int64_t total, int64_t tile, rung_random *r
     }
 }
 
-static size_t bytes_of(const over_job *job) {
-  return (size_t)(job->total * job->step * (job->type.bits / 8));
-}
-
 /* The whole, by one call. */
 static void find_wanted(const over_job *job, int64_t one[ONE]) {
   run = (over_run){.job = *job, .in = data, .out = wanted};
-  fill(data, job->type, job->total * job->step);
+  assert_true(elements_of(job) * job->type.bits / 8 < (int64_t)sizeof data &&
+              bytes_of(job) < sizeof found);
+  fill(data, job->type, elements_of(job));
   memset(wanted, 0x5a, bytes_of(job));
+  if (job->in_place) memcpy(wanted, data, bytes_of(job));
   assert_int_equal(over_call(cpus[0], NULL, &run, 0, 0, job->total), RUNG_OK);
   memcpy(one, run.one[0], sizeof run.one[0]);
 }
@@ -114,27 +135,31 @@ static void compare(const over_job *job, const int64_t one[ONE], int count,
   for (int r = 0; r < count; r++) {
     if (statuses[r] != RUNG_OK)
       fail_msg("%s, rank %d of %d: %s", about, r, count, run.sentences[r]);
-    if (job->over != SCAN && memcmp(run.one[r], one, sizeof run.one[r]) != 0)
+    if (!has_parts(job) && memcmp(run.one[r], one, sizeof run.one[r]) != 0)
       fail_msg("%s, rank %d of %d: other bits", about, r, count);
   }
-  for (size_t i = 0; job->over == SCAN && i < bytes_of(job); i++)
+  for (size_t i = 0; has_parts(job) && i < bytes_of(job); i++)
     if (found[i] != wanted[i]) fail_msg("%s, %d ranks: byte %zu has other bits", about, count, i);
 }
 
-static void every_cut(rung_context *const *contexts, int from, int to, int step) {
+static void every_cut(rung_context *const *contexts, int from, int to, int step, bool long_rows) {
   rung_random random = {3};
   for (int j = 0; j < JOBS; j++) {
     const over_job *job = &jobs[j];
+    const bool grid = job->over == STENCIL || job->over == RADIATOR;
     int64_t one[ONE];
+    if (grid && over_grids[job->how].columns > 65536 && !long_rows) continue;
     find_wanted(job, one);
     for (int count = from; count <= to; count += step)
       for (int kind = 0; kind < CUTS; kind++) {
         char about[64];
         snprintf(about, sizeof about, "job %d, cut %d", j, kind);
         cut(kind, count, job->total,
-            job->over == SCAN    ? SCANS
-            : job->over == PAIRS ? 64
-                                 : TILE,
+            job->over == SCAN      ? SCANS
+            : job->over == PAIRS   ? 64
+            : job->over == STENCIL ? over_grids[job->how].columns
+            : job->over > STENCIL  ? 5
+                                   : TILE,
             &random);
         compare(job, one, count, contexts, about);
       }
@@ -143,7 +168,7 @@ static void every_cut(rung_context *const *contexts, int from, int to, int step)
 
 static void any_cut_gives_the_bits_of_the_whole(void **state) {
   (void)state;
-  every_cut(cpus, 1, RANKS_MOST, INSTRUMENTED ? 3 : 1);
+  every_cut(cpus, 1, RANKS_MOST, INSTRUMENTED ? 3 : 1, !INSTRUMENTED);
 }
 
 /* A rank's part lies alone in its memory, for AddressSanitizer to see what lies beside it. */
@@ -182,12 +207,33 @@ static void nothing_beside_a_part_is_touched(void **state) {
   }
 }
 
+/* Columns of B in two blocks. */
+static void products_may_be_made_in_blocks(void **state) {
+  (void)state;
+  enum { ROWS_OF_A = 5, K = 4400, N = 1000 };
+  static float factors[ROWS_OF_A * K + K * N];
+  const over_job job = {MATMUL, RUNG_SUM, 14, {kDLFloat, 32, 1}, ROWS_OF_A, 1, false};
+  rung_status statuses[RANKS_MOST];
+  if (INSTRUMENTED) skip();
+  fill((char *)factors, job.type, ROWS_OF_A * K + K * N);
+  run = (over_run){.job = job, .in = (const char *)factors, .out = wanted};
+  memset(wanted, 0x5a, bytes_of(&job));
+  assert_int_equal(over_call(cpus[1], NULL, &run, 0, 0, job.total), RUNG_OK);
+  memcpy(run.cuts, (int64_t[]){0, 2, ROWS_OF_A}, 3 * sizeof run.cuts[0]);
+  run.out = found;
+  memset(found, 0x5a, bytes_of(&job));
+  ranks_run(2, cpus, over_rank, &run, 0, 0, RANKS_FAULTS, statuses);
+  for (int r = 0; r < 2; r++) assert_int_equal(statuses[r], RUNG_OK);
+  assert_memory_equal(found, wanted, bytes_of(&job));
+  assert_int_equal(ranks_all.calls[0], 6); /* words: four; and two blocks */
+}
+
 /* CPU ranks among GPU ranks. */
 static void devices_may_be_mixed(void **state) {
   (void)state;
   if (sims[0] == NULL) skip();
   rung_context *mixed[RANKS_MOST] = {cpus[0], sims[0], cpus[1], sims[1], sims[2]};
-  every_cut(mixed, 5, 5, 1);
+  every_cut(mixed, 5, 5, 1, !INSTRUMENTED);
 }
 
 /* Ranks whose memory is short cut their parts into pieces, and ranges of scans into others. */
@@ -198,7 +244,7 @@ static void short_memory_changes_nothing(void **state) {
   assert_int_equal(setenv("RUNG_MEMORY_LIMIT", "600K", 1), 0);
   for (int r = 1; r < 3; r++) mixed[r] = open_on("sim");
   assert_int_equal(unsetenv("RUNG_MEMORY_LIMIT"), 0);
-  every_cut(mixed, 3, 3, 1);
+  every_cut(mixed, 3, 3, 1, false); /* a row is never cut */
   for (int r = 1; r < 3; r++) rung_close(mixed[r]);
 }
 
@@ -358,6 +404,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_cut_gives_the_bits_of_the_whole),
       cmocka_unit_test(nothing_beside_a_part_is_touched),
+      cmocka_unit_test(products_may_be_made_in_blocks),
       cmocka_unit_test(devices_may_be_mixed),
       cmocka_unit_test(short_memory_changes_nothing),
       cmocka_unit_test(shares_of_pairs_are_cut_where_memory_is_short),
