@@ -8,7 +8,7 @@
 enum { PAIRS_EXACT_OWN = 4, PAIRS_EXACT_B = 256 };
 
 /* Notes that a warp has room for (exact32.cu), and what a block has in shared memory besides. */
-enum { PAIRS_EXACT_NOTES = 1024, PAIRS_EXACT_STATIC = PAIRS_EXACT_B * 16 + 64 };
+enum { PAIRS_EXACT_NOTES = 1024, PAIRS_EXACT_STATIC = PAIRS_EXACT_B * 16 + 16 * (32 + 4) };
 
 /* Of given edges a guide leads from the bits of a square, relative to that of the last edge, to its
  * place among them: 2^bits cells an octave, so many octaves below 1 and one above; what is less is
