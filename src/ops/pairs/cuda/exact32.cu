@@ -42,6 +42,7 @@ struct pairs_exact_pair {
   float slack;
   float most;      /* the square from which on distances count as just beyond the last edge */
   unsigned *table; /* shared, by place among the edges: below, the bins, above */
+  unsigned column; /* where in a row of the table the thread counts, in bytes */
   /* even bins */
   float magic;
   unsigned near; /* fractions less than that have an edge near */
@@ -64,10 +65,35 @@ struct pairs_exact_notes {
   unsigned *count;
 };
 
-/* What the sum of t and the power of two is beyond bin 0, as an integer. */
+/* What the sum of t and the power of two is in place 0, as an integer. */
 template <int FRACTION>
 static __device__ __forceinline__ constexpr unsigned pairs_exact_zero() {
   return (unsigned)(127 + 23 - FRACTION) << (23 - FRACTION);
+}
+
+/* Few bins: a counter of every place for each lane, 256 bytes a place, so that no two lanes of a
+ * warp meet in a bank and one byte permutation makes the address of a sum's bits. */
+template <int FRACTION>
+static __device__ __forceinline__ constexpr int pairs_exact_columns() {
+  return FRACTION == 16 ? PAIRS_EXACT_COLUMNS : 1;
+}
+
+template <int FRACTION>
+static __device__ __forceinline__ void pairs_exact_add(const pairs_exact_pair &pair, unsigned place,
+                                                       unsigned n) {
+  atomicAdd(
+      (unsigned *)((char *)(pair.table + place * pairs_exact_columns<FRACTION>()) + pair.column),
+      n);
+}
+
+/* Counts a pair by its sum, or by its place. */
+template <int FRACTION>
+static __device__ __forceinline__ void pairs_exact_tick(const pairs_exact_pair &pair, unsigned at,
+                                                        unsigned place) {
+  if (FRACTION == 16)
+    atomicAdd((unsigned *)((char *)pair.table + __byte_perm(at, pair.column, 0x5524)), 1u);
+  else
+    pairs_exact_add<FRACTION>(pair, place, 1u);
 }
 
 static __device__ __forceinline__ bool pairs_exact_valid(const pairs_job &job, int64_t i,
@@ -136,7 +162,7 @@ static __device__ __forceinline__ unsigned pairs_exact_place(const pairs_exact_p
   if (CAPPED) d2 = fminf(d2, pair.most);
   if constexpr (FRACTION > 0) {
     *at = __float_as_uint(rung_root(d2) + pair.magic);
-    return (*at >> FRACTION) - pairs_exact_zero<FRACTION>() + 1;
+    return (*at >> FRACTION) - pairs_exact_zero<FRACTION>();
   } else {
     const float2 cell = pair.guide[max((__float_as_int(d2) >> pair.shift) - pair.base, 0)];
     const float over = !DOT && d2 <= pair.floor ? 0.0f : d2 - cell.x;
@@ -178,13 +204,13 @@ static __device__ __forceinline__ bool pairs_exact_doubt(const pairs_exact_pair 
     unsigned lowest = ~0u;
 #pragma unroll
     for (int k = 0; k < PAIRS; k += 2) {
-      if (FRACTION > 0)
-        lowest = __vminu2(lowest, pairs_exact_two<FRACTION>(at[k], at[k + 1]));
+      if (FRACTION > 0) /* their upper halves do not matter */
+        lowest = __vimin3_u16x2(lowest, at[k], at[k + 1]);
       else
         near |= !(fabsf(__uint_as_float(at[k])) > pair.error) ||
                 !(fabsf(__uint_as_float(at[k + 1])) > pair.error);
     }
-    if (FRACTION > 0) near = (lowest & 0xffff) < pair.near || lowest >> 16 < pair.near;
+    if (FRACTION > 0) near = (lowest & 0xffff) < pair.near;
     if (!__any_sync(0xffffffffu, near)) return false;
 #pragma unroll
     for (int k = 0; k < PAIRS; ++k) {
@@ -222,8 +248,8 @@ static __device__ __forceinline__ void pairs_exact_settle(const pairs_job &job,
     while (place > 0 && d2 < job.thresholds[place - 1]) --place;
     while (place <= job.problem.bins && d2 >= job.thresholds[place]) ++place;
     if (place == was) continue;
-    atomicAdd(&pair.table[was], ~0u);
-    atomicAdd(&pair.table[place], 1u);
+    pairs_exact_add<FRACTION>(pair, (unsigned)was, ~0u);
+    pairs_exact_add<FRACTION>(pair, (unsigned)place, 1u);
   }
   __syncwarp();
 }
@@ -245,7 +271,7 @@ static __device__ __forceinline__ void pairs_exact_count(const pairs_job &job,
       const unsigned place =
           pairs_exact_place<FRACTION, DOT, CAPPED>(pair, own[u], pair.b[first + s], &at[k]);
       if (!MASKED || pairs_exact_valid(job, pair.first_a + u * 32, pair.first_b + first + s))
-        atomicAdd(&pair.table[place], 1u);
+        pairs_exact_tick<FRACTION>(pair, at[k], place);
       else
         at[k] = 0x7f7fffffu; /* far from every edge */
     }
@@ -265,6 +291,7 @@ static __device__ __forceinline__ void pairs_exact_count(const pairs_job &job,
 
 /* The same in double: of tiles whose numbers say nothing in float. A distance that is NaN is so
  * with every image, and counted with the first. */
+template <int FRACTION>
 static __device__ __forceinline__ void pairs_exact_slowly(const pairs_job &job,
                                                           const pairs_exact_pair &pair) {
   const bool still = pair.image->number == PAIRS_EXACT_STILL;
@@ -279,7 +306,7 @@ static __device__ __forceinline__ void pairs_exact_slowly(const pairs_job &job,
       if (!isnan(d2)) d2 = pairs_exact_own_square(job.problem, p, q, pair.image->number);
       const unsigned slot = pairs_slot_of(job, job.thresholds, d2);
       if (slot < (unsigned)job.problem.bins)
-        atomicAdd(&pair.table[slot + 1], 1u);
+        pairs_exact_add<FRACTION>(pair, slot + 1, 1u);
       else if (slot != (unsigned)job.problem.bins + PAIRS_ABOVE &&
                (slot != (unsigned)job.problem.bins + PAIRS_NAN || still))
         pairs_add(job, slot, 1);
@@ -353,7 +380,8 @@ static __device__ __forceinline__ bool pairs_exact_bound(pairs_exact_pair &pair,
     const float doubt = error * (float)(1u << FRACTION) + 0.51f;
     if (!(doubt < (float)(1u << (FRACTION - 2)))) return false;
     pair.near = 2 * (unsigned)doubt + 1;
-    pair.magic = __uint_as_float((pairs_exact_zero<FRACTION>() << FRACTION) + (unsigned)doubt);
+    pair.magic =
+        __uint_as_float(((pairs_exact_zero<FRACTION>() + 1) << FRACTION) + (unsigned)doubt);
     pair.most = (limit + 0.5f) * (limit + 0.5f);
   } else {
     pair.error = (*dot ? 1.02f * products + 4 * unit : unit * (4.5f * far + 6)) + 2.5f * pair.slack;
@@ -445,7 +473,7 @@ static __device__ __forceinline__ void pairs_exact_moved(const pairs_job &job,
   bool dot = false;
   if (!(far < 0x1p40f) ||
       !pairs_exact_bound<FRACTION>(pair, wide_a, wide_b, near, far, limit, &dot)) {
-    pairs_exact_slowly(job, pair);
+    pairs_exact_slowly<FRACTION>(job, pair);
   } else if (masked) {
     pairs_exact_count<FRACTION, false, true, true>(job, pair, own, notes);
   } else if (!dot) {
@@ -500,15 +528,24 @@ static __device__ __forceinline__ void pairs_exact_tiles(const pairs_job &job,
   }
 }
 
-/* Adds the table to the results, and clears it. What is above is worked out at the end. */
-template <int THREADS>
+/* Adds the table to the results, and clears it: a warp takes a place with all its columns. What is
+ * above is worked out at the end. */
+template <int FRACTION, int THREADS>
 static __device__ __forceinline__ void pairs_exact_spill(const pairs_job &job, unsigned *table) {
-  const int bins = job.problem.bins;
+  constexpr int COLUMNS = pairs_exact_columns<FRACTION>(), TOGETHER = COLUMNS < 32 ? COLUMNS : 32;
+  const int bins = job.problem.bins, column = (int)threadIdx.x % TOGETHER;
   __syncthreads();
-  for (int place = (int)threadIdx.x; place < bins + 2; place += THREADS) {
-    if (table[place] != 0 && place <= bins)
-      pairs_add(job, (unsigned)(place > 0 ? place - 1 : bins + PAIRS_BELOW), table[place]);
-    table[place] = 0;
+  for (int place = (int)threadIdx.x / TOGETHER; place < bins + 2; place += THREADS / TOGETHER) {
+    unsigned sum = 0; /* of columns that settled notes may have taken below 0 */
+#pragma unroll
+    for (int k = column; k < COLUMNS; k += TOGETHER) {
+      sum += table[place * COLUMNS + k];
+      table[place * COLUMNS + k] = 0;
+    }
+    if (TOGETHER == 32)
+      for (int s = 16; s > 0; s /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, s);
+    if (sum != 0 && place <= bins && column == 0)
+      pairs_add(job, (unsigned)(place > 0 ? place - 1 : bins + PAIRS_BELOW), sum);
   }
   __syncthreads();
 }
@@ -523,11 +560,13 @@ static __global__ void __launch_bounds__(THREADS, THREADS > 128 ? 2 : 6)
   __shared__ unsigned counts[THREADS / 32];
   constexpr int TILE = THREADS * PAIRS_EXACT_OWN;
   unsigned *table = (unsigned *)(guide + plan.guide.cells);
-  unsigned short *noted = (unsigned short *)(table + job.problem.bins + 2);
+  const int places = (job.problem.bins + 2) * pairs_exact_columns<FRACTION>();
+  unsigned short *noted = (unsigned short *)(table + places);
   const pairs_exact_notes notes = {noted + threadIdx.x / 32 * PAIRS_EXACT_NOTES,
                                    &counts[threadIdx.x / 32]};
   pairs_exact_pair pair;
   pair.table = table;
+  pair.column = threadIdx.x % pairs_exact_columns<FRACTION>() * sizeof *table;
   pair.guide = guide;
   pair.image = &images[threadIdx.x / 32];
   pair.scale = plan.scale;
@@ -543,8 +582,7 @@ static __global__ void __launch_bounds__(THREADS, THREADS > 128 ? 2 : 6)
   if (FRACTION == 0)
     for (int cell = (int)threadIdx.x; cell < plan.guide.cells; cell += THREADS)
       guide[cell] = pairs_exact_cell(job, plan.guide, cell);
-  for (int place = (int)threadIdx.x; place < job.problem.bins + 2; place += THREADS)
-    table[place] = 0;
+  for (int place = (int)threadIdx.x; place < places; place += THREADS) table[place] = 0;
   if (threadIdx.x % 32 == 0) *notes.count = 0;
   __syncthreads();
   const int64_t first = job.problem.cross ? 0 : tile_a * (TILE / PAIRS_EXACT_B);
@@ -553,10 +591,10 @@ static __global__ void __launch_bounds__(THREADS, THREADS > 128 ? 2 : 6)
     pairs_exact_tiles<FRACTION, THREADS>(job, pair, b, notes, ball, tile_a, tile_b);
     counted += (int64_t)TILE * PAIRS_EXACT_B;
     if (counted < job.problem.flush) continue;
-    pairs_exact_spill<THREADS>(job, table);
+    pairs_exact_spill<FRACTION, THREADS>(job, table);
     counted = 0;
   }
-  pairs_exact_spill<THREADS>(job, table);
+  pairs_exact_spill<FRACTION, THREADS>(job, table);
 }
 
 /* ---- launching ---------------------------------------------------------------------------------
