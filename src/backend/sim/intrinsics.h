@@ -449,6 +449,9 @@ RUNG_SIM_INLINE unsigned __vminu2(unsigned a, unsigned b) {
   const unsigned low_a = a & 0xffff, low_b = b & 0xffff, high_a = a >> 16, high_b = b >> 16;
   return (high_a < high_b ? high_a : high_b) << 16 | (low_a < low_b ? low_a : low_b);
 }
+RUNG_SIM_INLINE unsigned __vimin3_u16x2(unsigned a, unsigned b, unsigned c) {
+  return __vminu2(__vminu2(a, b), c);
+}
 RUNG_SIM_INLINE unsigned __byte_perm(unsigned a, unsigned b, unsigned select) {
   const unsigned long long bytes = (unsigned long long)b << 32 | a;
   unsigned made = 0;

@@ -101,8 +101,6 @@ static bool exact32_can(const rung_task *task, char why[RUNG_REASON]) {
     snprintf(why, RUNG_REASON,
              "squares of %.6g might under- or overflow in double; expected: rung \"%s\"", p->last,
              other);
-  else if (p->box.space != PAIRS_OPEN)
-    snprintf(why, RUNG_REASON, "it knows no boxes; expected: rung \"%s\"", other);
   else if (p->bins > EXACT32_BINS)
     snprintf(why, RUNG_REASON, "%d bins are too many; expected: %d, or rung \"%s\"", p->bins,
              EXACT32_BINS, other);

@@ -77,6 +77,16 @@ static bool onchip_supports(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
+static size_t overlapped_scratch(const rung_task *task) {
+  const stencil_problem *p = problem_of(task);
+  return stencil_overlap_of(p, task->device).passes > 1 ? stencil_grid_bytes(p) : 0;
+}
+
+static bool overlapped_pays(const rung_task *task) {
+  char why[RUNG_REASON];
+  return !onchip_supports(task, why);
+}
+
 static bool composed_gpu_supports(const rung_task *task, char why[RUNG_REASON]) {
   stencil_filter filter;
   if (!stencil_compose(problem_of(task), &filter, why)) return false;
@@ -133,6 +143,9 @@ static rung_row rows[] = {
     {ON_GPU, .name = "onchip", .order = RUNG_CANONICAL, .in_place = true,
      .idea = "a whole row in registers for all steps; memory touched once",
      .supports = onchip_supports},
+    {ON_GPU, .name = "overlapped", .order = RUNG_CANONICAL,
+     .idea = "rows in tiles that overlap by what the steps carry: any length, read once for many",
+     .pays = overlapped_pays, .scratch_bytes = overlapped_scratch, .then = stencil_means},
     {ON_GPU, .name = "composed", .order = RUNG_LOOSE,
      .idea = "inside a row all steps are one filter; its negligible taps are cut",
      .supports = composed_gpu_supports, .scratch_bytes = composed_gpu_scratch,

@@ -124,16 +124,22 @@ static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
   if (own > 0) atomicMax(largest, own);
 }
 
+/* All results, and what they are made of: one launch costs less than a fill each. */
+static __global__ void __launch_bounds__(PAIRS_SET_BLOCK) pairs_clear_kernel(pairs_job job) {
+  const int first = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  for (int k = first; k < job.problem.bins; k += (int)(gridDim.x * blockDim.x)) {
+    job.counts[k] = 0;
+    if (job.problem.weighted) job.sums[k] = {0, 0};
+  }
+  if (first < PAIRS_OUTER && job.outside != NULL) job.outside[first] = 0;
+  if (first < 2) job.largest[first] = 0;
+  if (first == 0) *job.excluded = 0;
+}
+
 static inline rung_status pairs_clear_results(const rung_task *task, const pairs_job &job) {
   const pairs_problem &problem = job.problem;
-  const size_t bins = (size_t)problem.bins;
-  RUNG_FILL_ON_DEVICE(task, job.counts, 0, bins * sizeof *job.counts);
-  if (job.outside != NULL)
-    RUNG_FILL_ON_DEVICE(task, job.outside, 0, PAIRS_OUTER * sizeof *job.outside);
-  if (!problem.weighted) return RUNG_OK;
-  RUNG_FILL_ON_DEVICE(task, job.sums, 0, bins * sizeof *job.sums);
-  RUNG_FILL_ON_DEVICE(task, job.largest, 0, 2 * sizeof *job.largest);
-  for (int s = 0; s < 2; ++s) {
+  RUNG_LAUNCH(task, pairs_clear_kernel, pairs_blocks(task, problem.bins), PAIRS_SET_BLOCK, 0, job);
+  for (int s = 0; s < (problem.weighted ? 2 : 0); ++s) {
     const int64_t n = s == 0 || !problem.cross ? problem.n : problem.m;
     RUNG_LAUNCH(task, pairs_largest_kernel, pairs_blocks(task, n), PAIRS_SET_BLOCK, 0,
                 job.weights[s], n, job.largest + s);

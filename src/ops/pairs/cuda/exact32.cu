@@ -20,17 +20,29 @@ struct pairs_exact_plan {
   int shares;
   pairs_exact_guide guide;
   double scale; /* lengths to units */
+  float slack;  /* what double rounds where images are moved, in units */
 };
+
+/* In a box pairs are counted image by image, for of a pair's images at most one is within the last
+ * edge: a's points, or what they are relative to, moved by T(n). */
+struct pairs_exact_image {
+  int number;         /* of n, each of -1 ... 1 */
+  pairs_point middle; /* what a's points are relative to: b's middle less T(n) */
+};
+
+enum { PAIRS_EXACT_IMAGES = 27, PAIRS_EXACT_STILL = 13 }; /* n = 0 */
 
 /* What a warp knows of a pair of tiles, and of how their pairs are counted. */
 struct pairs_exact_pair {
   const float4 *b;          /* shared: x, y, z, and their squares' sum */
-  pairs_point *middle;      /* shared: of b, what points are relative to */
-  int64_t first_a, first_b; /* a: the thread's own first point; the next are a block's width on */
+  pairs_exact_image *image; /* shared, the warp's */
+  int64_t first_a, first_b; /* a: the thread's own first point; the next are a warp's width on */
   int count_b;
   double scale;
+  float slack;
   float most;      /* the square from which on distances count as just beyond the last edge */
   unsigned *table; /* shared, by place among the edges: below, the bins, above */
+  unsigned column; /* where in a row of the table the thread counts, in bytes */
   /* even bins */
   float magic;
   unsigned near; /* fractions less than that have an edge near */
@@ -53,15 +65,67 @@ struct pairs_exact_notes {
   unsigned *count;
 };
 
-/* What the sum of t and the power of two is beyond bin 0, as an integer. */
+/* What the sum of t and the power of two is in place 0, as an integer. */
 template <int FRACTION>
 static __device__ __forceinline__ constexpr unsigned pairs_exact_zero() {
   return (unsigned)(127 + 23 - FRACTION) << (23 - FRACTION);
 }
 
+/* Few bins: a counter of every place for each lane, 256 bytes a place, so that no two lanes of a
+ * warp meet in a bank and one byte permutation makes the address of a sum's bits. */
+template <int FRACTION>
+static __device__ __forceinline__ constexpr int pairs_exact_columns() {
+  return FRACTION == 16 ? PAIRS_EXACT_COLUMNS : 1;
+}
+
+template <int FRACTION>
+static __device__ __forceinline__ void pairs_exact_add(const pairs_exact_pair &pair, unsigned place,
+                                                       unsigned n) {
+  atomicAdd(
+      (unsigned *)((char *)(pair.table + place * pairs_exact_columns<FRACTION>()) + pair.column),
+      n);
+}
+
+/* Counts a pair by its sum, or by its place. */
+template <int FRACTION>
+static __device__ __forceinline__ void pairs_exact_tick(const pairs_exact_pair &pair, unsigned at,
+                                                        unsigned place) {
+  if (FRACTION == 16)
+    atomicAdd((unsigned *)((char *)pair.table + __byte_perm(at, pair.column, 0x5524)), 1u);
+  else
+    pairs_exact_add<FRACTION>(pair, place, 1u);
+}
+
 static __device__ __forceinline__ bool pairs_exact_valid(const pairs_job &job, int64_t i,
                                                          int64_t j) {
   return i < job.a.n && j < job.b.n && (job.problem.cross || i < j);
+}
+
+static __device__ __forceinline__ pairs_point pairs_exact_shift(const pairs_box &box, int image) {
+  return pairs_shift(&box, image / 9 - 1, image / 3 % 3 - 1, image % 3 - 1);
+}
+
+/* The contract's square of an image's distance. */
+static __device__ __forceinline__ double pairs_exact_square(const pairs_box &box, pairs_point p,
+                                                            pairs_point q, int image) {
+  const pairs_point t = pairs_exact_shift(box, image);
+  return pairs_square_open(p.x - q.x + t.x, p.y - q.y + t.y, p.z - q.z + t.z);
+}
+
+/* The same, where this image is the pair's: the nearest, the first of several. Else, and where it
+ * is not within the last edge, infinite: then the pair is counted with another one, or is above. */
+static __device__ __forceinline__ double pairs_exact_own_square(const pairs_problem &problem,
+                                                                pairs_point p, pairs_point q,
+                                                                int image) {
+  if (problem.box.space == PAIRS_OPEN) return pairs_apart<PAIRS_OPEN>(problem.box, p, q);
+  const double square = pairs_exact_square(problem.box, p, q, image);
+  bool own = square < problem.largest;
+#pragma unroll 1
+  for (int k = 0; k < PAIRS_EXACT_IMAGES && own; ++k) {
+    const double other = pairs_exact_square(problem.box, p, q, k);
+    own = !(other < square || (other == square && k < image));
+  }
+  return own ? square : (double)INFINITY;
 }
 
 static __device__ __forceinline__ unsigned short pairs_exact_note(int u, int lane, int b) {
@@ -98,7 +162,7 @@ static __device__ __forceinline__ unsigned pairs_exact_place(const pairs_exact_p
   if (CAPPED) d2 = fminf(d2, pair.most);
   if constexpr (FRACTION > 0) {
     *at = __float_as_uint(rung_root(d2) + pair.magic);
-    return (*at >> FRACTION) - pairs_exact_zero<FRACTION>() + 1;
+    return (*at >> FRACTION) - pairs_exact_zero<FRACTION>();
   } else {
     const float2 cell = pair.guide[max((__float_as_int(d2) >> pair.shift) - pair.base, 0)];
     const float over = !DOT && d2 <= pair.floor ? 0.0f : d2 - cell.x;
@@ -140,13 +204,13 @@ static __device__ __forceinline__ bool pairs_exact_doubt(const pairs_exact_pair 
     unsigned lowest = ~0u;
 #pragma unroll
     for (int k = 0; k < PAIRS; k += 2) {
-      if (FRACTION > 0)
-        lowest = __vminu2(lowest, pairs_exact_two<FRACTION>(at[k], at[k + 1]));
+      if (FRACTION > 0) /* their upper halves do not matter */
+        lowest = __vimin3_u16x2(lowest, at[k], at[k + 1]);
       else
         near |= !(fabsf(__uint_as_float(at[k])) > pair.error) ||
                 !(fabsf(__uint_as_float(at[k + 1])) > pair.error);
     }
-    if (FRACTION > 0) near = (lowest & 0xffff) < pair.near || lowest >> 16 < pair.near;
+    if (FRACTION > 0) near = (lowest & 0xffff) < pair.near;
     if (!__any_sync(0xffffffffu, near)) return false;
 #pragma unroll
     for (int k = 0; k < PAIRS; ++k) {
@@ -160,7 +224,7 @@ static __device__ __forceinline__ bool pairs_exact_doubt(const pairs_exact_pair 
 
 /* Pairs that were noted are counted where they belong, and no longer where they were: their place
  * in float, found once more, is what it was. */
-template <int FRACTION, int THREADS, bool DOT, bool CAPPED>
+template <int FRACTION, bool DOT, bool CAPPED>
 static __device__ __forceinline__ void pairs_exact_settle(const pairs_job &job,
                                                           const pairs_exact_pair &pair,
                                                           const pairs_exact_notes &notes) {
@@ -172,26 +236,26 @@ static __device__ __forceinline__ void pairs_exact_settle(const pairs_job &job,
   for (unsigned k = (unsigned)lane; k < count; k += 32) {
     const unsigned note = notes.at[k];
     const pairs_point p = pairs_at(job.a,
-                                   pair.first_a - lane + (note >> 8 & 31) + (note >> 13) * THREADS),
+                                   pair.first_a - lane + (note >> 8 & 31) + (note >> 13) * 32),
                       q = pairs_at(job.b, pair.first_b + (note & 255));
-    float4 own = pairs_exact_point(p, *pair.middle, pair.scale);
+    float4 own = pairs_exact_point(p, pair.image->middle, pair.scale);
     if (DOT) own = pairs_exact_factor(own);
     unsigned at;
     const int was =
         (int)pairs_exact_place<FRACTION, DOT, CAPPED>(pair, own, pair.b[note & 255], &at);
-    const double d2 = pairs_apart<PAIRS_OPEN>(job.problem.box, p, q);
+    const double d2 = pairs_exact_own_square(job.problem, p, q, pair.image->number);
     int place = was;
     while (place > 0 && d2 < job.thresholds[place - 1]) --place;
     while (place <= job.problem.bins && d2 >= job.thresholds[place]) ++place;
     if (place == was) continue;
-    atomicAdd(&pair.table[was], ~0u);
-    atomicAdd(&pair.table[place], 1u);
+    pairs_exact_add<FRACTION>(pair, (unsigned)was, ~0u);
+    pairs_exact_add<FRACTION>(pair, (unsigned)place, 1u);
   }
   __syncwarp();
 }
 
 /* All pairs of two tiles. MASKED: not all of them are pairs. */
-template <int FRACTION, int THREADS, bool DOT, bool CAPPED, bool MASKED>
+template <int FRACTION, bool DOT, bool CAPPED, bool MASKED>
 static __device__ __forceinline__ void pairs_exact_count(const pairs_job &job,
                                                          const pairs_exact_pair &pair,
                                                          const float4 own[PAIRS_EXACT_OWN],
@@ -206,8 +270,8 @@ static __device__ __forceinline__ void pairs_exact_count(const pairs_job &job,
       const int s = k / PAIRS_EXACT_OWN, u = k % PAIRS_EXACT_OWN;
       const unsigned place =
           pairs_exact_place<FRACTION, DOT, CAPPED>(pair, own[u], pair.b[first + s], &at[k]);
-      if (!MASKED || pairs_exact_valid(job, pair.first_a + u * THREADS, pair.first_b + first + s))
-        atomicAdd(&pair.table[place], 1u);
+      if (!MASKED || pairs_exact_valid(job, pair.first_a + u * 32, pair.first_b + first + s))
+        pairs_exact_tick<FRACTION>(pair, at[k], place);
       else
         at[k] = 0x7f7fffffu; /* far from every edge */
     }
@@ -220,27 +284,31 @@ static __device__ __forceinline__ void pairs_exact_count(const pairs_job &job,
     }
     __syncwarp();
     if (*notes.count > PAIRS_EXACT_NOTES - 32 * PAIRS)
-      pairs_exact_settle<FRACTION, THREADS, DOT, CAPPED>(job, pair, notes);
+      pairs_exact_settle<FRACTION, DOT, CAPPED>(job, pair, notes);
   }
-  pairs_exact_settle<FRACTION, THREADS, DOT, CAPPED>(job, pair, notes);
+  pairs_exact_settle<FRACTION, DOT, CAPPED>(job, pair, notes);
 }
 
-/* The same in double: of tiles whose numbers say nothing in float. */
-template <int THREADS>
+/* The same in double: of tiles whose numbers say nothing in float. A distance that is NaN is so
+ * with every image, and counted with the first. */
+template <int FRACTION>
 static __device__ __forceinline__ void pairs_exact_slowly(const pairs_job &job,
                                                           const pairs_exact_pair &pair) {
+  const bool still = pair.image->number == PAIRS_EXACT_STILL;
 #pragma unroll 1
   for (int k = 0; k < pair.count_b; ++k)
 #pragma unroll 1
     for (int u = 0; u < PAIRS_EXACT_OWN; ++u) {
-      const int64_t i = pair.first_a + u * THREADS, j = pair.first_b + k;
+      const int64_t i = pair.first_a + u * 32, j = pair.first_b + k;
       if (!pairs_exact_valid(job, i, j)) continue;
-      const double d2 =
-          pairs_apart<PAIRS_OPEN>(job.problem.box, pairs_at(job.a, i), pairs_at(job.b, j));
+      const pairs_point p = pairs_at(job.a, i), q = pairs_at(job.b, j);
+      double d2 = pairs_exact_square(job.problem.box, p, q, pair.image->number);
+      if (!isnan(d2)) d2 = pairs_exact_own_square(job.problem, p, q, pair.image->number);
       const unsigned slot = pairs_slot_of(job, job.thresholds, d2);
       if (slot < (unsigned)job.problem.bins)
-        atomicAdd(&pair.table[slot + 1], 1u);
-      else if (slot != (unsigned)job.problem.bins + PAIRS_ABOVE)
+        pairs_exact_add<FRACTION>(pair, slot + 1, 1u);
+      else if (slot != (unsigned)job.problem.bins + PAIRS_ABOVE &&
+               (slot != (unsigned)job.problem.bins + PAIRS_NAN || still))
         pairs_add(job, slot, 1);
     }
 }
@@ -305,21 +373,119 @@ static __device__ __forceinline__ bool pairs_exact_bound(pairs_exact_pair &pair,
   const float unit = 0x1p-24f;
   const float products =
       unit * (wide_a * wide_a + 4 * wide_b * wide_b + 10 * wide_a * wide_b + far * far);
-  *dot = near > 0.5f * far && products < 0x1p-13f * near * near;
+  *dot = near > 0.5f * far && products < 0x1p-13f * near * near && pair.slack < 0x1p-15f * near;
   if constexpr (FRACTION > 0) {
-    const float error = *dot ? products * 0.51f / near + 2.1f * unit * far : 6 * unit * far;
+    const float error =
+        (*dot ? products * 0.51f / near + 2.1f * unit * far : 6 * unit * far) + pair.slack;
     const float doubt = error * (float)(1u << FRACTION) + 0.51f;
     if (!(doubt < (float)(1u << (FRACTION - 2)))) return false;
     pair.near = 2 * (unsigned)doubt + 1;
-    pair.magic = __uint_as_float((pairs_exact_zero<FRACTION>() << FRACTION) + (unsigned)doubt);
+    pair.magic =
+        __uint_as_float(((pairs_exact_zero<FRACTION>() + 1) << FRACTION) + (unsigned)doubt);
     pair.most = (limit + 0.5f) * (limit + 0.5f);
   } else {
-    pair.error = *dot ? 1.02f * products + 4 * unit : unit * (4.5f * far + 6);
+    pair.error = (*dot ? 1.02f * products + 4 * unit : unit * (4.5f * far + 6)) + 2.5f * pair.slack;
     pair.floor = pair.error * (float)(1 / PAIRS_EXACT_MARGIN);
     pair.most = 1.25f;
     if (!(pair.error < 0x1p-10f)) return false;
   }
   return true;
+}
+
+/* Of the warp's points of a: the middle of their bounds, and how far from it they reach. */
+struct pairs_exact_ball {
+  pairs_point middle;
+  float radius; /* in units */
+};
+
+static __device__ __forceinline__ double pairs_exact_between(double least, double most) {
+#pragma unroll
+  for (int s = 16; s > 0; s /= 2) {
+    least = fmin(least, __shfl_xor_sync(0xffffffffu, least, s));
+    most = fmax(most, __shfl_xor_sync(0xffffffffu, most, s));
+  }
+  return 0.5 * least + 0.5 * most;
+}
+
+static __device__ __forceinline__ pairs_exact_ball pairs_exact_ball_of(const pairs_job &job,
+                                                                       int64_t first_a,
+                                                                       double scale) {
+  pairs_point low = {(double)INFINITY, (double)INFINITY, (double)INFINITY},
+              high = {-low.x, -low.y, -low.z};
+#pragma unroll 1
+  for (int u = 0; u < PAIRS_EXACT_OWN; ++u) {
+    const int64_t i = first_a + u * 32;
+    const pairs_point p = pairs_at(job.a, i < job.a.n ? i : job.a.n - 1);
+    low = {fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z)};
+    high = {fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z)};
+  }
+  pairs_exact_ball ball;
+  ball.middle = {pairs_exact_between(low.x, high.x), pairs_exact_between(low.y, high.y),
+                 pairs_exact_between(low.z, high.z)};
+  unsigned most = 0;
+#pragma unroll 1
+  for (int u = 0; u < PAIRS_EXACT_OWN; ++u) {
+    const int64_t i = first_a + u * 32;
+    const pairs_point p = pairs_at(job.a, i < job.a.n ? i : job.a.n - 1);
+    most = max(most, __float_as_uint(pairs_exact_point(p, ball.middle, scale).w));
+  }
+  ball.radius = sqrtf(__uint_as_float(pairs_exact_most(most))) * 1.00001f;
+  return ball;
+}
+
+/* The images in which points of the two tiles may be within `limit`, a bit each. Where a number is
+ * none, all of them. */
+static __device__ __forceinline__ unsigned pairs_exact_images(const pairs_job &job,
+                                                              const pairs_exact_pair &pair,
+                                                              const pairs_exact_ball &ball,
+                                                              pairs_point middle, float wide_b,
+                                                              float limit) {
+  const int lane = (int)threadIdx.x % 32;
+  if (job.problem.box.space == PAIRS_OPEN) return 1u << PAIRS_EXACT_STILL;
+  const pairs_point t = pairs_exact_shift(job.problem.box, lane);
+  const pairs_point moved = {ball.middle.x + t.x, ball.middle.y + t.y, ball.middle.z + t.z};
+  const float apart = sqrtf(pairs_exact_point(moved, middle, pair.scale).w) * 0.99999f;
+  const bool out = apart - ball.radius - wide_b - pair.slack > limit * 1.0001f;
+  return __ballot_sync(0xffffffffu, lane < PAIRS_EXACT_IMAGES && !out);
+}
+
+/* A tile of b against the warp's points of a, one image. */
+template <int FRACTION>
+static __device__ __forceinline__ void pairs_exact_moved(const pairs_job &job,
+                                                         pairs_exact_pair &pair,
+                                                         const pairs_exact_notes &notes,
+                                                         float wide_b, float limit, bool masked) {
+  /* How far the warp's points are from the middle. */
+  float4 own[PAIRS_EXACT_OWN];
+  unsigned least = 0x7f800000u, most = 0;
+#pragma unroll
+  for (int u = 0; u < PAIRS_EXACT_OWN; ++u) {
+    const int64_t i = pair.first_a + u * 32;
+    const bool there = i < job.a.n;
+    own[u] = pairs_exact_point(pairs_at(job.a, there ? i : 0), pair.image->middle, pair.scale);
+    if (there) least = min(least, __float_as_uint(own[u].w));
+    if (there) most = max(most, __float_as_uint(own[u].w));
+  }
+  const float wide_a = sqrtf(__uint_as_float(pairs_exact_most(most))) * 1.00001f;
+  const float near = sqrtf(__uint_as_float(~pairs_exact_most(~least))) * 0.99999f - wide_b,
+              far = wide_a + wide_b;
+  if (near - pair.slack > limit * 1.0001f) return; /* all above */
+  bool dot = false;
+  if (!(far < 0x1p40f) ||
+      !pairs_exact_bound<FRACTION>(pair, wide_a, wide_b, near, far, limit, &dot)) {
+    pairs_exact_slowly<FRACTION>(job, pair);
+  } else if (masked) {
+    pairs_exact_count<FRACTION, false, true, true>(job, pair, own, notes);
+  } else if (!dot) {
+    pairs_exact_count<FRACTION, false, true, false>(job, pair, own, notes);
+  } else {
+#pragma unroll
+    for (int u = 0; u < PAIRS_EXACT_OWN; ++u) own[u] = pairs_exact_factor(own[u]);
+    if (far + pair.slack < limit)
+      pairs_exact_count<FRACTION, true, false, false>(job, pair, own, notes);
+    else
+      pairs_exact_count<FRACTION, true, true, false>(job, pair, own, notes);
+  }
 }
 
 /* A tile of b against the block's tile of a. Every thread of the block calls; `shared` is room for
@@ -328,72 +494,58 @@ template <int FRACTION, int THREADS>
 static __device__ __forceinline__ void pairs_exact_tiles(const pairs_job &job,
                                                          pairs_exact_pair &pair, float4 *shared,
                                                          const pairs_exact_notes &notes,
+                                                         const pairs_exact_ball &ball,
                                                          int64_t tile_a, int64_t tile_b) {
   constexpr int TILE = THREADS * PAIRS_EXACT_OWN;
   const int t = (int)threadIdx.x;
   pair.b = shared;
-  pair.first_a = tile_a * TILE + t;
   pair.first_b = tile_b * PAIRS_EXACT_B;
   const int64_t left = job.b.n - pair.first_b;
   pair.count_b = left < PAIRS_EXACT_B ? (int)left : PAIRS_EXACT_B;
   const pairs_point middle = pairs_at(job.b, pair.first_b + pair.count_b / 2);
   __syncthreads();
-  if (t == 0) *pair.middle = middle;
   for (int k = t; k < PAIRS_EXACT_B; k += THREADS)
     shared[k] = pairs_exact_point(pairs_at(job.b, pair.first_b + (k < pair.count_b ? k : 0)),
                                   middle, pair.scale);
   __syncthreads();
-
-  /* How far the warp's points are from the middle, and b's. */
-  float4 own[PAIRS_EXACT_OWN];
-  unsigned least = 0x7f800000u, most = 0, most_b = 0;
-#pragma unroll
-  for (int u = 0; u < PAIRS_EXACT_OWN; ++u) {
-    const int64_t i = pair.first_a + u * THREADS;
-    const bool there = i < job.a.n;
-    own[u] = pairs_exact_point(pairs_at(job.a, there ? i : 0), middle, pair.scale);
-    if (there) least = min(least, __float_as_uint(own[u].w));
-    if (there) most = max(most, __float_as_uint(own[u].w));
-  }
+  unsigned most_b = 0;
   for (int k = t % 32; k < PAIRS_EXACT_B; k += 32)
     most_b = max(most_b, __float_as_uint(shared[k].w));
-  const float wide_a = sqrtf(__uint_as_float(pairs_exact_most(most))) * 1.00001f,
-              wide_b = sqrtf(__uint_as_float(pairs_exact_most(most_b))) * 1.00001f;
-  const float near = sqrtf(__uint_as_float(~pairs_exact_most(~least))) * 0.99999f - wide_b,
-              far = wide_a + wide_b;
+  const float wide_b = sqrtf(__uint_as_float(pairs_exact_most(most_b))) * 1.00001f;
   const float limit = FRACTION > 0 ? (float)job.problem.bins : 1.0f;
-  if (near > limit * 1.0001f) return; /* all above */
-  bool dot = false;
-  if (!(far < 0x1p40f) ||
-      !pairs_exact_bound<FRACTION>(pair, wide_a, wide_b, near, far, limit, &dot)) {
-    pairs_exact_slowly<THREADS>(job, pair);
-    return;
-  }
   const bool masked = (!job.problem.cross && pair.first_b < (tile_a + 1) * TILE) ||
                       pair.count_b < PAIRS_EXACT_B || (tile_a + 1) * TILE > job.a.n;
-  if (masked) {
-    pairs_exact_count<FRACTION, THREADS, false, true, true>(job, pair, own, notes);
-  } else if (!dot) {
-    pairs_exact_count<FRACTION, THREADS, false, true, false>(job, pair, own, notes);
-  } else {
-#pragma unroll
-    for (int u = 0; u < PAIRS_EXACT_OWN; ++u) own[u] = pairs_exact_factor(own[u]);
-    if (far < limit)
-      pairs_exact_count<FRACTION, THREADS, true, false, false>(job, pair, own, notes);
-    else
-      pairs_exact_count<FRACTION, THREADS, true, true, false>(job, pair, own, notes);
+  unsigned images = pairs_exact_images(job, pair, ball, middle, wide_b, limit);
+#pragma unroll 1
+  for (; images != 0; images &= images - 1) {
+    const int image = __ffs((int)images) - 1;
+    const pairs_point shift = pairs_exact_shift(job.problem.box, image);
+    __syncwarp();
+    if (t % 32 == 0)
+      *pair.image = {image, {middle.x - shift.x, middle.y - shift.y, middle.z - shift.z}};
+    __syncwarp();
+    pairs_exact_moved<FRACTION>(job, pair, notes, wide_b, limit, masked);
   }
 }
 
-/* Adds the table to the results, and clears it. What is above is worked out at the end. */
-template <int THREADS>
+/* Adds the table to the results, and clears it: a warp takes a place with all its columns. What is
+ * above is worked out at the end. */
+template <int FRACTION, int THREADS>
 static __device__ __forceinline__ void pairs_exact_spill(const pairs_job &job, unsigned *table) {
-  const int bins = job.problem.bins;
+  constexpr int COLUMNS = pairs_exact_columns<FRACTION>(), TOGETHER = COLUMNS < 32 ? COLUMNS : 32;
+  const int bins = job.problem.bins, column = (int)threadIdx.x % TOGETHER;
   __syncthreads();
-  for (int place = (int)threadIdx.x; place < bins + 2; place += THREADS) {
-    if (table[place] != 0 && place <= bins)
-      pairs_add(job, (unsigned)(place > 0 ? place - 1 : bins + PAIRS_BELOW), table[place]);
-    table[place] = 0;
+  for (int place = (int)threadIdx.x / TOGETHER; place < bins + 2; place += THREADS / TOGETHER) {
+    unsigned sum = 0; /* of columns that settled notes may have taken below 0 */
+#pragma unroll
+    for (int k = column; k < COLUMNS; k += TOGETHER) {
+      sum += table[place * COLUMNS + k];
+      table[place * COLUMNS + k] = 0;
+    }
+    if (TOGETHER == 32)
+      for (int s = 16; s > 0; s /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, s);
+    if (sum != 0 && place <= bins && column == 0)
+      pairs_add(job, (unsigned)(place > 0 ? place - 1 : bins + PAIRS_BELOW), sum);
   }
   __syncthreads();
 }
@@ -404,43 +556,58 @@ static __global__ void __launch_bounds__(THREADS, THREADS > 128 ? 2 : 6)
     pairs_exact_kernel(pairs_job job, pairs_exact_plan plan) {
   RUNG_DYNAMIC_SHARED(float2, guide);
   __shared__ float4 b[PAIRS_EXACT_B];
-  __shared__ pairs_point middle;
+  __shared__ pairs_exact_image images[THREADS / 32];
   __shared__ unsigned counts[THREADS / 32];
   constexpr int TILE = THREADS * PAIRS_EXACT_OWN;
   unsigned *table = (unsigned *)(guide + plan.guide.cells);
-  unsigned short *noted = (unsigned short *)(table + job.problem.bins + 2);
+  const int places = (job.problem.bins + 2) * pairs_exact_columns<FRACTION>();
+  unsigned short *noted = (unsigned short *)(table + places);
   const pairs_exact_notes notes = {noted + threadIdx.x / 32 * PAIRS_EXACT_NOTES,
                                    &counts[threadIdx.x / 32]};
   pairs_exact_pair pair;
   pair.table = table;
+  pair.column = threadIdx.x % pairs_exact_columns<FRACTION>() * sizeof *table;
   pair.guide = guide;
-  pair.middle = &middle;
+  pair.image = &images[threadIdx.x / 32];
   pair.scale = plan.scale;
+  pair.slack = plan.slack;
   pair.shift = 23 - plan.guide.bits;
   pair.base = pairs_exact_base(plan.guide);
   const int64_t tile_a = blockIdx.x / (unsigned)plan.shares,
                 share = blockIdx.x % (unsigned)plan.shares;
+  pair.first_a = tile_a * TILE + threadIdx.x / 32 * (32 * PAIRS_EXACT_OWN) + threadIdx.x % 32;
+  pairs_exact_ball ball = {};
+  if (job.problem.box.space != PAIRS_OPEN)
+    ball = pairs_exact_ball_of(job, pair.first_a, plan.scale);
   if (FRACTION == 0)
     for (int cell = (int)threadIdx.x; cell < plan.guide.cells; cell += THREADS)
       guide[cell] = pairs_exact_cell(job, plan.guide, cell);
-  for (int place = (int)threadIdx.x; place < job.problem.bins + 2; place += THREADS)
-    table[place] = 0;
+  for (int place = (int)threadIdx.x; place < places; place += THREADS) table[place] = 0;
   if (threadIdx.x % 32 == 0) *notes.count = 0;
   __syncthreads();
   const int64_t first = job.problem.cross ? 0 : tile_a * (TILE / PAIRS_EXACT_B);
   int64_t counted = 0;
   for (int64_t tile_b = first + share; tile_b < plan.tiles_b; tile_b += plan.shares) {
-    pairs_exact_tiles<FRACTION, THREADS>(job, pair, b, notes, tile_a, tile_b);
+    pairs_exact_tiles<FRACTION, THREADS>(job, pair, b, notes, ball, tile_a, tile_b);
     counted += (int64_t)TILE * PAIRS_EXACT_B;
     if (counted < job.problem.flush) continue;
-    pairs_exact_spill<THREADS>(job, table);
+    pairs_exact_spill<FRACTION, THREADS>(job, table);
     counted = 0;
   }
-  pairs_exact_spill<THREADS>(job, table);
+  pairs_exact_spill<FRACTION, THREADS>(job, table);
 }
 
 /* ---- launching ---------------------------------------------------------------------------------
  */
+
+/* Places, differences and shifts are sums of parts of the cell's vectors: a few roundings of
+ * numbers a few times as large as all of these together. */
+static float pairs_exact_slack(const pairs_box &box, double scale) {
+  double all = 0;
+  if (box.space == PAIRS_OPEN) return 0;
+  for (int i = 0; i < 9; ++i) all += fabs(box.cell[i / 3][i % 3]);
+  return (float)(0x1p-47 * all * scale);
+}
 
 template <int FRACTION, int THREADS>
 static rung_status pairs_exact_run(const rung_task *task, const pairs_job &job,
@@ -453,6 +620,7 @@ static rung_status pairs_exact_run(const rung_task *task, const pairs_job &job,
                        &resident);
   plan.guide = way.guide;
   plan.scale = 1 / (FRACTION > 0 ? job.problem.width : job.problem.last);
+  plan.slack = pairs_exact_slack(job.problem.box, plan.scale);
   plan.tiles_a = (job.a.n + TILE - 1) / TILE;
   plan.tiles_b = (job.b.n + PAIRS_EXACT_B - 1) / PAIRS_EXACT_B;
   if (plan.tiles_a == 0 || plan.tiles_b == 0) return RUNG_OK;

@@ -8,7 +8,10 @@
 enum { PAIRS_EXACT_OWN = 4, PAIRS_EXACT_B = 256 };
 
 /* Notes that a warp has room for (exact32.cu), and what a block has in shared memory besides. */
-enum { PAIRS_EXACT_NOTES = 1024, PAIRS_EXACT_STATIC = PAIRS_EXACT_B * 16 + 64 };
+enum { PAIRS_EXACT_NOTES = 1024, PAIRS_EXACT_STATIC = PAIRS_EXACT_B * 16 + 16 * (32 + 4) };
+
+/* Counters of a bin, where bins are few. */
+enum { PAIRS_EXACT_COLUMNS = 64 };
 
 /* Of given edges a guide leads from the bits of a square, relative to that of the last edge, to its
  * place among them: 2^bits cells an octave, so many octaves below 1 and one above; what is less is
@@ -48,8 +51,10 @@ static inline pairs_exact_way pairs_exact_way_of(const pairs_problem *problem) {
   }
   /* Tables that leave room for few blocks are shared by larger ones. */
   way.threads = way.fraction > 9 || (way.fraction == 0 && bins < 1024) ? 128 : 512;
-  way.shared = (size_t)way.guide.cells * 2 * sizeof(float) + ((size_t)bins + 2) * sizeof(uint32_t) +
-               (size_t)(way.threads / 32) * PAIRS_EXACT_NOTES * sizeof(uint16_t);
+  way.shared =
+      (size_t)way.guide.cells * 2 * sizeof(float) +
+      ((size_t)bins + 2) * (way.fraction == 16 ? PAIRS_EXACT_COLUMNS : 1) * sizeof(uint32_t) +
+      (size_t)(way.threads / 32) * PAIRS_EXACT_NOTES * sizeof(uint16_t);
   return way;
 }
 

@@ -56,10 +56,9 @@ static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
   if (excluded > 0) atomicAdd(job.excluded, excluded);
 }
 
-/* Queues the counting of job.excluded; `memory` has the tally's bytes. */
+/* Queues the counting of job.excluded, which is clear; `memory` has the tally's bytes. */
 static inline rung_status pairs_count_excluded(const rung_task *task, const pairs_job &job,
                                                char *memory) {
-  RUNG_FILL_ON_DEVICE(task, job.excluded, 0, sizeof *job.excluded);
   if (!job.problem.excluding) return RUNG_OK;
   const pairs_tally room = pairs_tally_of(&job.problem);
   const pairs_tallied tally = {(unsigned long long *)(memory + room.numbers),

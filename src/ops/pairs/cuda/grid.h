@@ -51,11 +51,12 @@ static inline bool pairs_grid_cut(const pairs_problem *problem, pairs_grid *grid
 
 /* Where the arrays of a sorted set lie, in bytes from where its memory begins. */
 typedef struct pairs_sort_room {
+  size_t start;   /* (cells + 2) u32: where a key's points begin; at last n. It comes first, for it
+                     is cleared together with the bounds before it */
   size_t x, y, z; /* (n) f64: coordinates of places, sorted */
   size_t origin;  /* (n) i32: which points these were */
   size_t keys;    /* (n) u32, of points as they came */
   size_t ranks;   /* (n) u32: the how manieth of its key each is */
-  size_t start;   /* (cells + 2) u32: where a key's points begin; at last n */
   size_t sums;    /* of parts of `start`, while it is summed up */
   size_t bytes;
 } pairs_sort_room;
@@ -84,13 +85,13 @@ static inline size_t pairs_places_bytes(int64_t n) {
 static inline pairs_sort_room pairs_sort_room_of(int64_t n, const pairs_grid *grid) {
   pairs_sort_room room;
   size_t end = 0;
+  room.start = pairs_lay(&end, grid->count + 2, sizeof(uint32_t));
   room.x = pairs_lay(&end, n, sizeof(double));
   room.y = pairs_lay(&end, n, sizeof(double));
   room.z = pairs_lay(&end, n, sizeof(double));
   room.origin = pairs_lay(&end, n, sizeof(int32_t));
   room.keys = pairs_lay(&end, n, sizeof(uint32_t));
   room.ranks = pairs_lay(&end, n, sizeof(uint32_t));
-  room.start = pairs_lay(&end, grid->count + 2, sizeof(uint32_t));
   room.sums = pairs_lay(&end, pairs_sort_parts(grid), sizeof(uint32_t));
   room.bytes = end;
   return room;

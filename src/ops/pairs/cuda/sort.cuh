@@ -1,6 +1,7 @@
 /* Points brought to their places and sorted by cells, on the device: a kernel finds the bounds, one
  * counts the points of every cell, three sum the counts up, one puts the points where they belong.
- * Which of the points of one cell comes first is left to chance. */
+ * Few points are all done by one block. Which of the points of one cell comes first is left to
+ * chance. */
 #ifndef RUNG_PAIRS_CUDA_SORT_CUH
 #define RUNG_PAIRS_CUDA_SORT_CUH
 
@@ -8,12 +9,22 @@
 #include "ops/pairs/cuda/grid.h"
 #include "ops/pairs/cuda/set.cuh"
 
-/* Of all finite points, along each axis: numbers that rise as the coordinates do. */
+/* Of all finite points, along each axis: the greatest of numbers that fall (low), or rise, as the
+ * coordinates rise. All begin as 0. */
 typedef struct pairs_bounds {
   unsigned long long low[3], high[3];
   unsigned stray; /* a point was counted to another cell than that in which it lies */
 } pairs_bounds;
 static_assert(sizeof(pairs_bounds) <= PAIRS_BOUNDS_BYTES, "bounds have room");
+
+/* A set as it came, and the room for what becomes of it. */
+typedef struct pairs_sorting {
+  const void *points;
+  int64_t n;
+  double *x, *y, *z;
+  int *origin;
+  unsigned *keys, *ranks, *start;
+} pairs_sorting;
 
 /* ---- bounds ------------------------------------------------------------------------------------
  */
@@ -33,11 +44,11 @@ static __device__ __forceinline__ bool pairs_finite(pairs_point p) {
 
 static __device__ __forceinline__ void pairs_widen(unsigned long long range[2], double x) {
   const unsigned long long at = pairs_rising(x);
-  range[0] = min(range[0], at);
+  range[0] = max(range[0], ~at);
   range[1] = max(range[1], at);
 }
 
-/* The least of each thread's low and the greatest of its high. */
+/* The greatest of each thread's low and of its high. */
 static __device__ __forceinline__ void pairs_bound_axis(unsigned long long *shared,
                                                         const unsigned long long range[2],
                                                         unsigned long long *low,
@@ -48,14 +59,14 @@ static __device__ __forceinline__ void pairs_bound_axis(unsigned long long *shar
   __syncthreads();
   for (unsigned s = PAIRS_SET_BLOCK / 2; s > 0; s /= 2) {
     if (t < s) {
-      shared[t] = min(shared[t], shared[t + s]);
+      shared[t] = max(shared[t], shared[t + s]);
       shared[PAIRS_SET_BLOCK + t] =
           max(shared[PAIRS_SET_BLOCK + t], shared[PAIRS_SET_BLOCK + t + s]);
     }
     __syncthreads();
   }
   if (t == 0) {
-    atomicMin(low, shared[0]);
+    atomicMax(low, shared[0]);
     atomicMax(high, shared[PAIRS_SET_BLOCK]);
   }
   __syncthreads();
@@ -65,7 +76,7 @@ static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
     pairs_bounds_kernel(pairs_problem problem, const void *points, int64_t n,
                         pairs_bounds *bounds) {
   RUNG_DYNAMIC_SHARED(unsigned long long, shared);
-  unsigned long long range[3][2] = {{~0ull, 0}, {~0ull, 0}, {~0ull, 0}};
+  unsigned long long range[3][2] = {};
   const int64_t step = (int64_t)gridDim.x * blockDim.x;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
     const pairs_point p = pairs_place_of(&problem, points, i);
@@ -90,7 +101,7 @@ static __device__ __forceinline__ pairs_frame pairs_frame_of(const pairs_grid &g
                                                              const pairs_bounds *bounds) {
   pairs_frame frame;
   for (int i = 0; i < 3; ++i) {
-    frame.low[i] = pairs_of_rising(bounds->low[i]);
+    frame.low[i] = pairs_of_rising(~bounds->low[i]);
     const double extent = pairs_of_rising(bounds->high[i]) - frame.low[i];
     frame.scale[i] = extent > 0 ? grid.cells[i] / extent : 0;
   }
@@ -137,6 +148,17 @@ static __device__ __forceinline__ unsigned pairs_key_of(const pairs_grid &grid, 
   return key;
 }
 
+/* The key of a place; *stray: it is that of another cell. */
+static __device__ __forceinline__ unsigned pairs_find_key(const pairs_problem &problem,
+                                                          const pairs_grid &grid,
+                                                          const pairs_frame &frame, pairs_point p,
+                                                          bool *stray) {
+  int cell[3];
+  if (!pairs_finite(p)) return (unsigned)grid.count;
+  *stray = pairs_cell_of(problem, grid, frame, p, cell);
+  return pairs_key_of(grid, cell);
+}
+
 /* Counts the points of every key, and says which one of its key a point is. */
 static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
     pairs_keys_kernel(pairs_problem problem, pairs_grid grid, const void *points, int64_t n,
@@ -144,13 +166,10 @@ static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
   const pairs_frame frame = pairs_frame_of(grid, bounds);
   const int64_t step = (int64_t)gridDim.x * blockDim.x;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
-    const pairs_point p = pairs_place_of(&problem, points, i);
-    unsigned key = (unsigned)grid.count;
-    int cell[3];
-    if (pairs_finite(p)) {
-      if (pairs_cell_of(problem, grid, frame, p, cell)) atomicOr(&bounds->stray, 1u);
-      key = pairs_key_of(grid, cell);
-    }
+    bool stray = false;
+    const unsigned key =
+        pairs_find_key(problem, grid, frame, pairs_place_of(&problem, points, i), &stray);
+    if (stray) atomicOr(&bounds->stray, 1u);
     keys[i] = key;
     ranks[i] = atomicAdd(&count[key], 1u);
   }
@@ -234,36 +253,172 @@ static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
   }
 }
 
+/* ---- few points --------------------------------------------------------------------------------
+ */
+
+enum { PAIRS_FEW = 1 << 14, PAIRS_FEW_KEYS = 1 << 13, PAIRS_FEW_BLOCK = 1024 };
+
+static inline bool pairs_are_few(const pairs_problem *problem, const pairs_grid *grid) {
+  return problem->n + problem->m <= PAIRS_FEW && grid->count + 2 <= PAIRS_FEW_KEYS;
+}
+
+/* The sum of the values of the threads before the caller; `sums`: shared, one a warp. */
+static __device__ __forceinline__ unsigned pairs_few_before(unsigned *sums, unsigned value) {
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  unsigned with = value;
+  for (unsigned s = 1; s < 32; s *= 2) {
+    const unsigned other = __shfl_up_sync(0xffffffffu, with, s);
+    if (lane >= s) with += other;
+  }
+  __syncthreads();
+  if (lane == 31) sums[warp] = with;
+  __syncthreads();
+  unsigned before = with - value;
+  for (unsigned w = 0; w < warp; ++w) before += sums[w];
+  return before;
+}
+
+static __device__ __forceinline__ void pairs_few_bounds(const pairs_problem &problem,
+                                                        const pairs_sorting &set,
+                                                        pairs_bounds *bounds) {
+  unsigned long long range[3][2] = {};
+  for (int64_t i = threadIdx.x; i < set.n; i += PAIRS_FEW_BLOCK) {
+    const pairs_point p = pairs_place_of(&problem, set.points, i);
+    if (!pairs_finite(p)) continue;
+    pairs_widen(range[0], p.x);
+    pairs_widen(range[1], p.y);
+    pairs_widen(range[2], p.z);
+  }
+  for (int k = 0; k < 6; ++k) {
+    unsigned long long most = range[k / 2][k % 2];
+    for (int s = 16; s > 0; s /= 2) most = max(most, __shfl_xor_sync(0xffffffffu, most, s));
+    if (threadIdx.x % 32 == 0)
+      atomicMax(k % 2 == 0 ? &bounds->low[k / 2] : &bounds->high[k / 2], most);
+  }
+}
+
+/* `count` and `sums` are shared. */
+static __device__ __forceinline__ void pairs_few_sort(const pairs_problem &problem,
+                                                      const pairs_grid &grid,
+                                                      const pairs_sorting &set,
+                                                      pairs_bounds *bounds, unsigned *count,
+                                                      unsigned *sums) {
+  const int t = (int)threadIdx.x, all = (int)grid.count + 2;
+  const int each = (all + PAIRS_FEW_BLOCK - 1) / PAIRS_FEW_BLOCK;
+  const pairs_frame frame = pairs_frame_of(grid, bounds);
+  for (int k = t; k < all; k += PAIRS_FEW_BLOCK) count[k] = 0;
+  __syncthreads();
+  for (int64_t i = t; i < set.n; i += PAIRS_FEW_BLOCK) {
+    const pairs_point p = pairs_place_of(&problem, set.points, i);
+    bool stray = false;
+    const unsigned key = pairs_find_key(problem, grid, frame, p, &stray);
+    if (stray) atomicOr(&bounds->stray, 1u);
+    set.keys[i] = key;
+    set.ranks[i] = atomicAdd(&count[key], 1u);
+  }
+  __syncthreads();
+  unsigned own = 0;
+  for (int k = t * each; k < all && k < (t + 1) * each; ++k) own += count[k];
+  unsigned before = pairs_few_before(sums, own);
+  for (int k = t * each; k < all && k < (t + 1) * each; ++k) {
+    const unsigned here = count[k];
+    count[k] = before;
+    set.start[k] = before;
+    before += here;
+  }
+  __syncthreads();
+  for (int64_t i = t; i < set.n; i += PAIRS_FEW_BLOCK) {
+    const pairs_point p = pairs_place_of(&problem, set.points, i);
+    const unsigned to = count[set.keys[i]] + set.ranks[i];
+    set.x[to] = p.x;
+    set.y[to] = p.y;
+    set.z[to] = p.z;
+    set.origin[to] = (int)i;
+  }
+  __syncthreads();
+}
+
+/* One block. Dynamic shared memory: a counter a key. */
+static __global__ void __launch_bounds__(PAIRS_FEW_BLOCK)
+    pairs_few_kernel(pairs_problem problem, pairs_grid grid, pairs_sorting a, pairs_sorting b,
+                     bool bound, pairs_bounds *result) {
+  RUNG_DYNAMIC_SHARED(unsigned, count);
+  __shared__ unsigned sums[PAIRS_FEW_BLOCK / 32];
+  __shared__ pairs_bounds bounds;
+  if (threadIdx.x < 3) bounds.low[threadIdx.x] = bounds.high[threadIdx.x] = 0;
+  if (threadIdx.x == 0) bounds.stray = 0;
+  __syncthreads();
+#pragma unroll 1
+  for (int s = 0; bound && s < (problem.cross ? 2 : 1); ++s)
+    pairs_few_bounds(problem, s == 0 ? a : b, &bounds);
+  __syncthreads();
+#pragma unroll 1
+  for (int s = 0; s < (problem.cross ? 2 : 1); ++s)
+    pairs_few_sort(problem, grid, s == 0 ? a : b, &bounds, count, sums);
+  if (threadIdx.x == 0) *result = bounds;
+}
+
 /* ---- all of it ---------------------------------------------------------------------------------
  */
 
-static inline rung_status pairs_sort_set(const rung_task *task, const pairs_grid *grid,
-                                         const void *points, int64_t n, pairs_bounds *bounds,
-                                         char *memory, pairs_set *set) {
-  const pairs_problem *problem = (const pairs_problem *)task->problem;
+static inline pairs_sorting pairs_lay_set(const void *points, int64_t n, const pairs_grid *grid,
+                                          char *memory) {
   const pairs_sort_room room = pairs_sort_room_of(n, grid);
-  const unsigned blocks = pairs_blocks(task, n);
+  return {points,
+          n,
+          (double *)(memory + room.x),
+          (double *)(memory + room.y),
+          (double *)(memory + room.z),
+          (int *)(memory + room.origin),
+          (unsigned *)(memory + room.keys),
+          (unsigned *)(memory + room.ranks),
+          (unsigned *)(memory + room.start)};
+}
+
+static inline rung_status pairs_sort_set(const rung_task *task, const pairs_grid *grid,
+                                         const pairs_sorting &set, unsigned *sums,
+                                         pairs_bounds *bounds) {
+  const pairs_problem *problem = (const pairs_problem *)task->problem;
+  const unsigned blocks = pairs_blocks(task, set.n);
   const int64_t count = grid->count + 2;
   const unsigned parts = (unsigned)pairs_sort_parts(grid);
   const size_t shared = PAIRS_SET_BLOCK * sizeof(unsigned);
-  double *x = (double *)(memory + room.x), *y = (double *)(memory + room.y),
-         *z = (double *)(memory + room.z);
-  int *origin = (int *)(memory + room.origin);
-  unsigned *keys = (unsigned *)(memory + room.keys), *ranks = (unsigned *)(memory + room.ranks),
-           *start = (unsigned *)(memory + room.start), *sums = (unsigned *)(memory + room.sums);
-  RUNG_FILL_ON_DEVICE(task, start, 0, (size_t)count * sizeof(unsigned));
-  RUNG_LAUNCH(task, pairs_keys_kernel, blocks, PAIRS_SET_BLOCK, 0, *problem, *grid, points, n,
-              bounds, start, keys, ranks);
-  RUNG_LAUNCH(task, pairs_part_sums_kernel, parts, PAIRS_SET_BLOCK, shared, (const unsigned *)start,
-              count, sums);
+  RUNG_LAUNCH(task, pairs_keys_kernel, blocks, PAIRS_SET_BLOCK, 0, *problem, *grid, set.points,
+              set.n, bounds, set.start, set.keys, set.ranks);
+  RUNG_LAUNCH(task, pairs_part_sums_kernel, parts, PAIRS_SET_BLOCK, shared,
+              (const unsigned *)set.start, count, sums);
   RUNG_LAUNCH(task, pairs_sum_up_kernel, 1, PAIRS_SET_BLOCK, shared, sums, (int64_t)parts,
               (const unsigned *)NULL);
-  RUNG_LAUNCH(task, pairs_sum_up_kernel, parts, PAIRS_SET_BLOCK, shared, start, count,
+  RUNG_LAUNCH(task, pairs_sum_up_kernel, parts, PAIRS_SET_BLOCK, shared, set.start, count,
               (const unsigned *)sums);
-  RUNG_LAUNCH(task, pairs_scatter_kernel, blocks, PAIRS_SET_BLOCK, 0, *problem, points, n,
-              (const unsigned *)keys, (const unsigned *)ranks, (const unsigned *)start, x, y, z,
-              origin);
-  *set = {n, x, y, z, origin, start};
+  RUNG_LAUNCH(task, pairs_scatter_kernel, blocks, PAIRS_SET_BLOCK, 0, *problem, set.points, set.n,
+              (const unsigned *)set.keys, (const unsigned *)set.ranks, (const unsigned *)set.start,
+              set.x, set.y, set.z, set.origin);
+  return RUNG_OK;
+}
+
+/* Many points; `memory` begins with the bounds. */
+static inline rung_status pairs_sort_many(const rung_task *task, const pairs_grid *grid, bool bound,
+                                          char *memory, const pairs_sorting sets[2]) {
+  const pairs_problem *problem = (const pairs_problem *)task->problem;
+  pairs_bounds *wide = (pairs_bounds *)memory;
+  const int all = problem->cross ? 2 : 1;
+  memory += PAIRS_BOUNDS_BYTES;
+  RUNG_FILL_ON_DEVICE(task, wide, 0,
+                      PAIRS_BOUNDS_BYTES + (size_t)(grid->count + 2) * sizeof(unsigned));
+  if (all == 2)
+    RUNG_FILL_ON_DEVICE(task, sets[1].start, 0, (size_t)(grid->count + 2) * sizeof(unsigned));
+  for (int s = 0; bound && s < all; ++s)
+    RUNG_LAUNCH(task, pairs_bounds_kernel, pairs_blocks(task, sets[s].n), PAIRS_SET_BLOCK,
+                2 * PAIRS_SET_BLOCK * sizeof(unsigned long long), *problem, sets[s].points,
+                sets[s].n, wide);
+  for (int s = 0; s < all; ++s) {
+    const pairs_sort_room room = pairs_sort_room_of(sets[s].n, grid);
+    const rung_status status =
+        pairs_sort_set(task, grid, sets[s], (unsigned *)(memory + room.sums), wide);
+    if (status != RUNG_OK) return status;
+    memory += room.bytes;
+  }
   return RUNG_OK;
 }
 
@@ -272,27 +427,25 @@ static inline rung_status pairs_sort_set(const rung_task *task, const pairs_grid
 static inline rung_status pairs_sort(const rung_task *task, const pairs_grid *grid, char *memory,
                                      pairs_set *a, pairs_set *b, const pairs_bounds **bounds) {
   const pairs_problem *problem = (const pairs_problem *)task->problem;
-  pairs_bounds *wide = (pairs_bounds *)memory;
-  const void *points[2] = {task->arrays[PAIRS_A].data, task->arrays[PAIRS_B].data};
-  const int64_t counts[2] = {problem->n, problem->m};
-  pairs_set *sets[2] = {a, b};
-  memory += PAIRS_BOUNDS_BYTES;
-  RUNG_FILL_ON_DEVICE(task, wide->low, 0xFF, sizeof wide->low);
-  RUNG_FILL_ON_DEVICE(task, wide->high, 0, sizeof *wide - offsetof(pairs_bounds, high));
   /* A cut-off's cells in a box are its own: nobody needs bounds. */
   const bool bound = grid->morton || problem->box.space == PAIRS_OPEN;
-  for (int s = 0; s < (!bound ? 0 : problem->cross ? 2 : 1); ++s)
-    RUNG_LAUNCH(task, pairs_bounds_kernel, pairs_blocks(task, counts[s]), PAIRS_SET_BLOCK,
-                2 * PAIRS_SET_BLOCK * sizeof(unsigned long long), *problem, points[s], counts[s],
-                wide);
-  for (int s = 0; s < (problem->cross ? 2 : 1); ++s) {
-    const rung_status status =
-        pairs_sort_set(task, grid, points[s], counts[s], wide, memory, sets[s]);
+  char *room = memory + PAIRS_BOUNDS_BYTES;
+  pairs_sorting sets[2];
+  pairs_set *sorted[2] = {a, b};
+  sets[0] = sets[1] = pairs_lay_set(task->arrays[PAIRS_A].data, problem->n, grid, room);
+  room += pairs_sort_room_of(problem->n, grid).bytes;
+  if (problem->cross) sets[1] = pairs_lay_set(task->arrays[PAIRS_B].data, problem->m, grid, room);
+  if (pairs_are_few(problem, grid)) {
+    RUNG_LAUNCH(task, pairs_few_kernel, 1, PAIRS_FEW_BLOCK,
+                (size_t)(grid->count + 2) * sizeof(unsigned), *problem, *grid, sets[0], sets[1],
+                bound, (pairs_bounds *)memory);
+  } else {
+    const rung_status status = pairs_sort_many(task, grid, bound, memory, sets);
     if (status != RUNG_OK) return status;
-    memory += pairs_sort_room_of(counts[s], grid).bytes;
   }
-  if (!problem->cross) *b = *a;
-  *bounds = wide;
+  for (int s = 0; s < 2; ++s)
+    *sorted[s] = {sets[s].n, sets[s].x, sets[s].y, sets[s].z, sets[s].origin, sets[s].start};
+  *bounds = (const pairs_bounds *)memory;
   return RUNG_OK;
 }
 

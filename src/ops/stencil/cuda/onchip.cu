@@ -14,7 +14,8 @@
 #include "ops/reduce/cuda/sum.cuh"
 #include "ops/stencil/cuda/stencil.cuh"
 
-/* A block's numbers, the same for all its threads. */
+/* A block's numbers, the same for all its threads. What a block takes at a time is called a row: it
+ * is one, or a tile of one. */
 template <typename T>
 struct onchip_job {
   stencil_numbers<T> s;
@@ -26,9 +27,25 @@ struct onchip_job {
   int64_t out_stride;
   T *means; /* NULL: not wanted */
   int64_t means_stride;
+  stencil_tiles tiles;
   int columns, fixed, slack; /* slack = threads * C - columns */
   bool moving;               /* what stands outside is looked up at every step */
 };
+
+/* What a block takes as number i: where it begins in the grid, and which of its columns go out. */
+struct onchip_place {
+  int64_t row, column;
+  int low, high;
+};
+
+template <typename T>
+static __device__ inline onchip_place onchip_place_of(const onchip_job<T> &job, int64_t i) {
+  const stencil_tiles &tiles = job.tiles;
+  if (tiles.count == 0) return {i, 0, 0, job.columns};
+  const int64_t row = i / tiles.count, wanted = tiles.first + (i - row * tiles.count) * tiles.apart,
+                column = wanted < tiles.last ? wanted : tiles.last;
+  return {row, column, (int)(wanted - column) + tiles.halo, job.columns - tiles.halo};
+}
 
 /* What a thread shows its neighbours: its first and its last R columns. */
 template <typename T, int R>
@@ -188,13 +205,14 @@ template <typename T, int C>
 static __device__ inline void onchip_fetch(const onchip_job<T> &job, int64_t i, int warp_base,
                                            T *row) {
   const int first = warp_base + threadIdx.x % 32;
-  const T *from = job.in + i * job.in_stride;
+  const onchip_place place = onchip_place_of(job, i);
+  const T *from = job.in + place.row * job.in_stride + place.column;
 #pragma unroll 6
   for (int c = 0; c < C; c++) {
     const int j = first + c * 32;
     if (j < 0) continue;
     if (job.start.own)
-      row[j] = (T)stencil_own_start(job.start, i, j, job.columns);
+      row[j] = (T)stencil_own_start(job.start, place.row, place.column + j, job.s.columns);
     else
       rung_copy_async(row + j, from + j);
   }
@@ -216,10 +234,25 @@ static __device__ inline void onchip_trade(onchip_columns<T, R, C> &my, T *row) 
   __syncwarp();
 }
 
+/* The warp's part of what is in shared memory, of row i, goes out in whole sectors. */
+template <typename T, int C>
+static __device__ inline void onchip_put(const onchip_job<T> &job, int64_t i, int warp_base,
+                                         const T *row) {
+  const int first = warp_base + threadIdx.x % 32;
+  const onchip_place place = onchip_place_of(job, i);
+  T *to = job.out + place.row * job.out_stride + place.column;
+#pragma unroll 6
+  for (int c = 0; c < C; c++) {
+    const int j = first + c * 32;
+    if (j >= place.low && j < place.high) to[j] = row[j];
+  }
+}
+
 /* in, out: (rows, columns); means: (rows). The grid is any number of blocks, the block any whole
- * number of warps with 0 <= blockDim.x * C - columns. */
+ * number of warps with 0 <= blockDim.x * C - columns. `count`: rows, or tiles in all. */
 template <typename T, int R, bool Snug, int C, int Threads, int Blocks>
-__global__ void __launch_bounds__(Threads, Blocks) onchip_rows(const onchip_job<T> job) {
+__global__ void __launch_bounds__(Threads, Blocks)
+    onchip_rows(const onchip_job<T> job, const int64_t count) {
   RUNG_DYNAMIC_SHARED(T, row);
   const int lane = threadIdx.x % 32;
   onchip_shown<T, R> *shown = reinterpret_cast<onchip_shown<T, R> *>(row + blockDim.x * C);
@@ -236,18 +269,13 @@ __global__ void __launch_bounds__(Threads, Blocks) onchip_rows(const onchip_job<
   int64_t i = blockIdx.x;
   onchip_fetch<T, C>(job, i, my.warp_base, row);
   onchip_trade(my, row);
-  if (i + gridDim.x < job.s.rows) onchip_fetch<T, C>(job, i + gridDim.x, my.warp_base, row);
-  for (; i < job.s.rows; i += gridDim.x) {
+  if (i + gridDim.x < count) onchip_fetch<T, C>(job, i + gridDim.x, my.warp_base, row);
+  for (; i < count; i += gridDim.x) {
     __syncthreads(); /* the row before is done with what was shown */
     if (Snug || !job.moving) onchip_set_ends(job, my, shown);
     onchip_steps<Snug>(job, my, shown, &ends);
     onchip_trade(my, row);
-    T *to = job.out + i * job.out_stride;
-#pragma unroll 6
-    for (int c = 0; c < C; c++) {
-      const int j = my.warp_base + lane + c * 32;
-      if (j >= 0) to[j] = row[j];
-    }
+    onchip_put<T, C>(job, i, my.warp_base, row);
     if (job.means != NULL) {
       __syncthreads();
       const T sum = reduce_block_sum<T>(row, job.columns, fold);
@@ -255,19 +283,32 @@ __global__ void __launch_bounds__(Threads, Blocks) onchip_rows(const onchip_job<
       __syncthreads();
     }
     __syncwarp();
-    if (i + 2 * (int64_t)gridDim.x < job.s.rows)
+    if (i + 2 * (int64_t)gridDim.x < count)
       onchip_fetch<T, C>(job, i + 2 * (int64_t)gridDim.x, my.warp_base, row);
   }
 }
 
-/* A block of `Threads` threads at most, `Blocks` of which a multiprocessor is to have registers
- * for. */
+/* Queues a kernel on a block that holds a row: of at most `Threads` threads, `Blocks` of which a
+ * multiprocessor is to have registers for. */
 template <typename T, int R, bool Snug, int C, int Threads, int Blocks>
-static rung_status launch_shape(const rung_task *task) {
+static rung_status launch(const rung_task *task, const onchip_job<T> &job, int64_t count,
+                          size_t shared) {
+  const int threads = (job.columns + job.slack) / C;
+  int resident = 0;
+  RUNG_ALLOW_SHARED(task, (onchip_rows<T, R, Snug, C, Threads, Blocks>), shared);
+  RUNG_RESIDENT_BLOCKS(task, (onchip_rows<T, R, Snug, C, Threads, Blocks>), threads, shared,
+                       &resident);
+  const int64_t most = (int64_t)task->device->processors * resident;
+  const unsigned blocks = (unsigned)(count < most ? count : most);
+  RUNG_LAUNCH(task, (onchip_rows<T, R, Snug, C, Threads, Blocks>), blocks, threads, shared, job,
+              count);
+  return RUNG_OK;
+}
+
+template <typename T>
+static onchip_job<T> job_of(const rung_task *task, int columns) {
   const stencil_problem *p = (const stencil_problem *)task->problem;
   const rung_view *in = &task->arrays[STENCIL_IN], *out = &task->arrays[STENCIL_OUT];
-  const rung_view *means = &task->arrays[STENCIL_MEANS];
-  const int threads = stencil_onchip_shape_of(p).threads;
   onchip_job<T> job = {};
   job.s = stencil_numbers_of<T>(p, true);
   job.start = p->start;
@@ -276,54 +317,87 @@ static rung_status launch_shape(const rung_task *task) {
   job.in_stride = in->stride[0];
   job.out = (T *)out->data;
   job.out_stride = out->stride[0];
+  job.columns = columns;
+  return job;
+}
+
+/* ---- whole rows ----------------------------------------------------------------------------- */
+
+template <typename T, int R, bool Snug, int C, int Threads, int Blocks>
+static rung_status launch_rows(const rung_task *task) {
+  const stencil_problem *p = (const stencil_problem *)task->problem;
+  const rung_view *means = &task->arrays[STENCIL_MEANS];
+  const int threads = stencil_onchip_shape_of(p).threads;
+  onchip_job<T> job = job_of<T>(task, (int)p->columns);
   job.means = means->count ? (T *)means->data : NULL;
   job.means_stride = means->stride[0];
-  job.columns = (int)p->columns;
   job.fixed = (int)p->fixed;
   job.slack = threads * C - job.columns;
   job.moving = stencil_onchip_moves(p);
-  const size_t shared = stencil_onchip_shared(p, C, threads, means->count != 0);
-  int resident = 0;
-  RUNG_ALLOW_SHARED(task, (onchip_rows<T, R, Snug, C, Threads, Blocks>), shared);
-  RUNG_RESIDENT_BLOCKS(task, (onchip_rows<T, R, Snug, C, Threads, Blocks>), threads, shared,
-                       &resident);
-  const int64_t most = (int64_t)task->device->processors * resident;
-  const unsigned blocks = (unsigned)(p->rows < most ? p->rows : most);
-  RUNG_LAUNCH(task, (onchip_rows<T, R, Snug, C, Threads, Blocks>), blocks, threads, shared, job);
-  return RUNG_OK;
+  return launch<T, R, Snug, C, Threads, Blocks>(
+      task, job, p->rows, stencil_onchip_shared(p, C, threads, means->count != 0));
 }
 
 template <int R>
-static rung_status run_f32(const rung_task *task, stencil_onchip_shape shape) {
-  if (shape.columns == 8) return launch_shape<float, R, false, 8, 256, 4>(task);
-  if (shape.snug) return launch_shape<float, R, true, 60, 256, 2>(task);
-  if (shape.most_threads == 512) return launch_shape<float, R, false, 30, 512, 2>(task);
-  return launch_shape<float, R, false, 30, 1024, 1>(task);
+static rung_status rows_f32(const rung_task *task, stencil_onchip_shape shape) {
+  if (shape.columns == 8) return launch_rows<float, R, false, 8, 256, 4>(task);
+  if (shape.snug) return launch_rows<float, R, true, 60, 256, 2>(task);
+  if (shape.most_threads == 512) return launch_rows<float, R, false, 30, 512, 2>(task);
+  return launch_rows<float, R, false, 30, 1024, 1>(task);
 }
 
 template <int R>
-static rung_status run_f64(const rung_task *task, stencil_onchip_shape shape) {
-  if (shape.columns == 8) return launch_shape<double, R, false, 8, 256, 4>(task);
-  if (shape.snug) return launch_shape<double, R, true, 30, 512, 1>(task);
-  return launch_shape<double, R, false, 16, 1024, 1>(task);
+static rung_status rows_f64(const rung_task *task, stencil_onchip_shape shape) {
+  if (shape.columns == 8) return launch_rows<double, R, false, 8, 256, 4>(task);
+  if (shape.snug) return launch_rows<double, R, true, 30, 512, 1>(task);
+  return launch_rows<double, R, false, 16, 1024, 1>(task);
 }
 
 template <int R>
-static rung_status run(const rung_task *task) {
+static rung_status rows(const rung_task *task) {
   const stencil_problem *p = (const stencil_problem *)task->problem;
   const stencil_onchip_shape shape = stencil_onchip_shape_of(p);
-  return p->dtype == RUNG_F32 ? run_f32<R>(task, shape) : run_f64<R>(task, shape);
+  return p->dtype == RUNG_F32 ? rows_f32<R>(task, shape) : rows_f64<R>(task, shape);
 }
 
 extern "C" rung_status RUNG_ENTRY(stencil_onchip)(const rung_task *task) {
   switch (((const stencil_problem *)task->problem)->radius) {
     case 1:
-      return run<1>(task);
+      return rows<1>(task);
     case 2:
-      return run<2>(task);
+      return rows<2>(task);
     case 3:
-      return run<3>(task);
+      return rows<3>(task);
     default:
-      return run<4>(task);
+      return rows<4>(task);
   }
+}
+
+/* ---- tiles of rows -------------------------------------------------------------------------- */
+
+/* Nothing stands beyond a tile: what a step spoils there is in its halos. */
+template <typename T, int R, int C, int Threads, int Blocks>
+static rung_status launch_tiles(const rung_task *task, const stencil_tiles &tiles) {
+  const stencil_problem *p = (const stencil_problem *)task->problem;
+  onchip_job<T> job = job_of<T>(task, tiles.threads * C);
+  job.tiles = tiles;
+  return launch<T, R, true, C, Threads, Blocks>(task, job, p->rows * tiles.count,
+                                                stencil_onchip_shared(p, C, tiles.threads, false));
+}
+
+template <int R>
+static rung_status tiles_of(const rung_task *task, const stencil_tiles &tiles) {
+  const stencil_problem *p = (const stencil_problem *)task->problem;
+  if (p->dtype == RUNG_F64) return launch_tiles<double, R, 30, 512, 1>(task, tiles);
+  if constexpr (R <= STENCIL_ONCHIP_RADIUS)
+    return launch_tiles<float, R, 60, 256, 2>(task, tiles);
+  else
+    return launch_tiles<float, R, 30, 512, 2>(task, tiles);
+}
+
+extern "C" rung_status RUNG_ENTRY(stencil_onchip_tiles)(const rung_task *task,
+                                                        const stencil_tiles *tiles) {
+#define TILES_OF(r) return tiles_of<r>(task, *tiles)
+  STENCIL_BY_RADIUS(((const stencil_problem *)task->problem)->radius, TILES_OF)
+#undef TILES_OF
 }

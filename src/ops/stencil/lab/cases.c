@@ -60,6 +60,10 @@ static const char *const verify_lines[] = {
     "n=19 m=1700 p=64 rows=own means=1",
     "n=4 m=9000 p=101 preset=2025 rows=own type=f64",
     "n=17 m=1600 p=33 rows=special",
+    "n=2 m=9000 p=70 radius=8 fixed=0 edge=wrap",
+    "n=2 m=12000 p=260 fixed=700 edge=nearest type=f64",
+    "n=2 m=9001 p=61 radius=5 fixed=3 edge=mirror means=1",
+    "n=9 m=7001 p=40 radius=3 fixed=0 edge=constant rows=special",
     NULL,
 };
 
