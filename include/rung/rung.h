@@ -144,7 +144,9 @@ RUNG_API const char *rung_last_error(const rung_context *context);
 /* How a single call is to be run. NULL or all zero: the best canonical rung. */
 typedef enum rung_math {
   RUNG_MATH_STRICT = 0, /* the same bits everywhere */
-  RUNG_MATH_FAST = 1    /* faster arithmetic within the error bound the operation states */
+  RUNG_MATH_FAST = 1,   /* faster arithmetic within the error bound the operation states */
+  RUNG_MATH_FIXED = 2   /* of rung_matmul(): fixed point, whose sums are not rounded; the same bits
+                           everywhere, others than those of RUNG_MATH_STRICT */
 } rung_math;
 
 typedef struct rung_call {
@@ -153,6 +155,7 @@ typedef struct rung_call {
   int block;        /* threads per block, 1 ... 1024; 0: the rung's own. Rungs that choose their
                        block themselves, and those of the CPU, take no notice of it. */
   rung_math math;
+  int bits;         /* of RUNG_MATH_FIXED, 8 ... 31; 0: 31. Else 0 */
   void *stream;     /* NULL: the context's. Else the caller's cudaStream_t of the context's device,
                        as in rung_options, which need not outlive its work: the call runs on it,
                        after all that the context did before, and before all that it does later,

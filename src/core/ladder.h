@@ -114,6 +114,8 @@ typedef struct rung_operation {
   /* What decides which rung is the fastest for a job, as words: its types and variants, and its
    * extents by their power of two, "sum f32 outer=1 n=2^20 inner=1". NULL: nothing is known. */
   void (*class_of)(const void *problem, char text[RUNG_CLASS]);
+  bool fixed; /* takes RUNG_MATH_FIXED, whose jobs have floats as elements and whole numbers as
+                 sums: so rungs are told apart by their types */
 } rung_operation;
 
 #ifdef __cplusplus

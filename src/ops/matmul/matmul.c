@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "core/call.h"
 #include "core/plan.h"
 #include "ops/matmul/small.h"
 
@@ -231,15 +232,17 @@ static void set_axes(const form *f, const matmul_problem *problem, rung_job *job
 }
 
 static rung_status run(rung_context *context, const form *f, double alpha, double beta,
-                       rung_call *call) {
+                       const rung_call *known, rung_call *call) {
+  const bool fixed = known->math == RUNG_MATH_FIXED;
+  const int bits = known->bits != 0 ? known->bits : MATMUL_BITS;
   matmul_problem problem;
   const int64_t m = extent(&f->c, 1), n = extent(&f->c, 0);
   const int64_t k = f->a_turned ? extent(&f->a, 1) : extent(&f->a, 0);
   int64_t shape[4] = {1, m, n, k};
   for (int d = 0; d < f->batch_axes; d++) shape[0] *= f->batch[d];
-  const rung_types types = matmul_types_of(f->a.dtype, f->c.dtype);
+  const rung_types types = matmul_types_of(f->a.dtype, f->c.dtype, fixed);
   const rung_status status =
-      matmul_problem_of(&context->error, types, shape, alpha, beta, &problem);
+      matmul_problem_of(&context->error, types, shape, alpha, beta, bits, &problem);
   if (status != RUNG_OK) return status;
   problem.a_turned = f->a_turned;
   problem.b_turned = f->b_turned;
@@ -264,9 +267,12 @@ static rung_status matmul(rung_context *context, double alpha, const DLTensor *a
                           double beta, DLTensor *c, rung_call *call) {
   rung_status status;
   rung_error *error = &context->error;
+  rung_call known;
   form f = {.batch_axes = 0};
   rung_view *left = &f.a, *right = &f.b, *to = &f.c;
-  if ((status = view_matrix(error, "a", a, MATMUL_DTYPES, left)) != RUNG_OK ||
+  if ((status = rung_call_read(error, call, &known)) != RUNG_OK) return status;
+  const unsigned taken = known.math == RUNG_MATH_FIXED ? MATMUL_FIXED_DTYPES : MATMUL_DTYPES;
+  if ((status = view_matrix(error, "a", a, taken, left)) != RUNG_OK ||
       (status = view_matrix(error, "b", b, RUNG_TYPE(left->dtype), right)) != RUNG_OK)
     return status;
   const int ndim = left->ndim > right->ndim ? left->ndim : right->ndim;
@@ -280,7 +286,7 @@ static rung_status matmul(rung_context *context, double alpha, const DLTensor *a
       (status = rung_refuse_overlap(error, "c", to, "b", right, false)) != RUNG_OK)
     return status;
   status = find_form(error, &f);
-  return status != RUNG_OK ? status : run(context, &f, alpha, beta, call);
+  return status != RUNG_OK ? status : run(context, &f, alpha, beta, &known, call);
 }
 
 rung_status rung_matmul(rung_context *context, double alpha, const DLTensor *a, const DLTensor *b,
