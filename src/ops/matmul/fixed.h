@@ -3,6 +3,8 @@
 #ifndef RUNG_MATMUL_FIXED_H
 #define RUNG_MATMUL_FIXED_H
 
+#include <math.h>
+
 #include "core/half.h"
 #include "ops/matmul/matmul.h"
 
@@ -130,6 +132,16 @@ RUNG_ANYWHERE float matmul_rounded(int64_t sum, int power) {
   }
   const double x = (double)(int64_t)magnitude * matmul_power(power);
   return (float)(sum < 0 ? -x : x);
+}
+
+/* The same of two powers' product, where a sum has at most 53 digits: as it has for k up to
+ * MATMUL_SHORT_K. matmul_line_power() of a line without a scale is a NaN, as are then its t. */
+enum { MATMUL_SHORT_K = 1 << 16 };
+RUNG_ANYWHERE double matmul_line_power(uint32_t largest, int up) {
+  return largest < MATMUL_NO_SCALE ? matmul_power(matmul_exponent(largest) + up) : NAN;
+}
+RUNG_ANYWHERE float matmul_short_t(int64_t sum, double a_power, double b_power) {
+  return (float)((double)sum * a_power * b_power);
 }
 
 /* What the contract calls t. */

@@ -14,6 +14,7 @@ RUNG_CPU_DECLARE(matmul_blocked);
 RUNG_CPU_DECLARE(matmul_packed);
 RUNG_CPU_DECLARE(matmul_threads);
 RUNG_CPU_DECLARE(matmul_digits);
+RUNG_CPU_DECLARE(matmul_packed_digits);
 
 /* ---- scratch ----------------------------------------------------------------------------------
  */
@@ -43,6 +44,20 @@ static size_t turned_scratch(const rung_task *task) {
 
 static size_t planes_scratch(const rung_task *task) {
   return matmul_planes_of(task).bytes;
+}
+
+/* How digits are packed depends on the instructions there are. */
+typedef size_t scratch_of(const rung_task *task);
+#if defined(__x86_64__)
+scratch_of matmul_packed_digits_scratch_baseline, matmul_packed_digits_scratch_avx2,
+    matmul_packed_digits_scratch_avx512;
+#else
+scratch_of matmul_packed_digits_scratch_baseline;
+#endif
+
+static size_t packed_digits_scratch(const rung_task *task) {
+  static scratch_of *const entries[RUNG_ISAS] = RUNG_CPU_ENTRIES(matmul_packed_digits_scratch);
+  return entries[task->device->isa](task);
 }
 
 static size_t copies_of(const rung_task *task, const matmul_mode *mode) {
@@ -177,6 +192,9 @@ static rung_row rows[] = {
     {ON_CPU, .name = "digits", .types = FIXED_TYPES, .scratch_bytes = planes_scratch,
      .idea = "fixed point, the textbook: digits of 8 bits, for every element their products over k",
      .launch = RUNG_CPU_ENTRIES(matmul_digits)},
+    {ON_CPU, .name = "packed-digits", .types = FIXED_TYPES, .scratch_bytes = packed_digits_scratch,
+     .idea = "fixed point on all cores: whole-number sums in registers, from packed digits",
+     .launch = RUNG_CPU_ENTRIES(matmul_packed_digits)},
     {ON_GPU, .name = "naive", .types = ALL_TYPES, .blocks = element_blocks,
      .idea = "the textbook: a thread an element"},
     {ON_GPU, .name = "tiled", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .blocks = square_blocks,

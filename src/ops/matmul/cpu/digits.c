@@ -14,7 +14,9 @@ static void make_planes(const operand *of, const matmul_problem *p, int64_t pitc
   const int digits = matmul_digits_of(p->bits);
   uint32_t words[MATMUL_CHUNK];
   for (int64_t i = 0; i < of->lines.lines; i++) {
-    of->largest[i] = matmul_largest_of(&of->lines, i);
+    of->largest[i] = 0;
+    for (int64_t l = 0; l < p->k; l += MATMUL_CHUNK)
+      of->largest[i] = matmul_largest_chunk(&of->lines, i, l, of->largest[i]);
     const matmul_scale scale = matmul_scale_of(of->largest[i], p->bits);
     for (int64_t l = 0; l < pitch; l += MATMUL_CHUNK) {
       const int64_t in = l < p->k ? l : p->k; /* beyond k there are zeros */

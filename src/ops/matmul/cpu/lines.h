@@ -37,17 +37,19 @@ static inline void matmul_load_chunk(const matmul_lines *of, int64_t line, int64
       to[i] = rung_half_to_f32(half[i * step], of->dtype == RUNG_BF16);
 }
 
-/* The largest magnitude's bits. */
-static inline uint32_t matmul_largest_of(const matmul_lines *of, int64_t line) {
+static inline int64_t matmul_chunk_of(const matmul_lines *of, int64_t l) {
+  return of->k - l < MATMUL_CHUNK ? of->k - l : MATMUL_CHUNK;
+}
+
+/* The largest magnitude's bits, of the elements from l on and of what is the largest so far. */
+static inline uint32_t matmul_largest_chunk(const matmul_lines *of, int64_t line, int64_t l,
+                                            uint32_t largest) {
   float x[MATMUL_CHUNK];
-  uint32_t largest = 0;
-  for (int64_t l = 0; l < of->k; l += MATMUL_CHUNK) {
-    const int64_t count = of->k - l < MATMUL_CHUNK ? of->k - l : MATMUL_CHUNK;
-    matmul_load_chunk(of, line, l, count, x);
-    for (int64_t i = 0; i < count; i++) {
-      const uint32_t magnitude = matmul_magnitude(x[i]);
-      largest = magnitude > largest ? magnitude : largest;
-    }
+  const int64_t count = matmul_chunk_of(of, l);
+  matmul_load_chunk(of, line, l, count, x);
+  for (int64_t i = 0; i < count; i++) {
+    const uint32_t magnitude = matmul_magnitude(x[i]);
+    largest = magnitude > largest ? magnitude : largest;
   }
   return largest;
 }
@@ -57,7 +59,7 @@ static inline void matmul_digits_chunk(const matmul_lines *of, int64_t line, int
                                        matmul_scale scale, int digits,
                                        uint32_t words[MATMUL_CHUNK]) {
   float x[MATMUL_CHUNK] = {0};
-  matmul_load_chunk(of, line, l, of->k - l < MATMUL_CHUNK ? of->k - l : MATMUL_CHUNK, x);
+  matmul_load_chunk(of, line, l, matmul_chunk_of(of, l), x);
   for (int i = 0; i < MATMUL_CHUNK; i++)
     words[i] = matmul_digits(matmul_whole(x[i], scale), digits);
 }
