@@ -234,7 +234,8 @@ typedef struct rung_ladder_info {
   const char *idea;  /* the one change against the rung below */
   const char *on;    /* "cpu" or "gpu" */
   const char *order; /* of arithmetic: "canonical": the contract's bits; "textbook": another, for
-                        the lesson; "fast": allowed by RUNG_MATH_FAST alone */
+                        the lesson; "fast": allowed by RUNG_MATH_FAST alone; "fixed": the bits of
+                        RUNG_MATH_FIXED, which alone asks for it */
   const char *hardware;    /* NULL, or what it needs that the simulator lacks */
   char types[96];          /* element types: "f32 f64" */
   int capability;          /* the least compute capability; 0 on the CPU */
@@ -473,6 +474,18 @@ RUNG_API rung_status rung_scan(rung_context *context, rung_reduction what, const
  * bf16, tf32x3, and 0 where nothing is rounded; sums that overflow, and what is no number, are in
  * docs/NUMERICS.md. Elsewhere, and of f64 and i8, it changes nothing.
  *
+ * RUNG_MATH_FIXED, of f32, f16 and bf16: sums in fixed point, without any rounding, so that every
+ * device, rung and cut of k gives the same bits. With 2^e the least power of two above the largest
+ * magnitude of a row of A, 2^f that of a column of B, and b = call->bits, elements are rounded to
+ * multiples of 2^(e - b + 1) and 2^(f - b + 1), ties to even; their products, but for the least
+ * digits of them, are added up in 64 bits, and the sum is t, rounded once. docs/NUMERICS.md states
+ * the digits. Against the exact sum, with L = 2^-28.4 for b >= 24, 2^-20.9 for 16 ... 23 and 2^-14
+ * below, t is off by at most
+ *     sum over l of (|A| 2^(f - b) + |B| 2^(e - b) + 2^(e + f - 2b)) + k L 2^(e + f)
+ * and its rounding: what is small beside the largest of its row or column is lost, which a chain of
+ * floats keeps (docs/FIXED.md says for whom this is). A row or column with a NaN or an infinity
+ * makes NaNs of its results. k is at most 2^26.
+ *
  * a:     (..., m, k): f32, f64, f16, bf16 or i8; 2 to 8 dimensions.
  * b:     (..., k, n), a's dtype. A transposed matrix is a matter of strides.
  * c:     (..., m, n), as many dimensions as the one of a and b with more. Its dtype is f32, f64 and
@@ -483,7 +496,7 @@ RUNG_API rung_status rung_scan(rung_context *context, rung_reduction what, const
  *        -2^31 to 2^32 - 1.
  *
  * Status besides those of every call: BAD_SHAPE (extents that do not fit, which the sentence
- * names), BAD_DTYPE, BAD_ARGUMENT (alpha, beta), OVERLAP, TOO_LARGE. */
+ * names), BAD_DTYPE, BAD_ARGUMENT (alpha, beta, bits), OVERLAP, TOO_LARGE (k, in fixed point). */
 RUNG_API rung_status rung_matmul(rung_context *context, double alpha, const DLTensor *a,
                                  const DLTensor *b, double beta, DLTensor *c, rung_call *call);
 

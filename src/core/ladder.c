@@ -128,19 +128,23 @@ rung_status rung_row_available(const rung_row *row, const rung_device *device, r
   return RUNG_OK;
 }
 
+bool rung_row_fixed(const rung_row *row) {
+  const unsigned floats = RUNG_SINGLE_DOUBLE | RUNG_HALVES;
+  return (row->types.in & floats) != 0 && row->types.accumulate == RUNG_TYPE(RUNG_I64);
+}
+
 /* Whether the row's sets hold the job's types; where not, `why`. */
 static bool takes_types(const rung_row *row, rung_types types, char why[RUNG_REASON]) {
   const rung_dtype asked[] = {types.in, types.accumulate, types.out};
   const unsigned taken[] = {row->types.in, row->types.accumulate, row->types.out};
   static const char *const does[] = {"take", "add up in", "write"};
-  const unsigned whole = RUNG_TYPE(RUNG_I64); /* sums of floats in fixed point */
-  const bool floats = rung_dtype_is_float(types.in) && (row->types.in & RUNG_TYPE(types.in)) != 0;
-  if (floats && row->types.accumulate == whole && rung_dtype_is_float(types.accumulate)) {
+  const bool floats = rung_dtype_is_float(types.in);
+  if (floats && rung_row_fixed(row) && types.accumulate != RUNG_I64) {
     snprintf(why, RUNG_REASON,
              "it adds up in fixed point; `--math fixed` (math = RUNG_MATH_FIXED) asks for that");
     return false;
   }
-  if (floats && types.accumulate == RUNG_I64 && !(row->types.accumulate & whole)) {
+  if (floats && types.accumulate == RUNG_I64 && !(row->types.accumulate & RUNG_TYPE(RUNG_I64))) {
     snprintf(why, RUNG_REASON, "it does not add up in fixed point");
     return false;
   }

@@ -141,6 +141,9 @@ rung_launch *rung_row_launch(const rung_row *row, const rung_device *device);
  * a sentence in *error where not. */
 rung_status rung_row_available(const rung_row *row, const rung_device *device, rung_error *error);
 
+/* Whether the row adds up floats in fixed point, which RUNG_MATH_FIXED alone asks for. */
+bool rung_row_fixed(const rung_row *row);
+
 /* Launches `row` on task->device, which has it, and then the rung that follows. */
 rung_status rung_row_run(const rung_row *row, const rung_task *task);
 
