@@ -15,7 +15,10 @@ _rung() {
       --device) words="auto cpu cuda sim" ;;
       --like) words="h200 h100 a100 t4" ;;
       --type) words="f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64" ;;
-      --math) words="strict fast" ;;
+      --math)
+        words="strict fast"
+        [ "$verb" != matmul ] || words+=" fixed"
+        ;;
       --edge) words="wrap nearest reflect mirror constant:0" ;;
       --border) words="constant:0 edge mirror-edge mirror wrap scipy:reflect numpy:symmetric opencv:reflect101 torch:circular" ;;
       --kernel) words="box3 box5 gauss3 gauss5 sobel-x sobel-y prewitt-x prewitt-y scharr-x scharr-y laplace sharpen identity" ;;
@@ -36,7 +39,7 @@ _rung() {
         words="auto $("$command" ladder $operation 2>/dev/null |
           awk '{ sub(/^ *[*]? */, "") } $2 == "cpu" || $2 == "gpu" { print $1 }')"
         ;;
-      --block | --blocks | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights | --axis | --modulo | --bins | --range | --width | --log | --max | --box | --frames | --select | --with | --volume | --sample | --alpha | --beta | --part | --origin | --region | --strip | --launches | --budget) return ;;
+      --block | --blocks | --sizes | --samples | --time-out | --threads | --seed | --divide | --steps | --fixed | --weights | --axis | --modulo | --bins | --range | --width | --log | --max | --box | --frames | --select | --with | --volume | --sample | --alpha | --beta | --bits | --part | --origin | --region | --strip | --launches | --budget) return ;;
       -o | --output | --csv | --trace | --picture | --means | --edges | --c | --plots) ;;
       *)
         if [[ $word == -* ]]; then

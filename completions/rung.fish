@@ -49,6 +49,7 @@ complete -c rung -f -n '__rung_after --device' -a 'auto cpu cuda sim sim:h200 si
 complete -c rung -f -n '__rung_after --like' -a 'h200 h100 a100 t4'
 complete -c rung -f -n '__rung_after --type' -a 'f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64'
 complete -c rung -f -n '__rung_after --math' -a 'strict fast'
+complete -c rung -f -n '__rung_after --math; and __fish_seen_subcommand_from matmul' -a fixed
 complete -c rung -f -n '__rung_after --caches' -a 'cold hot cold,hot'
 complete -c rung -f -n '__rung_after --memory' -a 'pageable pinned write-combined mapped managed'
 complete -c rung -f -n '__rung_after --edge' -a 'wrap nearest reflect mirror constant:0'

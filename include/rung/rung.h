@@ -144,7 +144,9 @@ RUNG_API const char *rung_last_error(const rung_context *context);
 /* How a single call is to be run. NULL or all zero: the best canonical rung. */
 typedef enum rung_math {
   RUNG_MATH_STRICT = 0, /* the same bits everywhere */
-  RUNG_MATH_FAST = 1    /* faster arithmetic within the error bound the operation states */
+  RUNG_MATH_FAST = 1,   /* faster arithmetic within the error bound the operation states */
+  RUNG_MATH_FIXED = 2   /* of rung_matmul(): fixed point, whose sums are not rounded; the same bits
+                           everywhere, others than those of RUNG_MATH_STRICT */
 } rung_math;
 
 typedef struct rung_call {
@@ -153,6 +155,7 @@ typedef struct rung_call {
   int block;        /* threads per block, 1 ... 1024; 0: the rung's own. Rungs that choose their
                        block themselves, and those of the CPU, take no notice of it. */
   rung_math math;
+  int bits;         /* of RUNG_MATH_FIXED, 8 ... 31; 0: 31. Else 0 */
   void *stream;     /* NULL: the context's. Else the caller's cudaStream_t of the context's device,
                        as in rung_options, which need not outlive its work: the call runs on it,
                        after all that the context did before, and before all that it does later,
@@ -231,7 +234,8 @@ typedef struct rung_ladder_info {
   const char *idea;  /* the one change against the rung below */
   const char *on;    /* "cpu" or "gpu" */
   const char *order; /* of arithmetic: "canonical": the contract's bits; "textbook": another, for
-                        the lesson; "fast": allowed by RUNG_MATH_FAST alone */
+                        the lesson; "fast": allowed by RUNG_MATH_FAST alone; "fixed": the bits of
+                        RUNG_MATH_FIXED, which alone asks for it */
   const char *hardware;    /* NULL, or what it needs that the simulator lacks */
   char types[96];          /* element types: "f32 f64" */
   int capability;          /* the least compute capability; 0 on the CPU */
@@ -470,6 +474,18 @@ RUNG_API rung_status rung_scan(rung_context *context, rung_reduction what, const
  * bf16, tf32x3, and 0 where nothing is rounded; sums that overflow, and what is no number, are in
  * docs/NUMERICS.md. Elsewhere, and of f64 and i8, it changes nothing.
  *
+ * RUNG_MATH_FIXED, of f32, f16 and bf16: sums in fixed point, without any rounding, so that every
+ * device, rung and cut of k gives the same bits. With 2^e the least power of two above the largest
+ * magnitude of a row of A, 2^f that of a column of B, and b = call->bits, elements are rounded to
+ * multiples of 2^(e - b + 1) and 2^(f - b + 1), ties to even; their products, but for the least
+ * digits of them, are added up in 64 bits, and the sum is t, rounded once. docs/NUMERICS.md states
+ * the digits. Against the exact sum, with L = 2^-28.4 for b >= 24, 2^-20.9 for 16 ... 23 and 2^-14
+ * below, t is off by at most
+ *     sum over l of (|A| 2^(f - b) + |B| 2^(e - b) + 2^(e + f - 2b)) + k L 2^(e + f)
+ * and its rounding: what is small beside the largest of its row or column is lost, which a chain of
+ * floats keeps (docs/FIXED.md says for whom this is). A row or column with a NaN or an infinity
+ * makes NaNs of its results. k is at most 2^26.
+ *
  * a:     (..., m, k): f32, f64, f16, bf16 or i8; 2 to 8 dimensions.
  * b:     (..., k, n), a's dtype. A transposed matrix is a matter of strides.
  * c:     (..., m, n), as many dimensions as the one of a and b with more. Its dtype is f32, f64 and
@@ -480,7 +496,7 @@ RUNG_API rung_status rung_scan(rung_context *context, rung_reduction what, const
  *        -2^31 to 2^32 - 1.
  *
  * Status besides those of every call: BAD_SHAPE (extents that do not fit, which the sentence
- * names), BAD_DTYPE, BAD_ARGUMENT (alpha, beta), OVERLAP, TOO_LARGE. */
+ * names), BAD_DTYPE, BAD_ARGUMENT (alpha, beta, bits), OVERLAP, TOO_LARGE (k, in fixed point). */
 RUNG_API rung_status rung_matmul(rung_context *context, double alpha, const DLTensor *a,
                                  const DLTensor *b, double beta, DLTensor *c, rung_call *call);
 

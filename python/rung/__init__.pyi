@@ -78,6 +78,7 @@ def cummax(x: _A, axis: int = -1, exclusive: bool = False, out: Optional[_A] = N
            device: _Device = None, rung: Optional[str] = None, threads: int = 0,
            stream: Any = None) -> _A: ...
 def matmul(a: _A, b: _A, out: Optional[_A] = None, alpha: float = 1.0, beta: float = 0.0, *,
+           math: Optional[Literal["strict", "fast", "fixed"]] = None, bits: int = 0,
            device: _Device = None, rung: Optional[str] = None, threads: int = 0,
            stream: Any = None) -> _A: ...
 def histogram(x: _Array, bins: Union[_Bins, Literal["bytes"]] = 10, range: _Range = None, *,

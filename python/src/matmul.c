@@ -1,8 +1,11 @@
 /* rung.matmul. */
 #include "binding.h"
 
-static const char *const names[] = {"a", "b", "out", "alpha", "beta", OPTIONS, NULL};
-enum { A, B, OUT, ALPHA, BETA, VALUES };
+#include <limits.h>
+
+static const char *const names[] = {"a",    "b",    "out",   "alpha", "beta",
+                                    "math", "bits", OPTIONS, NULL};
+enum { A, B, OUT, ALPHA, BETA, MATH, BITS, VALUES };
 static const signature takes = {"rung.matmul", OUT + 1, 2, names};
 
 static int largest(int a, int b) {
@@ -29,6 +32,22 @@ static int without(int64_t *shape, int ndim, bool row, bool column) {
   return ndim - (row || column);
 }
 
+/* "fixed" too, and its bits. */
+static bool read_fixed(PyObject *math, PyObject *bits, rung_call *how) {
+  int64_t number;
+  const bool fixed =
+      math != NULL && PyUnicode_Check(math) && PyUnicode_CompareWithASCIIString(math, "fixed") == 0;
+  if (fixed) how->math = RUNG_MATH_FIXED;
+  if ((!fixed && !read_math(math, &how->math)) || !read_long("bits", bits, 0, &number))
+    return false;
+  if (number < INT_MIN || number > INT_MAX) {
+    PyErr_Format(PyExc_ValueError, "bits is %R; expected: 8 ... 31", bits);
+    return false;
+  }
+  how->bits = (int)number;
+  return true;
+}
+
 FUNCTION(py_matmul) {
   call made;
   PyObject *values[VALUES];
@@ -39,7 +58,8 @@ FUNCTION(py_matmul) {
   array *a = call_array(&made, "a", values[A], false);
   array *b = a != NULL ? call_array(&made, "b", values[B], false) : NULL;
   if (b == NULL || !read_double("alpha", values[ALPHA], 1, &alpha) ||
-      !read_double("beta", values[BETA], 0, &beta))
+      !read_double("beta", values[BETA], 0, &beta) ||
+      !read_fixed(values[MATH], values[BITS], &made.how))
     return call_fail(&made);
   if (a->tensor.ndim == 0 || b->tensor.ndim == 0) {
     PyErr_Format(PyExc_ValueError, "%s has no dimensions; expected: 1 ... %d",

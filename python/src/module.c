@@ -68,13 +68,17 @@ static const char cummax_doc[] =
              ">>> rung.cummax(np.array([1, 3, 2])).tolist()\n"
              "[1, 3, 3]\n");
 static const char matmul_doc[] =
-    "matmul(a, b, out=None, alpha=1.0, beta=0.0, " TAIL
+    "matmul(a, b, out=None, alpha=1.0, beta=0.0, *, math=None, bits=0, device=None, rung=None, "
+    "threads=0, stream=None)\n--\n\n"
     "The product of matrices, alpha a b + beta out: every element one chain of fused\n"
     "multiply-adds over rising k.\n\n"
     "a: (..., m, k) or (k); float16, bfloat16, float32, float64 or int8\n"
     "b: (..., k, n) or (k), of a's type\n"
     "out: (..., m, n), where the result goes; needed where beta is not 0\n"
-    "alpha, beta: finite; of int8 whole numbers\n\n"
+    "alpha, beta: finite; of int8 whole numbers\n"
+    "math: \"strict\" (default), \"fast\", or \"fixed\": of float32 and smaller, sums in fixed\n"
+    "    point, with the same bits everywhere (docs/FIXED.md)\n"
+    "bits: of \"fixed\", 8 ... 31; 0: 31\n\n"
     "Returns an array of the type of a, of int8 of int32. What stands for ... is the batch, as\n"
     "numpy.matmul() has it.\n\n" OPTIONS_DOC
     ">>> import numpy as np, rung\n"

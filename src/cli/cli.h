@@ -94,6 +94,7 @@ typedef struct cli_usage {
   const char *example;
   unsigned common;         /* CLI_DEVICE | ... */
   unsigned types;          /* that --type takes; 0: f32 and f64 */
+  bool fixed;              /* --math takes "fixed" */
   const char *device_help; /* NULL: the usual lines */
   const char *rung_help;
   const char *output_help;

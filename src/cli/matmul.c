@@ -8,6 +8,7 @@ static const char verb[] = "matmul";
 typedef struct request {
   double alpha, beta;
   bool has_beta, turn_a, turn_b;
+  int64_t bits;
   const char *added_path;
   array_job a, b, added; /* `a` carries the call */
   grid out;
@@ -17,13 +18,14 @@ typedef struct request {
 /* Not bf16: a file has no type for it. */
 #define TAKEN (RUNG_SINGLE_DOUBLE | RUNG_TYPE(RUNG_F16) | RUNG_TYPE(RUNG_I8))
 
-enum { ALPHA, BETA, ADDED, TRANSPOSE_A, TRANSPOSE_B };
+enum { ALPHA, BETA, ADDED, TRANSPOSE_A, TRANSPOSE_B, BITS };
 static const cli_option options[] = {
     {"alpha", 0, "X", "the product's factor; default 1"},
     {"beta", 0, "Y", "the factor of what --c adds; default 1"},
     {"c", 0, "C.npy", "add this, of the result's shape, to the product"},
     {"transpose-a", 0, NULL, "the first matrix is the transpose of what its file holds"},
     {"transpose-b", 0, NULL, "the second one is"},
+    {"bits", 0, "B", "of --math fixed: digits of an element, 8 ... 31; default 31"},
     {0}};
 
 static rung_status take(void *to, int index, const char *value, rung_error *error) {
@@ -40,6 +42,8 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
     case TRANSPOSE_A:
       r->turn_a = true;
       return RUNG_OK;
+    case BITS:
+      return cli_int("--bits", value, 8, 31, &r->bits, error);
     default:
       r->turn_b = true;
       return RUNG_OK;
@@ -56,6 +60,7 @@ static const cli_usage usage = {
     .example = "rung matmul weights.npy samples.npy --transpose-b -o scores.npy",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT,
     .types = TAKEN,
+    .fixed = true,
     .output_help = "the result, as .npy; default: standard output, if that is no terminal",
     .options = options,
     .take = take,
@@ -112,6 +117,7 @@ static rung_status make_result(request *r, rung_error *error) {
 
 static rung_status call(rung_context *context, void *of, rung_call *how) {
   request *r = of;
+  how->bits = (int)r->bits;
   const DLTensor *a = &r->a.in.tensor, *b = &r->b.in.tensor;
   if (ranks_all())
     return rung_matmul_ranks(context, ranks_all(), r->alpha, a, b, r->beta, r->to, how);
@@ -128,6 +134,9 @@ static rung_status check(const cli_common *common, const request *r, rung_error 
         "%s is not taken over ranks, which have rows of what the files hold; expected: "
         "a file that holds the transpose",
         r->turn_a ? "--transpose-a" : "--transpose-b");
+  if (r->bits != 0 && common->math != RUNG_MATH_FIXED)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "--bits is given without --math fixed; expected: both");
   return array_place_share(common, error);
 }
 

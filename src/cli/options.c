@@ -121,14 +121,18 @@ static rung_status take_type(const cli_usage *usage, const char *text, cli_commo
   return RUNG_OK;
 }
 
-static rung_status take_math(const char *text, cli_common *common, rung_error *error) {
-  bool fast = strcmp(text, "fast") == 0;
-  if (!fast && strcmp(text, "strict") != 0)
-    return rung_fail(error, RUNG_UNKNOWN_NAME,
-                     "--math '%.40s' is not known; expected: strict or fast", text);
-  common->math = fast ? RUNG_MATH_FAST : RUNG_MATH_STRICT;
-  common->mathed = true;
-  return RUNG_OK;
+static rung_status take_math(const cli_usage *usage, const char *text, cli_common *common,
+                             rung_error *error) {
+  static const char *const names[] = {"strict", "fast", "fixed"};
+  const int count = usage->fixed ? RUNG_MATH_FIXED + 1 : RUNG_MATH_FIXED;
+  for (int i = 0; i < count; i++) {
+    if (strcmp(text, names[i]) != 0) continue;
+    common->math = (rung_math)i;
+    common->mathed = true;
+    return RUNG_OK;
+  }
+  return rung_fail(error, RUNG_UNKNOWN_NAME, "--math '%.40s' is not known; expected: %s", text,
+                   usage->fixed ? "strict, fast or fixed" : "strict or fast");
 }
 
 static rung_status take_common(const cli_usage *usage, cli_common *common, int index,
@@ -149,7 +153,7 @@ static rung_status take_common(const cli_usage *usage, cli_common *common, int i
     case TYPE:
       return take_type(usage, value, common, error);
     case MATH:
-      return take_math(value, common, error);
+      return take_math(usage, value, common, error);
     case THREADS:
       status = cli_int("--threads", value, 1, THREADS_MOST, &number, error);
       common->threads = (int)number;
@@ -236,7 +240,10 @@ static void print_help(const cli_usage *usage) {
                        : i == RUNG   ? usage->rung_help
                        : i == OUTPUT ? usage->output_help
                        : i == TYPE   ? types
-                                     : NULL;
+                       : i == MATH && usage->fixed
+                           ? "strict: the same bits everywhere; fast: within a stated error bound; "
+                             "fixed: in fixed point, the same bits everywhere"
+                           : NULL;
     print_option(&commons[i], help, columns);
   }
   printf("\nExample:\n  %s\n", usage->example);

@@ -154,9 +154,10 @@ static void judge(const rung_row *row, const rung_device_info *given, const rung
 static bool is_first(const rung_operation *operation, int index, const rung_device_info *given,
                      const rung_device *device) {
   char why[RUNG_TEXT];
-  if (given == NULL || operation->rows[index].order != RUNG_CANONICAL) return false;
+  const bool fixed = rung_row_fixed(&operation->rows[index]);
+  if (given == NULL || operation->rows[index].order != RUNG_CANONICAL || fixed) return false;
   for (int i = operation->count - 1; i >= index; i--) {
-    if (operation->rows[i].order != RUNG_CANONICAL) continue;
+    if (operation->rows[i].order != RUNG_CANONICAL || rung_row_fixed(&operation->rows[i])) continue;
     judge(&operation->rows[i], given, device, why);
     if (why[0] == '\0') return i == index;
   }
@@ -170,7 +171,7 @@ static void describe_row(const rung_row *row, rung_ladder_info *made) {
   *made = (rung_ladder_info){.name = row->name,
                              .idea = row->idea,
                              .on = row->family == RUNG_ON_CPU ? "cpu" : "gpu",
-                             .order = orders[row->order],
+                             .order = rung_row_fixed(row) ? "fixed" : orders[row->order],
                              .hardware = row->hardware,
                              .capability = row->capability};
   size_t used = 0;

@@ -128,11 +128,26 @@ rung_status rung_row_available(const rung_row *row, const rung_device *device, r
   return RUNG_OK;
 }
 
+bool rung_row_fixed(const rung_row *row) {
+  const unsigned floats = RUNG_SINGLE_DOUBLE | RUNG_HALVES;
+  return (row->types.in & floats) != 0 && row->types.accumulate == RUNG_TYPE(RUNG_I64);
+}
+
 /* Whether the row's sets hold the job's types; where not, `why`. */
 static bool takes_types(const rung_row *row, rung_types types, char why[RUNG_REASON]) {
   const rung_dtype asked[] = {types.in, types.accumulate, types.out};
   const unsigned taken[] = {row->types.in, row->types.accumulate, row->types.out};
   static const char *const does[] = {"take", "add up in", "write"};
+  const bool floats = rung_dtype_is_float(types.in);
+  if (floats && rung_row_fixed(row) && types.accumulate != RUNG_I64) {
+    snprintf(why, RUNG_REASON,
+             "it adds up in fixed point; `--math fixed` (math = RUNG_MATH_FIXED) asks for that");
+    return false;
+  }
+  if (floats && types.accumulate == RUNG_I64 && !(row->types.accumulate & RUNG_TYPE(RUNG_I64))) {
+    snprintf(why, RUNG_REASON, "it does not add up in fixed point");
+    return false;
+  }
   for (int i = 0; i < 3; i++) {
     if (taken[i] & RUNG_TYPE(asked[i])) continue;
     snprintf(why, RUNG_REASON, "it does not %s %s", does[i], rung_dtype_name(asked[i]));
@@ -160,6 +175,24 @@ rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_t
 }
 
 /* ---- choosing ------------------------------------------------------------------------------- */
+
+static rung_status check_math(const rung_operation *operation, const rung_call *call,
+                              rung_error *error) {
+  const bool fixed = call->math == RUNG_MATH_FIXED;
+  if (fixed && !operation->fixed)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "math is RUNG_MATH_FIXED (2), which %s has not; expected: RUNG_MATH_STRICT "
+                     "(0) or RUNG_MATH_FAST (1)",
+                     operation->name);
+  if (!fixed && call->math != RUNG_MATH_STRICT && call->math != RUNG_MATH_FAST)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "math is %d; expected: RUNG_MATH_STRICT (0), RUNG_MATH_FAST (1) or "
+                     "RUNG_MATH_FIXED (2)",
+                     (int)call->math);
+  if (fixed || call->bits == 0) return RUNG_OK;
+  return rung_fail(error, RUNG_BAD_ARGUMENT,
+                   "bits is %d; expected: 0, for only RUNG_MATH_FIXED has bits", call->bits);
+}
 
 /* The names of a family's rungs, as a sentence lists them: "a", "b". */
 static void list_rungs(const rung_operation *operation, rung_family family, char *text,
@@ -246,11 +279,8 @@ rung_status rung_choose(const rung_operation *operation, const rung_task *task, 
   rung_task asked = *task;
   rung_call plain = {.block = task->block};
   if (call == NULL) call = &plain;
-  if (call->math != RUNG_MATH_STRICT && call->math != RUNG_MATH_FAST)
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "math is %d; expected: RUNG_MATH_STRICT (0) or RUNG_MATH_FAST (1)",
-                     (int)call->math);
-  rung_status status = check_block(call->block, error);
+  rung_status status = check_math(operation, call, error);
+  if (status == RUNG_OK) status = check_block(call->block, error);
   if (status != RUNG_OK) return status;
   asked.block = call->block;
   if (call->rung != NULL && strcmp(call->rung, "auto") != 0)

@@ -114,6 +114,8 @@ typedef struct rung_operation {
   /* What decides which rung is the fastest for a job, as words: its types and variants, and its
    * extents by their power of two, "sum f32 outer=1 n=2^20 inner=1". NULL: nothing is known. */
   void (*class_of)(const void *problem, char text[RUNG_CLASS]);
+  bool fixed; /* takes RUNG_MATH_FIXED, whose jobs have floats as elements and whole numbers as
+                 sums: so rungs are told apart by their types */
 } rung_operation;
 
 #ifdef __cplusplus
@@ -138,6 +140,9 @@ rung_launch *rung_row_launch(const rung_row *row, const rung_device *device);
 /* Whether `row` runs on `device` at all: family, hardware, build, capability. RUNG_UNSUPPORTED and
  * a sentence in *error where not. */
 rung_status rung_row_available(const rung_row *row, const rung_device *device, rung_error *error);
+
+/* Whether the row adds up floats in fixed point, which RUNG_MATH_FIXED alone asks for. */
+bool rung_row_fixed(const rung_row *row);
 
 /* Launches `row` on task->device, which has it, and then the rung that follows. */
 rung_status rung_row_run(const rung_row *row, const rung_task *task);

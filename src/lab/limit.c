@@ -55,8 +55,12 @@ lab_limit lab_limit_of(const lab_peaks *peaks, const rung_case *test_case,
     if (device->caches[i].bytes > device->flush_bytes &&
         test_case->bytes <= (double)device->caches[i].bytes)
       limit.caches = "not flushed";
-  if (!rung_dtype_is_float(test_case->types.in)) return limit;
-  const bool wide = test_case->types.in == RUNG_F64 && !test_case->single;
+  const rung_types types = test_case->types;
+  /* Of products in whole numbers no peak is known. */
+  if (!rung_dtype_is_float(types.in) ||
+      (test_case->matrix && !rung_dtype_is_float(types.accumulate)))
+    return limit;
+  const bool wide = types.in == RUNG_F64 && !test_case->single;
   const double rate = !wide ? peaks->fma32 : test_case->matrix ? peaks->mma64 : peaks->fma64;
   const double arithmetic = test_case->flops / 2 / rate * 1e-6;
   if (arithmetic > limit.ms) {

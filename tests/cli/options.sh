@@ -35,7 +35,7 @@ usual() {
     --op) pick sum min max mean ;;
     --type) pick f32 f64 u8 i32 f16 ;;
     --device) pick cpu cpu cpu auto ;;
-    --math) pick strict fast ;;
+    --math) pick strict fast fixed ;;
     --weights) pick '1 2 1' '1,1,1,1,1' ;;
     --edge) pick wrap mirror constant:2 ;;
     --kernel) pick box3 gauss5:2 sobel-x '1 2;3 4' in.npy in.xyz ;;

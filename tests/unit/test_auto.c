@@ -56,6 +56,7 @@ static const char *last_of(const lab_read_case *of, bool on_cpu) {
   for (int i = operation->count - 1; i >= 0; i--) {
     const rung_row *row = &operation->rows[i];
     if ((row->family == RUNG_ON_CPU) != on_cpu || row->order != RUNG_CANONICAL) continue;
+    if (rung_row_fixed(row)) continue; /* no job on record is theirs */
     const lab_read_candidate *found = candidate_of(of, row->name);
     if (!found) return NULL;
     if (strcmp(found->finding, "unsupported") != 0) return row->name;

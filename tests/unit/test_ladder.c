@@ -195,8 +195,12 @@ static void blocks_and_math_have_bounds(void **state) {
   assert_int_equal(rung_choose(&toys, &task, (rung_types)RUNG_ALIKE(RUNG_F32), NULL, &row, NULL),
                    RUNG_OK);
   assert_ptr_equal(row, &rows[0]);
-  refused(&avx2, RUNG_F32, &(rung_call){.math = (rung_math)2}, RUNG_BAD_ARGUMENT,
-          "math is 2; expected: RUNG_MATH_STRICT (0) or RUNG_MATH_FAST (1)");
+  refused(&avx2, RUNG_F32, &(rung_call){.math = (rung_math)3}, RUNG_BAD_ARGUMENT,
+          "math is 3; expected: RUNG_MATH_STRICT (0), RUNG_MATH_FAST (1) or RUNG_MATH_FIXED (2)");
+  refused(&avx2, RUNG_F32, &(rung_call){.math = RUNG_MATH_FIXED}, RUNG_BAD_ARGUMENT,
+          "math is RUNG_MATH_FIXED (2), which");
+  refused(&avx2, RUNG_F32, &(rung_call){.bits = 31}, RUNG_BAD_ARGUMENT,
+          "bits is 31; expected: 0, for only RUNG_MATH_FIXED has bits");
 }
 
 /* ---- a rung that another one follows -----------------------------------------------------------

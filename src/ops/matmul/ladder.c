@@ -4,6 +4,7 @@
 
 #include "core/prefer.h"
 #include "ops/matmul/cpu/sizes.h"
+#include "ops/matmul/fixed.h"
 #include "ops/matmul/modes.h"
 #include "ops/matmul/turned.h"
 
@@ -12,6 +13,8 @@ RUNG_CPU_DECLARE(matmul_loop_order);
 RUNG_CPU_DECLARE(matmul_blocked);
 RUNG_CPU_DECLARE(matmul_packed);
 RUNG_CPU_DECLARE(matmul_threads);
+RUNG_CPU_DECLARE(matmul_digits);
+RUNG_CPU_DECLARE(matmul_packed_digits);
 
 /* ---- scratch ----------------------------------------------------------------------------------
  */
@@ -37,6 +40,24 @@ static size_t threads_scratch(const rung_task *task) {
 static size_t turned_scratch(const rung_task *task) {
   const matmul_turned turned = matmul_turned_of(task);
   return turned.a_bytes + turned.b_bytes;
+}
+
+static size_t planes_scratch(const rung_task *task) {
+  return matmul_planes_of(task).bytes;
+}
+
+/* How digits are packed depends on the instructions there are. */
+typedef size_t scratch_of(const rung_task *task);
+#if defined(__x86_64__)
+scratch_of matmul_packed_digits_scratch_baseline, matmul_packed_digits_scratch_avx2,
+    matmul_packed_digits_scratch_avx512;
+#else
+scratch_of matmul_packed_digits_scratch_baseline;
+#endif
+
+static size_t packed_digits_scratch(const rung_task *task) {
+  static scratch_of *const entries[RUNG_ISAS] = RUNG_CPU_ENTRIES(matmul_packed_digits_scratch);
+  return entries[task->device->isa](task);
 }
 
 static size_t copies_of(const rung_task *task, const matmul_mode *mode) {
@@ -142,6 +163,8 @@ static bool is_slender(const rung_task *task, char why[RUNG_REASON]) {
 
 #define ALL_TYPES \
   { MATMUL_DTYPES, MATMUL_SUM_DTYPES, MATMUL_RESULT_DTYPES }
+#define FIXED_TYPES \
+  { MATMUL_FIXED_DTYPES, RUNG_TYPE(RUNG_I64), MATMUL_FIXED_DTYPES }
 #define ON_CPU .family = RUNG_ON_CPU, .order = RUNG_CANONICAL, .in_place = true
 
 #define ON_CHIP(least) \
@@ -176,6 +199,12 @@ static rung_row rows[] = {
     {ON_CPU, .name = "threads", .types = ALL_TYPES,
      .idea = "blocks of rows, or matrices of a batch, shared out to all cores",
      .scratch_bytes = threads_scratch, .launch = RUNG_CPU_ENTRIES(matmul_threads)},
+    {ON_CPU, .name = "digits", .types = FIXED_TYPES, .scratch_bytes = planes_scratch,
+     .idea = "fixed point, the textbook: digits of 8 bits, for every element their products over k",
+     .launch = RUNG_CPU_ENTRIES(matmul_digits)},
+    {ON_CPU, .name = "packed-digits", .types = FIXED_TYPES, .scratch_bytes = packed_digits_scratch,
+     .idea = "fixed point on all cores: whole-number sums in registers, from packed digits",
+     .launch = RUNG_CPU_ENTRIES(matmul_packed_digits)},
     {ON_GPU, .name = "naive", .types = ALL_TYPES, .blocks = element_blocks,
      .idea = "the textbook: a thread an element"},
     {ON_GPU, .name = "tiled", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .blocks = square_blocks,
@@ -215,15 +244,19 @@ static rung_row rows[] = {
      .pays = past_small,
      .idea = "few rows or columns, matrix-vector products: a thread a chain, the large matrix "
              "streams by once"},
+    {ON_GPU, .name = "digits", .types = FIXED_TYPES, .blocks = element_blocks,
+     .scratch_bytes = planes_scratch,
+     .idea = "fixed point, the textbook: digits of 8 bits, a thread an element"},
 };
 
 static void class_of(const void *problem, char text[RUNG_CLASS]) {
   const matmul_problem *p = problem;
-  char batch[8], m[8], n[8], k[8];
-  snprintf(text, RUNG_CLASS, "%s %s %c%c batch=%s m=%s n=%s k=%s", rung_dtype_name(p->types.in),
+  char batch[8], m[8], n[8], k[8], digits[24] = "";
+  if (p->bits > 0) snprintf(digits, sizeof digits, " digits=%d", matmul_digits_of(p->bits));
+  snprintf(text, RUNG_CLASS, "%s %s %c%c batch=%s m=%s n=%s k=%s%s", rung_dtype_name(p->types.in),
            rung_dtype_name(p->types.out), p->a_turned ? 't' : 'n', p->b_turned ? 't' : 'n',
            rung_power(p->batch, batch), rung_power(p->m, m), rung_power(p->n, n),
-           rung_power(p->k, k));
+           rung_power(p->k, k), digits);
 }
 
 const rung_operation matmul_operation = {
@@ -232,4 +265,5 @@ const rung_operation matmul_operation = {
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
     .class_of = class_of,
+    .fixed = true,
 };

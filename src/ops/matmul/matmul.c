@@ -229,17 +229,20 @@ static void set_axes(const form *f, const matmul_problem *problem, rung_job *job
   job->axes = axes;
 }
 
-rung_status matmul_job_of(rung_error *error, double alpha, const rung_view *a, const rung_view *b,
-                          double beta, const rung_view *c, matmul_problem *problem, rung_job *job) {
+rung_status matmul_job_of(rung_error *error, const rung_call *known, double alpha,
+                          const rung_view *a, const rung_view *b, double beta, const rung_view *c,
+                          matmul_problem *problem, rung_job *job) {
   form form = {.a = *a, .b = *b, .c = *c}, *f = &form;
   rung_status status = find_form(error, f);
   if (status != RUNG_OK) return status;
+  const bool fixed = known->math == RUNG_MATH_FIXED;
+  const int bits = known->bits != 0 ? known->bits : MATMUL_BITS;
   const int64_t m = extent(&f->c, 1), n = extent(&f->c, 0);
   const int64_t k = f->a_turned ? extent(&f->a, 1) : extent(&f->a, 0);
   int64_t shape[4] = {1, m, n, k};
   for (int d = 0; d < f->batch_axes; d++) shape[0] *= f->batch[d];
-  const rung_types types = matmul_types_of(f->a.dtype, f->c.dtype);
-  status = matmul_problem_of(error, types, shape, alpha, beta, problem);
+  const rung_types types = matmul_types_of(f->a.dtype, f->c.dtype, fixed);
+  status = matmul_problem_of(error, types, shape, alpha, beta, bits, problem);
   if (status != RUNG_OK) return status;
   problem->a_turned = f->a_turned;
   problem->b_turned = f->b_turned;
@@ -260,10 +263,12 @@ rung_status matmul_job_of(rung_error *error, double alpha, const rung_view *a, c
   return RUNG_OK;
 }
 
-rung_status matmul_look(rung_error *error, const DLTensor *a, const DLTensor *b, const DLTensor *c,
-                        bool parts, rung_view *left, rung_view *right, rung_view *to) {
+rung_status matmul_look(rung_error *error, const rung_call *known, const DLTensor *a,
+                        const DLTensor *b, const DLTensor *c, bool parts, rung_view *left,
+                        rung_view *right, rung_view *to) {
+  const unsigned taken = known->math == RUNG_MATH_FIXED ? MATMUL_FIXED_DTYPES : MATMUL_DTYPES;
   rung_status status;
-  if ((status = view_matrix(error, "a", a, MATMUL_DTYPES, left)) != RUNG_OK ||
+  if ((status = view_matrix(error, "a", a, taken, left)) != RUNG_OK ||
       (status = view_matrix(error, "b", b, RUNG_TYPE(left->dtype), right)) != RUNG_OK)
     return status;
   const int ndim = left->ndim > right->ndim ? left->ndim : right->ndim;
@@ -283,10 +288,12 @@ static rung_status matmul(rung_context *context, double alpha, const DLTensor *a
   rung_error *error = &context->error;
   rung_view left, right, to;
   matmul_problem problem;
+  rung_call known;
   rung_job job;
-  rung_status status = matmul_look(error, a, b, c, false, &left, &right, &to);
+  rung_status status = rung_call_read(error, call, &known);
+  if (status == RUNG_OK) status = matmul_look(error, &known, a, b, c, false, &left, &right, &to);
   if (status == RUNG_OK)
-    status = matmul_job_of(error, alpha, &left, &right, beta, &to, &problem, &job);
+    status = matmul_job_of(error, &known, alpha, &left, &right, beta, &to, &problem, &job);
   return status == RUNG_OK ? rung_run(context, &job, call) : status;
 }
 

@@ -27,6 +27,23 @@
  * Under RUNG_MATH_FAST rungs that are named in modes.h round f32 factors and add up on tensor
  * cores: see docs/NUMERICS.md for what that may cost; f16 and bf16 factors stay what they are.
  *
+ * Under RUNG_MATH_FIXED (types.accumulate is RUNG_I64) of f32, f16 and bf16, in whole numbers of b
+ * = `bits` bits, 8 ... 31, with n = (b + 8) / 8 digits: e_i: the exponent with 2^(e_i - 1) <= max
+ * over l of |A[i, l]| < 2^e_i; 0 where all are 0 q(A[i, l]) = A[i, l] * 2^(b - 1 - e_i), rounded to
+ * a whole number, ties to even q * 2^(8n - 1 - b) = sum over p < n of d_p 256^p, each d_p from -128
+ * to 127 B's columns the same, with exponents f_j S_ij = sum over l, and over p + r >= n - 1, of
+ * d_p(A[i, l]) d_r(B[l, j]) 256^(p + r - n + 1) t = S_ij * 2^(e_i + f_j - 8n - 4), rounded once to
+ * f32, also where that is subnormal and then r and C[i, j] as above. S is a whole number that 64
+ * bits hold for k <= 2^26, more of which are refused: nothing is rounded, and any order has its
+ * bits. A row of A or a column of B with an infinity or a NaN has no exponent: its results' t are
+ * NaNs; where k is 0 t is +0.
+ *
+ * Its error, as long as t does not overflow, with L = 2^-28.4, 2^-20.9, 2^-14 of 4, 3, 2 digits and
+ * eps = 2^-23, tiny = 2^-149:
+ *     |t - A B| <= sum over l of (|A| 2^(f_j - b) + |B| 2^(e_i - b) + 2^(e_i + f_j - 2b))
+ *                  + k L 2^(e_i + f_j) + eps/2 |t| + tiny
+ * See docs/NUMERICS.md for why, and docs/FIXED.md for whom it is.
+ *
  * Least work: bytes = every element of every array once, flops = 2 batch m n k. */
 #ifndef RUNG_MATMUL_H
 #define RUNG_MATMUL_H
@@ -35,8 +52,12 @@
 
 enum { MATMUL_A, MATMUL_B, MATMUL_ADDED, MATMUL_C };
 
+/* Fixed point: bits, digits and k at most. */
+enum { MATMUL_LEAST_BITS = 8, MATMUL_BITS = 31, MATMUL_DIGITS = 4, MATMUL_FIXED_K = 1 << 26 };
+
 #define MATMUL_DTYPES (RUNG_SINGLE_DOUBLE | RUNG_HALVES | RUNG_TYPE(RUNG_I8))
 #define MATMUL_SUM_DTYPES (RUNG_SINGLE_DOUBLE | RUNG_TYPE(RUNG_I32))
+#define MATMUL_FIXED_DTYPES (RUNG_TYPE(RUNG_F32) | RUNG_HALVES)
 #define MATMUL_RESULT_DTYPES (MATMUL_SUM_DTYPES | RUNG_HALVES)
 
 typedef struct matmul_problem {
@@ -44,6 +65,7 @@ typedef struct matmul_problem {
   rung_types types;
   bool a_turned, b_turned;
   int batch_axes; /* of the job's axes the first so many; then m, n */
+  int bits;       /* of fixed point; 0: sums of the elements' kind */
   double alpha, beta;
   double bytes, flops;
 } matmul_problem;
@@ -63,6 +85,11 @@ static inline matmul_steps matmul_steps_of(const rung_view *view, bool turned) {
   return turned ? (matmul_steps){batch, 1, line} : (matmul_steps){batch, line, 1};
 }
 
+/* Digits of 8 bits, the highest of which is at most 64 in magnitude. */
+RUNG_ANYWHERE int matmul_digits_of(int bits) {
+  return (bits + 8) / 8;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -74,12 +101,13 @@ extern const struct rung_cut matmul_parts;
 
 /* What results a type of elements may have: f32 of f32, f32 or f16 of f16 ... */
 unsigned matmul_results_of(rung_dtype dtype);
-rung_types matmul_types_of(rung_dtype dtype, rung_dtype result);
+rung_types matmul_types_of(rung_dtype dtype, rung_dtype result, bool fixed);
 
 /* All but `turned` and `batch_axes`. alpha and beta are rounded to the sum's type; refused where
- * that is not finite, or, of integers, no whole number from -2^31 to 2^32 - 1. */
+ * that is not finite, or, of integers, no whole number from -2^31 to 2^32 - 1. bits: of fixed
+ * point, else not looked at; refused below 8 and beyond 31, and k beyond 2^26 with them. */
 rung_status matmul_problem_of(rung_error *error, rung_types types, const int64_t shape[4],
-                              double alpha, double beta, matmul_problem *problem);
+                              double alpha, double beta, int bits, matmul_problem *problem);
 
 /* bytes and flops of the arrays, of which the problem is known. */
 void matmul_measure(matmul_problem *problem, const rung_view *arrays);

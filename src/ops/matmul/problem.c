@@ -1,4 +1,5 @@
 /* What a product is, in numbers: types, factors, work. */
+#include <inttypes.h>
 #include <math.h>
 
 #include "ops/matmul/matmul.h"
@@ -15,7 +16,8 @@ unsigned matmul_results_of(rung_dtype dtype) {
   }
 }
 
-rung_types matmul_types_of(rung_dtype dtype, rung_dtype result) {
+rung_types matmul_types_of(rung_dtype dtype, rung_dtype result, bool fixed) {
+  if (fixed) return (rung_types){dtype, RUNG_I64, result};
   const rung_dtype sum = dtype == RUNG_F64 ? RUNG_F64 : dtype == RUNG_I8 ? RUNG_I32 : RUNG_F32;
   return (rung_types){dtype, sum, result};
 }
@@ -35,16 +37,30 @@ static rung_status check_factor(rung_error *error, const char *name, rung_dtype 
                    given, rung_dtype_name(sum));
 }
 
+static rung_status check_fixed(rung_error *error, int bits, int64_t k) {
+  if (bits < MATMUL_LEAST_BITS || bits > MATMUL_BITS)
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "bits is %d; expected: %d ... %d, or 0 for %d", bits,
+                     MATMUL_LEAST_BITS, MATMUL_BITS, MATMUL_BITS);
+  if (k <= MATMUL_FIXED_K) return RUNG_OK;
+  return rung_fail(error, RUNG_TOO_LARGE,
+                   "a has %" PRId64 " columns; expected of fixed point: at most %d", k,
+                   MATMUL_FIXED_K);
+}
+
 rung_status matmul_problem_of(rung_error *error, rung_types types, const int64_t shape[4],
-                              double alpha, double beta, matmul_problem *problem) {
-  rung_status status = check_factor(error, "alpha", types.accumulate, &alpha);
-  if (status == RUNG_OK) status = check_factor(error, "beta", types.accumulate, &beta);
+                              double alpha, double beta, int bits, matmul_problem *problem) {
+  const bool fixed = types.accumulate == RUNG_I64;
+  const rung_dtype factor = fixed ? RUNG_F32 : types.accumulate;
+  rung_status status = check_factor(error, "alpha", factor, &alpha);
+  if (status == RUNG_OK) status = check_factor(error, "beta", factor, &beta);
+  if (status == RUNG_OK && fixed) status = check_fixed(error, bits, shape[3]);
   if (status != RUNG_OK) return status;
   *problem = (matmul_problem){.batch = shape[0],
                               .m = shape[1],
                               .n = shape[2],
                               .k = shape[3],
                               .types = types,
+                              .bits = fixed ? bits : 0,
                               .alpha = alpha,
                               .beta = beta};
   return RUNG_OK;

@@ -79,8 +79,8 @@ static rung_status multiply(run *r, int64_t first, bool reserve) {
   const rung_view c = target_of(r, first);
   matmul_problem problem;
   rung_job job;
-  rung_status status =
-      matmul_job_of(&context->error, r->alpha, &r->a, &b, r->beta, &c, &problem, &job);
+  rung_status status = matmul_job_of(&context->error, &r->strips.known, r->alpha, &r->a, &b,
+                                     r->beta, &c, &problem, &job);
   if (status != RUNG_OK || c.count == 0) return status;
   job.reserve = reserve;
   status = rung_run_job(context, &job, &r->strips.known, &r->strips.used);
@@ -148,22 +148,26 @@ static rung_status go_on(run *r, rung_status own, const rung_call *call) {
 
 /* Two dimensions, and factors that are good; names what must be the same in all ranks. */
 static rung_status look(rung_error *error, double alpha, double beta, run *r) {
-  const rung_types types = matmul_types_of(r->a.dtype, r->c.dtype);
+  const rung_call *known = &r->strips.known;
+  const bool fixed = known->math == RUNG_MATH_FIXED;
+  const int bits = !fixed ? 0 : known->bits != 0 ? known->bits : MATMUL_BITS;
+  const rung_types types = matmul_types_of(r->a.dtype, r->c.dtype, fixed);
   const int64_t shape[4] = {1, r->c.shape[0], r->c.shape[1], r->a.shape[1]};
   matmul_problem problem;
   if (r->a.ndim != 2 || r->b.ndim != 2)
     return rung_fail(error, RUNG_BAD_SHAPE,
                      "a has %d dimensions and b has %d; expected over ranks: 2 (rows, columns)",
                      r->a.ndim, r->b.ndim);
-  const rung_status status = matmul_problem_of(error, types, shape, alpha, beta, &problem);
+  const rung_status status =
+      matmul_problem_of(error, types, shape, alpha, beta, fixed ? bits : MATMUL_BITS, &problem);
   if (status != RUNG_OK) return status;
   r->alpha = alpha;
   r->beta = beta;
   snprintf(r->strips.name, RUNG_JOB_TEXT,
            "rung_matmul_ranks(%" PRId64 " columns of %s by %" PRId64
-           " of %s, alpha %.17g, beta %.17g)",
+           " of %s, alpha %.17g, beta %.17g, %d bits)",
            r->a.shape[1], rung_dtype_name(r->a.dtype), r->c.shape[1], rung_dtype_name(r->c.dtype),
-           problem.alpha, problem.beta);
+           problem.alpha, problem.beta, bits);
   return RUNG_OK;
 }
 
@@ -173,7 +177,9 @@ rung_status rung_matmul_ranks(rung_context *context, const rung_ranks *ranks, do
   run r = {.block = NULL};
   rung_status status = rung_strips_begin(context, ranks, &r.strips);
   if (status != RUNG_OK) return status;
-  status = matmul_look(&context->error, a, b, c, true, &r.a, &r.b, &r.c);
+  status = rung_call_read(&context->error, call, &r.strips.known);
+  if (status == RUNG_OK)
+    status = matmul_look(&context->error, &r.strips.known, a, b, c, true, &r.a, &r.b, &r.c);
   if (status == RUNG_OK) status = look(&context->error, alpha, beta, &r);
   if (status == RUNG_OK) {
     const rung_job given = {.arrays = 3,

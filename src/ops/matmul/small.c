@@ -21,7 +21,8 @@ typedef struct matrix {
 static bool is_plain_call(const rung_call *call) {
   if (call == NULL) return true;
   return (call->size == 0 || call->size == sizeof *call) && call->rung == NULL &&
-         call->block == 0 && call->math == RUNG_MATH_STRICT && call->stream == NULL;
+         call->block == 0 && call->math == RUNG_MATH_STRICT && call->bits == 0 &&
+         call->stream == NULL;
 }
 
 static bool is_number(DLDataType type) {

@@ -11,7 +11,7 @@ static const char *const layouts[] = {"nn", "nt", "tn", "tt", NULL};
 /* ---- making ---------------------------------------------------------------------------------- */
 
 typedef struct request {
-  int64_t n, m, k, batch, narrow;
+  int64_t n, m, k, batch, narrow, bits;
   double alpha, beta;
   int type, layout, kind;
 } request;
@@ -27,6 +27,9 @@ static bool has_alpha(const void *of) {
 static bool has_beta(const void *of) {
   return ((const request *)of)->beta != 0;
 }
+static bool is_fixed(const void *of) {
+  return ((const request *)of)->bits != 0;
+}
 static bool is_narrow(const void *of) {
   return ((const request *)of)->narrow != 0;
 }
@@ -41,6 +44,9 @@ static const rung_key keys[] = {
     RUNG_CHOICE(request, type, 0, .name = "type", .names = types, .help = "of the elements"),
     RUNG_INTEGER(request, narrow, 0, 1, 0, .name = "narrow",
                  .help = "1: f16 and bf16 results in their own type, not f32", .shown = is_narrow),
+    RUNG_INTEGER(request, bits, 0, MATMUL_BITS, 0, .name = "bits",
+                 .help = "sums in fixed point of so many bits, 8 ... 31; 0: in floats",
+                 .shown = is_fixed),
     RUNG_CHOICE(request, layout, 0, .name = "layout", .names = layouts,
                 .help = "of A and B in memory: t is transposed"),
     RUNG_REAL(request, alpha, -1e9, 1e9, 1, .name = "alpha", .help = "the product's factor",
@@ -153,21 +159,26 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   if (r.k < 0) r.k = r.n;
   rung_dtype_named(types[r.type], &dtype);
   const bool half = dtype == RUNG_F16 || dtype == RUNG_BF16;
-  const rung_dtype sum = matmul_types_of(dtype, dtype).accumulate;
-  *test_case = (rung_case){.operation = rung_operation_named("matmul"),
-                           .cases = &matmul_cases,
-                           .seed = seed,
-                           .types = matmul_types_of(dtype, half && r.narrow ? dtype : sum),
-                           .matrix = true,
-                           .inputs = 3,
-                           .outputs = 1,
-                           .array_names = {"a", "b", "added", "c"}};
+  const rung_dtype sum = matmul_types_of(dtype, dtype, false).accumulate;
+  if (r.bits != 0 && !(MATMUL_FIXED_DTYPES & RUNG_TYPE(dtype)))
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "bits=%d is of fixed point, and type=%s; expected: f32, f16 or bf16",
+                     (int)r.bits, types[r.type]);
+  *test_case =
+      (rung_case){.operation = rung_operation_named("matmul"),
+                  .cases = &matmul_cases,
+                  .seed = seed,
+                  .types = matmul_types_of(dtype, half && r.narrow ? dtype : sum, r.bits != 0),
+                  .matrix = true,
+                  .inputs = 3,
+                  .outputs = 1,
+                  .array_names = {"a", "b", "added", "c"}};
   rung_keys_label(keys, &r, test_case->label, sizeof test_case->label);
   matmul_problem *problem = (matmul_problem *)malloc(sizeof *problem);
   if (problem == NULL) return rung_fail(error, RUNG_OUT_OF_MEMORY, "host memory ran out");
   test_case->problem = problem;
   status = matmul_problem_of(error, test_case->types, (int64_t[]){r.batch, r.m, r.n, r.k}, r.alpha,
-                             r.beta, problem);
+                             r.beta, (int)r.bits, problem);
   if (status == RUNG_OK) {
     problem->batch_axes = r.batch > 1;
     problem->a_turned = r.layout >= 2;
@@ -213,7 +224,12 @@ static const char *const verify[] = {
     SMALL("type=bf16"), SMALL("type=bf16 narrow=1"), SMALL("type=i8"),
     /* As tensor cores read them: where they lie. */
     "n=264 m=130 k=72 type=bf16 beta=1", "n=264 m=130 k=72 type=f16 narrow=1 layout=nt",
-    "n=136 m=259 k=144 type=i8 layout=nt beta=2", NULL};
+    "n=136 m=259 k=144 type=i8 layout=nt beta=2",
+    /* In fixed point: digits, layouts, types, factors, scales. */
+    SHAPES("type=f32 bits=31"), SHAPES("type=f32 bits=23"), LAYOUTS("n=66 m=35 k=129 bits=31"),
+    LAYOUTS("n=35 m=66 k=260 bits=15"), SPECIAL("type=f32 bits=31 beta=1"),
+    SPECIAL("type=f32 bits=20 layout=tt alpha=-1"), SMALL("type=f16 bits=31"),
+    SMALL("type=bf16 narrow=1 bits=23"), "n=20 m=30 k=40 bits=24", "n=20 m=30 k=40 bits=8", NULL};
 static const char *const bench[] = {"n=1024 type=f32",
                                     "n=4096 type=f32",
                                     "n=2048 type=f32",

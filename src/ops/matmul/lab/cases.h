@@ -27,13 +27,18 @@ typedef struct matmul_place {
 } matmul_place;
 
 /* References (reference.c), naive: a row of the contract's results, of C's type, and in long double
- * an element. `chain` is the row's own memory, of n elements of 8 bytes. */
+ * an element. `chain` is the row's own memory, of n elements of MATMUL_CHAIN bytes. */
+enum { MATMUL_CHAIN = 16 };
 void matmul_reference_strict(const matmul_problem *p, const matmul_place *at, void *chain,
                              void *result);
 typedef struct matmul_wide {
   long double sum, magnitude; /* alpha A B + beta added, and the magnitudes of all terms */
 } matmul_wide;
 matmul_wide matmul_reference_wide(const matmul_problem *p, const matmul_place *at, int64_t column);
+/* Of fixed point: by how much an element's alpha t, before t is rounded, may differ from the exact
+ * alpha A B. */
+long double matmul_reference_fixed_error(const matmul_problem *p, const matmul_place *at,
+                                         int64_t column);
 /* A row of the magnitudes, in double; of factors that a mode rounds (NULL: none does), those that
  * the mode's errors are parts of. */
 void matmul_reference_magnitudes(const matmul_problem *p, const matmul_mode *mode,

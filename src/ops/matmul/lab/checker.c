@@ -27,6 +27,7 @@ typedef struct expected {
 
 static double bound_of(const matmul_problem *p) {
   const rung_types types = p->types;
+  if (p->bits > 0) return rung_traits_of(types.out)->eps + 0x3p-24; /* its roundings alone */
   if (!rung_dtype_is_float(types.accumulate)) return 0;
   const double stored = types.out != types.accumulate ? rung_traits_of(types.out)->eps : 0;
   return ((double)p->k + 2) * rung_traits_of(types.accumulate)->eps + stored;
@@ -74,7 +75,7 @@ typedef struct making {
 static void make_rows(void *arg, int part, int64_t from, int64_t until) {
   making *job = (making *)arg;
   const matmul_problem *p = (const matmul_problem *)job->test_case->problem;
-  void *chain = malloc((size_t)p->n * 8);
+  void *chain = malloc((size_t)p->n * MATMUL_CHAIN);
   (void)part;
   if (chain == NULL) job->failed = true;
   for (int64_t r = from; r < until && chain != NULL; r++) {
@@ -84,12 +85,22 @@ static void make_rows(void *arg, int part, int64_t from, int64_t until) {
   free(chain);
 }
 
+/* What the contract's result may be off by, where its terms have these magnitudes. */
+static double most_off(const matmul_problem *p, const matmul_place *at, int64_t column,
+                       double magnitude, double tiny) {
+  if (p->bits == 0) return bound_of(p) * magnitude + tiny;
+  const double error = (double)matmul_reference_fixed_error(p, at, column);
+  return error + bound_of(p) * (magnitude + error) + tiny;
+}
+
 /* Whether the contract's own results are within the contract's bound. */
 static void hold_to_bound(const rung_case *test_case, expected *e) {
   const matmul_problem *p = (const matmul_problem *)test_case->problem;
   const int64_t rows = matmul_base_batch(p) * matmul_base_rows(p);
-  const rung_traits *sum = rung_traits_of(p->types.accumulate), *out = rung_traits_of(p->types.out);
-  const double tiny = ((double)p->k + 2) * (fabs(p->alpha) + 1) * sum->tiny + out->tiny;
+  const rung_traits *sum = rung_traits_of(p->bits > 0 ? RUNG_F32 : p->types.accumulate),
+                    *out = rung_traits_of(p->types.out);
+  const double terms = p->bits > 0 ? 1 : (double)p->k + 2,
+               tiny = terms * (fabs(p->alpha) + 1) * sum->tiny + out->tiny;
   const int64_t each =
       1 + (int64_t)((double)WIDE_ROWS * (double)p->n * (double)p->k / WIDE_PRODUCTS);
   if (sum->kind != RUNG_FLOAT) return;
@@ -101,7 +112,7 @@ static void hold_to_bound(const rung_case *test_case, expected *e) {
       const double magnitude = (double)wide.magnitude, error = fabs(found - (double)wide.sum);
       if (!(magnitude <= out->largest / 4) || isnan(wide.sum)) continue; /* it may overflow */
       if (error > tiny && error / magnitude > e->worst) e->worst = error / magnitude;
-      if (error <= bound_of(p) * magnitude + tiny) continue;
+      if (error <= most_off(p, &at, j, magnitude, tiny)) continue;
       if (e->wrong++ == 0) e->first = r * p->n + j;
     }
 }

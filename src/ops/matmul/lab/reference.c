@@ -75,10 +75,100 @@ static void strict_i32(const matmul_problem *p, const line *of, uint32_t *t, voi
   }
 }
 
+/* ---- fixed point, from the definition -------------------------------------------------------- */
+
+/* A column of B, or a row of A: its sum, and its largest magnitude, infinite where it has a NaN. */
+typedef struct column {
+  int64_t sum;
+  double largest;
+} column;
+_Static_assert(sizeof(column) <= MATMUL_CHAIN, "a row's memory holds a column an element");
+
+static double larger(double largest, double x) {
+  if (isnan(x)) return INFINITY;
+  return fabs(x) > largest ? fabs(x) : largest;
+}
+
+static int exponent_of(double largest) {
+  int exponent = 0;
+  if (isfinite(largest)) frexp(largest, &exponent);
+  return exponent;
+}
+
+/* The digits of x, the least significant first. */
+static void digits_of(const matmul_problem *p, double x, double largest, int *digit) {
+  const int bits = p->bits, count = (bits + 8) / 8;
+  int64_t q = 0;
+  if (isfinite(largest)) q = (int64_t)nearbyint(ldexp(x, bits - 1 - exponent_of(largest)));
+  q *= INT64_C(1) << (8 * count - 1 - bits);
+  for (int d = 0; d < count; d++) {
+    digit[d] = (int)((q + 128) & 255) - 128;
+    q = (q - digit[d]) / 256;
+  }
+}
+
+static double largest_of_row(const matmul_problem *p, const line *of) {
+  double largest = 0;
+  for (int64_t l = 0; l < p->k; l++)
+    largest = larger(largest, number(of->a, of->a_at + l * of->a_step));
+  return largest;
+}
+
+static double largest_of_column(const matmul_problem *p, const line *of, int64_t j) {
+  double largest = 0;
+  for (int64_t l = 0; l < p->k; l++)
+    largest = larger(largest, number(of->b, of->b_at + l * of->b_row + j * of->b_column));
+  return largest;
+}
+
+static void strict_fixed(const matmul_problem *p, const line *of, column *columns, void *result) {
+  const rung_traits *to = rung_traits_of(p->types.out);
+  const int count = (p->bits + 8) / 8;
+  const double row = largest_of_row(p, of);
+  int a[8], b[8];
+  for (int64_t j = 0; j < p->n; j++) columns[j] = (column){0, largest_of_column(p, of, j)};
+  for (int64_t l = 0; l < p->k; l++) {
+    digits_of(p, number(of->a, of->a_at + l * of->a_step), row, a);
+    for (int64_t j = 0; j < p->n; j++) {
+      digits_of(p, number(of->b, of->b_at + l * of->b_row + j * of->b_column), columns[j].largest,
+                b);
+      for (int x = 0; x < count; x++)
+        for (int y = count - 1 - x; y < count; y++)
+          columns[j].sum += (int64_t)(a[x] * b[y]) * (INT64_C(1) << (8 * (x + y - count + 1)));
+    }
+  }
+  for (int64_t j = 0; j < p->n; j++) {
+    const int power = exponent_of(row) + exponent_of(columns[j].largest) - 8 * count - 4;
+    const bool good = isfinite(row) && isfinite(columns[j].largest);
+    /* A long double has a place for every digit of the sum. */
+    const float t = good ? (float)ldexpl((long double)columns[j].sum, power) : NAN;
+    float r = (float)p->alpha * t;
+    if (of->added) r = fmaf((float)p->beta, (float)number(of->added, of->added_at + j), r);
+    to->store((char *)result + j * (int64_t)to->bytes, r);
+  }
+}
+
+long double matmul_reference_fixed_error(const matmul_problem *p, const matmul_place *at,
+                                         int64_t column) {
+  static const double left_out[] = {0, 0, 0x1p-14, 0x1.01p-21, 0x1.82p-29}; /* by digits */
+  const line of = line_of(p, at);
+  const int e = exponent_of(largest_of_row(p, &of)),
+            f = exponent_of(largest_of_column(p, &of, column)), bits = p->bits;
+  long double error = 0;
+  for (int64_t l = 0; l < p->k; l++) {
+    const double a = number(of.a, of.a_at + l * of.a_step),
+                 b = number(of.b, of.b_at + l * of.b_row + column * of.b_column);
+    error += ldexpl(fabs(a), f - bits) + ldexpl(fabs(b), e - bits) + ldexpl(1, e + f - 2 * bits);
+  }
+  return fabs(p->alpha) * (error + (long double)p->k * ldexpl(left_out[(bits + 8) / 8], e + f));
+}
+
 void matmul_reference_strict(const matmul_problem *p, const matmul_place *at, void *chain,
                              void *result) {
   const line of = line_of(p, at);
-  if (p->types.accumulate == RUNG_F64)
+  if (p->bits > 0)
+    strict_fixed(p, &of, (column *)chain, result);
+  else if (p->types.accumulate == RUNG_F64)
     strict_f64(p, &of, (double *)chain, result);
   else if (p->types.accumulate == RUNG_F32)
     strict_f32(p, &of, (float *)chain, result);
