@@ -111,6 +111,25 @@ RUNG_SIM_INLINE void rung_mma_f64(double (&t)[4], const double (&a)[8], const do
     for (int e = 0; e < 4; e++) t[e] = fma(rows[e / 2], columns[e % 2], t[e]);
   }
 }
+/* Four products of bytes, added up modulo 2^32. */
+RUNG_SIM_INLINE int __dp4a(int a, int b, int c) {
+  unsigned sum = (unsigned)c;
+  for (int i = 0; i < 32; i += 8) sum += (unsigned)((int8_t)(a >> i) * (int8_t)(b >> i));
+  return (int)sum;
+}
+RUNG_SIM_INLINE void rung_mma_s8(int *t, unsigned a0, unsigned a1, unsigned a2, unsigned a3,
+                                 unsigned b0, unsigned b1) {
+  const unsigned a[2][2] = {{a0, a1}, {a2, a3}}, b[2] = {b0, b1};
+  const int g = rung_sim_lane() / 4, q = rung_sim_lane() % 4;
+  for (int l = 0; l < 8; l++) {
+    int rows[2], columns[2];
+    for (int h = 0; h < 2; h++) {
+      rows[h] = (int)__shfl_sync(0xffffffffu, a[l / 4][h], 4 * g + l % 4);
+      columns[h] = (int)__shfl_sync(0xffffffffu, b[l / 4], 4 * (2 * q + h) + l % 4);
+    }
+    for (int e = 0; e < 4; e++) t[e] = __dp4a(rows[e / 2], columns[e % 2], t[e]);
+  }
+}
 RUNG_SIM_INLINE unsigned __ballot_sync(unsigned mask, int p) {
   return (unsigned)rung_sim_exchange_values(RUNG_SIM_BALLOT, mask, p != 0, 0);
 }
