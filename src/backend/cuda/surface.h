@@ -189,9 +189,9 @@ static __device__ inline void rung_mma_s8(int *t, unsigned a0, unsigned a1, unsi
       : "+r"(t[0]), "+r"(t[1]), "+r"(t[2]), "+r"(t[3])
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 #else
-#define RUNG_MMA_8_(t0, t1, a, b)                                                               \
-  asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"          \
-      : "+r"(t0), "+r"(t1)                                                                      \
+#define RUNG_MMA_8_(t0, t1, a, b)                                                      \
+  asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};" \
+      : "+r"(t0), "+r"(t1)                                                             \
       : "r"(a), "r"(b))
   RUNG_MMA_8_(t[0], t[1], a0, b0);
   RUNG_MMA_8_(t[0], t[1], a2, b1);

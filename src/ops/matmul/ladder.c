@@ -265,11 +265,19 @@ static rung_row rows[] = {
      .idea = "four products of digits an instruction; four by eight elements a thread"},
     {ON_GPU, .name = "mma", .types = FIXED_TYPES, .supports = mma_fits,
      .scratch_bytes = mma_scratch, .zeroed_bytes = mma_zeros,
-     .idea = "digits on tensor cores; sums of 32 bits, carried from level to level; few tiles: k is "
-             "cut"},
-    {.family = RUNG_ON_GPU, .order = RUNG_CANONICAL, .in_place = true, .capability = 90,
-     .hardware = "wgmma (compute capability 9.0)", .supports = has_wgmma, .pays = fixed_pays,
-     .name = "wgmma", .types = FIXED_TYPES, .scratch_bytes = wgmma_scratch,
+     .idea =
+         "digits on tensor cores; sums of 32 bits, carried from level to level; few tiles: k is "
+         "cut"},
+    {.family = RUNG_ON_GPU,
+     .order = RUNG_CANONICAL,
+     .in_place = true,
+     .capability = 90,
+     .hardware = "wgmma (compute capability 9.0)",
+     .supports = has_wgmma,
+     .pays = fixed_pays,
+     .name = "wgmma",
+     .types = FIXED_TYPES,
+     .scratch_bytes = wgmma_scratch,
      .zeroed_bytes = wgmma_zeros,
      .idea = "digits on the tensor cores of 9.0, all levels in one launch, ended in registers"},
 };

@@ -32,13 +32,13 @@ static inline int64_t matmul_squares(const matmul_problem *p, int side) {
   return p->batch * ((p->m + side - 1) / side) * ((p->n + side - 1) / side);
 }
 
-/* For products of tiles of `side` by `side`, of which `blocks` run at once; a piece of k is at least
- * `least` long. side 0: products are not cut. */
+/* For products of tiles of `side` by `side`, of which `blocks` run at once; a piece of k is at
+ * least `least` long. side 0: products are not cut. */
 static inline matmul_pieces matmul_pieces_of(const rung_task *task, int side, int64_t blocks,
                                              int64_t least) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
   const matmul_planes planes = matmul_planes_of(task);
-  matmul_pieces of = {.product = 1, .length = planes.pitch};
+  matmul_pieces of = {0, 0, 0, 0, 0, 1, planes.pitch, 0, 0};
   of.a = matmul_look_pieces(task, planes.a_matrices, p->m, p->k);
   of.b = matmul_look_pieces(task, planes.b_matrices, p->n, p->k);
   of.a_at = planes.bytes;

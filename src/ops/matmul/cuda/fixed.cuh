@@ -1,5 +1,5 @@
-/* What rungs of whole tiles share in fixed point: the job, the order in which planes are multiplied,
- * how digits come into shared memory, and sums that several blocks add to.
+/* What rungs of whole tiles share in fixed point: the job, the order in which planes are
+ * multiplied, how digits come into shared memory, and sums that several blocks add to.
  *
  * Pairs of planes whose products weigh the same are a level; u + v is what its planes, most
  * significant first, add up to. Levels are multiplied from the lightest on, u + v = digits - 1, to
@@ -161,8 +161,8 @@ static __device__ inline void fixed_end_pieces(const fixed_job &job, int64_t bat
   }
 }
 
-/* What a thread's N sums have carried: of every level but the heaviest the lowest bytes, and of that
- * all of it. In memory of its own, as elements are found at run time. */
+/* What a thread's N sums have carried: of every level but the heaviest the lowest bytes, and of
+ * that all of it. In memory of its own, as elements are found at run time. */
 template <int N>
 struct fixed_carried {
   uint32_t low[MATMUL_DIGITS - 1][N / 4]; /* the lightest first */

@@ -55,8 +55,8 @@ __global__ void __launch_bounds__(F::THREADS)
 #pragma unroll 1
     for (int64_t s = left / FIXED_DEPTH * (level + 1); s > 0; s--) {
       const int8_t *at = stream.next();
-      work<F>(at + (y + g) * F::A_PITCH + q * 16,
-              at + stream.OF_B + (x + g) * F::B_PITCH + q * 16, t);
+      work<F>(at + (y + g) * F::A_PITCH + q * 16, at + stream.OF_B + (x + g) * F::B_PITCH + q * 16,
+              t);
     }
     if (level > 0) carried.keep(job.digits - 1 - level, t);
   }
@@ -81,8 +81,8 @@ static rung_status run(const rung_task *task) {
   if (status != RUNG_OK) return status;
   RUNG_ALLOW_SHARED(task, matmul_mma<F>, fixed_stream<F>::BYTES);
   for (int64_t first = 0; first < units; first += INT32_MAX)
-    RUNG_LAUNCH(task, matmul_mma<F>, matmul_grid(units - first), F::THREADS,
-                fixed_stream<F>::BYTES, job, tiles, first);
+    RUNG_LAUNCH(task, matmul_mma<F>, matmul_grid(units - first), F::THREADS, fixed_stream<F>::BYTES,
+                job, tiles, first);
   return RUNG_OK;
 }
 

@@ -113,9 +113,9 @@ template <typename E>
 static __device__ inline cut_operand<E> cut_which(bool of_a, const cut_operand<E> &a,
                                                   const cut_operand<E> &b) {
 #define CUT_OF(member) of_a ? a.member : b.member
-  return {CUT_OF(from),    CUT_OF(line),    CUT_OF(step),    CUT_OF(apart),  CUT_OF(matrices),
-          CUT_OF(lines),   CUT_OF(planes),  CUT_OF(largest), CUT_OF(partial), CUT_OF(pieces),
-          CUT_OF(threads), CUT_OF(wide),    CUT_OF(first),   CUT_OF(second)};
+  return {CUT_OF(from),    CUT_OF(line),   CUT_OF(step),    CUT_OF(apart),   CUT_OF(matrices),
+          CUT_OF(lines),   CUT_OF(planes), CUT_OF(largest), CUT_OF(partial), CUT_OF(pieces),
+          CUT_OF(threads), CUT_OF(wide),   CUT_OF(first),   CUT_OF(second)};
 #undef CUT_OF
 }
 
@@ -245,8 +245,7 @@ static __device__ inline void cut_square(const cut_operand<E> &of, const cut_sha
 #pragma unroll
     for (int e = 0; e < 4; e++) {
       const int s = (e + x / 8) % 4;
-      const uint32_t word =
-          cut(square[r * CUT_SQUARE + ((x * 4 + s) ^ r)], scale, shape.digits);
+      const uint32_t word = cut(square[r * CUT_SQUARE + ((x * 4 + s) ^ r)], scale, shape.digits);
 #pragma unroll
       for (int digit = 0; digit < MATMUL_DIGITS; digit++)
         planes[digit] |= (word >> (8 * digit) & 0xff) << (8 * s);
@@ -285,8 +284,8 @@ static cut_operand<E> cut_operand_of(const E *from, int64_t line, int64_t step, 
   of.apart = apart;
   of.matrices = matrices;
   of.lines = lines;
-  of.wide = line % 4 == 0 && apart % 4 == 0 &&
-            reinterpret_cast<uintptr_t>(from) % (4 * sizeof(E)) == 0;
+  of.wide =
+      line % 4 == 0 && apart % 4 == 0 && reinterpret_cast<uintptr_t>(from) % (4 * sizeof(E)) == 0;
   const int64_t strips = matrices * ((lines + CUT_STRIP - 1) / CUT_STRIP);
   if (step != 1) {
     of.first = strips;

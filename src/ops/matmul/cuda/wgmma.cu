@@ -49,8 +49,8 @@ static __device__ inline void wgmma_bring_planes(wgmma_ring<wgmma_fixed> ring, c
 static __device__ inline double wgmma_power(uint32_t largest, int more) {
   const int exponent =
       largest >= 0x00800000u ? (int)(largest >> 23) - 126 : matmul_exponent(largest);
-  return __hiloint2double(
-      largest >= MATMUL_NO_SCALE ? 0x7ff80000 : (exponent + more + 1023) << 20, 0);
+  return __hiloint2double(largest >= MATMUL_NO_SCALE ? 0x7ff80000 : (exponent + more + 1023) << 20,
+                          0);
 }
 
 /* t of a sum high * 2^24 + low, low < 2^24, of which a double has all bits: numbers are made by
@@ -180,11 +180,11 @@ extern "C" rung_status RUNG_ENTRY(matmul_wgmma)(const rung_task *task) {
   CUtensorMap a = {}, b = {};
   rung_status status = RUNG_ENTRY(matmul_cut)(task);
   if (status == RUNG_OK)
-    status = wgmma_map_planes(task, job.a, job.pitch, job.end.m,
-                              planes.a_matrices * planes.digits, &a);
+    status =
+        wgmma_map_planes(task, job.a, job.pitch, job.end.m, planes.a_matrices * planes.digits, &a);
   if (status == RUNG_OK)
-    status = wgmma_map_planes(task, job.b, job.pitch, job.end.n,
-                              planes.b_matrices * planes.digits, &b);
+    status =
+        wgmma_map_planes(task, job.b, job.pitch, job.end.n, planes.b_matrices * planes.digits, &b);
   if (status != RUNG_OK) return status;
   RUNG_ALLOW_SHARED(task, matmul_wgmma_fixed, F::SHARED);
   RUNG_LAUNCH(task, matmul_wgmma_fixed, (unsigned)(units < clusters ? units : clusters) * 2,
