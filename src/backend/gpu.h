@@ -65,6 +65,11 @@
  *     of k, each element one chain of fused multiply-adds over rising k. Lane 4 g + q has
  *     a[i]: row g + i % 2 * 8, step i / 2 * 4 + q; b[i]: step i * 4 + q, column g;
  *     t[i]: row g + i / 2 * 8, column 2 q + i % 2.
+ * rung_mma_s8(t, a0, a1, a2, a3, b0, b1)
+ *     by all lanes of a warp: t += a b, of 16 rows, 8 columns and 32 bytes of k, in 32 bits. Words
+ *     are four steps of k, the first in the lowest byte. Lane 4 g + q has of a0 and a1 rows g and
+ *     g + 8 of steps 4 q to 4 q + 3, of a2 and a3 these rows 16 steps on; of b0 and b1 column g of
+ *     the same steps; t[i]: row g + i / 2 * 8, column 2 q + i % 2.
  * rung_global_timer(), rung_processor()
  *     nanoseconds on the device's clock; the multiprocessor a thread runs on.
  * and the CUDA C names themselves: __global__, __device__, __shared__, threadIdx, __syncthreads,

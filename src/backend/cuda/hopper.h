@@ -42,6 +42,13 @@ static __device__ inline void rung_cluster_sync() {
           : "memory");
 }
 
+/* COUNT threads of the block wait for one another at its barrier NUMBER, 1 ... 15: __syncthreads()
+ * for some. */
+template <int NUMBER, int COUNT>
+static __device__ inline void rung_threads_sync() {
+  asm volatile("bar.sync %0, %1;" ::"n"(NUMBER), "n"(COUNT) : "memory");
+}
+
 /* ---- barriers ---------------------------------------------------------------------------------
  */
 

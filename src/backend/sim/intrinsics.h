@@ -111,6 +111,29 @@ RUNG_SIM_INLINE void rung_mma_f64(double (&t)[4], const double (&a)[8], const do
     for (int e = 0; e < 4; e++) t[e] = fma(rows[e / 2], columns[e % 2], t[e]);
   }
 }
+/* Four products of bytes, added up modulo 2^32. */
+RUNG_SIM_INLINE int __dp4a(int a, int b, int c) {
+  unsigned sum = (unsigned)c;
+  for (int i = 0; i < 32; i += 8) sum += (unsigned)((int8_t)(a >> i) * (int8_t)(b >> i));
+  return (int)sum;
+}
+RUNG_SIM_INLINE void rung_mma_s8(int *t, unsigned a0, unsigned a1, unsigned a2, unsigned a3,
+                                 unsigned b0, unsigned b1) {
+  /* Two words a shuffle: a lane's rows, or a column's steps. */
+  const uint64_t rows[2] = {(uint64_t)a1 << 32 | a0, (uint64_t)a3 << 32 | a2};
+  const uint64_t steps = (uint64_t)b1 << 32 | b0;
+  const int g = rung_sim_lane() / 4, q = rung_sim_lane() % 4;
+  for (int l = 0; l < 4; l++) {
+    uint64_t row[2], column[2];
+    for (int h = 0; h < 2; h++) {
+      row[h] = __shfl_sync(0xffffffffu, rows[h], 4 * g + l);
+      column[h] = __shfl_sync(0xffffffffu, steps, 4 * (2 * q + h) + l);
+    }
+    for (int e = 0; e < 4; e++)
+      for (int h = 0; h < 2; h++)
+        t[e] = __dp4a((int)(row[h] >> 32 * (e / 2)), (int)(column[e % 2] >> 32 * h), t[e]);
+  }
+}
 RUNG_SIM_INLINE unsigned __ballot_sync(unsigned mask, int p) {
   return (unsigned)rung_sim_exchange_values(RUNG_SIM_BALLOT, mask, p != 0, 0);
 }

@@ -4,8 +4,8 @@
 
 #include "core/prefer.h"
 #include "ops/matmul/cpu/sizes.h"
-#include "ops/matmul/fixed.h"
 #include "ops/matmul/modes.h"
+#include "ops/matmul/pieces.h"
 #include "ops/matmul/turned.h"
 
 RUNG_CPU_DECLARE(matmul_naive);
@@ -58,6 +58,22 @@ scratch_of matmul_packed_digits_scratch_baseline;
 static size_t packed_digits_scratch(const rung_task *task) {
   static scratch_of *const entries[RUNG_ISAS] = RUNG_CPU_ENTRIES(matmul_packed_digits_scratch);
   return entries[task->device->isa](task);
+}
+
+static size_t dp4a_scratch(const rung_task *task) {
+  return matmul_pieces_of(task, 0, 0, 0).bytes;
+}
+static size_t mma_scratch(const rung_task *task) {
+  return matmul_mma_pieces(task).bytes;
+}
+static size_t mma_zeros(const rung_task *task) {
+  return matmul_mma_pieces(task).zeros;
+}
+static size_t wgmma_scratch(const rung_task *task) {
+  return matmul_wgmma_pieces(task).bytes;
+}
+static size_t wgmma_zeros(const rung_task *task) {
+  return matmul_wgmma_pieces(task).zeros;
 }
 
 static size_t copies_of(const rung_task *task, const matmul_mode *mode) {
@@ -135,6 +151,15 @@ static bool past_small(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
   return p->types.in != RUNG_F32 || p->batch > 1 || p->k > 48 || p->m < 16 || p->n < 16 ||
          p->m > 80 || p->n > 80;
+}
+
+static bool fixed_pays(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  return p->flops / 2 >= 0x1p28;
+}
+
+static bool mma_fits(const rung_task *task, char why[RUNG_REASON]) {
+  return shared_fits(task, 3 * (128 + 128) * 64 + 16, why);
 }
 
 static bool is_batch(const rung_task *task, char why[RUNG_REASON]) {
@@ -247,6 +272,25 @@ static rung_row rows[] = {
     {ON_GPU, .name = "digits", .types = FIXED_TYPES, .blocks = element_blocks,
      .scratch_bytes = planes_scratch,
      .idea = "fixed point, the textbook: digits of 8 bits, a thread an element"},
+    {ON_GPU, .name = "dp4a", .types = FIXED_TYPES, .scratch_bytes = dp4a_scratch,
+     .idea = "four products of digits an instruction; four by eight elements a thread"},
+    {ON_GPU, .name = "mma", .types = FIXED_TYPES, .supports = mma_fits,
+     .scratch_bytes = mma_scratch, .zeroed_bytes = mma_zeros,
+     .idea =
+         "digits on tensor cores; sums of 32 bits, carried from level to level; few tiles: k is "
+         "cut"},
+    {.family = RUNG_ON_GPU,
+     .order = RUNG_CANONICAL,
+     .in_place = true,
+     .capability = 90,
+     .hardware = "wgmma (compute capability 9.0)",
+     .supports = has_wgmma,
+     .pays = fixed_pays,
+     .name = "wgmma",
+     .types = FIXED_TYPES,
+     .scratch_bytes = wgmma_scratch,
+     .zeroed_bytes = wgmma_zeros,
+     .idea = "digits on the tensor cores of 9.0, all levels in one launch, ended in registers"},
 };
 
 static void class_of(const void *problem, char text[RUNG_CLASS]) {

@@ -150,7 +150,7 @@ static rung_status go_on(run *r, rung_status own, const rung_call *call) {
 static rung_status look(rung_error *error, double alpha, double beta, run *r) {
   const rung_call *known = &r->strips.known;
   const bool fixed = known->math == RUNG_MATH_FIXED;
-  const int bits = !fixed ? 0 : known->bits != 0 ? known->bits : MATMUL_BITS;
+  const int bits = known->bits != 0 ? known->bits : MATMUL_BITS;
   const rung_types types = matmul_types_of(r->a.dtype, r->c.dtype, fixed);
   const int64_t shape[4] = {1, r->c.shape[0], r->c.shape[1], r->a.shape[1]};
   matmul_problem problem;
@@ -158,16 +158,17 @@ static rung_status look(rung_error *error, double alpha, double beta, run *r) {
     return rung_fail(error, RUNG_BAD_SHAPE,
                      "a has %d dimensions and b has %d; expected over ranks: 2 (rows, columns)",
                      r->a.ndim, r->b.ndim);
-  const rung_status status =
-      matmul_problem_of(error, types, shape, alpha, beta, fixed ? bits : MATMUL_BITS, &problem);
+  const rung_status status = matmul_problem_of(error, types, shape, alpha, beta, bits, &problem);
   if (status != RUNG_OK) return status;
   r->alpha = alpha;
   r->beta = beta;
+  char in_bits[32] = "";
+  if (fixed) snprintf(in_bits, sizeof in_bits, ", fixed point of %d bits", bits);
   snprintf(r->strips.name, RUNG_JOB_TEXT,
            "rung_matmul_ranks(%" PRId64 " columns of %s by %" PRId64
-           " of %s, alpha %.17g, beta %.17g, %d bits)",
+           " of %s, alpha %.17g, beta %.17g%s)",
            r->a.shape[1], rung_dtype_name(r->a.dtype), r->c.shape[1], rung_dtype_name(r->c.dtype),
-           problem.alpha, problem.beta, bits);
+           problem.alpha, problem.beta, in_bits);
   return RUNG_OK;
 }
 
