@@ -173,14 +173,16 @@ template <bool Snug, typename T, int R, int C>
 static __device__ inline void onchip_steps(const onchip_job<T> &job, onchip_columns<T, R, C> &my,
                                            onchip_shown<T, R> *shown, onchip_ends<T, R> *ends) {
   onchip_shown<T, R> *even = shown + 1 + threadIdx.x, *odd = even + blockDim.x + 2;
-  for (int64_t pair = job.steps / 2; pair > 0; pair--) {
+#pragma unroll 1
+  for (int64_t left = job.steps; left > 0; left -= 2) {
     onchip_advance<R, Snug>(job, my, even, ends);
+    if (left == 1) {
+#pragma unroll
+      for (int c = C - 1; c >= 0; c--) my.y[c + R] = my.y[c];
+      return;
+    }
     onchip_advance<0, Snug>(job, my, odd, ends);
   }
-  if (job.steps % 2 == 0) return;
-  onchip_advance<R, Snug>(job, my, even, ends);
-#pragma unroll
-  for (int c = C - 1; c >= 0; c--) my.y[c + R] = my.y[c];
 }
 
 /* Starts bringing the warp's part of row i into shared memory. */
@@ -189,14 +191,18 @@ static __device__ inline void onchip_fetch(const onchip_job<T> &job, int64_t i, 
                                            T *row) {
   const int first = warp_base + threadIdx.x % 32;
   const T *from = job.in + i * job.in_stride;
+  if (job.start.own) {
+#pragma unroll 1
+    for (int c = 0; c < C; c++) {
+      const int j = first + c * 32;
+      if (j >= 0) row[j] = (T)stencil_own_start(job.start, i, j, job.columns);
+    }
+  } else {
 #pragma unroll 6
-  for (int c = 0; c < C; c++) {
-    const int j = first + c * 32;
-    if (j < 0) continue;
-    if (job.start.own)
-      row[j] = (T)stencil_own_start(job.start, i, j, job.columns);
-    else
-      rung_copy_async(row + j, from + j);
+    for (int c = 0; c < C; c++) {
+      const int j = first + c * 32;
+      if (j >= 0) rung_copy_async(row + j, from + j);
+    }
   }
   rung_copy_async_commit();
 }
