@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "core/float_mode.h"
+#include "core/ladder.h"
 
 /* What is kept of the thread that calls, to be given back. */
 typedef struct rung_caller {
@@ -12,6 +13,16 @@ typedef struct rung_caller {
 } rung_caller;
 
 typedef struct rung_kept rung_kept;
+
+/* The rung that a job got, and what it needs; length 0: none (core/recall.h). */
+enum { RUNG_RECALLED = 4, RUNG_RECALL_BYTES = 640 };
+typedef struct rung_recalled {
+  const rung_row *row;
+  rung_needs needs;
+  size_t length;
+  char key[RUNG_RECALL_BYTES];
+} rung_recalled;
+
 typedef struct rung_preference rung_preference; /* core/prefer.h */
 
 struct rung_context {
@@ -27,6 +38,8 @@ struct rung_context {
   int64_t memory_limit;       /* of the device's memory, for scratch and zeros; 0: none */
   rung_preference *preferred; /* by rung_prefer() */
   int preferences;
+  rung_recalled recalled[RUNG_RECALLED];
+  int next_recalled;
   rung_caller caller; /* from rung_begin() to rung_end() */
   rung_error error;
 };

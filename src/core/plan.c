@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/recall.h"
+
 static size_t whole(size_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
@@ -51,8 +53,8 @@ bool rung_plan_share(const rung_plan *plan, const rung_piece *piece, const void 
   return true;
 }
 
-/* Where everything is; rows[stage] is known. */
-static void place(const rung_plan *plan, rung_piece_plan *layout) {
+/* Where everything is; rows[stage] is known, and what it needs where that is recalled. */
+static void place(const rung_plan *plan, const rung_recalled *known, rung_piece_plan *layout) {
   const rung_job *job = plan->job;
   const rung_context *context = plan->context;
   for (int a = 0; a < job->arrays; a++)
@@ -73,13 +75,15 @@ static void place(const rung_plan *plan, rung_piece_plan *layout) {
     view->device = context->device.index;
     layout->moved += whole(rung_view_bytes(view));
   }
-  layout->needs = rung_row_needs(plan->rows[layout->piece.stage], &layout->task);
+  layout->needs = known != NULL && layout->moved == 0
+                      ? known->needs
+                      : rung_row_needs(plan->rows[layout->piece.stage], &layout->task);
 }
 
 bool rung_plan_lay_out(const rung_plan *plan, const rung_piece *piece, const void *state,
                        rung_piece_plan *layout) {
   if (!rung_plan_share(plan, piece, state, layout)) return false;
-  place(plan, layout);
+  place(plan, NULL, layout);
   return true;
 }
 
@@ -117,6 +121,10 @@ static rung_status try(rung_plan *plan, const rung_call *call, rung_piece_plan *
   rung_error *error = &plan->context->error;
   rung_piece piece = first_piece(plan);
   bool laid_out = false;
+  rung_recall_key key = {.length = 0};
+  if (!plan->cut) rung_recall_key_of(job, call, &key);
+  const rung_recalled *known = rung_recall(plan->context, &key);
+  if (known != NULL) plan->rows[piece.stage] = known->row;
   plan->moved = 0;
   plan->needs = (rung_needs){0};
   for (rung_stage stage = piece.stage; stage <= RUNG_AGAIN; stage++) {
@@ -128,10 +136,14 @@ static rung_status try(rung_plan *plan, const rung_call *call, rung_piece_plan *
     of.stage = stage;
     if (!rung_plan_share(plan, &of, NULL, at)) continue; /* of a stretch, and nothing comes after */
     laid_out = true;
-    const rung_status status =
-        rung_choose(job->operation, &at->task, job->types, call, &plan->rows[stage], error);
-    if (status != RUNG_OK) return status;
-    place(plan, at);
+    if (known == NULL) {
+      const rung_status status =
+          rung_choose(job->operation, &at->task, job->types, call, &plan->rows[stage], error);
+      if (status != RUNG_OK) return status;
+    }
+    place(plan, known, at);
+    if (known == NULL && at->moved == 0)
+      rung_remember(plan->context, &key, plan->rows[stage], &at->needs);
     if (at->moved > plan->moved) plan->moved = at->moved;
     if (at->needs.scratch > plan->needs.scratch) plan->needs.scratch = at->needs.scratch;
     if (at->needs.zeros > plan->needs.zeros) plan->needs.zeros = at->needs.zeros;

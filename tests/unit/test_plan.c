@@ -340,6 +340,54 @@ static void works_in_place(void **unused) {
     }
 }
 
+static int asked;
+
+static bool counts_who_asks(const rung_task *task) {
+  (void)task;
+  asked++;
+  return true;
+}
+
+/* Jobs of the same shapes, anywhere, ask no rung again, and their arrays are looked at all the
+ * same. */
+static void asks_rungs_once(void **unused) {
+  (void)unused;
+  const rung_view in = view(source, RUNG_DEVICE, 1), out = view(target, RUNG_DEVICE, 1);
+  const rung_view apart = view(target, RUNG_DEVICE, 2), sum = vector(RUNG_DEVICE, 1);
+  rung_view shifted = out;
+  rows[2].pays = counts_who_asks;
+  reset(1 << 20);
+  asked = 0;
+  for (int k = 0; k < 3; k++) {
+    fill(&in);
+    OK(number(NULL, &in, &out, NULL));
+    synchronize(&device_state, NULL);
+    check(&out, NULL);
+  }
+  assert_int_equal(asked, 1);
+  fill(&out);
+  OK(number(NULL, &out, &out, NULL)); /* the rung cannot work in place */
+  synchronize(&device_state, NULL);
+  check(&out, NULL);
+  assert_int_equal(device_state.packs, 1);
+  assert_int_equal(asked, 1);
+  fill(&in);
+  OK(number(NULL, &in, &out, &sum)); /* another array, */
+  OK(number(NULL, &in, &out, &sum));
+  assert_int_equal(asked, 2);
+  shifted.data += 4;
+  OK(number(NULL, &in, &shifted, NULL)); /* another alignment */
+  assert_int_equal(asked, 3);
+  OK(number(NULL, &in, &apart, NULL)); /* what is packed is not kept */
+  OK(number(NULL, &in, &apart, NULL));
+  assert_int_equal(asked, 5);
+  OK(number("counting", &in, &out, NULL));
+  OK(number(NULL, &in, &out, NULL)); /* those of before are still known */
+  assert_int_equal(asked, 5);
+  synchronize(&device_state, NULL);
+  rows[2].pays = NULL;
+}
+
 /* Packing takes no more memory than there is, either. */
 static void packs_in_pieces(void **unused) {
   (void)unused;
@@ -483,6 +531,7 @@ int main(void) {
       cmocka_unit_test(zeros_are_zero_after_a_failure),
       cmocka_unit_test(takes_device_arrays_as_they_are),
       cmocka_unit_test(works_in_place),
+      cmocka_unit_test(asks_rungs_once),
       cmocka_unit_test(packs_in_pieces),
       cmocka_unit_test(closes_gaps_in_any_dimension),
       cmocka_unit_test(refuses_what_it_cannot_reach),

@@ -340,7 +340,7 @@ static rung_status number(const char *rung, const rung_view *in, const rung_view
   rung_call call = {.rung = rung};
   rung_error_clear(&context.error);
   const rung_status status = rung_run(&context, &job, &call);
-  if (status == RUNG_OK) assert_string_equal(call.used, rung);
+  if (status == RUNG_OK && rung != NULL) assert_string_equal(call.used, rung);
   return status;
 }
 

@@ -26,6 +26,17 @@ struct rung_cuda_board {
   unsigned long long sink;   /* where a kernel pretends to put what it read */
 };
 
+/* What the runtime has said of a kernel (kernels.cu): how many blocks of so many threads and bytes
+ * of shared memory a multiprocessor holds; 0 threads: that its blocks may have all the shared
+ * memory there is. */
+struct rung_cuda_said {
+  const void *kernel;
+  int threads;
+  size_t shared_bytes;
+  int blocks;
+};
+enum { RUNG_CUDA_SAID = 64 };
+
 /* One opened device. Everything below `turn` is made when it is first needed. */
 struct rung_state {
   int device, processors;
@@ -51,6 +62,8 @@ struct rung_state {
 
   struct rung_cuda_shown *textures; /* the newest first */
   int texture_count;                /* of those that no graph may hold */
+
+  rung_cuda_said said[RUNG_CUDA_SAID];
 };
 
 /* Allocating is no work on a stream: as long as this lives, a capture of this thread lets it pass.

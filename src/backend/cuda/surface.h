@@ -40,14 +40,25 @@ extern __shared__ unsigned char rung_dynamic_shared_[] __attribute__((aligned(12
     }                                                                      \
   } while (0)
 
-#define RUNG_ALLOW_SHARED(task, kernel, bytes)                                                    \
-  RUNG_CUDA_TRY(task, cudaFuncSetAttribute((kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, \
-                                           (int)(bytes)))
+/* kernels.cu. The runtime is asked once a kernel, and once a size of its blocks. */
+rung_status rung_cuda_allow_shared(const rung_task *task, const void *kernel, size_t bytes);
+rung_status rung_cuda_resident_blocks(const rung_task *task, const void *kernel, int threads,
+                                      size_t bytes, int *blocks);
+
+#define RUNG_ALLOW_SHARED(task, kernel, bytes)                                   \
+  do {                                                                           \
+    rung_status allowed_ =                                                       \
+        rung_cuda_allow_shared((task), (const void *)(kernel), (size_t)(bytes)); \
+    if (allowed_ != RUNG_OK) return allowed_;                                    \
+  } while (0)
 
 /* How many blocks of a kernel a multiprocessor holds at once. */
-#define RUNG_RESIDENT_BLOCKS(task, kernel, threads, shared_bytes, blocks)                        \
-  RUNG_CUDA_TRY(task, cudaOccupancyMaxActiveBlocksPerMultiprocessor((blocks), kernel, (threads), \
-                                                                    (shared_bytes)))
+#define RUNG_RESIDENT_BLOCKS(task, kernel, threads, shared_bytes, blocks)                  \
+  do {                                                                                     \
+    rung_status resident_ = rung_cuda_resident_blocks(                                     \
+        (task), (const void *)(kernel), (int)(threads), (size_t)(shared_bytes), (blocks)); \
+    if (resident_ != RUNG_OK) return resident_;                                            \
+  } while (0)
 
 /* One element, of 4, 8 or 16 bytes, from global into shared memory behind the thread's back: copies
  * since the last commit are one group; wait<N>() waits for all groups of the calling thread but the

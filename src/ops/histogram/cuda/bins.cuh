@@ -266,6 +266,7 @@ enum { HISTOGRAM_CLEAR_BLOCK = 256 };
 static __global__ void histogram_clear_kernel(histogram_results to) {
   const int64_t each = (int64_t)to.bins + (to.outside != NULL ? HISTOGRAM_OUTER : 0);
   const int64_t step = (int64_t)gridDim.x * blockDim.x;
+#pragma unroll 1
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < to.rows * each; i += step)
     *histogram_at(to, i / each, (unsigned)(i % each)) = 0;
 }

@@ -12,6 +12,10 @@
  *             same elements are neighbours and run at the same time
  *   device    far more than fit: the result itself, after equal slots of a warp were merged
  *
+ * A kernel counts in tables of the first two kinds by one way of finding slots, so that this way is
+ * all its code; one of the last two takes any way, asked for word by word, as it is the counting
+ * that its time is spent on.
+ *
  * A search goes by a guide, which a kernel of its own writes before; edges and guide are kept in
  * shared memory beside the table, where they are not too long.
  *
@@ -19,6 +23,8 @@
  *
  * Bytes are counted by value, 256 of them whatever the bins are; a value's slot is asked for once,
  * at the end. A block size is taken as whole warps, rounded down, at least one. */
+#include <string.h>
+
 #include "ops/histogram/cuda/aggregated.cuh"
 #include "ops/histogram/cuda/copies.h"
 
@@ -56,6 +62,7 @@ static constexpr int HISTOGRAM_MOST_DIRECT = 16;
 
 struct histogram_plan {
   histogram_table table;
+  int way; /* to find slots by */
   int threads;
   unsigned team;    /* threads that count a row together: a block's, or a warp's */
   unsigned entries; /* of the table: slots of a window, or values of a byte */
@@ -69,7 +76,7 @@ struct histogram_plan {
 };
 
 template <typename T>
-struct __align__(16) histogram_wide {
+struct histogram_wide {
   enum { COUNT = 16 / sizeof(T) };
   T at[COUNT];
 };
@@ -84,6 +91,8 @@ struct histogram_counter {
   unsigned *shared;
   const double *edges; /* of a search */
   const uint32_t *guide;
+  histogram_table table;
+  int way;
   unsigned copy, copies;   /* this thread's, and how many there are */
   unsigned first, entries; /* the window's */
   unsigned member, team;   /* this thread, of those that count a row together */
@@ -136,32 +145,44 @@ static __device__ __forceinline__ void histogram_count_packed(const histogram_co
     carries |= (was[e] + (n << at % 2 * 16)) & ~was[e];
   }
   if ((carries & HISTOGRAM_CARRIES) == 0) return;
+  /* Seldom: from memory, so that the loop is not unrolled. */
+  unsigned seldom[COUNT], before[COUNT];
 #pragma unroll
+  for (int e = 0; e < COUNT; ++e) seldom[e] = entries[e], before[e] = was[e];
+#pragma unroll 1
   for (int e = 0; e < COUNT; ++e) {
-    const unsigned at = entries[e] - counter.first, half = at % 2 * 16;
-    if (at >= counter.entries || ((was[e] + (n << half)) & ~was[e] & HISTOGRAM_CARRY << half) == 0)
+    const unsigned at = seldom[e] - counter.first, half = at % 2 * 16;
+    if (at >= counter.entries ||
+        ((before[e] + (n << half)) & ~before[e] & HISTOGRAM_CARRY << half) == 0)
       continue;
     atomicSub(&counter.shared[at / 2], HISTOGRAM_CARRY << half);
-    histogram_add(counter.job, counter.row, entries[e], HISTOGRAM_CARRY);
+    histogram_add(counter.job, counter.row, seldom[e], HISTOGRAM_CARRY);
   }
 }
 
-/* Counts an element of `entry`; all lanes of a warp come here together, `there` says which of them
- * has one. */
-template <typename T, histogram_table TABLE>
-static __device__ __forceinline__ void histogram_count(const histogram_counter<T> &counter,
-                                                       unsigned entry, bool there) {
-  if (TABLE == HISTOGRAM_DEVICE) {
-    const unsigned n = histogram_peers(there ? entry : 0xffffffffu);
-    if (there) histogram_add(counter.job, counter.row, entry, n);
-  } else if (TABLE == HISTOGRAM_PACKED) {
-    if (there) histogram_count_packed<1>(counter, &entry, 1);
-  } else if (there) {
-    unsigned *at = &counter.shared[entry * counter.copies + counter.copy];
-    if (TABLE == HISTOGRAM_OWNED)
-      *at += 1;
-    else
-      atomicAdd(at, 1u);
+/* Counts elements in the result itself. */
+template <int COUNT, typename T>
+static __device__ __forceinline__ void histogram_count_device(const histogram_counter<T> &counter,
+                                                              const unsigned *entries, bool there) {
+#pragma unroll
+  for (int e = 0; e < COUNT; ++e) {
+    const unsigned n = histogram_peers(there ? entries[e] : 0xffffffffu);
+    if (there) histogram_add(counter.job, counter.row, entries[e], n);
+  }
+}
+
+/* Counts elements in this thread's copy. */
+template <int COUNT, typename T>
+static __device__ __forceinline__ void histogram_count_copied(const histogram_counter<T> &counter,
+                                                              const unsigned *entries) {
+  /* Values of bytes are too many to be owned. */
+  if (sizeof(T) > 1 && counter.table == HISTOGRAM_OWNED) {
+#pragma unroll
+    for (int e = 0; e < COUNT; ++e) counter.shared[entries[e] * counter.copies + counter.copy] += 1;
+  } else {
+#pragma unroll
+    for (int e = 0; e < COUNT; ++e)
+      atomicAdd(&counter.shared[entries[e] * counter.copies + counter.copy], 1u);
   }
 }
 
@@ -179,25 +200,30 @@ static __device__ __forceinline__ void histogram_end(const histogram_counter<T> 
     histogram_add(counter.job, counter.row, slot, n);
 }
 
-template <typename T, histogram_table TABLE>
+template <typename T, bool LARGE>
 static __device__ __forceinline__ void histogram_add_up(const histogram_counter<T> &counter) {
   const unsigned copies = counter.copies, slots = (unsigned)counter.job.rule.slots;
   /* Remainders have no slots outside, which are asked for nevertheless. */
   if (counter.job.stores && slots == counter.job.results.bins && counter.member < HISTOGRAM_OUTER)
     histogram_put(counter.job, counter.row, slots + counter.member, 0);
-  if constexpr (TABLE == HISTOGRAM_OWNED) {
+  if constexpr (LARGE) {
+    if (counter.table == HISTOGRAM_DEVICE) return;
+#pragma unroll 1
+    for (unsigned entry = counter.member; entry < counter.entries; entry += counter.team)
+      histogram_end(counter, entry, counter.shared[entry / 2] >> entry % 2 * 16 & 0xffffu);
+  } else if (counter.table == HISTOGRAM_OWNED) {
+#pragma unroll 1
     for (unsigned entry = counter.member / 32; entry < counter.entries;
          entry += counter.team / 32) {
       unsigned n = 0;
       for (unsigned c = counter.member % 32; c < copies; c += 32)
         n += counter.shared[entry * copies + c];
+#pragma unroll 1
       for (int s = 16; s > 0; s /= 2) n += __shfl_xor_sync(0xffffffffu, n, s);
       if (counter.member % 32 == 0) histogram_end(counter, entry, n);
     }
-  } else if constexpr (TABLE == HISTOGRAM_PACKED) {
-    for (unsigned entry = counter.member; entry < counter.entries; entry += counter.team)
-      histogram_end(counter, entry, counter.shared[entry / 2] >> entry % 2 * 16 & 0xffffu);
-  } else if constexpr (TABLE != HISTOGRAM_DEVICE) {
+  } else {
+#pragma unroll 1
     for (unsigned entry = counter.member; entry < counter.entries; entry += counter.team) {
       unsigned n = 0;
       for (unsigned c = 0; c < copies; ++c)
@@ -217,8 +243,19 @@ static __device__ __forceinline__ void histogram_entries(const histogram_counter
                                                          const histogram_wide<T> &wide,
                                                          unsigned *entries, bool *doubt) {
   typedef histogram_wide<T> word;
-  const int way = WAY == HISTOGRAM_WAYS ? counter.job.rule.way : WAY;
-  if constexpr (WAY == HISTOGRAM_SINGLE || WAY == HISTOGRAM_DOUBLE) {
+  if constexpr (WAY == HISTOGRAM_WAYS && sizeof(T) > 1) {
+    if (counter.way == HISTOGRAM_MODULO) {
+      if constexpr (!histogram_type<T>::is_float)
+        histogram_entries<T, HISTOGRAM_MODULO>(counter, wide, entries, doubt);
+    } else if (counter.way == HISTOGRAM_SINGLE) {
+      if constexpr (sizeof(T) <= 4)
+        histogram_entries<T, HISTOGRAM_SINGLE>(counter, wide, entries, doubt);
+    } else if (counter.way == HISTOGRAM_DOUBLE) {
+      histogram_entries<T, HISTOGRAM_DOUBLE>(counter, wide, entries, doubt);
+    } else {
+      histogram_entries<T, HISTOGRAM_SEARCH>(counter, wide, entries, doubt);
+    }
+  } else if constexpr (WAY == HISTOGRAM_SINGLE || WAY == HISTOGRAM_DOUBLE) {
     const histogram_rule rule = histogram_rule_for<T>(counter.job.rule);
     const bool plain = WAY == HISTOGRAM_SINGLE && rule.plain;
     bool sure = !*doubt && !plain, held = true;
@@ -238,7 +275,7 @@ static __device__ __forceinline__ void histogram_entries(const histogram_counter
     } else {
 #pragma unroll
       for (int e = 0; e < word::COUNT; ++e)
-        entries[e] = histogram_compare(rule, way, wide.at[e], &held);
+        entries[e] = histogram_compare(rule, WAY, wide.at[e], &held);
     }
     if (held) return;
 #pragma unroll
@@ -246,96 +283,117 @@ static __device__ __forceinline__ void histogram_entries(const histogram_counter
       entries[e] = histogram_held(rule, histogram_number(rule, wide.at[e]), entries[e]);
   } else {
 #pragma unroll
-    for (int e = 0; e < word::COUNT; ++e) entries[e] = histogram_entry(counter, way, wide.at[e]);
+    for (int e = 0; e < word::COUNT; ++e) entries[e] = histogram_entry(counter, WAY, wide.at[e]);
   }
 }
 
-/* Counts a word's elements. Counters of 16 bits are not added to by the hardware at once where
- * lanes are in one: a warp whose elements are equal adds them once, a thread too. */
-template <typename T, int WAY, histogram_table TABLE>
+/* Counts a word's elements in a packed table, whose counters of 16 bits are not added to by the
+ * hardware at once where lanes are in one: a warp whose elements are equal adds them once, a thread
+ * too. */
+template <int COUNT, typename T>
+static __device__ __forceinline__ void histogram_count_equal(const histogram_counter<T> &counter,
+                                                             const unsigned *entries, bool there) {
+  const unsigned all = 0xffffffffu, first = __shfl_sync(all, entries[0], 0);
+  const bool leads = threadIdx.x % 32 == 0, alike = __all_sync(all, there && entries[0] == first);
+  bool equal = true;
+#pragma unroll
+  for (int e = 1; e < COUNT; ++e) equal &= entries[e] == entries[0];
+  const bool whole = alike && __all_sync(all, equal);
+  if (whole || (equal && !alike)) {
+    if (whole ? leads : there)
+      histogram_count_packed<1>(counter, entries, whole ? 32 * COUNT : COUNT);
+  } else if (alike) {
+    unsigned kept[COUNT]; /* in memory: the loop is not unrolled */
+#pragma unroll
+    for (int e = 0; e < COUNT; ++e) kept[e] = entries[e];
+#pragma unroll 1
+    for (int e = 0; e < COUNT; ++e) {
+      const bool same = __all_sync(all, kept[e] == __shfl_sync(all, kept[e], 0));
+      if (!same || leads) histogram_count_packed<1>(counter, &kept[e], same ? 32 : 1);
+    }
+  } else if (there) {
+    histogram_count_packed<COUNT>(counter, entries, 1);
+  }
+}
+
+/* Counts a word's elements; all lanes of a warp come here together, `there` says which of them has
+ * one. It travels as a word, for as elements it would take a register each. */
+template <typename T, int WAY, bool LARGE>
 static __device__ __forceinline__ void histogram_count_wide(const histogram_counter<T> &counter,
-                                                            const histogram_wide<T> &wide,
-                                                            bool there, bool *doubt) {
+                                                            const uint4 &word, bool there,
+                                                            bool *doubt) {
   constexpr int count = histogram_wide<T>::COUNT;
+  histogram_wide<T> wide;
+  memcpy(&wide, &word, sizeof wide);
   unsigned entries[count];
   histogram_entries<T, WAY>(counter, wide, entries, doubt);
-  if constexpr (TABLE == HISTOGRAM_PACKED) {
-    bool equal = true;
-#pragma unroll
-    for (int e = 1; e < count; ++e) equal &= entries[e] == entries[0];
-    const unsigned all = 0xffffffffu, first = __shfl_sync(all, entries[0], 0);
-    if (__all_sync(all, there && entries[0] == first)) {
-      const bool leads = threadIdx.x % 32 == 0;
-      if (__all_sync(all, equal)) {
-        if (leads) histogram_count_packed<1>(counter, entries, 32 * count);
-        return;
-      }
-#pragma unroll
-      for (int e = 0; e < count; ++e) {
-        const bool same = __all_sync(all, entries[e] == __shfl_sync(all, entries[e], 0));
-        if (!same || leads) histogram_count_packed<1>(counter, &entries[e], same ? 32 : 1);
-      }
-      return;
-    }
-    if (equal) {
-      if (there) histogram_count_packed<1>(counter, entries, count);
-      return;
-    }
-    if (there) histogram_count_packed<count>(counter, entries, 1);
+  if constexpr (!LARGE) {
+    if (there) histogram_count_copied<count>(counter, entries);
+  } else if (counter.table == HISTOGRAM_PACKED) {
+    histogram_count_equal<count>(counter, entries, there);
   } else {
-#pragma unroll
-    for (int e = 0; e < count; ++e) histogram_count<T, TABLE>(counter, entries[e], there);
+    histogram_count_device<count>(counter, entries, there);
   }
 }
 
-/* One element, at a row's ends. */
-template <typename T, int WAY, histogram_table TABLE>
-static __device__ __forceinline__ void histogram_count_one(const histogram_counter<T> &counter,
-                                                           const T *in, int64_t i, int64_t end) {
-  const int way = WAY == HISTOGRAM_WAYS ? counter.job.rule.way : WAY;
-  histogram_count<T, TABLE>(counter, histogram_entry(counter, way, i < end ? in[i] : T()), i < end);
+/* The elements before a row's words and after them, one a thread: fewer than a warp has lanes. */
+template <typename T, int WAY, bool LARGE>
+static __device__ __forceinline__ void histogram_count_ends(const histogram_counter<T> &counter,
+                                                            const T *in, int64_t head,
+                                                            int64_t after) {
+  const int64_t i = counter.member < head ? counter.member : after + (counter.member - head);
+  const bool there = i < counter.job.columns;
+  const unsigned entry =
+      histogram_entry(counter, WAY == HISTOGRAM_WAYS ? counter.way : WAY, there ? in[i] : T());
+  if (LARGE && counter.table == HISTOGRAM_DEVICE)
+    histogram_count_device<1>(counter, &entry, there);
+  else if (LARGE && there)
+    histogram_count_packed<1>(counter, &entry, 1);
+  else if (there)
+    histogram_count_copied<1>(counter, &entry);
 }
 
 /* A part of a row: its share of the tiles of 16-byte words, and of part 0 the elements before and
  * after them. */
-template <typename T, int WAY, histogram_table TABLE>
+template <typename T, int WAY, bool LARGE>
 static __device__ __forceinline__ void histogram_count_part(const histogram_counter<T> &counter,
                                                             int64_t part, int loads) {
-  typedef histogram_wide<T> wide;
   const histogram_job<T> &job = counter.job;
   const T *in = job.in + counter.row * job.in_row;
   const int64_t before = (int64_t)((16 - (uintptr_t)in % 16) % 16 / sizeof(T));
   const int64_t head = before < job.columns ? before : job.columns;
-  const int64_t words = (job.columns - head) / wide::COUNT;
-  const wide *from = (const wide *)(in + head);
-  const int64_t tile = (int64_t)counter.team * loads;
-  for (int64_t first = part * tile; first < words; first += job.parts * tile) {
-    const int64_t own = first + counter.member;
-    wide loaded[HISTOGRAM_LOADS];
+  const int64_t words = (job.columns - head) / histogram_wide<T>::COUNT;
+  const int team = (int)counter.team, member = (int)counter.member, tile = team * loads;
+  const uint4 *at = (const uint4 *)(in + head) + part * tile + member;
+  for (int64_t left = words - part * tile; left > 0;
+       left -= job.parts * tile, at += job.parts * tile) {
     bool doubt = false;
-    const int64_t end = first + tile < words ? first + tile : words;
-    if (loads == HISTOGRAM_LOADS && first + tile <= words) {
+    if (!LARGE && loads == HISTOGRAM_LOADS && left >= tile) {
+      uint4 loaded[HISTOGRAM_LOADS];
 #pragma unroll
-      for (int u = 0; u < HISTOGRAM_LOADS; ++u) loaded[u] = from[own + u * (int64_t)counter.team];
-#pragma unroll
-      for (int u = 0; u < HISTOGRAM_LOADS; ++u)
-        histogram_count_wide<T, WAY, TABLE>(counter, loaded[u], true, &doubt);
-    } else {
-      wide next = {};
-      if (own < end) next = from[own];
+      for (int u = 0; u < HISTOGRAM_LOADS; ++u) loaded[u] = at[u * team];
 #pragma unroll 1
-      for (int64_t i = own; i - counter.member < end; i += counter.team) {
-        const wide last = next;
-        if (i + counter.team < end) next = from[i + counter.team];
-        histogram_count_wide<T, WAY, TABLE>(counter, last, i < end, &doubt);
+      for (int u = 0; u < HISTOGRAM_LOADS; u += 2) { /* short code, of two words a turn */
+        histogram_count_wide<T, WAY, LARGE>(counter, loaded[0], true, &doubt);
+        histogram_count_wide<T, WAY, LARGE>(counter, loaded[1], true, &doubt);
+        loaded[0] = loaded[2];
+        loaded[1] = loaded[3];
+      }
+    } else {
+      const int here = left < tile ? (int)left : tile;
+      uint4 next = {};
+      if (member < here) next = *at;
+#pragma unroll 1
+      for (int i = 0; i < here; i += team) {
+        const uint4 last = next;
+        if (i + team + member < here) next = at[i + team];
+        histogram_count_wide<T, WAY, LARGE>(counter, last, i + member < here, &doubt);
       }
     }
-    if (TABLE == HISTOGRAM_PACKED) __syncthreads();
+    if (LARGE && counter.table == HISTOGRAM_PACKED) __syncthreads();
   }
-  if (part != 0) return;
-  const int64_t after = head + words * wide::COUNT;
-  histogram_count_one<T, WAY, TABLE>(counter, in, counter.member, head);
-  histogram_count_one<T, WAY, TABLE>(counter, in, after + counter.member, job.columns);
+  if (part == 0)
+    histogram_count_ends<T, WAY, LARGE>(counter, in, head, head + words * histogram_wide<T>::COUNT);
 }
 
 /* Edges and guide into shared memory. */
@@ -345,8 +403,10 @@ static __device__ __forceinline__ void histogram_copy_near(histogram_counter<T> 
   const histogram_rule &rule = counter.job.rule;
   double *edges = (double *)((char *)counter.shared + plan.table_bytes);
   uint32_t *guide = (uint32_t *)(edges + plan.near_edges);
+#pragma unroll 1
   for (int k = (int)threadIdx.x; k < plan.near_edges; k += (int)blockDim.x)
     edges[k] = counter.edges[k];
+#pragma unroll 1
   for (int c = (int)threadIdx.x; c <= rule.cells; c += (int)blockDim.x) guide[c] = plan.guide[c];
   counter.edges = edges;
   counter.guide = guide;
@@ -356,20 +416,24 @@ static __device__ __forceinline__ void histogram_copy_near(histogram_counter<T> 
 static __global__ void histogram_guide_kernel(histogram_rule rule, const double *edges,
                                               uint32_t *guide) {
   const int step = (int)(gridDim.x * blockDim.x);
+#pragma unroll 1
   for (int c = (int)(blockIdx.x * blockDim.x + threadIdx.x); c <= rule.cells; c += step)
     guide[c] = (uint32_t)histogram_guide_at(&rule, edges, c);
 }
 
-template <typename T, int WAY, histogram_table TABLE>
+template <typename T, int WAY, bool LARGE>
 static __global__ void __launch_bounds__(1024)
     histogram_vector_kernel(histogram_job<T> job, histogram_plan plan) {
   RUNG_DYNAMIC_SHARED(unsigned, shared);
   histogram_counter<T> counter = {job, shared, job.edges, plan.guide};
+  counter.table = plan.table;
+  counter.way = plan.way;
   counter.copies = plan.copies;
   counter.entries = plan.entries;
   counter.team = plan.team;
   counter.member = threadIdx.x % plan.team;
-  counter.copy = TABLE == HISTOGRAM_OWNED ? counter.member : counter.member & (plan.copies - 1);
+  counter.copy =
+      plan.table == HISTOGRAM_OWNED ? counter.member : counter.member & (plan.copies - 1);
   if (plan.near_edges > 0) histogram_copy_near(counter, plan);
   counter.shared = shared + threadIdx.x / plan.team * plan.words;
   const int64_t jobs = job.rows * job.parts * plan.windows, teams = blockDim.x / plan.team;
@@ -378,17 +442,18 @@ static __global__ void __launch_bounds__(1024)
     const int64_t rest = at / plan.windows;
     counter.first = (unsigned)(at % plan.windows) * plan.entries;
     counter.row = rest / job.parts;
-    if (TABLE == HISTOGRAM_PACKED) { /* the last one may be smaller */
+    if (LARGE && plan.table == HISTOGRAM_PACKED) { /* the last one may be smaller */
       const unsigned left = (unsigned)job.rule.slots - counter.first;
       counter.entries = left < plan.entries ? left : plan.entries;
     }
-    if (TABLE != HISTOGRAM_DEVICE) {
+    if (!LARGE || plan.table != HISTOGRAM_DEVICE) {
+#pragma unroll 1
       for (unsigned i = counter.member; i < plan.words; i += counter.team) counter.shared[i] = 0;
       histogram_meet(counter);
     }
-    histogram_count_part<T, WAY, TABLE>(counter, rest % job.parts, plan.loads);
+    histogram_count_part<T, WAY, LARGE>(counter, rest % job.parts, plan.loads);
     histogram_meet(counter);
-    histogram_add_up<T, TABLE>(counter);
+    histogram_add_up<T, LARGE>(counter);
     histogram_meet(counter);
   }
 }
@@ -401,8 +466,10 @@ static __global__ void __launch_bounds__(1024) histogram_brief_kernel(histogram_
   const int slots = job.rule.slots;
   const int64_t row = blockIdx.x / job.parts, step = job.parts * blockDim.x;
   const T *in = job.in + row * job.in_row;
+#pragma unroll 1
   for (int slot = (int)threadIdx.x; slot < slots; slot += (int)blockDim.x) shared[slot] = 0;
   __syncthreads();
+#pragma unroll 1
   for (int64_t i = blockIdx.x % job.parts * blockDim.x + threadIdx.x; i < job.columns;
        i += 2 * step) {
     const bool two = i + step < job.columns;
@@ -412,6 +479,7 @@ static __global__ void __launch_bounds__(1024) histogram_brief_kernel(histogram_
   }
   __syncthreads();
   const int all = job.stores ? (int)job.results.bins + HISTOGRAM_OUTER : slots;
+#pragma unroll 1
   for (int slot = (int)threadIdx.x; slot < all; slot += (int)blockDim.x) {
     const unsigned n = slot < slots ? shared[slot] : 0;
     if (job.stores)
@@ -546,14 +614,14 @@ static histogram_plan histogram_plan_of(const rung_task *task) {
   return plan;
 }
 
-template <typename T, int WAY, histogram_table TABLE>
+template <typename T, int WAY, bool LARGE>
 static rung_status histogram_launch(const rung_task *task, histogram_job<T> job,
                                     histogram_plan plan) {
   const int64_t least = (int64_t)plan.team * histogram_wide<T>::COUNT;
   const int64_t tiles = (job.columns + least - 1) / least;
   int resident = 0;
-  RUNG_ALLOW_SHARED(task, (histogram_vector_kernel<T, WAY, TABLE>), plan.shared_bytes);
-  RUNG_RESIDENT_BLOCKS(task, (histogram_vector_kernel<T, WAY, TABLE>), plan.threads,
+  RUNG_ALLOW_SHARED(task, (histogram_vector_kernel<T, WAY, LARGE>), plan.shared_bytes);
+  RUNG_RESIDENT_BLOCKS(task, (histogram_vector_kernel<T, WAY, LARGE>), plan.threads,
                        plan.shared_bytes, &resident);
   const int64_t busy = (int64_t)task->device->processors * (resident > 0 ? resident : 1);
   job.parts = busy / (job.rows * plan.windows);
@@ -562,7 +630,7 @@ static rung_status histogram_launch(const rung_task *task, histogram_job<T> job,
   const int64_t loads = tiles / job.parts;
   plan.loads = loads < 1 ? 1 : loads < HISTOGRAM_LOADS ? (int)loads : HISTOGRAM_LOADS;
   const int64_t teams = plan.threads / (int)plan.team;
-  RUNG_LAUNCH(task, (histogram_vector_kernel<T, WAY, TABLE>),
+  RUNG_LAUNCH(task, (histogram_vector_kernel<T, WAY, LARGE>),
               histogram_grid((job.rows * job.parts * plan.windows + teams - 1) / teams, busy),
               (unsigned)plan.threads, plan.shared_bytes, job, plan);
   return RUNG_OK;
@@ -576,21 +644,17 @@ static rung_status histogram_write_guide(const rung_task *task, const histogram_
   return RUNG_OK;
 }
 
-/* Tables are compiled for every way; the result itself asks for the way element by element. */
 template <typename T, int WAY>
 static rung_status histogram_launch_table(const rung_task *task, const histogram_job<T> &job) {
-  const histogram_plan plan = histogram_plan_of(task);
+  histogram_plan plan = histogram_plan_of(task);
+  plan.way = WAY;
   if (plan.guide != NULL) {
     const rung_status status = histogram_write_guide(task, job);
     if (status != RUNG_OK) return status;
   }
-  if (plan.table == HISTOGRAM_OWNED)
-    return histogram_launch<T, WAY, HISTOGRAM_OWNED>(task, job, plan);
-  if (plan.table == HISTOGRAM_COPIED)
-    return histogram_launch<T, WAY, HISTOGRAM_COPIED>(task, job, plan);
-  if (plan.table == HISTOGRAM_PACKED)
-    return histogram_launch<T, WAY, HISTOGRAM_PACKED>(task, job, plan);
-  return histogram_launch<T, HISTOGRAM_WAYS, HISTOGRAM_DEVICE>(task, job, plan);
+  if (plan.table == HISTOGRAM_OWNED || plan.table == HISTOGRAM_COPIED)
+    return histogram_launch<T, WAY, false>(task, job, plan);
+  return histogram_launch<T, HISTOGRAM_WAYS, true>(task, job, plan);
 }
 
 /* Whether to go by floats: where edges are plain, or few guesses are in doubt. One in a hundred
@@ -611,8 +675,7 @@ struct histogram_vector_rung {
     const bool is_float = histogram_type<T>::is_float;
     if (histogram_brief(task)) return histogram_launch_brief(task, job);
     if constexpr (sizeof(T) == 1)
-      return histogram_launch<T, HISTOGRAM_WAYS, HISTOGRAM_COPIED>(task, job,
-                                                                   histogram_plan_of(task));
+      return histogram_launch<T, HISTOGRAM_WAYS, false>(task, job, histogram_plan_of(task));
     if constexpr (sizeof(T) > 1 && !is_float)
       if (job.rule.way == HISTOGRAM_MODULO)
         return histogram_launch_table<T, HISTOGRAM_MODULO>(task, job);

@@ -3,6 +3,8 @@
 #ifndef RUNG_REDUCE_CUDA_WALK_CUH
 #define RUNG_REDUCE_CUDA_WALK_CUH
 
+#include <string.h>
+
 #include "ops/reduce/cuda/fold.cuh"
 
 /* A thread's results of V neighbours: V lines, or V lanes of one line, which where the order is
@@ -10,10 +12,43 @@
 template <typename S, int V, bool ALONG>
 static constexpr int reduce_numbers = ALONG && !S::ordered ? 1 : V;
 
+/* V elements as they are loaded, in one word or more: parted at once, narrow ones would take a
+ * register each. */
+template <int BYTES>
+struct reduce_word {
+  struct type {
+    uint4 at[BYTES / 16];
+  };
+};
+template <>
+struct reduce_word<1> {
+  typedef uint8_t type;
+};
+template <>
+struct reduce_word<2> {
+  typedef uint16_t type;
+};
+template <>
+struct reduce_word<4> {
+  typedef uint32_t type;
+};
+template <>
+struct reduce_word<8> {
+  typedef uint2 type;
+};
+template <>
+struct reduce_word<16> {
+  typedef uint4 type;
+};
+template <typename S, int V>
+using reduce_packed = typename reduce_word<V *(int)sizeof(typename S::in)>::type;
+
 template <typename S, int V, int N>
 __device__ __forceinline__ void reduce_take(typename S::running (&sums)[N],
-                                            const reduce_chunk<typename S::in, V> &chunk,
+                                            const reduce_packed<S, V> &packed,
                                             const rung_key_code &key) {
+  reduce_chunk<typename S::in, V> chunk;
+  memcpy(&chunk, &packed, sizeof chunk);
 #pragma unroll
   for (int c = 0; c < V; ++c)
     sums[N == 1 ? 0 : c] =
@@ -43,23 +78,23 @@ __device__ __forceinline__ void reduce_leaves(typename S::running (&sums)[SUMS][
                                               const typename S::in *tile, int64_t step, int count,
                                               int lane, int party, int parties, int apart,
                                               const rung_key_code &key) {
-  typedef reduce_chunk<typename S::in, V> chunk;
+  typedef reduce_packed<S, V> packed;
   const int64_t leap = apart * step;
 #pragma unroll 1
   for (int row = lane; row - party < count; row += LANES) {
     /* From one to the next, not each from the first: that would be a register or two for each. */
     const typename S::in *at = tile + row * step;
-    chunk loaded[LEAVES];
+    packed loaded[LEAVES];
     if (row - party + parties + (LEAVES - 1) * apart <= count) {
 #pragma unroll
-      for (int m = 0; m < LEAVES; ++m, at += leap) loaded[m] = *(const chunk *)at;
+      for (int m = 0; m < LEAVES; ++m, at += leap) loaded[m] = *(const packed *)at;
 #pragma unroll
       for (int m = 0; m < LEAVES; ++m) reduce_take<S, V, N>(sums[m % SUMS], loaded[m], key);
     } else {
       int left = count - row;
 #pragma unroll
       for (int m = 0; m < LEAVES; ++m, at += leap, left -= apart)
-        if (left > 0) loaded[m] = *(const chunk *)at;
+        if (left > 0) loaded[m] = *(const packed *)at;
       left = count - row;
 #pragma unroll
       for (int m = 0; m < LEAVES; ++m, left -= apart)
