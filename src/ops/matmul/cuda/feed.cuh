@@ -132,12 +132,9 @@ static __device__ inline void matmul_store_run(const matmul_job<T, T> &job, int6
   matmul_quad<T> quad;
   static_assert(WIDTH == matmul_quad<T>::WIDTH, "16 bytes");
   if (!job.c_wide || j % WIDTH != 0 || j < first || j + WIDTH > job.n) {
-    T kept[WIDTH]; /* in memory: the loop is not unrolled */
 #pragma unroll
-    for (int e = 0; e < WIDTH; e++) kept[e] = t[e];
-#pragma unroll 1
     for (int e = 0; e < WIDTH; e++)
-      if (j + e >= first && j + e < job.n) matmul_store(job, batch, i, j + e, kept[e]);
+      if (j + e >= first && j + e < job.n) matmul_store(job, batch, i, j + e, t[e]);
     return;
   }
 #pragma unroll

@@ -134,7 +134,7 @@ static rung_status matmul_run_stream_of(const rung_task *task) {
 template <int STAGES>
 static rung_status matmul_run_square(const rung_task *task) {
   return static_cast<const matmul_problem *>(task->problem)->types.in == RUNG_F32
-             ? matmul_run_stream_of<matmul_shape<float, 128, 128, 8, 8, 8, STAGES, 2>>(task)
+             ? matmul_run_stream_of<matmul_shape<float, 128, 128, 8, 8, 8, STAGES, 1>>(task)
              : matmul_run_stream_of<matmul_shape<double, 128, 128, 8, 8, 8, STAGES, 1>>(task);
 }
 
