@@ -80,7 +80,6 @@ static __device__ __forceinline__ void correlate_sum_rows(const correlate_sides<
                                                           S *sums, int sums_pitch) {
   static constexpr int RUN = correlate_swept<S>::RUN;
   static constexpr int RUNS = correlate_swept<S>::COLUMNS / RUN;
-#pragma unroll 1
   for (int t = threadIdx.x; t < ROWS * RUNS; t += correlate_swept<S>::COLUMNS) {
     const int run = t % 4 + t / 8 % (RUNS / 4) * 4, row = t / 4 % 2 + t / (2 * RUNS) * 2;
     correlate_sum_run(sides, count, tile + row * pitch + run * RUN,
@@ -99,28 +98,18 @@ static __device__ __forceinline__ void correlate_sum_down(const correlate_sides<
     if (i >= SPARE || i >= unused) sums[i + 1] = correlate_fma(sides.column[i], number, sums[i]);
 }
 
-/* Element y of a column of a batch of rows: put(y) stores sums[M], of outputs alone. No sum changes
- * its place from row to row but by the fold itself, so a loop of TURN rows is all the code. */
-template <int M, int TURN, typename S, typename Put>
+/* Element y of a column of a batch of rows: put(y) stores sums[M], of outputs alone. */
+template <int M, typename S, typename Put>
 static __device__ __forceinline__ void correlate_sum_columns(const correlate_sides<S> &sides,
                                                              int unused, const S *rows, int pitch,
                                                              S *sums, Put put) {
-  S next[TURN];
+  S numbers[ROWS];
 #pragma unroll
-  for (int t = 0; t < TURN; t++) next[t] = rows[t * pitch];
-#pragma unroll 1
-  for (int y = 0; y < ROWS; y += TURN) {
-    S numbers[TURN];
+  for (int y = 0; y < ROWS; y++) numbers[y] = rows[y * pitch];
 #pragma unroll
-    for (int t = 0; t < TURN; t++) {
-      numbers[t] = next[t];
-      if (TURN < ROWS) next[t] = rows[((y + TURN) % ROWS + t) * pitch];
-    }
-#pragma unroll
-    for (int t = 0; t < TURN; t++) {
-      correlate_sum_down<M>(sides, unused, numbers[t], sums);
-      put(y + t);
-    }
+  for (int y = 0; y < ROWS; y++) {
+    correlate_sum_down<M>(sides, unused, numbers[y], sums);
+    put(y);
   }
 }
 
@@ -139,7 +128,6 @@ __global__ void __launch_bounds__(correlate_swept<S>::COLUMNS, correlate_swept_r
                         int64_t high, int pitch, bool plain) {
   static constexpr int COLUMNS = correlate_swept<S>::COLUMNS;
   static constexpr int SUMS_PITCH = COLUMNS + correlate_swept<S>::V;
-  static constexpr int TURN = M <= 16 ? ROWS : 2; /* many sums are work enough for a turn */
   RUNG_DYNAMIC_SHARED(S, memory);
   S *const tiles = memory, *const rows = memory + 2 * ROWS * pitch;
   const int warp = threadIdx.x / 32, warps = COLUMNS / 32, before = job.kernel_rows - 1;
@@ -167,12 +155,12 @@ __global__ void __launch_bounds__(correlate_swept<S>::COLUMNS, correlate_swept_r
       if (plain && r >= before && r + ROWS <= inputs) {
         if (x >= job.n) continue;
         S *to = static_cast<S *>(correlate_row_out(job, k, top + r - before)) + x;
-        correlate_sum_columns<M, TURN>(sides, unused, own, SUMS_PITCH, sums, [&](int) {
+        correlate_sum_columns<M>(sides, unused, own, SUMS_PITCH, sums, [&](int) {
           *to = sums[M];
           to += job.out_line;
         });
       } else {
-        correlate_sum_columns<M, 1>(sides, unused, own, SUMS_PITCH, sums, [&](int y) {
+        correlate_sum_columns<M>(sides, unused, own, SUMS_PITCH, sums, [&](int y) {
           const int64_t made = r + y - before;
           if (made >= 0 && made < outputs && x < job.n)
             correlate_store(job.out_type, correlate_row_out(job, k, top + made), x, sums[M]);

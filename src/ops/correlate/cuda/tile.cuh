@@ -25,56 +25,48 @@ static __device__ __forceinline__ void correlate_fill_element(double *to, const 
   rung_copy_async(to, from);
 }
 
-/* Elements of a row that are all there, by a warp. */
-template <typename E, typename S>
-static __device__ __forceinline__ void correlate_fill_inside(const correlate_job<S> &job, S *line,
-                                                             const void *row, int64_t left,
-                                                             int columns) {
-  const E *first = static_cast<const E *>(row) + left * job.channels;
-#pragma unroll 8
-  for (int c = threadIdx.x % 32; c < columns; c += 32)
-    correlate_fill_element(line + c, first + c * job.channels);
-}
-
-/* And of one that reaches beyond the image's sides. */
-template <typename S>
-static __device__ __forceinline__ void correlate_fill_beyond(const correlate_job<S> &job, S *line,
-                                                             const void *row, int64_t left,
-                                                             int columns) {
-#pragma unroll 1
-  for (int c = threadIdx.x % 32; c < columns; c += 32) {
-    const int64_t at = correlate_index(job.edge, left + c, job.width);
-    if (at < 0)
-      line[c] = job.edge_value;
-    else if (job.in_type == (sizeof(S) == 4 ? RUNG_F32 : RUNG_F64))
-      correlate_fill_element(line + c, static_cast<const S *>(row) + at * job.channels);
-    else
-      line[c] = correlate_load<S>(job.in_type, row, at * job.channels);
-  }
-}
-
 /* A row of the tile from the image's row `from`, by a warp. */
-template <typename S>
+template <typename S, typename E>
 static __device__ __forceinline__ void correlate_fill_line(const correlate_job<S> &job,
                                                            const correlate_tile &tile, S *line,
                                                            int64_t from, int columns) {
+  const int lane = threadIdx.x % 32;
   const int64_t left = job.first_column + tile.x;
-  const void *row = static_cast<const char *>(correlate_row(job, from)) +
-                    tile.channel * correlate_bytes(job.in_type);
-  if (left < 0 || left + columns > job.width)
-    correlate_fill_beyond(job, line, row, left, columns);
-  else if (job.in_type == RUNG_U8)
-    correlate_fill_inside<uint8_t>(job, line, row, left, columns);
-  else if (job.in_type == RUNG_U16)
-    correlate_fill_inside<uint16_t>(job, line, row, left, columns);
-  else if (job.in_type == RUNG_F16)
-    correlate_fill_inside<correlate_half>(job, line, row, left, columns);
-  else if (job.in_type == RUNG_F32)
-    correlate_fill_inside<float>(job, line, row, left, columns);
-  else
-    correlate_fill_inside<double>(job, line, row, left, columns);
-#pragma unroll 1
-  for (int c = columns + (int)threadIdx.x % 32; c < tile.columns; c += 32) line[c] = 0;
+  const E *row =
+      static_cast<const E *>(job.in) + (from - job.view_row) * job.in_line + tile.channel;
+  if (left >= 0 && left + columns <= job.width) {
+    const E *first = row + left * job.channels;
+#pragma unroll 8
+    for (int c = lane; c < columns; c += 32)
+      correlate_fill_element(line + c, first + c * job.channels);
+  } else {
+    for (int c = lane; c < columns; c += 32) {
+      const int64_t at = correlate_index(job.edge, left + c, job.width);
+      if (at < 0)
+        line[c] = job.edge_value;
+      else
+        correlate_fill_element(line + c, row + at * job.channels);
+    }
+  }
+  for (int c = columns + lane; c < tile.columns; c += 32) line[c] = 0;
+}
+
+template <typename S, typename E>
+static __device__ __forceinline__ void correlate_fill(const correlate_job<S> &job,
+                                                      const correlate_tile &tile, S *to, int warp,
+                                                      int warps) {
+  const int64_t top = job.first_row + tile.y, rows_left = job.rows - tile.y + job.kernel_rows - 1;
+  const int64_t columns_left = job.n / job.channels - tile.x + job.kernel_columns - 1;
+  const int columns = (int)(columns_left < tile.columns ? columns_left : tile.columns);
+  for (int r = warp; r < tile.rows; r += warps) {
+    S *line = to + r * tile.pitch;
+    const int64_t from = r < rows_left ? correlate_index(job.edge, top + r, job.height) : -1;
+    const S filling = r < rows_left ? job.edge_value : S(0);
+    if (from >= 0)
+      correlate_fill_line<S, E>(job, tile, line, from, columns);
+    else
+      for (int c = threadIdx.x % 32; c < tile.columns; c += 32) line[c] = filling;
+  }
 }
 
 /* By all warps of a block, of which the calling thread's is number `warp`; what is copied without
@@ -83,20 +75,21 @@ template <typename S>
 static __device__ __forceinline__ void correlate_begin_tile(const correlate_job<S> &job,
                                                             const correlate_tile &tile, S *to,
                                                             int warp, int warps) {
-  const int64_t top = job.first_row + tile.y, rows_left = job.rows - tile.y + job.kernel_rows - 1;
-  const int64_t columns_left = job.n / job.channels - tile.x + job.kernel_columns - 1;
-  const int columns = (int)(columns_left < tile.columns ? columns_left : tile.columns);
-#pragma unroll 1
-  for (int r = warp; r < tile.rows; r += warps) {
-    S *line = to + r * tile.pitch;
-    const int64_t from = r < rows_left ? correlate_index(job.edge, top + r, job.height) : -1;
-    const S filling = r < rows_left ? job.edge_value : S(0);
-    if (from >= 0) {
-      correlate_fill_line(job, tile, line, from, columns);
-    } else {
-#pragma unroll 1
-      for (int c = threadIdx.x % 32; c < tile.columns; c += 32) line[c] = filling;
-    }
+  switch (job.in_type) {
+    case RUNG_U8:
+      correlate_fill<S, uint8_t>(job, tile, to, warp, warps);
+      break;
+    case RUNG_U16:
+      correlate_fill<S, uint16_t>(job, tile, to, warp, warps);
+      break;
+    case RUNG_F16:
+      correlate_fill<S, correlate_half>(job, tile, to, warp, warps);
+      break;
+    case RUNG_F32:
+      correlate_fill<S, float>(job, tile, to, warp, warps);
+      break;
+    default:
+      correlate_fill<S, double>(job, tile, to, warp, warps);
   }
   rung_copy_async_commit();
 }
