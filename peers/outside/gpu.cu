@@ -1,0 +1,181 @@
+/* A second opinion on the peers of `rung bench --peers` on a GPU: CUB and cuBLAS called as their
+ * documentation says, timed by a plain loop that shares no line with the laboratory. Prints a row a
+ * job, as beside.py reads it.
+ *
+ *   nvcc -O3 -std=c++17 -arch=native gpu.cu -o gpu -lcublas && ./gpu > outside.csv */
+#include <cublas_v2.h>
+#include <cub/cub.cuh>
+
+#include <thrust/iterator/transform_iterator.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#define CHECK(call)                                                         \
+  do {                                                                      \
+    const int status = (int)(call);                                         \
+    if (status != 0) {                                                      \
+      fprintf(stderr, "gpu: %s: %d at line %d\n", #call, status, __LINE__); \
+      exit(1);                                                              \
+    }                                                                       \
+  } while (0)
+
+enum { SAMPLES = 31, IN_A_ROW = 200 };
+static const size_t flushed = (size_t)256 << 20; /* bytes written before every sample */
+
+/* The same magnitudes as the laboratory's: products of zeros take less power. */
+template <typename T>
+static __global__ void draw(T *to, size_t n) {
+  const size_t step = (size_t)gridDim.x * blockDim.x;
+  for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+    unsigned long long z = (i + 1) * 0x9E3779B97F4A7C15ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z ^= z >> 27;
+    to[i] = std::is_floating_point<T>::value ? (T)((double)(long long)z * 0x1p-63) : (T)z;
+  }
+}
+
+template <typename T>
+static T *drawn(size_t n) {
+  T *to;
+  CHECK(cudaMalloc(&to, n * sizeof(T)));
+  draw<<<1024, 256>>>(to, n);
+  CHECK(cudaGetLastError());
+  return to;
+}
+
+/* Milliseconds of `count` calls between two events. */
+template <typename Call>
+static float between(int count, Call call) {
+  cudaEvent_t begin, end;
+  float ms;
+  CHECK(cudaEventCreate(&begin));
+  CHECK(cudaEventCreate(&end));
+  CHECK(cudaEventRecord(begin));
+  for (int i = 0; i < count; i++) call();
+  CHECK(cudaEventRecord(end));
+  CHECK(cudaEventSynchronize(end));
+  CHECK(cudaEventElapsedTime(&ms, begin, end));
+  CHECK(cudaEventDestroy(begin));
+  CHECK(cudaEventDestroy(end));
+  return ms;
+}
+
+/* Cold, the host is ahead of the device by as long as it takes to write `flushed` bytes. Hot, what
+ * the two events take is taken off: both rows of calls have them. */
+template <typename Call>
+static void time(const char *peer, const char *operation, const char *job, Call call) {
+  static char *other = nullptr;
+  if (!other) CHECK(cudaMalloc(&other, flushed));
+  std::vector<float> cold, hot;
+  for (int i = -2; i < SAMPLES; i++) {
+    CHECK(cudaMemsetAsync(other, i & 255, flushed));
+    const float ms = between(1, call);
+    if (i >= 0) cold.push_back(ms);
+  }
+  const int many = cold[0] > 1 ? IN_A_ROW / 10 : IN_A_ROW;
+  for (int i = -1; i < 5; i++) {
+    const float ms = (between(2 * many, call) - between(many, call)) / (float)many;
+    if (i >= 0) hot.push_back(ms);
+  }
+  std::sort(cold.begin(), cold.end());
+  std::sort(hot.begin(), hot.end());
+  printf("%s,%s,%s,cold,%.6g\n", peer, operation, job, cold[SAMPLES / 2]);
+  printf("%s,%s,%s,hot,%.6g\n", peer, operation, job, hot[2]);
+  fflush(stdout);
+}
+
+/* A function of CUB: asked for its scratch, then called with it. */
+template <typename Call>
+static void time_cub(const char *operation, const char *job, Call call) {
+  void *scratch = nullptr;
+  size_t bytes = 0;
+  CHECK(call(scratch, bytes));
+  CHECK(cudaMalloc(&scratch, bytes));
+  time("cub", operation, job, [&] { CHECK(call(scratch, bytes)); });
+  CHECK(cudaFree(scratch));
+}
+
+static void lines(int power) {
+  const size_t n = (size_t)1 << power;
+  char job[96];
+  float *in = drawn<float>(n), *out;
+  CHECK(cudaMalloc(&out, n * sizeof *out));
+  snprintf(job, sizeof job, "n=%zu op=sum type=f32", n);
+  time_cub("reduce", job, [&](void *scratch, size_t &bytes) {
+    return cub::DeviceReduce::Sum(scratch, bytes, in, out, (unsigned)n);
+  });
+  time_cub("scan", job, [&](void *scratch, size_t &bytes) {
+    return cub::DeviceScan::InclusiveSum(scratch, bytes, in, out, (unsigned)n);
+  });
+  CHECK(cudaFree(in));
+  CHECK(cudaFree(out));
+}
+
+struct modulo_8 {
+  __host__ __device__ unsigned operator()(unsigned x) const {
+    return x & 7;
+  }
+};
+
+static void histograms(int power) {
+  const size_t n = (size_t)1 << power;
+  char job[96];
+  unsigned *in = drawn<unsigned>(n), *counts;
+  CHECK(cudaMalloc(&counts, 65536 * sizeof *counts));
+  snprintf(job, sizeof job, "n=%zu bins=8 kind=modulo type=u32", n);
+  time_cub("histogram", job, [&](void *scratch, size_t &bytes) {
+    return cub::DeviceHistogram::HistogramEven(
+        scratch, bytes, thrust::make_transform_iterator(in, modulo_8{}), counts, 9, 0u, 8u, (int)n);
+  });
+  snprintf(job, sizeof job, "n=%zu bins=256 kind=bytes type=u8", n);
+  time_cub("histogram", job, [&](void *scratch, size_t &bytes) {
+    return cub::DeviceHistogram::HistogramEven(scratch, bytes, (const unsigned char *)in, counts,
+                                               257, 0, 256, (int)n);
+  });
+  CHECK(cudaFree(in));
+  CHECK(cudaFree(counts));
+}
+
+static void products(cublasHandle_t blas, int n) {
+  const size_t count = (size_t)n * n;
+  char job[96];
+  const float one = 1, zero = 0;
+  const double wide_one = 1, wide_zero = 0;
+  float *a = drawn<float>(count), *b = drawn<float>(count), *c = drawn<float>(count);
+  snprintf(job, sizeof job, "n=%d type=f32", n);
+  time("cublas", "matmul", job, [&] {
+    CHECK(cublasGemmEx(blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b, CUDA_R_32F, n, a,
+                       CUDA_R_32F, n, &zero, c, CUDA_R_32F, n, CUBLAS_COMPUTE_32F_PEDANTIC,
+                       CUBLAS_GEMM_DEFAULT));
+  });
+  CHECK(cudaFree(a));
+  CHECK(cudaFree(b));
+  CHECK(cudaFree(c));
+  double *x = drawn<double>(count), *y = drawn<double>(count), *z = drawn<double>(count);
+  snprintf(job, sizeof job, "n=%d type=f64", n);
+  time("cublas-tensor", "matmul", job, [&] {
+    CHECK(cublasGemmEx(blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &wide_one, y, CUDA_R_64F, n, x,
+                       CUDA_R_64F, n, &wide_zero, z, CUDA_R_64F, n, CUBLAS_COMPUTE_64F,
+                       CUBLAS_GEMM_DEFAULT));
+  });
+  CHECK(cudaFree(x));
+  CHECK(cudaFree(y));
+  CHECK(cudaFree(z));
+}
+
+int main() {
+  printf("peer,operation,job,caches,ms\n");
+  for (int power = 16; power <= 28; power += 2) lines(power);
+  for (int power = 20; power <= 28; power += 4) histograms(power);
+  cublasHandle_t blas;
+  void *workspace;
+  CHECK(cublasCreate(&blas));
+  CHECK(cudaMalloc(&workspace, 32 << 20)); /* what its documentation asks for on this chip */
+  CHECK(cublasSetWorkspace(blas, workspace, 32 << 20));
+  for (int n = 512; n <= 4096; n *= 2) products(blas, n);
+  CHECK(cublasDestroy(blas));
+  return 0;
+}
