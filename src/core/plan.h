@@ -107,6 +107,8 @@ typedef struct rung_job {
   rung_axis axis[RUNG_AXES];
   rung_stretch *stretch; /* NULL: all of it */
   bool reserve;          /* nothing is run: only the memory is found that it takes */
+  bool elsewhere; /* the problem points to memory outside it, on which the choice of a rung may
+                     depend: that is made anew in every call */
 } rung_job;
 
 #ifdef __cplusplus

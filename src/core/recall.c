@@ -11,7 +11,9 @@ static void put(rung_recall_key *key, const void *from, size_t bytes) {
 
 void rung_recall_key_of(const rung_job *job, const rung_call *call, rung_recall_key *key) {
   key->length = 0;
-  if (job->stretch != NULL || (call->rung != NULL && strcmp(call->rung, "auto") != 0)) return;
+  if (job->elsewhere || job->stretch != NULL ||
+      (call->rung != NULL && strcmp(call->rung, "auto") != 0))
+    return;
   const int asked[] = {(int)call->math, call->block, (int)job->types.in, (int)job->types.accumulate,
                        (int)job->types.out};
   put(key, &job->operation, sizeof job->operation);

@@ -9,7 +9,7 @@
 
 /* What a choice follows from: the operation, its problem, types, the call's wishes, and of every
  * array all but its address, of which how it is aligned is all that matters. Length 0: the call
- * names a rung, or it is too much to keep. */
+ * names a rung, its problem points elsewhere, or it is too much to keep. */
 typedef struct rung_recall_key {
   size_t length;
   char bytes[RUNG_RECALL_BYTES];

@@ -126,6 +126,7 @@ rung_job correlate_job_of(correlate_problem *p, const rung_view *in, const rung_
                   .task = {.problem = p, .arrays = {*in, *out}},
                   .types = p->types,
                   .problem_bytes = sizeof *p,
+                  .elsewhere = true, /* taps */
                   .inputs = 1,
                   .arrays = 2,
                   .names = array_names,
