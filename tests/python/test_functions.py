@@ -1,4 +1,7 @@
 """Against NumPy: exact where exact, else within the contract's bound."""
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
