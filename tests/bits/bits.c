@@ -164,13 +164,15 @@ static void scan(rung_context *context, int bits, char *line) {
   free(out.tensor.data);
 }
 
-/* Products of matrices of several shapes, as they lie and transposed, with factors and without. */
-static void matmul(rung_context *context, int bits, char *line) {
+/* Products of matrices of several shapes, as they lie and transposed, with factors and without, in
+ * floats or in fixed point of so many bits. */
+static uint64_t products(rung_context *context, int bits, int fixed) {
   static const int64_t shapes[][3] = {{1, 1, 1},     {5, 7, 0},     {16, 16, 16},  {1, 700, 300},
                                       {700, 1, 301}, {3, 1000, 77}, {67, 130, 90}, {250, 70, 600}};
   uint64_t h = 14695981039346656037u;
   for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
     for (int form = 0; form < 4; form++) {
+      rung_call call = {.math = fixed > 0 ? RUNG_MATH_FIXED : RUNG_MATH_STRICT, .bits = fixed};
       const int64_t m = shapes[s][0], n = shapes[s][1], k = shapes[s][2];
       matrix a, b, c;
       make(&a, 2, form & 1 ? k : m, form & 1 ? m : k, bits);
@@ -186,14 +188,24 @@ static void matmul(rung_context *context, int bits, char *line) {
       if (form & 2) b.tensor.strides = b_turned;
       check(context,
             rung_matmul(context, form == 1 ? 0.3 : 1, &a.tensor, &b.tensor, form == 2 ? -1.7 : 0,
-                        &c.tensor, NULL),
+                        &c.tensor, &call),
             "matmul");
       h = hash(h, &c);
       free(a.tensor.data);
       free(b.tensor.data);
       free(c.tensor.data);
     }
-  say(line, "matmul", bits, h);
+  return h;
+}
+
+static void matmul(rung_context *context, int bits, char *line) {
+  say(line, "matmul", bits, products(context, bits, 0));
+}
+
+static void fixed_products(rung_context *context, int fixed, char *line) {
+  char job[NAME];
+  snprintf(job, sizeof job, "matmul-fixed-%d", fixed);
+  say(line, job, 32, products(context, 32, fixed));
 }
 
 /* Filters of several shapes, every edge among them, of floats and of bytes. */
@@ -432,7 +444,12 @@ static int reduce_lines(rung_context *context, int bits, line_list lines, int co
   return count + 2;
 }
 ONE_LINE(scan)
-ONE_LINE(matmul)
+static int matmul_lines(rung_context *context, int bits, line_list lines, int count) {
+  static const int fixed[] = {31, 23, 15};
+  matmul(context, bits, lines[count++]);
+  for (int k = 0; k < 3 && bits == 32; k++) fixed_products(context, fixed[k], lines[count++]);
+  return count;
+}
 ONE_LINE(correlate)
 ONE_LINE(histogram)
 ONE_LINE(pairs)

@@ -37,6 +37,12 @@ for rung in naive loop-order blocked packed threads auto; do
   expect 0 - "${matmul[@]}" a.npy b.npy --rung $rung --threads 2 --math strict -o out.npy
   same "18 6 72 24"
 done
+for rung in digits packed-digits auto; do
+  expect 0 - "${matmul[@]}" a.npy b.npy --rung $rung --math fixed --bits 15 -o out.npy
+  same "18 6 72 24"
+done
+expect 0 "rung packed-digits on" "$RUNG" matmul a.npy b.npy --device cpu --math fixed -o out.npy
+same "18 6 72 24"
 expect 0 - "${matmul[@]}" a.npy wide.npy --type f32 -o out.npy
 expect 0 "rung " "$RUNG" matmul a.npy b.npy --device cpu --math fast -o out.npy # strict: the CPU has no other
 same "18 6 72 24"
@@ -64,6 +70,10 @@ for rung in tf32 tf32x3 bf16 f16; do
 done
 expect 2 "rung is \"tf64\"" "${matmul[@]}" a.npy b.npy --rung tf64 --math fast -o out.npy
 expect 2 "GPUs only" "${matmul[@]}" a.npy b.npy --rung tiled -o out.npy
+expect 2 "--bits is given without --math fixed" "${matmul[@]}" a.npy b.npy --bits 23 -o out.npy
+expect 2 "--bits '32'" "${matmul[@]}" a.npy b.npy --math fixed --bits 32 -o out.npy
+expect 2 "rung \"digits\" cannot do this: it adds up in fixed point" "${matmul[@]}" a.npy b.npy --rung digits -o out.npy
+expect 3 "expected: f16, bf16 or f32" "${matmul[@]}" bytes.npy bytes.npy --transpose-b --math fixed -o out.npy
 expect 2 "argument is missing" "${matmul[@]}" a.npy -o out.npy
 expect 2 "-o 'out.csv'" "${matmul[@]}" a.npy b.npy -o out.csv
 expect 3 "No such file" "${matmul[@]}" a.npy absent.npy -o out.npy

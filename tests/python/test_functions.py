@@ -1,4 +1,7 @@
 """Against NumPy: exact where exact, else within the contract's bound."""
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -244,3 +247,45 @@ def test_rungs():
     with rung.Context("cpu", threads=1, isa="baseline") as context:
         assert rung.sum(x, device=context) == 499500
         context.synchronize()
+
+
+def fixed_point(row, column, bits):
+    """The contract's sum by fractions: docs/NUMERICS.md, In fixed point."""
+    digits, whole, powers = (bits + 8) // 8, [], []
+    for line in (row, column):
+        largest = max(abs(float(x)) for x in line)
+        power = 0 if largest == 0 else math.frexp(largest)[1]
+        powers.append(power)
+        whole.append([round(Fraction(float(x)) * Fraction(2) ** (bits - 1 - power))
+                      * 2 ** (8 * digits - 1 - bits) for x in line])
+
+    def digits_of(q):
+        found = []
+        for _ in range(digits):
+            found.append((q + 128) % 256 - 128)
+            q = (q - found[-1]) // 256
+        return found
+    total = sum(x * y * 256 ** (p + r - digits + 1)
+                for a, b in zip(*whole)
+                for p, x in enumerate(digits_of(a)) for r, y in enumerate(digits_of(b))
+                if p + r >= digits - 1)
+    return Fraction(total) * Fraction(2) ** (powers[0] + powers[1] - 8 * digits - 4)
+
+
+def test_matmul_in_fixed_point():
+    random = np.random.default_rng(3)
+    a = (random.uniform(-1, 1, (5, 33)) * 2.0 ** random.integers(-9, 9, (5, 33))).astype("f4")
+    b = random.uniform(-1, 1, (33, 4)).astype("f4")
+    a[2] = 0
+    for bits in (0, 31, 24, 23, 15, 8):
+        found = rung.matmul(a, b, math="fixed", bits=bits, device="cpu")
+        for i in range(5):
+            for j in range(4):
+                exact = fixed_point(a[i], b[:, j], bits or 31)
+                near = [np.nextafter(found[i, j], np.float32(to)) for to in (-np.inf, np.inf)]
+                off = abs(Fraction(float(found[i, j])) - exact)
+                assert all(off <= abs(Fraction(float(x)) - exact) for x in near)
+    with pytest.raises(ValueError, match="bits is 32; expected: 8"):
+        rung.matmul(a, b, math="fixed", bits=32, device="cpu")
+    with pytest.raises(ValueError, match="bits is 23; expected: 0"):
+        rung.matmul(a, b, bits=23, device="cpu")

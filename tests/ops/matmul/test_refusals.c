@@ -71,6 +71,32 @@ static void refuses_factors(void **state) {
   refused(1, &bytes, &bytes, 0x1p32, &sums, NULL, RUNG_BAD_ARGUMENT, "beta is 4.29497e+09");
 }
 
+/* What fixed point has not, and what has not fixed point. */
+static void refuses_fixed_point(void **state) {
+  (void)state;
+  int64_t shape[2] = {2, 2}, long_a[2] = {1, (INT64_C(1) << 26) + 1}, long_b[2] = {long_a[1], 1};
+  int64_t still[2] = {0, 0}, one[2] = {1, 1};
+  DLTensor a = tensor(x, f32, 2, shape, NULL), b = tensor(y, f32, 2, shape, NULL),
+           c = tensor(out, f32, 2, shape, NULL), wide = tensor(x, f64, 2, shape, NULL),
+           bytes = tensor(x, i8, 2, shape, NULL), row = tensor(x, f32, 2, long_a, still),
+           column = tensor(y, f32, 2, long_b, still), number = tensor(out, f32, 2, one, NULL);
+  static const int bad[] = {-1, 1, 7, 32, 1000};
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+    rung_call call = {.math = RUNG_MATH_FIXED, .bits = bad[k]};
+    refused(1, &a, &b, 0, &c, &call, RUNG_BAD_ARGUMENT, "expected: 8 ... 31, or 0 for 31");
+  }
+  refused(1, &a, &b, 0, &c, &(rung_call){.bits = 23}, RUNG_BAD_ARGUMENT, "bits is 23; expected: 0");
+  rung_call fixed = {.math = RUNG_MATH_FIXED};
+  refused(1, &wide, &wide, 0, &wide, &fixed, RUNG_BAD_DTYPE, "expected: f16, bf16 or f32");
+  refused(1, &bytes, &bytes, 0, &c, &fixed, RUNG_BAD_DTYPE, "expected: f16, bf16 or f32");
+  refused(1, &row, &column, 0, &number, &fixed, RUNG_TOO_LARGE,
+          "a has 67108865 columns; expected of fixed point: at most 67108864");
+  fixed.rung = "threads";
+  refused(1, &a, &b, 0, &c, &fixed, RUNG_UNSUPPORTED, "it does not add up in fixed point");
+  refused(1, &a, &b, 0, &c, &(rung_call){.rung = "packed-digits"}, RUNG_UNSUPPORTED,
+          "`--math fixed` (math = RUNG_MATH_FIXED) asks for that");
+}
+
 static void refuses_shared_memory(void **state) {
   (void)state;
   int64_t shape[2] = {2, 2};
@@ -112,7 +138,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(refuses_shapes),          cmocka_unit_test(refuses_types),
       cmocka_unit_test(refuses_factors),         cmocka_unit_test(refuses_shared_memory),
-      cmocka_unit_test(refuses_calls_and_sizes),
+      cmocka_unit_test(refuses_calls_and_sizes), cmocka_unit_test(refuses_fixed_point),
   };
   return cmocka_run_group_tests(tests, open_context, close_context);
 }

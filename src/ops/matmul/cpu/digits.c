@@ -16,11 +16,11 @@ static void make_planes(const operand *of, const matmul_problem *p, int64_t pitc
   for (int64_t i = 0; i < of->lines.lines; i++) {
     of->largest[i] = 0;
     for (int64_t l = 0; l < p->k; l += MATMUL_CHUNK)
-      of->largest[i] = matmul_largest_chunk(&of->lines, i, l, of->largest[i]);
+      of->largest[i] = RUNG_ENTRY(matmul_largest_chunk)(&of->lines, i, l, of->largest[i]);
     const matmul_scale scale = matmul_scale_of(of->largest[i], p->bits);
     for (int64_t l = 0; l < pitch; l += MATMUL_CHUNK) {
       const int64_t in = l < p->k ? l : p->k; /* beyond k there are zeros */
-      matmul_digits_chunk(&of->lines, i, in, scale, digits, words);
+      RUNG_ENTRY(matmul_digits_chunk)(&of->lines, i, in, scale, digits, words);
       for (int plane = 0; plane < digits; plane++) {
         int8_t *to = of->planes + (plane * of->lines.lines + i) * pitch + l;
         for (int c = 0; c < MATMUL_CHUNK; c++) to[c] = matmul_digit(words[c], digits, plane);

@@ -46,7 +46,7 @@ static void NAME(pack)(const matmul_lines *of, int64_t first, bool of_b, int bit
   }
   for (int64_t l = 0; l < of->k; l += MATMUL_CHUNK)
     for (int64_t i = 0; i < lines; i++)
-      largest[i] = matmul_largest_chunk(of, first + i, l, largest[i]);
+      largest[i] = RUNG_ENTRY(matmul_largest_chunk)(of, first + i, l, largest[i]);
   for (int64_t i = 0; i < lines; i++) scales[i] = matmul_scale_of(largest[i], bits);
   for (int64_t l = 0; l < of->k; l += MATMUL_CHUNK) {
     const int64_t group = l / GROUP, left = groups - group;
@@ -54,7 +54,7 @@ static void NAME(pack)(const matmul_lines *of, int64_t first, bool of_b, int bit
     DIGIT *chunk = (DIGIT *)to + group * digits * panel * GROUP;
     for (int64_t i = 0; i < panel; i++) {
       if (i < lines)
-        matmul_digits_chunk(of, first + i, l, scales[i], digits, words);
+        RUNG_ENTRY(matmul_digits_chunk)(of, first + i, l, scales[i], digits, words);
       else
         memset(words, 0, sizeof words);
       less[i] += NAME(put_planes)(words, digits, of_b, count, panel, chunk + i * GROUP);
