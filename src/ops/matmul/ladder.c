@@ -153,9 +153,9 @@ static bool past_small(const rung_task *task) {
          p->m > 80 || p->n > 80;
 }
 
+/* Clusters of 256 by 256 elements: below so many multiply-adds `mma` fills more multiprocessors. */
 static bool fixed_pays(const rung_task *task) {
-  const matmul_problem *p = problem_of(task);
-  return p->flops / 2 >= 0x1p28;
+  return problem_of(task)->flops / 2 >= 0x1p32;
 }
 
 static bool mma_fits(const rung_task *task, char why[RUNG_REASON]) {
