@@ -159,9 +159,9 @@ RUNG_API rung_status rung_matmul_ranks(rung_context *context, const rung_ranks *
  * kernel: the same in all ranks, which each have it.
  * out:    the same rows of the result: in's shape; of several kernels with `count` in front.
  *
- * A rank gets the rows beyond its own that its kernel's reach, at most 62, from whoever has them:
- * it takes host memory for at most four times as many rows. Ranks send each other these rows and
- * some 3 KB. */
+ * A rank gets the rows beyond its own that its kernel reaches, at most 62, from whoever has them:
+ * it takes host memory for up to four times as many rows, and for those that it sends. Ranks send
+ * each other these rows and some 3 KB. */
 RUNG_API rung_status rung_correlate_ranks(rung_context *context, const rung_ranks *ranks,
                                           const rung_filter_model *model, const DLTensor *in,
                                           const DLTensor *kernel, DLTensor *out, rung_call *call);

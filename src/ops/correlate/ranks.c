@@ -46,7 +46,8 @@ static int64_t pixels_of(const run *r) {
 static bool strip_of(const run *r, int rank, int index, int64_t *first, int64_t *count) {
   const int64_t more = r->call.problem.kernel_rows - 1;
   const int64_t begin = r->strips.firsts[rank], rows = r->strips.firsts[rank + 1] - begin;
-  if (more == 0 || rows == 0 || index > (rows > more)) return false;
+  const int last = rows > more ? 1 : 0;
+  if (more == 0 || rows == 0 || index > last) return false;
   const int64_t least = begin - above(r), most = least + rows + more;
   /* Of two strips, one has the kernel's rows before its own first ones, the other behind its last
    * ones. */

@@ -11,7 +11,7 @@ enum { MOST = 3 * STENCIL_HALO };
 #define CONE(type, fused)                                                                       \
   static void cone_##type(const stencil_problem *p, int64_t steps, const type *window,          \
                           int64_t origin, int64_t first, int64_t end, type *to) {               \
-    type memory[2][MOST], weights[STENCIL_TAPS];                                                \
+    type memory[2][MOST], weights[STENCIL_TAPS] = {0};                                          \
     const int64_t halo = p->radius * steps, m = p->columns, begin = first - halo;               \
     const int taps = 2 * p->radius + 1;                                                         \
     assert(end - begin + halo <= MOST);                                                         \

@@ -148,9 +148,10 @@ static void every_cut(rung_context *const *contexts, int from, int to, int step,
     const over_job *job = &jobs[j];
     const bool grid = job->over == STENCIL || job->over == RADIATOR;
     int64_t one[ONE];
-    if (grid && over_grids[job->how].columns > 65536 && !long_rows) continue;
+    const bool is_long = grid && over_grids[job->how].columns > 65536;
+    if (is_long && !long_rows) continue;
     find_wanted(job, one);
-    for (int count = from; count <= to; count += step)
+    for (int count = from; count <= to; count += is_long ? 2 * step : step)
       for (int kind = 0; kind < CUTS; kind++) {
         char about[64];
         snprintf(about, sizeof about, "job %d, cut %d", j, kind);
