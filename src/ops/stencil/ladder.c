@@ -82,9 +82,11 @@ static size_t overlapped_scratch(const rung_task *task) {
   return stencil_overlap_of(p, task->device).passes > 1 ? stencil_grid_bytes(p) : 0;
 }
 
+/* One step alone is as fast by `reciprocal`. Rows that a multiprocessor holds are left to `onchip`
+ * but where their ends must be looked up at every step and they are long. */
 static bool overlapped_pays(const rung_task *task) {
   char why[RUNG_REASON];
-  return !onchip_supports(task, why);
+  return problem_of(task)->steps > 1 && !onchip_supports(task, why);
 }
 
 static bool composed_gpu_supports(const rung_task *task, char why[RUNG_REASON]) {

@@ -1,10 +1,6 @@
 /* How the `overlapped` rung cuts rows into tiles and steps into passes: host arithmetic. */
 #include "ops/stencil/cuda/cuda.h"
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 static int64_t parts(int64_t whole, int64_t part) {
   return (whole + part - 1) / part;
 }
@@ -16,10 +12,10 @@ int64_t stencil_overlap_outside(const stencil_problem *p, int64_t steps) {
   return around ? steps * p->radius : p->radius;
 }
 
-/* The most steps whose ends fit a warp's tile: on either side of what it writes as many columns as
- * it writes, and what comes in from outside. */
-static int64_t most_steps(const stencil_problem *p) {
-  const int64_t r = p->radius, room = 32 * STENCIL_LANE_MANY - 2 * r;
+/* The most steps whose ends fit a warp's tile of `lane` columns a lane: on either side of what it
+ * writes as many columns as it writes, and what comes in from outside. */
+static int64_t most_steps(const stencil_problem *p, int lane) {
+  const int64_t r = p->radius, room = 32 * (int64_t)lane - 2 * r;
   return room / (r * (p->edge == RUNG_EDGE_WRAP && p->fixed < r ? 3 : 2));
 }
 
@@ -49,19 +45,20 @@ static stencil_tiles cut(const stencil_problem *p, int64_t span, int64_t steps, 
   return best;
 }
 
-/* Blocks pay where a tile's halos are small beside it; warps where steps are few. */
+/* Blocks, where rows are long enough for them; else warps take all. */
 stencil_overlap stencil_overlap_of(const stencil_problem *p, const rung_device *device) {
   stencil_overlap plan = {.passes = 1, .steps = p->steps, .lane = STENCIL_LANE_FEW};
   if (p->steps == 0 || p->rows == 0 || p->columns == 0) return plan;
-  if (p->steps * p->radius <= STENCIL_OVERLAP_FEW && p->steps <= STENCIL_OVERLAP_FEW) return plan;
   const bool narrow = p->dtype == RUNG_F64 || p->radius > STENCIL_ONCHIP_RADIUS;
-  plan.lane = STENCIL_LANE_MANY;
-  plan.passes = parts(p->steps, most_steps(p));
+  plan.passes = parts(p->steps, most_steps(p, STENCIL_LANE_MANY));
   plan.steps = parts(p->steps, plan.passes);
   plan.blocks = cut(p, p->columns - p->fixed, plan.steps, narrow ? 30 : 60, narrow ? 16 : 8,
                     device->processors);
+  if (plan.steps > most_steps(p, STENCIL_LANE_FEW)) plan.lane = STENCIL_LANE_MANY;
   if (plan.blocks.count > 0) return plan;
-  plan.passes = parts(p->steps, least(most_steps(p), STENCIL_OVERLAP_REACH / p->radius));
+  const bool few = p->steps <= STENCIL_OVERLAP_FEW / p->radius;
+  plan.lane = few ? STENCIL_LANE_FEW : STENCIL_LANE_MANY;
+  plan.passes = few ? 1 : parts(p->steps, STENCIL_OVERLAP_REACH / p->radius);
   plan.steps = parts(p->steps, plan.passes);
   return plan;
 }

@@ -44,14 +44,14 @@ size_t stencil_onchip_shared(const stencil_problem *problem, int columns, int th
 bool stencil_onchip_fits(const stencil_problem *problem, const rung_device *device, int64_t *most);
 
 /* Columns a lane of a warp's tile has, of few steps and of many. */
-enum { STENCIL_LANE_FEW = 8, STENCIL_LANE_MANY = 32 };
+enum { STENCIL_LANE_FEW = 8, STENCIL_LANE_MANY = 16 };
 
 /* Columns that steps carry a value: up to so many are few steps; and so many are a pass, where rows
  * are too short for blocks. */
 enum { STENCIL_OVERLAP_FEW = 32, STENCIL_OVERLAP_REACH = 64 };
 
 /* How `overlapped` does a job: `passes` over the grid, each of up to `steps`. Warps take tiles of
- * `warp_tile` columns: of the whole row, or where blocks take the inside (blocks.count > 0) only
+ * `lane` columns a lane: of the whole row, or where blocks take the inside (blocks.count > 0) only
  * what is left at its two ends. */
 typedef struct stencil_overlap {
   int64_t passes, steps;

@@ -47,10 +47,25 @@ static __device__ inline onchip_place onchip_place_of(const onchip_job<T> &job, 
   return {row, column, (int)(wanted - column) + tiles.halo, job.columns - tiles.halo};
 }
 
-/* What a thread shows its neighbours: its first and its last R columns. */
+/* What threads show their neighbours in a turn: their first and their last R columns, 2 R elements
+ * a thread, cut into pieces of up to 16 bytes. A piece of all threads lies together, so that
+ * neither stores nor loads of a warp meet in a bank. */
 template <typename T, int R>
-struct alignas(R % 2 ? sizeof(T) : 2 * sizeof(T)) onchip_shown {
-  T first[R], last[R];
+struct onchip_shown {
+  enum { piece = sizeof(T) == 4 && R % 2 == 0 ? 4 : 2, part = R % piece ? R % 2 ? 1 : 2 : piece };
+  T *memory;
+  int threads; /* of the block, and one beyond either end */
+
+  /* Where element e of a thread is; thread 0 is beyond the block's first. */
+  __device__ inline T *at(int thread, int e) const {
+    return memory + (e / piece * threads + thread) * piece + e % piece;
+  }
+};
+
+/* So many elements as one access. */
+template <typename T, int N>
+struct alignas(N * sizeof(T)) onchip_piece {
+  T v[N];
 };
 
 /* Edges whose outside changes with every step go by way of `ends`, where everything is that an
@@ -121,37 +136,47 @@ static __device__ inline void onchip_see_ends(const onchip_job<T> &job, onchip_c
 template <typename T, int R, int C>
 static __device__ inline void onchip_set_ends(const onchip_job<T> &job,
                                               const onchip_columns<T, R, C> &my,
-                                              onchip_shown<T, R> *shown) {
-  onchip_shown<T, R> *other = shown + blockDim.x + 2;
+                                              const onchip_shown<T, R> &even,
+                                              const onchip_shown<T, R> &odd) {
   const int beyond = blockDim.x + 1;
   if (threadIdx.x < R && job.s.edge == RUNG_EDGE_CONSTANT)
-    shown[beyond].first[threadIdx.x] = other[beyond].first[threadIdx.x] = job.s.edge_value;
+    *even.at(beyond, threadIdx.x) = *odd.at(beyond, threadIdx.x) = job.s.edge_value;
   if (job.s.edge == RUNG_EDGE_CONSTANT || my.warp_base >= R) return;
 #pragma unroll
   for (int c = 0; c < C; c++) {
     const int j = my.base + c;
-    if (j >= 0 && j < R) shown[beyond].first[j] = other[beyond].first[j] = my.y[c + R];
+    if (j >= 0 && j < R) *even.at(beyond, j) = *odd.at(beyond, j) = my.y[c + R];
   }
 }
 
-/* Trades halos with the neighbours. `shown` is this thread's place for this turn. */
+/* Trades halos with the neighbours. `shown` is this turn's. */
 template <int Shift, bool Snug, typename T, int R, int C>
 static __device__ inline void onchip_exchange(const onchip_job<T> &job, onchip_columns<T, R, C> &my,
-                                              onchip_shown<T, R> *shown, onchip_ends<T, R> *ends) {
+                                              const onchip_shown<T, R> &shown,
+                                              onchip_ends<T, R> *ends) {
+  constexpr int piece = onchip_shown<T, R>::piece, part = onchip_shown<T, R>::part;
   T *left = Shift ? my.y : my.halo, *right = Shift ? my.halo : my.y + C;
-  onchip_shown<T, R> mine;
+  const int me = (int)threadIdx.x + 1;
 #pragma unroll
-  for (int k = 0; k < R; k++) {
-    mine.first[k] = my.y[k + Shift];
-    mine.last[k] = my.y[C - R + k + Shift];
+  for (int e = 0; e < 2 * R; e += piece) {
+    onchip_piece<T, piece> mine;
+#pragma unroll
+    for (int k = 0; k < piece; k++)
+      mine.v[k] = my.y[(e + k < R ? e + k : C - 2 * R + e + k) + Shift];
+    *reinterpret_cast<onchip_piece<T, piece> *>(shown.at(me, e)) = mine;
   }
-  *shown = mine;
   if (!Snug && job.moving) onchip_show_ends<Shift>(job, my, ends->columns[Shift == 0]);
   __syncthreads();
 #pragma unroll
-  for (int k = 0; k < R; k++) {
-    left[k] = shown[-1].last[k];
-    right[k] = shown[1].first[k];
+  for (int k = 0; k < R; k += part) {
+    typedef onchip_piece<T, part> seen;
+    const seen before = *reinterpret_cast<const seen *>(shown.at(me - 1, R + k)),
+               after = *reinterpret_cast<const seen *>(shown.at(me + 1, k));
+#pragma unroll
+    for (int i = 0; i < part; i++) {
+      left[k + i] = before.v[i];
+      right[k + i] = after.v[i];
+    }
   }
   if (!Snug && job.moving && (my.base < R || threadIdx.x == blockDim.x - 1))
     onchip_see_ends<Shift>(job, my, *ends, left, right);
@@ -177,7 +202,8 @@ static __device__ inline void onchip_step(const onchip_job<T> &job, onchip_colum
 
 template <int Shift, bool Snug, typename T, int R, int C>
 static __device__ inline void onchip_advance(const onchip_job<T> &job, onchip_columns<T, R, C> &my,
-                                             onchip_shown<T, R> *shown, onchip_ends<T, R> *ends) {
+                                             const onchip_shown<T, R> &shown,
+                                             onchip_ends<T, R> *ends) {
   onchip_exchange<Shift, Snug>(job, my, shown, ends);
   if (!Snug && my.warp_base < job.fixed)
     onchip_step<Shift, true>(job, my);
@@ -188,8 +214,8 @@ static __device__ inline void onchip_advance(const onchip_job<T> &job, onchip_co
 /* All steps of a row; the columns end where they began. */
 template <bool Snug, typename T, int R, int C>
 static __device__ inline void onchip_steps(const onchip_job<T> &job, onchip_columns<T, R, C> &my,
-                                           onchip_shown<T, R> *shown, onchip_ends<T, R> *ends) {
-  onchip_shown<T, R> *even = shown + 1 + threadIdx.x, *odd = even + blockDim.x + 2;
+                                           const onchip_shown<T, R> &even,
+                                           const onchip_shown<T, R> &odd, onchip_ends<T, R> *ends) {
   for (int64_t pair = job.steps / 2; pair > 0; pair--) {
     onchip_advance<R, Snug>(job, my, even, ends);
     onchip_advance<0, Snug>(job, my, odd, ends);
@@ -255,8 +281,10 @@ __global__ void __launch_bounds__(Threads, Blocks)
     onchip_rows(const onchip_job<T> job, const int64_t count) {
   RUNG_DYNAMIC_SHARED(T, row);
   const int lane = threadIdx.x % 32;
-  onchip_shown<T, R> *shown = reinterpret_cast<onchip_shown<T, R> *>(row + blockDim.x * C);
-  T *fold = reinterpret_cast<T *>(shown + 2 * (blockDim.x + 2));
+  const int around = (int)blockDim.x + 2;
+  const onchip_shown<T, R> even = {row + blockDim.x * C, around},
+                           odd = {even.memory + 2 * R * around, around};
+  T *fold = odd.memory + 2 * R * around;
   __shared__ onchip_ends<T, R> ends;
   if (!Snug) onchip_find_ends(job, ends);
 
@@ -272,8 +300,8 @@ __global__ void __launch_bounds__(Threads, Blocks)
   if (i + gridDim.x < count) onchip_fetch<T, C>(job, i + gridDim.x, my.warp_base, row);
   for (; i < count; i += gridDim.x) {
     __syncthreads(); /* the row before is done with what was shown */
-    if (Snug || !job.moving) onchip_set_ends(job, my, shown);
-    onchip_steps<Snug>(job, my, shown, &ends);
+    if (Snug || !job.moving) onchip_set_ends(job, my, even, odd);
+    onchip_steps<Snug>(job, my, even, odd, &ends);
     onchip_trade(my, row);
     onchip_put<T, C>(job, i, my.warp_base, row);
     if (job.means != NULL) {

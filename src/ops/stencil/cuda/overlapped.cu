@@ -230,8 +230,9 @@ static void place_tiles(const stencil_problem *p, const stencil_overlap &plan,
   if (!job.ends) return;
   job.left = p->fixed > r ? p->fixed - r : 0;
   job.left_first = p->fixed < r ? -stencil_overlap_outside(p, p->steps) : job.left;
-  job.left_end = p->fixed + reach;
-  job.right = p->columns - reach;
+  /* What blocks leave out, also in a pass of fewer steps than the plan's. */
+  job.left_end = p->fixed + plan.blocks.halo;
+  job.right = p->columns - plan.blocks.halo;
 }
 
 /* What no step changes and no tile reads. */
