@@ -222,7 +222,9 @@ static inline size_t reduce_counter_bytes(const reduce_problem *problem) {
 enum {
   REDUCE_WALK_THREADS = 256, /* of a block, at most */
   REDUCE_WALK_WIDTH = 16,    /* of them side by side, where there are enough lanes for the others */
-  REDUCE_WALK_LANES = 128,   /* of a thread, at most */
+  REDUCE_WALK_LANES = 128,   /* of a thread, at most, */
+  REDUCE_WALK_DEEP = 1024,   /* and of one that has a single line of a ragged row */
+  REDUCE_WALK_ROW = 256,     /* bytes of such a row that a block takes at least */
   REDUCE_WALK_WANTED = 384   /* threads a multiprocessor, at least */
 };
 typedef struct reduce_walk {

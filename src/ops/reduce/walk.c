@@ -28,18 +28,32 @@ static int leaves_of(const reduce_problem *problem, int at_once) {
                                                                                               : 8;
 }
 
+/* Whether lines are loaded one by one though there are many beside each other: no row begins where
+ * a sector does, and a row of few bytes is half sectors that are another block's. Of narrow
+ * elements more threads are worth more. */
+static bool is_ragged(const reduce_problem *problem, int at_once) {
+  const int bytes = (int)rung_dtype_bytes(problem->dtype);
+  return at_once == 1 && bytes >= 4 && problem->inner * bytes >= REDUCE_WALK_ROW;
+}
+
 reduce_walk reduce_walk_of(const rung_task *task, int at_once) {
   const reduce_problem *problem = (const reduce_problem *)task->problem;
   const int64_t rows = problem->columns < RUNG_SUM_LANES ? problem->columns : RUNG_SUM_LANES;
   const int lanes = (int)power_of_two(rows), most = lanes / leaves_of(problem, at_once);
+  const bool ragged = is_ragged(problem, at_once);
+  const int deep = ragged ? REDUCE_WALK_DEEP : REDUCE_WALK_LANES;
+  const int width =
+      ragged ? REDUCE_WALK_ROW / (int)rung_dtype_bytes(problem->dtype) : REDUCE_WALK_WIDTH;
   const int64_t wanted = REDUCE_WALK_WANTED * (int64_t)task->device->processors;
   reduce_walk walk = {.at_once = at_once, .width = 1, .parties = 1, .split = 1};
   walk.across = problem->inner / at_once;
   walk.columns = problem->outer * walk.across;
   walk.tiles = reduce_tiles(problem->columns);
   const int64_t busy = walk.columns * walk.tiles;
-  while (walk.parties < lanes / REDUCE_WALK_LANES) walk.parties *= 2;
-  while (walk.width < REDUCE_WALK_WIDTH && walk.width < walk.columns) walk.width *= 2;
+  while (walk.parties < lanes / deep) walk.parties *= 2;
+  while (walk.width < width && walk.width < walk.columns &&
+         2 * walk.parties * walk.width <= REDUCE_WALK_THREADS)
+    walk.width *= 2;
   while (walk.parties < most && 2 * walk.parties * walk.width <= REDUCE_WALK_THREADS &&
          busy * walk.parties < wanted)
     walk.parties *= 2;

@@ -103,11 +103,16 @@ static constexpr bool reduce_walk_is_slim = S::ordered ? V * sizeof(typename S::
                                                        : V == 1;
 template <typename S, int V>
 static constexpr int reduce_walk_leaves = reduce_walk_is_slim<S, V> ? 16 : 8;
-template <typename S, int V>
-static constexpr int reduce_walk_resident = V == 1 && (!S::ordered ||
-                                                       sizeof(typename S::partial) == 4)
-                                                ? 3
-                                                : 2;
+/* Of REDUCE_WALK_LANES lanes, or of REDUCE_WALK_DEEP. */
+template <int V>
+static constexpr int reduce_walk_levels = V == 1 ? 6 : 4;
+template <typename S, int V, bool MORE>
+static constexpr int reduce_walk_resident() {
+  constexpr bool HALF = S::ordered && sizeof(typename S::in) == 2;
+  if (V > 1 || (S::ordered && sizeof(typename S::partial) == 8)) return 2;
+  if (!S::ordered) return sizeof(typename S::in) == 8 ? 3 : 4;
+  return (MORE ? 3 : 4) - HALF;
+}
 
 /* Of which a thread's lines are, and where among its lines they begin. */
 template <int V>
@@ -147,7 +152,7 @@ static __global__ void __launch_bounds__(REDUCE_WALK_THREADS)
 /* The grid is (strips, blocks that share a tile, tiles). MORE: lines of more than RUNG_SUM_LANES
  * elements. */
 template <typename S, int V, bool MORE>
-static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_resident<S, V>)
+static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_resident<S, V, MORE>())
     reduce_tree_walk(reduce_level level, reduce_walk walk, reduce_walk_rest rest) {
   typedef typename S::partial P;
   typedef typename S::next next;
@@ -165,7 +170,7 @@ static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_reside
                                first * level.in_column + place.inner;
     const bool writes = place.live && place.party == 0;
     chunk value;
-    reduce_by_parties<S, V, reduce_walk_leaves<S, V>, 4, MORE>(
+    reduce_by_parties<S, V, reduce_walk_leaves<S, V>, reduce_walk_levels<V>, MORE>(
         value.at, in, level.in_column, left < RUNG_SUM_TILE ? (int)left : RUNG_SUM_TILE, walk,
         place, part, walk.split, level.key, shared);
     if (walk.split > 1) {

@@ -495,20 +495,25 @@ static void scan_cut_strips(scan_aside<S> *aside, int wide) {
     aside->chunks = wide / PER;
 }
 
-/* Strips as wide as leaves enough of them. */
+/* Strips as wide as leaves enough of them, and such that few lanes have no line: where rows do not
+ * begin at multiples of 16 bytes, all alike. Pieces of less than 64 bytes are half sectors. */
 template <typename S>
 static void scan_choose_strips(scan_aside<S> *aside, int64_t enough) {
-  if (aside->inner <= 32) {
-    scan_cut_strips(aside, (int)aside->inner);
+  constexpr int SIZE = (int)sizeof(typename S::in), LEAST = SIZE == 8 ? 8 : 16;
+  const int64_t inner = aside->inner, beside = (inner + 31) / 32;
+  if (inner <= 32) {
+    scan_cut_strips(aside, (int)inner);
     return;
   }
-  int best = 32;
-  for (int wide = 16; wide >= 8; wide /= 2) {
-    const int64_t padded = (aside->inner + wide - 1) / wide * wide;
-    const int64_t before = (aside->inner + best - 1) / best * best;
-    if (aside->lines / best < enough || 8 * padded < 7 * before) best = wide;
+  int wide = 32;
+  const bool alike = SIZE < 8 && inner * SIZE % 16 != 0;
+  if (alike) wide = (int)((inner + beside - 1) / beside);
+  for (int narrow = 16; !alike && narrow >= LEAST; narrow /= 2) {
+    const int64_t padded = (inner + narrow - 1) / narrow * narrow;
+    if (8 * padded < 7 * ((inner + wide - 1) / wide * wide)) wide = narrow;
   }
-  scan_cut_strips(aside, best);
+  while (wide > 8 && aside->lines / wide < enough) wide = wide > 16 ? 16 : 8;
+  scan_cut_strips(aside, wide);
 }
 
 template <typename S>
@@ -559,6 +564,10 @@ struct scan_across_rung {
      * with a tile. */
     int warps = aside.strips * aside.parts >= 2 * processors ? MOST / 2 : MOST;
     while (32 * warps / aside.span > SCAN_TILE / SCAN_ROW) warps /= 2;
+    /* Nor has it warps beyond a line's end: of few lines side by side a warp has many rows. */
+    while (warps > 1 && aside.columns > SCAN_ROW &&
+           32 * (warps / 2) / aside.span * (int64_t)SCAN_ROW >= aside.columns)
+      warps /= 2;
     aside.stages = scan_keeps<S> || 2 * row > room ? 1 : 2;
     while (warps * aside.stages * row > room) warps /= 2;
     const size_t bytes = (size_t)(warps * aside.stages * row);
