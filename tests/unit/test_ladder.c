@@ -198,7 +198,8 @@ static void blocks_and_math_have_bounds(void **state) {
   refused(&avx2, RUNG_F32, &(rung_call){.math = (rung_math)3}, RUNG_BAD_ARGUMENT,
           "math is 3; expected: RUNG_MATH_STRICT (0), RUNG_MATH_FAST (1) or RUNG_MATH_FIXED (2)");
   refused(&avx2, RUNG_F32, &(rung_call){.math = RUNG_MATH_FIXED}, RUNG_BAD_ARGUMENT,
-          "math is RUNG_MATH_FIXED (2), which");
+          "math is RUNG_MATH_FIXED (2), which toys has not; expected: RUNG_MATH_STRICT (0) or "
+          "RUNG_MATH_FAST (1)");
   refused(&avx2, RUNG_F32, &(rung_call){.bits = 31}, RUNG_BAD_ARGUMENT,
           "bits is 31; expected: 0, for only RUNG_MATH_FIXED has bits");
 }
