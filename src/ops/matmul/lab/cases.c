@@ -229,7 +229,9 @@ static const char *const verify[] = {
     SHAPES("type=f32 bits=31"), SHAPES("type=f32 bits=23"), LAYOUTS("n=66 m=35 k=129 bits=31"),
     LAYOUTS("n=35 m=66 k=260 bits=15"), SPECIAL("type=f32 bits=31 beta=1"),
     SPECIAL("type=f32 bits=20 layout=tt alpha=-1"), SMALL("type=f16 bits=31"),
-    SMALL("type=bf16 narrow=1 bits=23"), "n=20 m=30 k=40 bits=24", "n=20 m=30 k=40 bits=8", NULL};
+    SMALL("type=bf16 narrow=1 bits=23"), "n=20 m=30 k=40 bits=24", "n=20 m=30 k=40 bits=8",
+    /* long enough to be cut along k */
+    "n=20 m=30 k=1300 bits=31 beta=1", NULL};
 static const char *const bench[] = {"n=1024 type=f32",
                                     "n=4096 type=f32",
                                     "n=2048 type=f32",
