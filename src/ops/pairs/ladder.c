@@ -114,6 +114,13 @@ static bool exact32_can(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
+/* In a box tiles of few points are so wide that many images of each are in reach. */
+static bool exact32_pays(const rung_task *task) {
+  const pairs_problem *p = problem_of(task);
+  return p->box.space == PAIRS_OPEN ||
+         (double)p->n * (double)(p->cross ? p->m : p->n) >= (double)((int64_t)1 << 32);
+}
+
 static bool no_cells(const pairs_problem *p, const char *other, char why[RUNG_REASON]) {
   const bool box = p->box.space != PAIRS_OPEN;
   const double *extent = pairs_cut_extent(p);
@@ -189,7 +196,7 @@ static rung_row rows[] = {
      .scratch_bytes = all_scratch},
     {ON_GPU, .name = "exact32",
      .idea = "sorted tiles in single precision, double only near an edge: the same counts",
-     .supports = exact32_can, .scratch_bytes = exact32_scratch},
+     .supports = exact32_can, .pays = exact32_pays, .scratch_bytes = exact32_scratch},
     {ON_GPU, .name = "cells", .blocks = gpu_blocks,
      .idea = "a cut-off: points sorted into cells, each against those around it",
      .supports = has_cells, .scratch_bytes = gpu_cells_scratch},

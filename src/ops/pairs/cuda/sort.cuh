@@ -256,7 +256,7 @@ static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
 /* ---- few points --------------------------------------------------------------------------------
  */
 
-enum { PAIRS_FEW = 1 << 14, PAIRS_FEW_KEYS = 1 << 13, PAIRS_FEW_BLOCK = 1024 };
+enum { PAIRS_FEW = 1 << 11, PAIRS_FEW_KEYS = 1 << 13, PAIRS_FEW_BLOCK = 1024 };
 
 static inline bool pairs_are_few(const pairs_problem *problem, const pairs_grid *grid) {
   return problem->n + problem->m <= PAIRS_FEW && grid->count + 2 <= PAIRS_FEW_KEYS;

@@ -48,11 +48,14 @@ static __device__ inline onchip_place onchip_place_of(const onchip_job<T> &job, 
 }
 
 /* What threads show their neighbours in a turn: their first and their last R columns, 2 R elements
- * a thread, cut into pieces of up to 16 bytes. A piece of all threads lies together, so that
- * neither stores nor loads of a warp meet in a bank. */
+ * a thread, cut into pieces of up to 16 bytes (32 for two doubles, which is faster). A piece of all
+ * threads lies together, so that neither stores nor loads of a warp meet in a bank. */
 template <typename T, int R>
 struct onchip_shown {
-  enum { piece = sizeof(T) == 4 && R % 2 == 0 ? 4 : 2, part = R % piece ? R % 2 ? 1 : 2 : piece };
+  enum {
+    piece = R == 2 || (sizeof(T) == 4 && R % 2 == 0) ? 4 : 2,
+    part = R % piece ? R % 2 ? 1 : 2 : piece
+  };
   T *memory;
   int threads; /* of the block, and one beyond either end */
 
@@ -64,7 +67,7 @@ struct onchip_shown {
 
 /* So many elements as one access. */
 template <typename T, int N>
-struct alignas(N * sizeof(T)) onchip_piece {
+struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) onchip_piece {
   T v[N];
 };
 
