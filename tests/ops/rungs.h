@@ -44,7 +44,10 @@ static inline void verify_on(rung_context *context, const rung_case *test_case, 
     lab_verdict verdict;
     if (row->family != RUNG_ON_CPU) continue;
     lab_verify(fixture, row, 0, &verdict);
-    const bool typed = row->types.in & RUNG_TYPE(test_case->types.in);
+    const rung_types *types = &test_case->types;
+    const bool typed = row->types.in & RUNG_TYPE(types->in) &&
+                       row->types.accumulate & RUNG_TYPE(types->accumulate) &&
+                       row->types.out & RUNG_TYPE(types->out);
     if (verdict.finding == LAB_UNSUPPORTED && (row->supports != NULL || !typed)) continue;
     if (verdict.finding != LAB_GOOD)
       fail_msg("%s on %s, %s: %s", row->name, isa, test_case->label, verdict.sentence);

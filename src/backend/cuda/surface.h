@@ -53,11 +53,11 @@ rung_status rung_cuda_resident_blocks(const rung_task *task, const void *kernel,
   } while (0)
 
 /* How many blocks of a kernel a multiprocessor holds at once. */
-#define RUNG_RESIDENT_BLOCKS(task, kernel, threads, shared_bytes, blocks)                  \
-  do {                                                                                     \
-    rung_status resident_ = rung_cuda_resident_blocks(                                     \
-        (task), (const void *)(kernel), (int)(threads), (size_t)(shared_bytes), (blocks)); \
-    if (resident_ != RUNG_OK) return resident_;                                            \
+#define RUNG_RESIDENT_BLOCKS(task, kernel, threads, shared_bytes, blocks)                          \
+  do {                                                                                             \
+    rung_status asked_ = rung_cuda_resident_blocks((task), (const void *)(kernel), (int)(threads), \
+                                                   (size_t)(shared_bytes), (blocks));              \
+    if (asked_ != RUNG_OK) return asked_;                                                          \
   } while (0)
 
 /* One element, of 4, 8 or 16 bytes, from global into shared memory behind the thread's back: copies
