@@ -107,11 +107,11 @@ template <typename S>
 __device__ __forceinline__ void scan_find(const scan_aside<S> &aside, const scan_cursor &at,
                                           scan_place *place) {
   const int row = (int)threadIdx.x / aside.span;
-  const bool together = scan_together(aside);
-  if (!together || at.first == 0)
-    place->strip =
-        scan_strip_of(aside, together ? at.job : at.job * (blockDim.x / aside.span) + row);
-  place->first = together ? at.first + row * SCAN_ROW : 0;
+  if (!scan_together(aside))
+    place->strip = scan_strip_of(aside, at.job * (blockDim.x / aside.span) + row);
+  else if (at.first == 0)
+    place->strip = scan_strip_of(aside, at.job);
+  place->first = scan_together(aside) ? at.first + row * SCAN_ROW : 0;
   const int64_t left = place->strip.count - place->first;
   place->there = left >= aside.height ? aside.height : left > 0 ? (int)left : 0;
 }
@@ -190,40 +190,17 @@ __device__ __forceinline__ void scan_read_group(const scan_aside<S> &aside,
   scan_group_prefixes<S>(e);
 }
 
-/* Where nothing but totals is kept of a row, half of its groups are all the code: the halves change
- * places, and twice, so that they are where they were. */
-template <typename S>
-constexpr int scan_part_groups = scan_keeps<S> ? SCAN_FAMILY : SCAN_FAMILY / 2;
-
-template <typename S>
-__device__ __forceinline__ void scan_turn_groups(typename S::value g[]) {
-  constexpr int PART = scan_part_groups<S>;
-  if constexpr (PART < SCAN_FAMILY) {
-#pragma unroll
-    for (int q = 0; q < PART; ++q) {
-      const typename S::value first = g[q];
-      g[q] = g[PART + q];
-      g[PART + q] = first;
-    }
-  }
-}
-
 /* The totals of a row's groups. */
 template <typename S>
 __device__ __forceinline__ void scan_read_row(const scan_aside<S> &aside,
                                               const typename S::in *stage, scan_row_of<S> *row) {
-#pragma unroll 1
-  for (int part = 0; part < SCAN_FAMILY; part += scan_part_groups<S>) {
 #pragma unroll
-    for (int q = 0; q < scan_part_groups<S>; ++q) {
-      row->g[q] = S::identity();
-      if ((part + q) * SCAN_GROUP >= aside.height) continue;
-      typename S::value *const e = row->e + (scan_keeps<S> ? q * SCAN_GROUP : 0);
-      scan_read_group<S>(aside, stage + q * SCAN_GROUP * 32, e);
-      row->g[q] = e[SCAN_GROUP - 1];
-    }
-    scan_turn_groups<S>(row->g);
-    stage += scan_part_groups<S> * SCAN_GROUP * 32;
+  for (int q = 0; q < SCAN_FAMILY; ++q) {
+    row->g[q] = S::identity();
+    if (q * SCAN_GROUP >= aside.height) continue;
+    typename S::value *const e = row->e + (scan_keeps<S> ? q * SCAN_GROUP : 0);
+    scan_read_group<S>(aside, stage + q * SCAN_GROUP * 32, e);
+    row->g[q] = e[SCAN_GROUP - 1];
   }
 }
 
@@ -235,20 +212,21 @@ __device__ __forceinline__ void scan_put_group(const scan_aside<S> &aside,
                                                const typename S::value e[], typename S::value base,
                                                bool begins, bool plain, int there,
                                                typename S::in *to) {
-  typename S::in results[SCAN_GROUP];
+  typename S::value with[SCAN_GROUP];
 #pragma unroll
-  for (int c = 0; c < SCAN_GROUP; ++c) results[c] = S::store(S::combine(base, e[c]), aside.key);
+  for (int c = 0; c < SCAN_GROUP; ++c) with[c] = S::combine(base, e[c]);
   if (plain) {
     const int step = (int)aside.out_step;
 #pragma unroll
-    for (int c = 0; c < SCAN_GROUP; ++c) to[(int64_t)c * step] = results[c];
+    for (int c = 0; c < SCAN_GROUP; ++c) to[(int64_t)c * step] = S::store(with[c], aside.key);
     return;
   }
-  typename S::in last = begins ? S::empty(aside.key) : S::store(base, aside.key);
 #pragma unroll
   for (int c = 0; c < SCAN_GROUP; ++c) {
-    if (c < there) to[c * aside.out_step] = aside.exclusive ? last : results[c];
-    last = results[c];
+    const typename S::value before = c > 0 ? with[c > 0 ? c - 1 : 0] : base;
+    typename S::in result = S::store(aside.exclusive ? before : with[c], aside.key);
+    if (c == 0 && aside.exclusive && begins) result = S::empty(aside.key);
+    if (c < there) to[c * aside.out_step] = result;
   }
 }
 
@@ -258,21 +236,14 @@ __device__ __forceinline__ void scan_put_row(const scan_aside<S> &aside,
                                              const typename S::in *stage, scan_row_of<S> *row,
                                              typename S::value offset, bool begins, bool plain,
                                              int there, typename S::in *to) {
-  typename S::value before = offset;
-#pragma unroll 1
-  for (int part = 0; part < SCAN_FAMILY; part += scan_part_groups<S>) {
 #pragma unroll
-    for (int q = 0; q < scan_part_groups<S>; ++q) {
-      if ((part + q) * SCAN_GROUP >= aside.height) continue;
-      typename S::value *const e = row->e + (scan_keeps<S> ? q * SCAN_GROUP : 0);
-      if (!scan_keeps<S>) scan_read_group<S>(aside, stage + q * SCAN_GROUP * 32, e);
-      scan_put_group<S>(aside, e, before, begins && part + q == 0, plain,
-                        there - (part + q) * SCAN_GROUP, to);
-      before = S::combine(offset, row->g[q]);
-      to += SCAN_GROUP * aside.out_step;
-    }
-    scan_turn_groups<S>(row->g);
-    stage += scan_part_groups<S> * SCAN_GROUP * 32;
+  for (int q = 0; q < SCAN_FAMILY; ++q) {
+    if (q * SCAN_GROUP >= aside.height) continue;
+    typename S::value *const e = row->e + (scan_keeps<S> ? q * SCAN_GROUP : 0);
+    if (!scan_keeps<S>) scan_read_group<S>(aside, stage + q * SCAN_GROUP * 32, e);
+    scan_put_group<S>(aside, e, q > 0 ? S::combine(offset, row->g[q > 0 ? q - 1 : 0]) : offset,
+                      begins && q == 0, plain, there - q * SCAN_GROUP, to);
+    to += SCAN_GROUP * aside.out_step;
   }
 }
 
