@@ -6,7 +6,9 @@
 /* ---- the arrays ------------------------------------------------------------------------------ */
 
 enum { N = 100, M = 32, ROOM = 4 * N * M };
-static float source[ROOM], target[ROOM], sums[2 * N];
+/* Alike to what a choice of rungs asks of addresses. */
+static _Alignas(256) float source[ROOM], target[ROOM];
+static float sums[2 * N];
 
 /* `stride` of columns is 1, 2, -1 or N (transposed), with rows to match. */
 static rung_view view(float *room, rung_place place, int64_t stride) {
