@@ -14,8 +14,9 @@ void rung_recall_key_of(const rung_job *job, const rung_call *call, rung_recall_
   if (job->elsewhere || job->stretch != NULL ||
       (call->rung != NULL && strcmp(call->rung, "auto") != 0))
     return;
-  const int asked[] = {(int)call->math, call->block, (int)job->types.in, (int)job->types.accumulate,
-                       (int)job->types.out};
+  const int asked[] = {
+      (int)call->math,    call->bits, call->block, (int)job->types.in, (int)job->types.accumulate,
+      (int)job->types.out};
   put(key, &job->operation, sizeof job->operation);
   put(key, asked, sizeof asked);
   put(key, job->task.problem, job->problem_bytes);
