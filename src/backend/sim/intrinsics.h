@@ -99,17 +99,33 @@ RUNG_SIM_INLINE T __shfl_xor_sync(unsigned mask, T value, int with, int width = 
   const int lane = rung_sim_lane(), from = lane ^ (with & 31), end = (lane & ~(width - 1)) + width;
   return rung_sim_shuffle(mask, value, from, from < end);
 }
-/* What a tensor core does, by shuffles: t += a b, see backend/gpu.h. */
-RUNG_SIM_INLINE void rung_mma_f64(double (&t)[4], const double (&a)[8], const double (&b)[4]) {
+/* ---- tensor cores: t += a b, see backend/gpu.h -------------------------------------------------
+ */
+
+/* A lane's operands, and those that it needs: of its row's four lanes, and of two columns' four. */
+template <typename Operands>
+struct rung_sim_tile {
+  Operands row[4], column[2][4];
+};
+template <typename Operands>
+RUNG_SIM_INLINE void rung_sim_take(const Operands *mine, rung_sim_tile<Operands> *tile) {
   const int g = rung_sim_lane() / 4, q = rung_sim_lane() % 4;
-  for (int l = 0; l < 16; l++) {
-    double rows[2], columns[2];
-    for (int h = 0; h < 2; h++) {
-      rows[h] = __shfl_sync(0xffffffffu, a[l / 4 * 2 + h], 4 * g + l % 4);
-      columns[h] = __shfl_sync(0xffffffffu, b[l / 4], 4 * (2 * q + h) + l % 4);
-    }
-    for (int e = 0; e < 4; e++) t[e] = fma(rows[e / 2], columns[e % 2], t[e]);
-  }
+  uint8_t lanes[12];
+  for (int i = 0; i < 12; i++) lanes[i] = (uint8_t)(i < 4 ? 4 * g + i : 8 * q + i - 4);
+  rung_sim_trade(mine, sizeof *mine, lanes, 12, tile);
+}
+struct rung_sim_doubles {
+  double a[8], b[4];
+};
+RUNG_SIM_INLINE void rung_mma_f64(double (&t)[4], const double (&a)[8], const double (&b)[4]) {
+  rung_sim_doubles mine;
+  rung_sim_tile<rung_sim_doubles> tile;
+  for (int i = 0; i < 8; i++) mine.a[i] = a[i];
+  for (int i = 0; i < 4; i++) mine.b[i] = b[i];
+  rung_sim_take(&mine, &tile);
+  for (int l = 0; l < 16; l++)
+    for (int e = 0; e < 4; e++)
+      t[e] = fma(tile.row[l % 4].a[l / 4 * 2 + e / 2], tile.column[e % 2][l % 4].b[l / 4], t[e]);
 }
 /* Four products of bytes, added up modulo 2^32. */
 RUNG_SIM_INLINE int __dp4a(int a, int b, int c) {
@@ -119,21 +135,14 @@ RUNG_SIM_INLINE int __dp4a(int a, int b, int c) {
 }
 RUNG_SIM_INLINE void rung_mma_s8(int *t, unsigned a0, unsigned a1, unsigned a2, unsigned a3,
                                  unsigned b0, unsigned b1) {
-  /* Two words a shuffle: a lane's rows, or a column's steps. */
-  const uint64_t rows[2] = {(uint64_t)a1 << 32 | a0, (uint64_t)a3 << 32 | a2};
-  const uint64_t steps = (uint64_t)b1 << 32 | b0;
-  const int g = rung_sim_lane() / 4, q = rung_sim_lane() % 4;
-  for (int l = 0; l < 4; l++) {
-    uint64_t row[2], column[2];
-    for (int h = 0; h < 2; h++) {
-      row[h] = __shfl_sync(0xffffffffu, rows[h], 4 * g + l);
-      column[h] = __shfl_sync(0xffffffffu, steps, 4 * (2 * q + h) + l);
-    }
-    for (int e = 0; e < 4; e++)
-      for (int h = 0; h < 2; h++)
-        t[e] = __dp4a((int)(row[h] >> 32 * (e / 2)), (int)(column[e % 2] >> 32 * h), t[e]);
-  }
+  const rung_sim_bytes mine = {{a0, a1, a2, a3}, {b0, b1}};
+  rung_sim_tile<rung_sim_bytes> tile;
+  rung_sim_take(&mine, &tile);
+  rung_sim_products(tile.row, tile.column[0], t);
 }
+
+/* ---- votes and reductions of a warp ---------------------------------------------------------- */
+
 RUNG_SIM_INLINE unsigned __ballot_sync(unsigned mask, int p) {
   return (unsigned)rung_sim_exchange_values(RUNG_SIM_BALLOT, mask, p != 0, 0);
 }

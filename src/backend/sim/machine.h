@@ -78,6 +78,7 @@ int rung_sim_barrier(rung_sim_vote vote, int predicate);
 
 typedef enum rung_sim_exchange {
   RUNG_SIM_SYNC,
+  RUNG_SIM_TRADE,   /* what every lane gave stays, for others to read */
   RUNG_SIM_SHUFFLE, /* the value of lane `from`, out of those in the mask; -1: the own one */
   RUNG_SIM_BALLOT,
   RUNG_SIM_MATCH_ANY,
@@ -93,6 +94,15 @@ typedef enum rung_sim_exchange {
 } rung_sim_exchange;
 /* What the lanes of a warp named in `mask` do together. */
 uint64_t rung_sim_exchange_values(rung_sim_exchange kind, unsigned mask, uint64_t value, int from);
+/* Operands of tensor cores, in one step: all 32 lanes give `bytes` at `mine`, and each takes those
+ * of `count` lanes, one after another. */
+void rung_sim_trade(const void *mine, size_t bytes, const uint8_t *lanes, int count, void *taken);
+/* A lane's operands of rung_mma_s8(), and its four results from those of its row and its columns.
+ */
+typedef struct rung_sim_bytes {
+  uint32_t a[4], b[2];
+} rung_sim_bytes;
+void rung_sim_products(const rung_sim_bytes row[4], const rung_sim_bytes columns[8], int *t);
 
 /* The thread looks again and again at something another thread will change: others get a turn. */
 void rung_sim_poll(void);

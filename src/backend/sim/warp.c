@@ -1,4 +1,6 @@
 /* What the lanes of a warp do together. */
+#include <string.h>
+
 #include "backend/sim/sim.h"
 
 /* The lanes the exchange of `one` is for, if all of them have come; else 0. A lane that has ended
@@ -49,6 +51,7 @@ static uint64_t got(const sim_thread *warp, unsigned lanes, int lane) {
   uint32_t all = 0;
   bool first = true;
   if (kind == RUNG_SIM_SYNC) return 0;
+  if (kind == RUNG_SIM_TRADE) return mine->value;
   if (kind == RUNG_SIM_SHUFFLE) {
     if (mine->from < 0 || mine->from == lane) return mine->value;
     /* From a lane that takes no part: what comes is not defined. */
@@ -91,20 +94,19 @@ void sim_settle_warp(sim_block *block, int warp) {
   }
 }
 
-uint64_t rung_sim_exchange_values(rung_sim_exchange kind, unsigned mask, uint64_t value, int from) {
-  sim_thread *self = sim_self;
+static uint64_t exchange(sim_thread *self, sim_pc pc, rung_sim_exchange kind, unsigned mask,
+                         uint64_t value, int from) {
   sim_block *block = self->block;
-  self->pc = (sim_pc)__builtin_return_address(0);
+  self->pc = pc;
   self->wait = SIM_IN_EXCHANGE;
   self->exchange = kind;
   self->mask = mask;
   self->value = value;
   self->from = from;
-  if (self->counted) sim_note(self, SIM_EXCHANGE, self->pc);
   if ((mask >> (self->number % SIM_WARP) & 1) == 0) {
     char thread[96], line[160];
     sim_thread_text(self, thread, sizeof thread);
-    sim_line_text(self->pc, line, sizeof line);
+    sim_line_text(pc, line, sizeof line);
     sim_fail(block->worker->run, "%s is lane %d, which the mask 0x%08x at %s leaves out", thread,
              self->number % SIM_WARP, mask, line);
   } else {
@@ -113,4 +115,42 @@ uint64_t rung_sim_exchange_values(rung_sim_exchange kind, unsigned mask, uint64_
   }
   sim_yield(self);
   return self->value;
+}
+
+uint64_t rung_sim_exchange_values(rung_sim_exchange kind, unsigned mask, uint64_t value, int from) {
+  sim_thread *self = sim_self;
+  const sim_pc pc = (sim_pc)__builtin_return_address(0);
+  if (self->counted) sim_note(self, SIM_EXCHANGE, pc);
+  return exchange(self, pc, kind, mask, value, from);
+}
+
+void rung_sim_trade(const void *mine, size_t bytes, const uint8_t *lanes, int count, void *taken) {
+  sim_thread *self = sim_self;
+  const sim_pc pc = (sim_pc)__builtin_return_address(0);
+  const int first = self->number / SIM_WARP * SIM_WARP, threads = self->block->worker->run->threads;
+  const uint64_t given = (uint64_t)(uintptr_t)mine;
+  if (self->counted) sim_note(self, SIM_EXCHANGE, pc);
+  exchange(self, pc, RUNG_SIM_TRADE, 0xffffffffu, given, 0);
+  for (int i = 0; i < count; i++) {
+    char *to = (char *)taken + (size_t)i * bytes;
+    const sim_thread *other = &self->block->threads[first + lanes[i]];
+    if (first + lanes[i] < threads && other->wait != SIM_ENDED)
+      memcpy(to, (const void *)(uintptr_t)other->value, bytes);
+    else
+      memset(to, 0xff, bytes); /* a lane that takes no part: what comes is not defined */
+  }
+  /* Nobody goes on, and changes what it gave, before all have taken it. */
+  exchange(self, pc, RUNG_SIM_TRADE, 0xffffffffu, given, 0);
+}
+
+void rung_sim_products(const rung_sim_bytes row[4], const rung_sim_bytes columns[8], int *t) {
+  for (int e = 0; e < 4; e++) {
+    uint32_t sum = (uint32_t)t[e];
+    for (int l = 0; l < 4; l++)
+      for (int h = 0; h < 2; h++) {
+        const uint32_t a = row[l].a[h * 2 + e / 2], b = columns[e % 2 * 4 + l].b[h];
+        for (int i = 0; i < 32; i += 8) sum += (uint32_t)((int8_t)(a >> i) * (int8_t)(b >> i));
+      }
+    t[e] = (int)sum;
+  }
 }
