@@ -18,7 +18,7 @@ class Library(NamedTuple):
     load: Optional[Callable] = None
     adopt: Optional[Callable] = None
     immutable: bool = False
-    copy: Optional[Callable] = None  # copy(list, name of a type, like): an array of these numbers
+    copy: Optional[Callable] = None  # copy(bytes, name of a type, like): an array of these elements
 
 
 def name_of(kind: type) -> str:
@@ -57,14 +57,15 @@ def _numpy() -> Library:
 
 def _cupy() -> Library:
     import cupy
+    import numpy
 
     def empty(shape, kind, like):
         with like.device:
             return cupy.empty(shape, kind)
 
-    def copy(values, kind, like):
+    def copy(elements, kind, like):
         with like.device:
-            return cupy.array(values, kind)
+            return cupy.array(numpy.frombuffer(elements, kind))
     return Library(types=tuple(getattr(cupy, name, None) for name in TYPES), empty=empty, like=True,
                    stream=lambda like: cupy.cuda.get_current_stream().ptr, copy=copy)
 
@@ -90,12 +91,13 @@ def _torch() -> Library:
                    empty=lambda shape, kind, like: torch.empty(shape, dtype=kind,
                                                                device=like.device),
                    stream=stream, capsule=capsule,
-                   copy=lambda values, kind, like: torch.tensor(values, device=like.device,
-                                                                dtype=getattr(torch, kind)))
+                   copy=lambda elements, kind, like: torch.frombuffer(
+                       elements, dtype=getattr(torch, kind)).to(like.device, non_blocking=True))
 
 
 def _jax() -> Library:
     import jax
+    import numpy
     # Results of 64 bits stay so where JAX's own would be narrowed.
     wide = getattr(jax, "enable_x64", None)  # which may refuse to be a bool
     if wide is None:
@@ -105,9 +107,10 @@ def _jax() -> Library:
         with wide(True):  # nobody else has this memory yet: it may be written once
             return jax.block_until_ready(jax.numpy.empty(shape, kind, device=like.device))
 
-    def copy(values, kind, like):
+    def copy(elements, kind, like):
         with wide(True):
-            return jax.numpy.array(values, kind, device=like.device)
+            row = numpy.frombuffer(elements, numpy.dtype(getattr(jax.numpy, kind)))
+            return jax.numpy.array(row, device=like.device)
     return Library(types=tuple(getattr(jax.numpy, name, None) for name in TYPES), empty=empty,
                    like=True, adopt=jax.dlpack.from_dlpack, immutable=True, copy=copy)
 

@@ -31,8 +31,7 @@ int element_of(DLDataType type);
 DLDataType element_named(const char *name); /* bits 0, ValueError: none of ours */
 /* An element as Python has it. */
 PyObject *number_of(const void *value, DLDataType type);
-/* To a float type, rounded once, half to even: as a double, or put at a place of an array. */
-double number_rounded(double value, DLDataType type);
+/* Rounded once to a float type, half to even, and put at a place of an array. */
 void number_put(void *data, int64_t at, double value, DLDataType type);
 
 /* ---- libraries ------------------------------------------------------------------------------- */
@@ -48,7 +47,7 @@ typedef struct library {
                         than __dlpack__(); None: not of this array */
   PyObject *load;    /* load(object): the array that stands for it */
   PyObject *adopt;   /* adopt(rung.Array): one of its own, not copied */
-  PyObject *copy;    /* copy(list, name of a type, like): a new array of these numbers */
+  PyObject *copy;    /* copy(bytes, name of a type, like): a new array of these elements */
   bool like, immutable;
 } library;
 

@@ -13,17 +13,16 @@ static double edge_at(const rung_bins *bins, int64_t k) {
   return (double)k * width + bins->low;
 }
 
-/* The edges on a GPU: its library copies a list. */
+/* The edges on a GPU: its library copies the bytes that they have here. */
 static PyObject *give_copied(const array *first, const rung_bins *bins, DLDataType type) {
-  PyObject *list = PyList_New(bins->count + 1), *made = NULL;
-  for (int64_t k = 0; list != NULL && k <= bins->count; k++) {
-    PyObject *edge = PyFloat_FromDouble(number_rounded(edge_at(bins, k), type));
-    if (edge == NULL || PyList_SetItem(list, k, edge) != 0) Py_CLEAR(list);
-  }
-  if (list != NULL)
-    made = PyObject_CallFunction(first->library->copy, "OsO", list, elements[element_of(type)].name,
-                                 first->object);
-  Py_XDECREF(list);
+  const int64_t count = bins->count + 1;
+  PyObject *made = NULL, *bytes = PyByteArray_FromStringAndSize(NULL, count * (type.bits / 8));
+  char *data = bytes != NULL ? PyByteArray_AsString(bytes) : NULL;
+  for (int64_t k = 0; data != NULL && k < count; k++) number_put(data, k, edge_at(bins, k), type);
+  if (data != NULL)
+    made = PyObject_CallFunction(first->library->copy, "OsO", bytes,
+                                 elements[element_of(type)].name, first->object);
+  Py_XDECREF(bytes);
   return made;
 }
 
@@ -81,27 +80,69 @@ static bool has_elements(const array *x) {
   return true;
 }
 
-/* As Python's number: of host memory by this thread's stack, else by an array of x's library, which
- * is of `stored`, for libraries do not have every type. */
-static PyObject *extreme(call *made, rung_reduction what, DLDataType stored) {
+enum { EXTREMES = 2 };
+
+/* One reduction after another into neighbours, from `to` on. */
+static rung_status reduce_each(call *made, const rung_reduction *what, int count, DLTensor to) {
+  const DLTensor *x = &made->arrays[0].tensor;
+  rung_status status = RUNG_OK;
+  for (int i = 0; i < count && status == RUNG_OK; i++) {
+    rung_call how = {.stream = made->how.stream};
+    status = rung_reduce(made->lent.context, what[i], x, RUNG_ALL, &to, &how);
+    to.byte_offset += x->dtype.bits / 8;
+  }
+  return status;
+}
+
+/* The elements of a library's row, read at once. */
+static bool read_list(PyObject *row, bool whole, int count, PyObject **numbers) {
+  PyObject *list = row != NULL ? PyObject_CallMethod(row, "tolist", NULL) : NULL;
+  for (int i = 0; i < count && list != NULL; i++) {
+    PyObject *number = PySequence_GetItem(list, i);
+    if (number != NULL) numbers[i] = whole ? PyNumber_Long(number) : PyNumber_Float(number);
+    Py_XDECREF(number);
+    if (numbers[i] == NULL) Py_CLEAR(list);
+  }
+  Py_XDECREF(list);
+  return list != NULL;
+}
+
+/* Reductions of x as Python's numbers, each NULL before: of host memory by this thread's stack,
+ * else by an array of x's library, which is of `stored`, for libraries do not have every type. */
+static bool extremes(call *made, const rung_reduction *what, int count, DLDataType stored,
+                     PyObject **numbers) {
   const array *x = &made->arrays[0];
   const DLDataType type = x->tensor.dtype;
   const bool here = !on_cuda(&x->tensor);
-  rung_call how = {.stream = made->how.stream};
-  uint64_t value = 0;
-  DLTensor one = rung_array(&value, type, 0, NULL);
-  const array *result = here ? NULL : call_new(made, x->library, 0, &(int64_t){0}, stored);
+  uint64_t values[EXTREMES] = {0};
+  DLTensor to = rung_array(values, type, 0, NULL);
+  const array *result = here ? NULL : call_new(made, x->library, 1, &(int64_t){count}, stored);
   rung_status status;
-  if (!here && result == NULL) return call_fail(made);
-  if (!here) one = result->tensor;
-  one.dtype = type;
-  CALL(made, status, rung_reduce(made->lent.context, what, &x->tensor, RUNG_ALL, &one, &how));
-  if (!call_settle(made, status)) return NULL;
-  if (here) return number_of(&value, type);
-  const bool whole = stored.code == kDLInt || stored.code == kDLUInt;
-  PyObject *given = call_give(result), *number = NULL;
-  if (given != NULL) number = whole ? PyNumber_Long(given) : PyNumber_Float(given);
-  Py_XDECREF(given);
+  if (!here && result == NULL) return call_fail(made) != NULL;
+  if (!here) {
+    to = result->tensor;
+    to.ndim = 0;
+    to.dtype = type;
+  }
+  CALL(made, status, reduce_each(made, what, count, to));
+  if (!call_settle(made, status)) return false;
+  if (!here) {
+    PyObject *given = call_give(result);
+    const bool whole = stored.code == kDLInt || stored.code == kDLUInt;
+    const bool good = read_list(given, whole, count, numbers);
+    Py_XDECREF(given);
+    return good;
+  }
+  for (int i = 0; i < count; i++) {
+    numbers[i] = number_of((const char *)values + i * (type.bits / 8), type);
+    if (numbers[i] == NULL) return false;
+  }
+  return true;
+}
+
+static PyObject *extreme(call *made, rung_reduction what, DLDataType stored) {
+  PyObject *number = NULL;
+  if (!extremes(made, &what, 1, stored, &number)) Py_CLEAR(number);
   return number;
 }
 
@@ -187,15 +228,14 @@ static bool find_range(call *made, double *low, double *high) {
   *low = 0, *high = 1;
   if (!has_elements(&made->arrays[0])) return true;
   const DLDataType type = made->arrays[0].tensor.dtype;
-  PyObject *least = extreme(made, RUNG_MIN, type);
-  PyObject *most = least != NULL ? extreme(made, RUNG_MAX, type) : NULL;
-  if (most != NULL) {
-    *low = PyFloat_AsDouble(least);
-    *high = PyFloat_AsDouble(most);
+  PyObject *ends[EXTREMES] = {NULL};
+  const bool found = extremes(made, (const rung_reduction[]){RUNG_MIN, RUNG_MAX}, 2, type, ends);
+  if (found) {
+    *low = PyFloat_AsDouble(ends[0]);
+    *high = PyFloat_AsDouble(ends[1]);
   }
-  Py_XDECREF(least);
-  Py_XDECREF(most);
-  return most != NULL && !PyErr_Occurred();
+  for (int i = 0; i < EXTREMES; i++) Py_XDECREF(ends[i]);
+  return found && !PyErr_Occurred();
 }
 
 /* As numpy.histogram() has it: where the range has no width it gets one. */

@@ -61,12 +61,6 @@ PyObject *number_of(const void *value, DLDataType type) {
   }
 }
 
-double number_rounded(double value, DLDataType type) {
-  if (type.bits == 16)
-    return narrow_read(narrow_write(value, mantissa_of(type)), mantissa_of(type));
-  return type.bits == 32 ? (double)(float)value : value;
-}
-
 void number_put(void *data, int64_t at, double value, DLDataType type) {
   if (type.bits == 16)
     ((uint16_t *)data)[at] = narrow_write(value, mantissa_of(type));
