@@ -131,6 +131,12 @@ static rung_status take_math(const cli_usage *usage, const char *text, cli_commo
     common->mathed = true;
     return RUNG_OK;
   }
+  if (strcmp(text, "fixed") == 0)
+    return rung_fail(
+        error, RUNG_UNSUPPORTED,
+        "--math fixed is of rung matmul alone; expected: strict or fast, and for a job "
+        "of matmul in fixed point bits=, 8 ... 31, in its line, as in --sizes \"n=1024 "
+        "bits=31\"");
   return rung_fail(error, RUNG_UNKNOWN_NAME, "--math '%.40s' is not known; expected: %s", text,
                    usage->fixed ? "strict, fast or fixed" : "strict or fast");
 }

@@ -20,6 +20,11 @@ expect 0 - "${bench[@]}" --json --caches hot,cold --sizes "n=5,6"
 jobs n=5 n=6 n=5 n=6
 [ "$(grep -o '"hot":[a-z]*' stdout | tr '\n' ' ')" = '"hot":true "hot":false ' ] || fail "caches: $(cat stdout)"
 
+# Fixed point is said by a job's line.
+expect 2 'bits=, 8 ... 31, in its line, as in --sizes "n=1024 bits=31"' "${bench[@]}" --math fixed
+expect 0 - "$RUNG" bench matmul --device cpu --rung packed-digits --samples 1 --quiet --sizes "n=9 bits=31"
+prints packed-digits
+
 # Columns, which a reader finds by name.
 expect 0 - "${bench[@]}" --sizes "n=5,6 op=max" --csv out.csv
 prints "GB/s"

@@ -104,6 +104,7 @@ typedef struct run {
 
 static bool is_canonical(const char *operation, const run *run) {
   rung_ladder_info row = {.size = sizeof row};
+  if (run->how.math == RUNG_MATH_FIXED) return true;
   if (run->how.math != RUNG_MATH_STRICT) return false;
   for (int k = 0; rung_ladder_at(operation, k, NULL, &row) == RUNG_OK; k++)
     if (strcmp(row.on, "cpu") == 0 && run->how.used != NULL && strcmp(row.name, run->how.used) == 0)

@@ -184,11 +184,58 @@ static void scales_and_cuts(void **unused) {
   rung_close(context);
 }
 
+/* ---- layouts ----------------------------------------------------------------------------------
+ */
+
+/* A batch whose matrices are transposed, lie backwards and have gaps, and one B for all of it or
+ * three: as the same matrices one by one, which have none of that. */
+static void lies_anywhere(rung_context *context, const char *rung, int bits, bool shared) {
+  enum { BATCH = 3, M = 7, N = 69, K = 150, GAP = 5 };
+  static float a[BATCH * K * M], b[BATCH * K * (N + GAP)], c[BATCH * M * (N + GAP)], one[M * K],
+      two[K * N], right[M * N];
+  int64_t of_a[] = {BATCH, M, K}, a_steps[] = {K * M, 1, M};
+  int64_t of_b[] = {BATCH, K, N}, b_steps[] = {K * (N + GAP), N + GAP, -1};
+  int64_t of_c[] = {BATCH, M, N}, c_steps[] = {M * (N + GAP), N + GAP, 1};
+  state = 3;
+  for (int i = 0; i < BATCH * K * M; i++) a[i] = number(i / 40 % 2);
+  for (int i = 0; i < BATCH * K * (N + GAP); i++) b[i] = number(i / 30 % 2);
+  for (int i = 0; i < BATCH * M * (N + GAP); i++) c[i] = 7;
+  DLTensor left = tensor(a, f32, 3, of_a, a_steps), to = tensor(c, f32, 3, of_c, c_steps),
+           other = tensor(&b[N - 1], f32, 3 - shared, of_b + shared, b_steps + shared);
+  rung_call call = {.rung = rung, .math = RUNG_MATH_FIXED, .bits = bits};
+  if (rung_matmul(context, 1, &left, &other, 0, &to, &call) != RUNG_OK)
+    fail_msg("%s", rung_last_error(context));
+  for (int batch = 0; batch < BATCH; batch++) {
+    for (int i = 0; i < M * K; i++) one[i] = a[(batch * K + i % K) * M + i / K];
+    for (int i = 0; i < K * N; i++)
+      two[i] = b[((shared ? 0 : batch) * K + i / N) * (N + GAP) + N - 1 - i % N];
+    for (int i = 0; i < M * N; i++) right[i] = wanted(one + i / N * K, two + i % N, N, K, bits);
+    for (int i = 0; i < M * (N + GAP); i++)
+      expect_same(&c[batch * M * (N + GAP) + i],
+                  i % (N + GAP) < N ? right[i / (N + GAP) * N + i % (N + GAP)] : 7, rung, i);
+  }
+}
+
+static void layouts_and_batches(void **unused) {
+  (void)unused;
+  static const char *const on_gpu[] = {"digits", "dp4a", "mma"};
+  rung_context *cpu = open_on("cpu"), *sim = INSTRUMENTED ? NULL : open_on("sim");
+  for (int shared = 0; shared < 2; shared++) {
+    lies_anywhere(cpu, "digits", 31, shared);
+    lies_anywhere(cpu, "packed-digits", 23, shared);
+    for (int r = 0; r < 3 && sim != NULL; r++)
+      lies_anywhere(sim, on_gpu[r], 15 + 8 * shared, shared);
+  }
+  rung_close(cpu);
+  rung_close(sim);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_rung_equals_big_integers),
       cmocka_unit_test(long_sums_are_rounded_once),
       cmocka_unit_test(scales_and_cuts),
+      cmocka_unit_test(layouts_and_batches),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

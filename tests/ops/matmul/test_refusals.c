@@ -85,7 +85,12 @@ static void refuses_fixed_point(void **state) {
     rung_call call = {.math = RUNG_MATH_FIXED, .bits = bad[k]};
     refused(1, &a, &b, 0, &c, &call, RUNG_BAD_ARGUMENT, "expected: 8 ... 31, or 0 for 31");
   }
-  refused(1, &a, &b, 0, &c, &(rung_call){.bits = 23}, RUNG_BAD_ARGUMENT, "bits is 23; expected: 0");
+  /* Also where the same job without them has just been done, and its rung is remembered. */
+  for (int k = 0; k < 2; k++) {
+    refused(2, &a, &b, 0, &c, &(rung_call){.bits = 23}, RUNG_BAD_ARGUMENT,
+            "bits is 23; expected: 0");
+    assert_int_equal(rung_matmul(context, 2, &a, &b, 0, &c, NULL), RUNG_OK);
+  }
   rung_call fixed = {.math = RUNG_MATH_FIXED};
   refused(1, &wide, &wide, 0, &wide, &fixed, RUNG_BAD_DTYPE, "expected: f16, bf16 or f32");
   refused(1, &bytes, &bytes, 0, &c, &fixed, RUNG_BAD_DTYPE, "expected: f16, bf16 or f32");

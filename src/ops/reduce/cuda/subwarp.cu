@@ -13,50 +13,37 @@
 
 static constexpr int LOADS = REDUCE_SUBWARP_LOADS;
 
-/* LINES lines at once, in value[...][0]: between the threads of a line, then within a chunk; the
- * results are every thread's. */
-template <typename S, int LINES, int N>
-__device__ __forceinline__ void reduce_fold_lines(typename S::partial (&value)[LINES][N],
-                                                  int threads) {
+/* Between the threads of a line, then within a chunk; the result is every thread's. */
+template <typename S, int N>
+__device__ __forceinline__ typename S::partial reduce_fold_line(
+    const typename S::running (&sums)[N], int threads) {
+  typename S::partial value[N];
+#pragma unroll
+  for (int c = 0; c < N; ++c) value[c] = sums[c];
 #pragma unroll 1
   for (int s = threads / 2; s > 0; s /= 2) {
 #pragma unroll
-    for (int u = 0; u < LINES; ++u)
-#pragma unroll
-      for (int c = 0; c < N; ++c)
-        value[u][c] = S::combine(value[u][c], __shfl_xor_sync(0xffffffffu, value[u][c], s));
+    for (int c = 0; c < N; ++c)
+      value[c] = S::combine(value[c], __shfl_xor_sync(0xffffffffu, value[c], s));
   }
 #pragma unroll
   for (int s = N / 2; s > 0; s /= 2) {
 #pragma unroll
-    for (int u = 0; u < LINES; ++u)
-#pragma unroll
-      for (int c = 0; c < N / 2; ++c)
-        if (c < s) value[u][c] = S::combine(value[u][c], value[u][c + s]);
+    for (int c = 0; c < N / 2; ++c)
+      if (c < s) value[c] = S::combine(value[c], value[c + s]);
   }
-}
-
-template <typename S, int N>
-__device__ __forceinline__ typename S::partial reduce_fold_line(
-    const typename S::running (&sums)[N], int threads) {
-  typename S::partial value[1][N];
-#pragma unroll
-  for (int c = 0; c < N; ++c) value[0][c] = sums[c];
-  reduce_fold_lines<S, 1, N>(value, threads);
-  return value[0][0];
+  return value[0];
 }
 
 /* ---- lines that begin and end where wide loads do ----------------------------------------------
  */
 
 /* K loads a line and thread, so that LOADS / K lines are under way. The threads of a line finish
- * one of these each, or so. */
+ * one of these each, or so: as soon as they are there, while later lines are still on their way. */
 template <typename S, int V, int K>
 static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
     reduce_subwarp_few(reduce_level level, int thread_bits) {
   static constexpr int N = reduce_numbers<S, V, true>, LINES = LOADS / K;
-  /* Whether lines are folded together, rather than one after the other for want of registers. */
-  static constexpr bool TOGETHER = LINES * N * sizeof(typename S::partial) <= 64;
   typedef reduce_packed<S, V> packed;
   const int in_warp = (int)threadIdx.x % 32, threads = 1 << thread_bits, lines = 32 >> thread_bits;
   const int own = in_warp >> thread_bits, thread = in_warp & (threads - 1);
@@ -77,7 +64,7 @@ static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
         if (u * lines < left && at + thread * V < count) loaded[u][k] = *(const packed *)(in + at);
       }
     }
-    typename S::partial values[LINES][TOGETHER ? N : 1];
+    typename S::partial mine = S::identity();
 #pragma unroll
     for (int u = 0; u < LINES; ++u) {
       typename S::running sums[K][N];
@@ -89,21 +76,10 @@ static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
           reduce_take<S, V, N>(sums[k], loaded[u][k], level.key);
       }
       reduce_fold_leaves<S, N, K>(sums);
-      if constexpr (TOGETHER) {
-#pragma unroll
-        for (int c = 0; c < N; ++c) values[u][c] = sums[0][c];
-      } else {
-        values[u][0] = reduce_fold_line<S, N>(sums[0], threads);
-      }
-    }
-    if constexpr (TOGETHER) reduce_fold_lines<S, LINES, N>(values, threads);
-#pragma unroll 1
-    for (int to = thread; to < LINES; to += threads) {
-      typename S::partial mine = values[0][0];
-#pragma unroll
-      for (int u = 1; u < LINES; ++u)
-        if (u == to) mine = values[u][0];
-      if (to * lines < left)
+      const typename S::partial value = reduce_fold_line<S, N>(sums[0], threads);
+      const int turn = u & (threads - 1), to = u - turn + thread;
+      if (turn == thread) mine = value;
+      if ((turn == threads - 1 || u == LINES - 1) && to <= u && to * lines < left)
         reduce_finish(level.end, mine, level.out, (first + to * lines) * level.out_outer);
     }
   }
