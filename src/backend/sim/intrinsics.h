@@ -99,8 +99,8 @@ RUNG_SIM_INLINE T __shfl_xor_sync(unsigned mask, T value, int with, int width = 
   const int lane = rung_sim_lane(), from = lane ^ (with & 31), end = (lane & ~(width - 1)) + width;
   return rung_sim_shuffle(mask, value, from, from < end);
 }
-/* ---- tensor cores: t += a b, see backend/gpu.h -------------------------------------------------
- */
+
+/* ---- tensor cores: t += a b, see backend/gpu.h ----------------------------------------------- */
 
 /* A lane's operands, and those that it needs: of its row's four lanes, and of two columns' four. */
 template <typename Operands>
@@ -133,12 +133,25 @@ RUNG_SIM_INLINE int __dp4a(int a, int b, int c) {
   for (int i = 0; i < 32; i += 8) sum += (unsigned)((int8_t)(a >> i) * (int8_t)(b >> i));
   return (int)sum;
 }
-RUNG_SIM_INLINE void rung_mma_s8(int *t, unsigned a0, unsigned a1, unsigned a2, unsigned a3,
-                                 unsigned b0, unsigned b1) {
-  const rung_sim_bytes mine = {{a0, a1, a2, a3}, {b0, b1}};
+RUNG_SIM_INLINE void rung_sim_mma_8(int *t, const rung_sim_bytes &mine, bool b_signed) {
   rung_sim_tile<rung_sim_bytes> tile;
   rung_sim_take(&mine, &tile);
-  rung_sim_products(tile.row, tile.column[0], t);
+  rung_sim_products(tile.row, tile.column[0], b_signed, t);
+}
+RUNG_SIM_INLINE void rung_mma_s8(int *t, unsigned a0, unsigned a1, unsigned a2, unsigned a3,
+                                 unsigned b0, unsigned b1) {
+  rung_sim_mma_8(t, {{a0, a1, a2, a3}, {b0, b1}}, true);
+}
+RUNG_SIM_INLINE void rung_mma_s8u8(int *t, unsigned a0, unsigned a1, unsigned a2, unsigned a3,
+                                   unsigned b0, unsigned b1) {
+  rung_sim_mma_8(t, {{a0, a1, a2, a3}, {b0, b1}}, false);
+}
+RUNG_SIM_INLINE unsigned rung_pack_u8(int a, int b, int c, int d) {
+  const int from[4] = {a, b, c, d};
+  unsigned all = 0;
+  for (int i = 0; i < 4; i++)
+    all |= (unsigned)(from[i] < 0 ? 0 : from[i] > 255 ? 255 : from[i]) << 8 * i;
+  return all;
 }
 
 /* ---- votes and reductions of a warp ---------------------------------------------------------- */
@@ -300,6 +313,12 @@ RUNG_SIM_INLINE void rung_copy_async_commit() {}
 template <int LATER = 0>
 RUNG_SIM_INLINE void rung_copy_async_wait() {}
 RUNG_SIM_INLINE void rung_fetch_ahead(const void *, unsigned) {}
+template <typename T>
+RUNG_SIM_INLINE void rung_keep(T &) {}
+template <typename T>
+RUNG_SIM_INLINE void rung_keep_global(T *&) {}
+template <typename T>
+RUNG_SIM_INLINE void rung_keep_shared(T *&) {}
 
 /* ---- time and place ------------------------------------------------------------------------- */
 

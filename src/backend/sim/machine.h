@@ -4,6 +4,7 @@
 #ifndef RUNG_BACKEND_SIM_MACHINE_H
 #define RUNG_BACKEND_SIM_MACHINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -102,7 +103,8 @@ void rung_sim_trade(const void *mine, size_t bytes, const uint8_t *lanes, int co
 typedef struct rung_sim_bytes {
   uint32_t a[4], b[2];
 } rung_sim_bytes;
-void rung_sim_products(const rung_sim_bytes row[4], const rung_sim_bytes columns[8], int *t);
+void rung_sim_products(const rung_sim_bytes row[4], const rung_sim_bytes columns[8], bool b_signed,
+                       int *t);
 
 /* The thread looks again and again at something another thread will change: others get a turn. */
 void rung_sim_poll(void);

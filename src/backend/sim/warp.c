@@ -143,13 +143,17 @@ void rung_sim_trade(const void *mine, size_t bytes, const uint8_t *lanes, int co
   exchange(self, pc, RUNG_SIM_TRADE, 0xffffffffu, given, 0);
 }
 
-void rung_sim_products(const rung_sim_bytes row[4], const rung_sim_bytes columns[8], int *t) {
+void rung_sim_products(const rung_sim_bytes row[4], const rung_sim_bytes columns[8], bool b_signed,
+                       int *t) {
   for (int e = 0; e < 4; e++) {
     uint32_t sum = (uint32_t)t[e];
     for (int l = 0; l < 4; l++)
       for (int h = 0; h < 2; h++) {
         const uint32_t a = row[l].a[h * 2 + e / 2], b = columns[e % 2 * 4 + l].b[h];
-        for (int i = 0; i < 32; i += 8) sum += (uint32_t)((int8_t)(a >> i) * (int8_t)(b >> i));
+        for (int i = 0; i < 32; i += 8) {
+          const int of_b = b_signed ? (int8_t)(b >> i) : (int)(b >> i & 255);
+          sum += (uint32_t)((int8_t)(a >> i) * of_b);
+        }
       }
     t[e] = (int)sum;
   }
