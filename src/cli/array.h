@@ -4,7 +4,7 @@
 #define RUNG_CLI_ARRAY_H
 
 #include "cli/grid.h"
-#include "cli/ranks.h"
+#include "cli/team.h"
 #include "files/share.h"
 
 typedef struct array_job {
@@ -14,6 +14,10 @@ typedef struct array_job {
   file_array in;   /* over ranks this one's share */
   share_file file; /* over ranks: the whole of it */
   cli_progress progress;
+  bool apart;         /* the call is made once, and calls array_together() itself */
+  size_t spare_bytes; /* what a device of --devices but the first writes results to that all get */
+  char *spare;
+  const cli_team *team; /* while the call is made */
   /* Of the call, once it is done. */
   const char *rung;
   char device[96];
@@ -38,8 +42,22 @@ rung_status array_take_numbers(const char *path, const char *what, int64_t least
                                rung_error *error);
 
 /* Opens the device, makes the call as the options say, and says which rung ran. */
-rung_status array_run(array_job *job, rung_status (*call)(rung_context *, void *, rung_call *),
-                      void *of, rung_error *error);
+rung_status array_run(array_job *job, team_call *call, void *of, rung_error *error);
+/* Within a call that is made once: another one, of all devices. */
+rung_status array_together(const array_job *job, team_call *call, void *of, rung_call *how);
+
+/* Where a rank gets what all get: `own` but in devices of --devices behind the first one. */
+void *array_spare(const array_job *job, const rung_ranks *ranks, void *own);
+
+/* A rank's part of an array that is here as a whole. */
+typedef struct array_part {
+  DLTensor tensor;
+  int64_t shape[RUNG_MAX_DIMS];
+  int64_t first; /* of what is cut: elements, or rows */
+  bool rows;     /* those; the part has as many dimensions as the whole */
+} array_part;
+/* What a rank of mpirun has is its part: that is returned as it is. */
+DLTensor *array_part_of(array_part *part, DLTensor *whole, share_cut cut, const rung_ranks *ranks);
 
 /* The result: `tensor` to the file of -o, or, without one and with --json, what the verb makes of
  * it. Of print and json both are NULL where results are no text: then standard output has the file.

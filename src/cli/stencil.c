@@ -13,8 +13,8 @@ typedef struct request {
   int taps;
   const char *means_path;
   array_job job;
-  DLTensor rows;   /* the input as rows; over ranks a share, perhaps of elements */
-  int64_t columns; /* over ranks */
+  DLTensor rows; /* the input as rows; over ranks a share, perhaps of elements */
+  int64_t columns;
   grid out, means;
 } request;
 
@@ -93,7 +93,8 @@ static const cli_usage usage = {
         "IN.npy is an array of rows, or one row; '-' is standard input. Started by mpirun,\n"
         "every rank reads and writes its share of the files.",
     .example = "rung stencil in.npy --weights \"1 2 1\" --divide 4 --steps 10 -o out.npy",
-    .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT,
+    .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT |
+              CLI_DEVICE_LIST,
     .output_help = "the result, as .npy; default: standard output, if that is no terminal",
     .options = options,
     .take = take,
@@ -151,6 +152,7 @@ static rung_status make_rows(request *r, const char *path, int64_t shape[2], int
   shape[1] = in->shape[ndim - 1];
   strides[0] = ndim == 2 ? in->strides[0] : 1;
   strides[1] = in->strides[ndim - 1];
+  r->columns = shape[1];
   r->rows = in->tensor;
   r->rows.ndim = 2;
   r->rows.shape = shape;
@@ -160,13 +162,30 @@ static rung_status make_rows(request *r, const char *path, int64_t shape[2], int
   return status || !r->means_path ? status : grid_make(&r->means, in->dtype, 1, shape, error);
 }
 
-static rung_status call(rung_context *context, void *of, rung_call *how) {
+/* The means of the rows whose last element is the part's. */
+static DLTensor means_of(const request *r, const array_part *part, int64_t *count) {
+  const int64_t columns = r->columns, end = part->first + part->shape[0];
+  const int64_t row = part->rows || columns == 0 ? part->first : part->first / columns;
+  DLTensor means = r->means.tensor;
+  *count = (part->rows || columns == 0 ? end : end / columns) - row;
+  means.data = (char *)means.data + row * (means.dtype.bits / 8);
+  means.shape = count;
+  return means;
+}
+
+static rung_status call(rung_context *context, const rung_ranks *ranks, void *of, rung_call *how) {
   request *r = of;
-  DLTensor *means = r->means_path ? &r->means.tensor : NULL;
-  if (ranks_all())
-    return rung_stencil_ranks(context, ranks_all(), &r->model, r->columns, &r->rows, &r->out.tensor,
-                              means, how);
-  return rung_stencil(context, &r->model, &r->rows, &r->out.tensor, means, how);
+  array_part in, out;
+  DLTensor part, *means = r->means_path ? &r->means.tensor : NULL;
+  int64_t rows;
+  if (!ranks) return rung_stencil(context, &r->model, &r->rows, &r->out.tensor, means, how);
+  DLTensor *from = array_part_of(&in, &r->rows, SHARE_LINES, ranks);
+  DLTensor *to = array_part_of(&out, &r->out.tensor, SHARE_LINES, ranks);
+  if (means && from == &in.tensor) {
+    part = means_of(r, &in, &rows);
+    means = &part;
+  }
+  return rung_stencil_ranks(context, ranks, &r->model, r->columns, from, to, means, how);
 }
 
 static rung_status write_share(const request *r, rung_error *error) {

@@ -56,6 +56,7 @@ rung_status examples(rung_context *c, float *data, float *gpu_data, int64_t thou
                      rung_radiator_model radiator, rung_bins ten, const int64_t *counted, double n,
                      double volume, double *g) {
   struct { rung_ranks ranks; } mpi = {{0}};
+  rung_rank_work *work = NULL;
   rung_status bad = RUNG_OK;
 C
   awk '/^\.SH CALLS/ { on = 1 } /^\.SH RETURN/ { on = 0 } !on { next }
@@ -101,6 +102,8 @@ completes panel verify --rung pa
 completes explain help exp
 completes matmul tour scan ma
 completes cpu bench reduce --device ""
+completes --devices scan --
+completes all reduce --devices ""
 for operation in $operations; do
   for verb in tour ladder verify bench explain timeline; do completes "$operation" $verb ""; done
 done
