@@ -24,10 +24,11 @@ rung_status array_fits(const cli_common *common, const DLTensor *out, rung_error
 }
 
 rung_status array_take(array_job *job, const char *path, unsigned taken, rung_error *error) {
+  rung_status status = array_take_stored(job, path, error);
   cli_progress_begin(&job->progress, job->common);
   cli_progress_read(&job->progress, path);
-  rung_status status =
-      ranks_all() ? array_take_share(job, path, error) : array_read(path, &job->in, error);
+  if (!status && !job->source.open)
+    status = ranks_all() ? array_take_share(job, path, error) : array_read(path, &job->in, error);
   cli_progress_end(&job->progress);
   if (status) return status;
   if (job->common->typed && job->common->type != job->in.dtype)
@@ -105,7 +106,7 @@ DLTensor *array_part_of(array_part *part, DLTensor *whole, share_cut cut, const 
     row = whole->strides[0];
   }
   const int64_t before = part->first * (part->rows ? row : 1);
-  part->tensor.data = (char *)whole->data + before * (whole->dtype.bits / 8);
+  part->tensor.byte_offset += (uint64_t)(before * (whole->dtype.bits / 8));
   return &part->tensor;
 }
 
@@ -128,11 +129,17 @@ rung_status array_run(array_job *job, team_call *call, void *of, rung_error *err
   cli_progress_begin(&job->progress, common);
   if (!status) {
     rung_context *first = team.contexts[0];
-    cli_progress_call(&job->progress, 0, 1, job->verb, "", first);
+    if (job->source.open) {
+      array_see_stored(job);
+      cli_progress_read(&job->progress, job->source.path);
+    } else {
+      cli_progress_call(&job->progress, 0, 1, job->verb, "", first);
+    }
     status = job->apart ? cli_carry(first, call(first, ranks_all(), of, &how), error)
                         : team_run(&team, call, of, &how, error);
   }
   cli_progress_end(&job->progress);
+  if (job->source.open) status = array_check_stored(job, error);
   if (!status) status = team_name(&team, job->device, error);
   team_close(&team);
   free(job->spare);

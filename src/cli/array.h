@@ -6,6 +6,7 @@
 #include "cli/grid.h"
 #include "cli/team.h"
 #include "files/share.h"
+#include "files/stored.h"
 
 typedef struct array_job {
   const char *verb;
@@ -14,7 +15,12 @@ typedef struct array_job {
   file_array in;   /* over ranks this one's share */
   share_file file; /* over ranks: the whole of it */
   cli_progress progress;
-  bool apart;         /* the call is made once, and calls array_together() itself */
+  /* A file larger than memory goes through piece by piece, if the verb says so. */
+  int streams;               /* how many dimensions it must have; 0: the verb needs all of it */
+  bool large_result;         /* it is as large as the input, and has a file of its own */
+  file_store source, result; /* open where it does */
+  file_replace file_made;    /* result's */
+  bool apart;                /* the call is made once, and calls array_together() itself */
   size_t spare_bytes; /* what a device of --devices but the first writes results to that all get */
   char *spare;
   const cli_team *team; /* while the call is made */
@@ -91,6 +97,21 @@ rung_status array_begin_share(file_replace *file, const char *name, int ndim, co
 /* The same, to the file of -o. */
 rung_status array_say_share(const array_job *job, int ndim, const int64_t *shape, int64_t first,
                             const grid *out, rung_error *error);
+
+/* array_stored.c: arrays that stay in their files. */
+
+/* Opens job->source, with job->in, where the file is larger than there is memory for. */
+rung_status array_take_stored(array_job *job, const char *path, rung_error *error);
+/* The result: in memory, or, if the input is not, in its file. */
+rung_status array_make_result(array_job *job, grid *out, rung_dtype dtype, int ndim,
+                              const int64_t *shape, rung_error *error);
+/* Before the call: how much there is to be read and written, for the progress. */
+void array_see_stored(const array_job *job);
+/* After it: what became of the files. */
+rung_status array_check_stored(const array_job *job, rung_error *error);
+/* The result's file is put in its place. */
+rung_status array_say_stored(array_job *job, rung_error *error);
+void array_drop_stored(array_job *job);
 
 /* Element `index` of a grid, with all its digits. JSON: integers beyond its own as text. */
 void array_print(FILE *to, const grid *from, int64_t index);

@@ -247,7 +247,7 @@ static rung_status count(request *r, const char *path, rung_error *error) {
 
 int verb_histogram(int argc, char **argv) {
   cli_common common;
-  request r = {.bins.size = sizeof r.bins, .job = {.verb = verb, .common = &common}};
+  request r = {.bins.size = sizeof r.bins, .job = {.verb = verb, .common = &common, .streams = 1}};
   int first, code;
   cli_joined range = {.option = "--range", .words = 2};
   rung_error error = {0};
@@ -263,6 +263,7 @@ int verb_histogram(int argc, char **argv) {
   }
   grid_free(&r.counts);
   grid_free(&r.outside);
+  array_drop_stored(&r.job);
   array_free(&r.job.in);
   array_free(&r.edges);
   free(words);

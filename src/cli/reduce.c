@@ -120,8 +120,9 @@ static json_t *json(const void *of) {
 
 int verb_reduce(int argc, char **argv) {
   cli_common common;
-  request r = {.axis = RUNG_ALL,
-               .job = {.verb = verb, .common = &common, .spare_bytes = sizeof(int64_t)}};
+  request r = {
+      .axis = RUNG_ALL,
+      .job = {.verb = verb, .common = &common, .streams = 1, .spare_bytes = sizeof(int64_t)}};
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
@@ -132,6 +133,7 @@ int verb_reduce(int argc, char **argv) {
   if (!status) status = array_run(&r.job, call, &r, &error);
   if (!status) array_say(&r.job, &r.out.tensor, print, json, &r, &error);
   grid_free(&r.out);
+  array_drop_stored(&r.job);
   array_free(&r.job.in);
   return cli_end(verb, &error);
 }

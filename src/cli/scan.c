@@ -87,7 +87,9 @@ static rung_status check_line(const request *r, const char *path, rung_error *er
 
 int verb_scan(int argc, char **argv) {
   cli_common common;
-  request r = {.op = RUNG_SUM, .axis = -1, .job = {.verb = verb, .common = &common}};
+  request r = {.op = RUNG_SUM,
+               .axis = -1,
+               .job = {.verb = verb, .common = &common, .streams = 1, .large_result = true}};
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
@@ -95,14 +97,17 @@ int verb_scan(int argc, char **argv) {
   rung_status status = array_place_share(&common, &error);
   if (!status) status = array_take(&r.job, argv[first], TAKEN, &error);
   if (!status) status = check_line(&r, argv[first], &error);
-  if (!status) status = grid_make(&r.out, in->dtype, in->tensor.ndim, in->shape, &error);
-  if (!status) status = array_fits(&common, &r.out.tensor, &error);
+  if (!status)
+    status = array_make_result(&r.job, &r.out, in->dtype, in->tensor.ndim, in->shape, &error);
   if (!status) status = array_run(&r.job, call, &r, &error);
   if (!status && ranks_all())
     array_say_share(&r.job, 1, r.job.file.about.shape, array_first(&r.job), &r.out, &error);
+  else if (!status && r.job.source.open)
+    array_say_stored(&r.job, &error);
   else if (!status)
     array_say(&r.job, &r.out.tensor, NULL, NULL, NULL, &error);
   grid_free(&r.out);
+  array_drop_stored(&r.job);
   array_free(in);
   return cli_end(verb, &error);
 }

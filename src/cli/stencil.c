@@ -157,8 +157,7 @@ static rung_status make_rows(request *r, const char *path, int64_t shape[2], int
   r->rows.ndim = 2;
   r->rows.shape = shape;
   r->rows.strides = strides;
-  rung_status status = grid_make(&r->out, in->dtype, 2, shape, error);
-  if (!status) status = array_fits(r->job.common, &r->out.tensor, error);
+  const rung_status status = array_make_result(&r->job, &r->out, in->dtype, 2, shape, error);
   return status || !r->means_path ? status : grid_make(&r->means, in->dtype, 1, shape, error);
 }
 
@@ -207,14 +206,16 @@ static rung_status write_share(const request *r, rung_error *error) {
 }
 
 /* The rows and their means, or neither. */
-static rung_status write(const request *r, rung_error *error) {
+static rung_status write(request *r, rung_error *error) {
   const char *output = r->job.common->output;
   file_replace rows = {0}, means = {0};
   rung_status status = RUNG_OK;
   if (ranks_all()) return write_share(r, error);
   if (r->means_path) status = array_begin(&means, r->means_path, &r->means.tensor, error);
-  if (!status) status = array_begin(&rows, output ? output : "-", &r->out.tensor, error);
-  if (!status) status = file_replace_commit(&rows, error);
+  if (!status && r->job.source.open)
+    status = array_say_stored(&r->job, error);
+  else if (!status && !(status = array_begin(&rows, output ? output : "-", &r->out.tensor, error)))
+    status = file_replace_commit(&rows, error);
   if (!status && r->means_path) status = file_replace_commit(&means, error);
   file_replace_abandon(&means);
   return status;
@@ -222,8 +223,10 @@ static rung_status write(const request *r, rung_error *error) {
 
 int verb_stencil(int argc, char **argv) {
   cli_common common;
-  request r = {.model = {.size = sizeof r.model, .divide = 1, .steps = 1},
-               .job = {.verb = verb, .common = &common, .cut = SHARE_LINES}};
+  request r = {
+      .model = {.size = sizeof r.model, .divide = 1, .steps = 1},
+      .job = {
+          .verb = verb, .common = &common, .cut = SHARE_LINES, .streams = 2, .large_result = true}};
   int64_t shape[2], strides[2];
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
@@ -237,6 +240,7 @@ int verb_stencil(int argc, char **argv) {
   if (!status && !ranks_all() && r.job.in.tensor.ndim == 1) grid_flatten(&r.out);
   if (!status) write(&r, &error);
   grid_free(&r.out);
+  array_drop_stored(&r.job);
   grid_free(&r.means);
   array_free(&r.job.in);
   return cli_end(verb, &error);
