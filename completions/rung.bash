@@ -13,6 +13,7 @@ _rung() {
   else
     case $before in
       --device) words="auto cpu cuda sim" ;;
+      --devices) words="all cpu,cpu cuda:0,cuda:1" ;;
       --like) words="h200 h100 a100 t4" ;;
       --type) words="f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64" ;;
       --math)

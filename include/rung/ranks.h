@@ -169,6 +169,43 @@ RUNG_API rung_status rung_convolve_ranks(rung_context *context, const rung_ranks
                                          const rung_filter_model *model, const DLTensor *in,
                                          const DLTensor *kernel, DLTensor *out, rung_call *call);
 
+/* ---- ranks within one process -------------------------------------------------------------- */
+
+/* Opens a context on each of several devices.
+ *
+ * contexts: room for RUNG_DEVICES; the first *count are written. Where one cannot be opened, the
+ *           others are closed, and contexts[0] is the one that tells why: *count is 1 then (0 and
+ *           NULL: host memory is out). To be closed in every case.
+ * devices:  their names as rung_open() takes them, with commas between them: "cuda:0,cuda:1"; one
+ *           may be there more than once, and is a rank each time. "all": every GPU that can be
+ *           used, or, where there is none, the CPU.
+ * options:  NULL, or of all of them; device is NULL. threads 0: CPUs of the list have as many as
+ *           the process may use between them, at least one each.
+ *
+ * Status: as rung_open(); BAD_ARGUMENT too: no name, or more than RUNG_DEVICES. */
+enum { RUNG_DEVICES = 64 };
+RUNG_API rung_status rung_open_devices(rung_context **contexts, int *count, const char *devices,
+                                       const rung_options *options);
+
+/* What a rank does: calls over ranks, all ranks the same. Returns what they came to. */
+typedef rung_status rung_rank_work(rung_context *context, const rung_ranks *ranks, void *user);
+
+/* Runs work() once for each context, at the same time, as ranks 0 ... count - 1 that move bytes
+ * through the memory of the process: rank 0 in the calling thread, every other one in a thread of
+ * its own.
+ *
+ * contexts: (count), each another one. They are handed to work(), and not looked at.
+ * count:    1 ... 1024.
+ * deadline: seconds after which ranks that wait for each other end with RANKS_FAILED if nothing has
+ *           moved, longer than the slowest computes; 0: 60. They do so at once where a rank's
+ *           work() has returned that another one waits for.
+ * user:     handed to work(), of all ranks at once.
+ *
+ * Returns when work() has returned in all ranks: the status of the first rank that has not
+ * returned OK. OUT_OF_MEMORY and BAD_ARGUMENT, as its own: nothing has run. */
+RUNG_API rung_status rung_run_ranks(rung_context *const *contexts, int count, double deadline,
+                                    rung_rank_work *work, void *user);
+
 #ifdef __cplusplus
 }
 #endif

@@ -73,7 +73,7 @@ typedef enum rung_status {
   RUNG_TOO_LARGE = 10,     /* a size whose bytes or indices do not fit in 64 bits */
   RUNG_DEVICE_FAILED = 11, /* the device reported an error; the context must be closed */
   RUNG_BAD_FILE = 12,      /* (the command only) a file that is not what it says it is */
-  RUNG_FILE_FAILED = 13,   /* (the command only) a file that cannot be read or written */
+  RUNG_FILE_FAILED = 13,   /* a store, or a file of the command, that cannot be read or written */
   RUNG_CHECK_FAILED = 14,  /* (the lab only) a result that is not the one required */
   RUNG_RANKS_FAILED = 15   /* (rung/ranks.h) another rank is not heard of, or what it sends is not
                               what was expected; the rung_ranks must not be used any more */
@@ -285,6 +285,30 @@ static inline DLTensor rung_on_cuda(DLTensor array, int device) {
   array.device.device_type = kDLCUDA;
   array.device.device_id = device;
   return array;
+}
+
+/* An array in no memory but wherever two functions find it, such as a file larger than memory.
+ * rung_reduce(), rung_scan(), rung_histogram() and rung_stencil(), also over ranks, take it as any
+ * array (in; out of a scan and a stencil, too), and read and write it piece by piece, in as much
+ * memory as RUNG_MEMORY_LIMIT allows; some of it twice, where results of pieces belong together.
+ * The results have the same bits. Arrays that a call does not take so are refused (BAD_PLACE). */
+typedef struct rung_store {
+  size_t size;
+  void *state; /* handed to the functions, which threads of the library's may call at once */
+  /* `bytes` bytes from `offset` on, of the array's: 0; not 0: `why` has a few words, as "No space
+   * left on device", and the call ends with FILE_FAILED. Where an array is not in row-major order
+   * it is called for every run of neighbours. */
+  int (*read)(void *state, int64_t offset, size_t bytes, void *to, char why[RUNG_TEXT]);
+  /* NULL: the array is only read. After a failure what was written stays. */
+  int (*write)(void *state, int64_t offset, size_t bytes, const void *from, char why[RUNG_TEXT]);
+} rung_store;
+
+/* The array that a store has, row-major; `store` is borrowed as data is. */
+static inline DLTensor rung_stored(const rung_store *store, DLDataType type, int ndim,
+                                   const int64_t *shape) {
+  DLTensor made = rung_array(store, type, ndim, shape);
+  made.device.device_type = kDLExtDev;
+  return made;
 }
 
 /* rung_array_f32(data, &count): one dimension of *count elements. rung_number_f32(&value): one

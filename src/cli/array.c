@@ -1,5 +1,6 @@
 #include "cli/array.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,10 +24,11 @@ rung_status array_fits(const cli_common *common, const DLTensor *out, rung_error
 }
 
 rung_status array_take(array_job *job, const char *path, unsigned taken, rung_error *error) {
+  rung_status status = array_take_stored(job, path, error);
   cli_progress_begin(&job->progress, job->common);
   cli_progress_read(&job->progress, path);
-  rung_status status =
-      ranks_all() ? array_take_share(job, path, error) : array_read(path, &job->in, error);
+  if (!status && !job->source.open)
+    status = ranks_all() ? array_take_share(job, path, error) : array_read(path, &job->in, error);
   cli_progress_end(&job->progress);
   if (status) return status;
   if (job->common->typed && job->common->type != job->in.dtype)
@@ -62,26 +64,89 @@ rung_status array_take_numbers(const char *path, const char *what, int64_t least
   return status;
 }
 
-rung_status array_run(array_job *job, rung_status (*call)(rung_context *, void *, rung_call *),
-                      void *of, rung_error *error) {
+/* ---- the call ---------------------------------------------------------------------------------
+ */
+
+rung_status array_together(const array_job *job, team_call *call, void *of, rung_call *how) {
+  rung_error said = {0}; /* by the first context, which keeps it */
+  return team_run(job->team, call, of, how, &said);
+}
+
+void *array_spare(const array_job *job, const rung_ranks *ranks, void *own) {
+  if (ranks == ranks_all() || ranks->rank == 0) return own;
+  return job->spare + (size_t)(ranks->rank - 1) * job->spare_bytes;
+}
+
+static bool is_compact(const DLTensor *tensor) {
+  int64_t step = 1;
+  for (int d = tensor->ndim - 1; d >= 0 && tensor->strides; d--) {
+    if (tensor->shape[d] > 1 && tensor->strides[d] != step) return false;
+    step *= tensor->shape[d];
+  }
+  return true;
+}
+
+DLTensor *array_part_of(array_part *part, DLTensor *whole, share_cut cut, const rung_ranks *ranks) {
+  array_about about = {.ndim = whole->ndim};
+  int64_t row = 1, count;
+  if (ranks == ranks_all()) return whole;
+  memcpy(about.shape, whole->shape, (size_t)whole->ndim * sizeof *about.shape);
+  for (int d = 1; d < whole->ndim; d++) row *= whole->shape[d];
+  part->rows = whole->ndim > 0 && (cut == SHARE_ROWS || !is_compact(whole) ||
+                                   (cut == SHARE_LINES && whole->shape[0] >= ranks->count));
+  if (part->rows) about.ndim = 1;
+  count = share_of(&about, SHARE_ELEMENTS, ranks->rank, ranks->count, &part->first);
+  part->tensor = *whole;
+  part->tensor.shape = memcpy(part->shape, whole->shape, sizeof *part->shape * (size_t)whole->ndim);
+  part->shape[0] = count;
+  if (!part->rows) {
+    part->tensor.ndim = 1;
+    part->tensor.strides = NULL;
+  } else if (whole->strides) {
+    row = whole->strides[0];
+  }
+  const int64_t before = part->first * (part->rows ? row : 1);
+  part->tensor.byte_offset += (uint64_t)(before * (whole->dtype.bits / 8));
+  return &part->tensor;
+}
+
+static rung_status make_spare(array_job *job, rung_error *error) {
+  const size_t bytes = (size_t)(job->team->count - 1) * job->spare_bytes;
+  job->spare = malloc(bytes + 1);
+  if (job->spare) return RUNG_OK;
+  return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for %zu bytes of results", bytes);
+}
+
+rung_status array_run(array_job *job, team_call *call, void *of, rung_error *error) {
   const cli_common *common = job->common;
-  rung_context *context = NULL;
+  cli_team team;
   rung_call how = {
       .size = sizeof how, .rung = common->rung, .block = common->block, .math = common->math};
-  rung_device_info device = {.size = sizeof device};
-  rung_status status = cli_open(common, common->device, &context, error);
+  rung_status status = team_open(&team, common, error);
+  job->team = &team;
+  if (!status) status = make_spare(job, error);
   if (ranks_all()) status = ranks_agree(error);
   cli_progress_begin(&job->progress, common);
   if (!status) {
-    cli_progress_call(&job->progress, 0, 1, job->verb, "", context);
-    status = cli_carry(context, call(context, of, &how), error);
+    rung_context *first = team.contexts[0];
+    if (job->source.open) {
+      array_see_stored(job);
+      cli_progress_read(&job->progress, job->source.path);
+    } else {
+      cli_progress_call(&job->progress, 0, 1, job->verb, "", first);
+    }
+    status = job->apart ? cli_carry(first, call(first, ranks_all(), of, &how), error)
+                        : team_run(&team, call, of, &how, error);
   }
   cli_progress_end(&job->progress);
-  if (!status) status = cli_carry(context, rung_opened(context, &device), error);
-  rung_close(context);
+  if (job->source.open) status = array_check_stored(job, error);
+  if (!status) status = team_name(&team, job->device, error);
+  team_close(&team);
+  free(job->spare);
+  job->spare = NULL;
+  job->team = NULL;
   if (status) return status;
   job->rung = how.used ? how.used : "none";
-  memcpy(job->device, device.name, sizeof job->device);
   cli_note(common, job->verb, "rung %s on %s", job->rung, job->device);
   return RUNG_OK;
 }

@@ -4,8 +4,9 @@
 #define RUNG_CLI_ARRAY_H
 
 #include "cli/grid.h"
-#include "cli/ranks.h"
+#include "cli/team.h"
 #include "files/share.h"
+#include "files/stored.h"
 
 typedef struct array_job {
   const char *verb;
@@ -14,6 +15,15 @@ typedef struct array_job {
   file_array in;   /* over ranks this one's share */
   share_file file; /* over ranks: the whole of it */
   cli_progress progress;
+  /* A file larger than memory goes through piece by piece, if the verb says so. */
+  int streams;               /* how many dimensions it must have; 0: the verb needs all of it */
+  bool large_result;         /* it is as large as the input, and has a file of its own */
+  file_store source, result; /* open where it does */
+  file_replace file_made;    /* result's */
+  bool apart;                /* the call is made once, and calls array_together() itself */
+  size_t spare_bytes; /* what a device of --devices but the first writes results to that all get */
+  char *spare;
+  const cli_team *team; /* while the call is made */
   /* Of the call, once it is done. */
   const char *rung;
   char device[96];
@@ -38,8 +48,22 @@ rung_status array_take_numbers(const char *path, const char *what, int64_t least
                                rung_error *error);
 
 /* Opens the device, makes the call as the options say, and says which rung ran. */
-rung_status array_run(array_job *job, rung_status (*call)(rung_context *, void *, rung_call *),
-                      void *of, rung_error *error);
+rung_status array_run(array_job *job, team_call *call, void *of, rung_error *error);
+/* Within a call that is made once: another one, of all devices. */
+rung_status array_together(const array_job *job, team_call *call, void *of, rung_call *how);
+
+/* Where a rank gets what all get: `own` but in devices of --devices behind the first one. */
+void *array_spare(const array_job *job, const rung_ranks *ranks, void *own);
+
+/* A rank's part of an array that is here as a whole. */
+typedef struct array_part {
+  DLTensor tensor;
+  int64_t shape[RUNG_MAX_DIMS];
+  int64_t first; /* of what is cut: elements, or rows */
+  bool rows;     /* those; the part has as many dimensions as the whole */
+} array_part;
+/* What a rank of mpirun has is its part: that is returned as it is. */
+DLTensor *array_part_of(array_part *part, DLTensor *whole, share_cut cut, const rung_ranks *ranks);
 
 /* The result: `tensor` to the file of -o, or, without one and with --json, what the verb makes of
  * it. Of print and json both are NULL where results are no text: then standard output has the file.
@@ -73,6 +97,21 @@ rung_status array_begin_share(file_replace *file, const char *name, int ndim, co
 /* The same, to the file of -o. */
 rung_status array_say_share(const array_job *job, int ndim, const int64_t *shape, int64_t first,
                             const grid *out, rung_error *error);
+
+/* array_stored.c: arrays that stay in their files. */
+
+/* Opens job->source, with job->in, where the file is larger than there is memory for. */
+rung_status array_take_stored(array_job *job, const char *path, rung_error *error);
+/* The result: in memory, or, if the input is not, in its file. */
+rung_status array_make_result(array_job *job, grid *out, rung_dtype dtype, int ndim,
+                              const int64_t *shape, rung_error *error);
+/* Before the call: how much there is to be read and written, for the progress. */
+void array_see_stored(const array_job *job);
+/* After it: what became of the files. */
+rung_status array_check_stored(const array_job *job, rung_error *error);
+/* The result's file is put in its place. */
+rung_status array_say_stored(array_job *job, rung_error *error);
+void array_drop_stored(array_job *job);
 
 /* Element `index` of a grid, with all its digits. JSON: integers beyond its own as text. */
 void array_print(FILE *to, const grid *from, int64_t index);

@@ -56,7 +56,7 @@ int verb_verify(int argc, char **argv);
 
 /* Options that mean the same in every verb that takes them. */
 typedef struct cli_common {
-  const char *device; /* NULL: not given */
+  const char *device, *devices; /* NULL: not given */
   const char *rung;
   int block; /* 0: not given */
   bool typed, mathed;
@@ -78,7 +78,8 @@ enum {
   CLI_THREADS = 1 << 5,
   CLI_SEED = 1 << 6,
   CLI_JSON = 1 << 7,
-  CLI_OUTPUT = 1 << 8
+  CLI_OUTPUT = 1 << 8,
+  CLI_DEVICE_LIST = 1 << 9
 };
 
 typedef struct cli_option {

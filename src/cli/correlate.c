@@ -103,7 +103,8 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
 /* What the two verbs have in common. */
 #define FILTER                                                                                   \
   .synopsis = "IMAGE --kernel K [OPTION]... -o OUT",                                             \
-  .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT,  \
+  .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT | \
+            CLI_DEVICE_LIST,                                                                     \
   .types = TAKEN,                                                                                \
   .output_help = "the result, in the format of its extension; default: .npy to standard output", \
   .options = options, .take = take, .least = 1, .most = 1
@@ -137,13 +138,13 @@ static rung_status check(const correlate_request *r, const char *path, rung_erro
   if (r->measured && strcmp(path, "-") == 0)
     fault = "--scale auto reads the image twice; expected: a file, not standard input";
   if (fault) return rung_fail(error, RUNG_BAD_ARGUMENT, "%s", fault);
-  if (ranks_all() && (r->parted || r->scaled || r->strip > 0))
+  if (team_shares(common) && (r->parted || (r->scaled && ranks_all()) || r->strip > 0))
     return rung_fail(error, RUNG_UNSUPPORTED,
                      "%s is not taken over ranks, which have the image's rows in memory; expected: "
                      "the whole image, --clip or neither",
-                     r->parted   ? "--region"
-                     : r->scaled ? "--scale"
-                                 : "--strip");
+                     r->parted      ? "--region"
+                     : r->strip > 0 ? "--strip"
+                                    : "--scale");
   if (common->output && same_file(path, common->output))
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "-o '%.80s' is the image itself; expected: another file", common->output);

@@ -111,11 +111,12 @@ static rung_status open_image(strips *s, rung_error *error) {
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
-/* Where the border is the other end of the image, or the file has its columns one by one, the strip
- * is all of it. */
+/* Where the border is the other end of the image, the file has its columns one by one, or several
+ * devices share the image out, the strip is all of it. */
 static rung_status make_room(strips *s, rung_error *error) {
   const int64_t height = s->in.shape[0];
-  const bool whole = s->r->model.edge == RUNG_EDGE_WRAP || s->in.fortran;
+  const bool whole =
+      s->r->model.edge == RUNG_EDGE_WRAP || s->in.fortran || s->r->job.common->devices;
   s->reach = s->r->kernel.shape[0] - 1;
   s->in_row =
       s->in.fortran ? s->in.rows * s->in.row_bytes / (height > 0 ? height : 1) : s->in.row_bytes;
@@ -171,23 +172,42 @@ static DLTensor tensor_of(void *data, rung_dtype dtype, int ndim, int64_t *shape
                     .strides = strides};
 }
 
+/* The rows of a strip, of the image and of the result. */
+typedef struct strip {
+  const correlate_request *r;
+  rung_filter_model model;
+  DLTensor in, out;
+} strip;
+
+static rung_status filter_part(rung_context *context, const rung_ranks *ranks, void *of,
+                               rung_call *how) {
+  strip *s = of;
+  array_part from, to;
+  const bool flipped = s->r->flipped;
+  const DLTensor *kernel = &s->r->kernel.tensor;
+  if (!ranks)
+    return (flipped ? rung_convolve : rung_correlate)(context, &s->model, &s->in, kernel, &s->out,
+                                                      how);
+  return (flipped ? rung_convolve_ranks : rung_correlate_ranks)(
+      context, ranks, &s->model, array_part_of(&from, &s->in, SHARE_ROWS, ranks), kernel,
+      array_part_of(&to, &s->out, SHARE_ROWS, ranks), how);
+}
+
 /* Rows [y, y + count) of the region. */
-static rung_status filter(strips *s, rung_context *context, int64_t y, int64_t count,
-                          rung_call *how) {
+static rung_status filter(strips *s, int64_t y, int64_t count, rung_call *how) {
   correlate_request *r = s->r;
   const int64_t height = s->in.shape[0];
   int64_t in_shape[] = {s->slab_rows, s->in.shape[1], s->channels},
           out_shape[] = {count, s->columns, s->channels},
           turned[] = {1, height, height * s->in.shape[1]};
   const int ndim = s->in.ndim;
-  const DLTensor in =
-      tensor_of(s->slab, s->in.dtype, ndim, in_shape, s->in.fortran ? turned : NULL);
-  DLTensor out = tensor_of(s->sums, s->sum, ndim, out_shape, NULL);
-  rung_filter_model model = r->model;
-  model.region[0] = s->first_row + y - s->slab_first;
-  model.region[1] = s->first_column;
-  return r->flipped ? rung_convolve(context, &model, &in, &r->kernel.tensor, &out, how)
-                    : rung_correlate(context, &model, &in, &r->kernel.tensor, &out, how);
+  strip now = {.r = r,
+               .model = r->model,
+               .in = tensor_of(s->slab, s->in.dtype, ndim, in_shape, s->in.fortran ? turned : NULL),
+               .out = tensor_of(s->sums, s->sum, ndim, out_shape, NULL)};
+  now.model.region[0] = s->first_row + y - s->slab_first;
+  now.model.region[1] = s->first_column;
+  return array_together(&r->job, filter_part, &now, how);
 }
 
 static void measure(strips *s, int64_t count) {
@@ -210,7 +230,7 @@ static void scale(strips *s, int64_t count) {
 }
 
 /* Files' failures are in s->error; of the library's its context tells. */
-static rung_status run_strips(strips *s, rung_context *context, bool measuring, rung_call *how) {
+static rung_status run_strips(strips *s, bool measuring, rung_call *how) {
   const int64_t height = s->in.shape[0];
   const double passes = s->r->measured ? 2 : 1, before = s->r->measured && !measuring ? 1 : 0;
   rung_status status = RUNG_OK;
@@ -226,7 +246,7 @@ static rung_status run_strips(strips *s, rung_context *context, bool measuring, 
     status =
         s->in.fortran ? array_rows(s->reader, s->in.rows, s->slab, &s->error) : fill(s, from, to);
     if (s->in.fortran) s->slab_rows = height;
-    if (!status) status = filter(s, context, y, count, how);
+    if (!status) status = filter(s, y, count, how);
     if (status) return status;
     if (measuring) {
       measure(s, all);
@@ -240,10 +260,10 @@ static rung_status run_strips(strips *s, rung_context *context, bool measuring, 
 }
 
 /* The image's least and largest results first, where they are the scale. */
-static rung_status find_scale(strips *s, rung_context *context, rung_call *how) {
+static rung_status find_scale(strips *s, rung_call *how) {
   s->least = INFINITY;
   s->largest = -INFINITY;
-  rung_status status = run_strips(s, context, true, how);
+  rung_status status = run_strips(s, true, how);
   if (status) return status;
   s->r->low = s->least <= s->largest ? s->least : 0;
   s->r->high = s->least <= s->largest ? s->largest : 1;
@@ -258,12 +278,14 @@ static rung_status find_scale(strips *s, rung_context *context, rung_call *how) 
   return status;
 }
 
-static rung_status call(rung_context *context, void *of, rung_call *how) {
+static rung_status call(rung_context *context, const rung_ranks *ranks, void *of, rung_call *how) {
   strips *s = of;
-  rung_status status = s->r->measured ? find_scale(s, context, how) : RUNG_OK;
+  (void)context;
+  (void)ranks;
+  rung_status status = s->r->measured ? find_scale(s, how) : RUNG_OK;
   if (!status)
     status = array_create(&s->writer, s->output, &s->out, array_notes(s->reader), &s->error);
-  if (!status) status = run_strips(s, context, false, how);
+  if (!status) status = run_strips(s, false, how);
   return status;
 }
 
@@ -274,6 +296,7 @@ rung_status correlate_run(correlate_request *r, const char *path, rung_error *er
   if (!status) status = correlate_types(r, s.in.dtype, &s.out.dtype, &s.sum, error);
   if (!status) status = describe_result(&s, error);
   if (!status) status = make_room(&s, error);
+  r->job.apart = true;
   if (!status) status = array_run(&r->job, call, &s, error);
   if (s.error.status) *error = s.error; /* not what the library last said */
   if (!status) {

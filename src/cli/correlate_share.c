@@ -6,14 +6,13 @@ typedef struct share {
   grid out;
 } share;
 
-static rung_status call(rung_context *context, void *of, rung_call *how) {
+static rung_status call(rung_context *context, const rung_ranks *ranks, void *of, rung_call *how) {
   share *s = of;
   const correlate_request *r = s->r;
   const DLTensor *in = &r->job.in.tensor, *kernel = &r->kernel.tensor;
   return r->flipped
-             ? rung_convolve_ranks(context, ranks_all(), &r->model, in, kernel, &s->out.tensor, how)
-             : rung_correlate_ranks(context, ranks_all(), &r->model, in, kernel, &s->out.tensor,
-                                    how);
+             ? rung_convolve_ranks(context, ranks, &r->model, in, kernel, &s->out.tensor, how)
+             : rung_correlate_ranks(context, ranks, &r->model, in, kernel, &s->out.tensor, how);
 }
 
 rung_status correlate_share(correlate_request *r, const char *path, rung_error *error) {

@@ -86,7 +86,7 @@ static const cli_usage usage = {
         "reads its share of the file.",
     .example = "rung histogram heights.npy --bins 20 --range 0 100",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_JSON |
-              CLI_OUTPUT,
+              CLI_OUTPUT | CLI_DEVICE_LIST,
     .types = TAKEN,
     .output_help = "the counts, as .npy of i64 (with --json as JSON); default: printed",
     .options = options,
@@ -109,7 +109,7 @@ static rung_status check(const cli_common *common, const request *r, rung_error 
   if (r->bins.kind != RUNG_BINS_EVEN && r->has_range)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "--range is given without --bins; expected: --bins K");
-  if (r->by_row && ranks_all())
+  if (r->by_row && team_shares(common))
     return rung_fail(error, RUNG_UNSUPPORTED,
                      "--rows is not taken over ranks; expected: one histogram of the whole array");
   return array_place(common, true, error);
@@ -133,19 +133,22 @@ static rung_status make_result(request *r, rung_error *error) {
     return rung_fail(error, RUNG_BAD_SHAPE, "--rows of an array of %d dimensions; expected: 2",
                      in->tensor.ndim);
   r->rows = r->by_row ? in->shape[0] : 1;
+  r->job.spare_bytes = (size_t)r->bins.count * sizeof(int64_t);
   const int ndim = 1 + r->by_row;
   const int64_t shape[2] = {r->rows, r->bins.count}, outside[2] = {r->rows, OUTER};
   rung_status status = grid_make(&r->counts, RUNG_I64, ndim, shape + !r->by_row, error);
   return status ? status : grid_make(&r->outside, RUNG_I64, ndim, outside + !r->by_row, error);
 }
 
-static rung_status call(rung_context *context, void *of, rung_call *how) {
+static rung_status call(rung_context *context, const rung_ranks *ranks, void *of, rung_call *how) {
   request *r = of;
-  const DLTensor *in = &r->job.in.tensor;
-  if (ranks_all())
-    return rung_histogram_ranks(context, ranks_all(), &r->bins, in, &r->counts.tensor,
-                                &r->outside.tensor, how);
-  return rung_histogram(context, &r->bins, in, &r->counts.tensor, &r->outside.tensor, how);
+  array_part part;
+  DLTensor *in = &r->job.in.tensor, counts = r->counts.tensor, *outside = &r->outside.tensor;
+  if (!ranks) return rung_histogram(context, &r->bins, in, &counts, outside, how);
+  counts.data = array_spare(&r->job, ranks, counts.data);
+  return rung_histogram_ranks(context, ranks, &r->bins,
+                              array_part_of(&part, in, SHARE_ELEMENTS, ranks), &counts,
+                              counts.data == r->counts.memory ? outside : NULL, how);
 }
 
 /* ---- saying it --------------------------------------------------------------------------------
@@ -244,7 +247,7 @@ static rung_status count(request *r, const char *path, rung_error *error) {
 
 int verb_histogram(int argc, char **argv) {
   cli_common common;
-  request r = {.bins.size = sizeof r.bins, .job = {.verb = verb, .common = &common}};
+  request r = {.bins.size = sizeof r.bins, .job = {.verb = verb, .common = &common, .streams = 1}};
   int first, code;
   cli_joined range = {.option = "--range", .words = 2};
   rung_error error = {0};
@@ -260,6 +263,7 @@ int verb_histogram(int argc, char **argv) {
   }
   grid_free(&r.counts);
   grid_free(&r.outside);
+  array_drop_stored(&r.job);
   array_free(&r.job.in);
   array_free(&r.edges);
   free(words);

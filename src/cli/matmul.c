@@ -58,7 +58,8 @@ static const cli_usage usage = {
         "The result has the type of A and B; that of i8 is i32. '-' is standard input. Started\n"
         "by mpirun, every rank reads its rows of two matrices and writes those of the result.",
     .example = "rung matmul weights.npy samples.npy --transpose-b -o scores.npy",
-    .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT,
+    .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT |
+              CLI_DEVICE_LIST,
     .types = TAKEN,
     .fixed = true,
     .output_help = "the result, as .npy; default: standard output, if that is no terminal",
@@ -115,13 +116,15 @@ static rung_status make_result(request *r, rung_error *error) {
   return status ? status : grid_convert(added, dtype, error);
 }
 
-static rung_status call(rung_context *context, void *of, rung_call *how) {
+static rung_status call(rung_context *context, const rung_ranks *ranks, void *of, rung_call *how) {
   request *r = of;
+  array_part a, b, c;
   how->bits = (int)r->bits;
-  const DLTensor *a = &r->a.in.tensor, *b = &r->b.in.tensor;
-  if (ranks_all())
-    return rung_matmul_ranks(context, ranks_all(), r->alpha, a, b, r->beta, r->to, how);
-  return rung_matmul(context, r->alpha, a, b, r->beta, r->to, how);
+  DLTensor *left = &r->a.in.tensor, *right = &r->b.in.tensor;
+  if (!ranks) return rung_matmul(context, r->alpha, left, right, r->beta, r->to, how);
+  return rung_matmul_ranks(context, ranks, r->alpha, array_part_of(&a, left, SHARE_ROWS, ranks),
+                           array_part_of(&b, right, SHARE_ROWS, ranks), r->beta,
+                           array_part_of(&c, r->to, SHARE_ROWS, ranks), how);
 }
 
 /* What can be refused before anything is read. */

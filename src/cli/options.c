@@ -34,6 +34,7 @@ enum {
   SEED,
   JSON,
   OUTPUT,
+  DEVICES,
   MASKED,
   QUIET = MASKED,
   WIDE,
@@ -50,6 +51,8 @@ static const cli_option commons[COMMONS] = {
     {"seed", 0, "S", "where random inputs begin; default 1"},
     {"json", 0, NULL, "print one JSON object"},
     {"output", 'o', "FILE", "write results there, whole or not at all; default: standard output"},
+    {"devices", 0, "LIST",
+     "several, as \"cuda:0,cuda:1\", that share the work out; all: every GPU"},
     {"quiet", 0, NULL, "no remarks and no progress on standard error"},
     {"wide", 0, NULL, "do not wrap lines at the width of the terminal"},
     {"help", 'h', NULL, "print this and exit"}};
@@ -148,6 +151,9 @@ static rung_status take_common(const cli_usage *usage, cli_common *common, int i
   switch (index) {
     case DEVICE:
       common->device = value;
+      break;
+    case DEVICES:
+      common->devices = value;
       break;
     case RUNG:
       common->rung = value;
@@ -358,6 +364,18 @@ static rung_status take_options(const cli_usage *usage, int argc, char **argv, c
   return RUNG_OK;
 }
 
+/* Options that exclude each other. */
+static rung_status check_common(const cli_common *common, rung_error *error) {
+  if (common->device && common->devices)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "--device and --devices are both given; expected: one of them");
+  if (common->devices && ranks_all())
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "--devices is not taken over ranks, which have a device each; expected: "
+                     "--device, or a run without mpirun");
+  return RUNG_OK;
+}
+
 int cli_join(int argc, char **argv, cli_joined *joined, char **words) {
   int count = 0;
   for (int i = 0; i < argc; i++) {
@@ -387,6 +405,7 @@ bool cli_parse(const cli_usage *usage, int argc, char **argv, cli_common *common
   bool help = false;
   *common = (cli_common){.seed = 1};
   rung_status status = take_options(usage, argc, argv, common, to, &help, &error);
+  if (!status) status = check_common(common, &error);
   if (help && !status) print_help(usage);
   *first = optind;
   *code = cli_end(usage->verb, &error);

@@ -200,7 +200,7 @@ static const cli_usage usage = {
         "input. Started by mpirun, every rank reads FILE and counts its share of the pairs.",
     .example = "rung pairs water.gro --width 0.002 --rdf --select OW -o rdf.csv",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_SEED |
-              CLI_JSON | CLI_OUTPUT,
+              CLI_JSON | CLI_OUTPUT | CLI_DEVICE_LIST,
     .output_help = "the table, as .csv or .npy by its name (with --json as JSON); default: printed",
     .options = options,
     .take = take,
@@ -225,8 +225,8 @@ static rung_status check_file(const cli_common *common, const pairs_request *r, 
     fault = "--volume is given without --rdf";
   } else if (r->sample > 0 && !r->check) {
     fault = "--sample is given without --check";
-  } else if (r->check && ranks_all()) {
-    fault = "--check is not taken over ranks; expected: a run without it, or without mpirun";
+  } else if (r->check && team_shares(common)) {
+    fault = "--check is not taken over ranks; expected: a run without it, or by one device";
   } else if (ranks_all() && strcmp(r->path, "-") == 0) {
     fault = "standard input comes to one rank; expected: a file that all ranks read";
   } else if (r->all) {
@@ -258,7 +258,7 @@ static rung_status run(cli_common *common, pairs_request *r, int count, char **w
   pairs_result result = {0};
   rung_status status = RUNG_OK;
   r->report = count > 1;
-  if (r->report && ranks_all())
+  if (r->report && team_shares(common))
     return rung_fail(error, RUNG_UNSUPPORTED,
                      "N WIDTH is not taken over ranks; expected: points from a file");
   if (r->report) {

@@ -17,9 +17,11 @@ typedef struct work {
   const cli_common *common;
   const pairs_request *r;
   pairs_result *result;
-  rung_context *context, *brute; /* brute: the CPU's, for --check */
+  cli_team team;
+  rung_context *brute; /* the CPU's, for --check */
   pairs_sets sets, drawn;
   tally now, other;
+  tally *spare; /* of devices of --devices behind the first one */
 } work;
 
 /* ---- one run ----------------------------------------------------------------------------------
@@ -34,10 +36,30 @@ static rung_status make_tally(const pairs_result *result, bool sums, tally *made
   return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for %zu bins", bins);
 }
 
+static rung_status make_tallies(work *w, rung_error *error) {
+  const bool sums = w->r->weighted;
+  const int others = w->team.count - 1;
+  w->spare = calloc((size_t)others + 1, sizeof *w->spare);
+  rung_status status = make_tally(w->result, sums, &w->now, error);
+  if (!status && !w->spare)
+    status = rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for %d devices", others + 1);
+  for (int k = 0; k < others && !status; k++)
+    status = make_tally(w->result, sums, &w->spare[k], error);
+  if (!status && w->r->check) status = make_tally(w->result, sums, &w->other, error);
+  return status;
+}
+
 static void free_tally(tally *made) {
   free(made->counts);
   free(made->sums);
   *made = (tally){0};
+}
+
+static void free_tallies(work *w) {
+  free_tally(&w->now);
+  free_tally(&w->other);
+  for (int k = 0; w->spare && k < w->team.count - 1; k++) free_tally(&w->spare[k]);
+  free(w->spare);
 }
 
 /* What a rank passes of a set that all have read. */
@@ -47,10 +69,10 @@ typedef struct share {
   int64_t shape[2];
 } share;
 
-static void take_share(const pairs_set *of, share *s) {
+static void take_share(const pairs_set *of, const rung_ranks *ranks, share *s) {
   const array_about all = {.ndim = 1, .shape = {of->shape[0]}};
   int64_t first;
-  s->shape[0] = share_of(&all, SHARE_ELEMENTS, ranks_number(), ranks_all()->count, &first);
+  s->shape[0] = share_of(&all, SHARE_ELEMENTS, ranks->rank, ranks->count, &first);
   s->shape[1] = 3;
   s->points = of->points;
   const DLTensor *const from[] = {of->points.at, of->points.weights, of->points.molecules};
@@ -67,8 +89,20 @@ static void take_share(const pairs_set *of, share *s) {
   s->points.molecules = from[2] ? &s->molecules : NULL;
 }
 
-static rung_status count(const work *w, rung_context *context, const pairs_sets *sets,
-                         const rung_box *box, rung_call *call, tally *to, rung_error *error) {
+/* One run, of whichever devices. */
+typedef struct counting {
+  const work *w;
+  const pairs_sets *sets;
+  const rung_box *box;
+  tally *to;
+} counting;
+
+static rung_status count_part(rung_context *context, const rung_ranks *ranks, void *of,
+                              rung_call *call) {
+  const counting *c = of;
+  const work *w = c->w;
+  const pairs_sets *sets = c->sets;
+  tally *to = ranks && ranks != ranks_all() && ranks->rank > 0 ? &w->spare[ranks->rank - 1] : c->to;
   int64_t bins = w->result->bins.count, three = 3;
   DLTensor counts = {.data = to->counts,
                      .device = {kDLCPU, 0},
@@ -81,20 +115,28 @@ static rung_status count(const work *w, rung_context *context, const pairs_sets 
   sums.data = to->sums;
   sums.dtype = (DLDataType){kDLFloat, 64, 1};
   DLTensor *summed = to->sums ? &sums : NULL;
-  if (ranks_all()) {
+  if (ranks) {
     share a, b;
-    take_share(&sets->a, &a);
-    take_share(&sets->b, &b);
-    return cli_carry(
-        context,
-        rung_pairs_ranks(context, ranks_all(), &a.points, sets->cross ? &b.points : NULL, box,
-                         &w->result->bins, &counts, &outside, summed, call),
-        error);
+    take_share(&sets->a, ranks, &a);
+    take_share(&sets->b, ranks, &b);
+    return rung_pairs_ranks(context, ranks, &a.points, sets->cross ? &b.points : NULL, c->box,
+                            &w->result->bins, &counts, &outside, summed, call);
   }
-  return cli_carry(context,
-                   rung_pairs(context, &sets->a.points, sets->cross ? &sets->b.points : NULL, box,
-                              &w->result->bins, &counts, &outside, summed, call),
-                   error);
+  return rung_pairs(context, &sets->a.points, sets->cross ? &sets->b.points : NULL, c->box,
+                    &w->result->bins, &counts, &outside, summed, call);
+}
+
+static rung_status count(const work *w, const pairs_sets *sets, const rung_box *box,
+                         rung_call *call, tally *to, rung_error *error) {
+  counting c = {w, sets, box, to};
+  return team_run(&w->team, count_part, &c, call, error);
+}
+
+static rung_status count_brute(work *w, const pairs_sets *sets, const rung_box *box,
+                               rung_error *error) {
+  counting c = {w, sets, box, &w->other};
+  rung_call call = {.rung = "serial"};
+  return cli_carry(w->brute, count_part(w->brute, NULL, &c, &call), error);
 }
 
 /* ---- --check ----------------------------------------------------------------------------------
@@ -135,15 +177,15 @@ static rung_status check(work *w, const points_frame *frame, const rung_box *box
   const uint64_t seed = w->common->seed + 2 * (uint64_t)frame->number;
   tally *found = &w->now;
   rung_status status = RUNG_OK;
-  rung_call call = {.rung = w->result->rung, .block = w->common->block}, brute = {.rung = "serial"};
+  rung_call call = {.rung = w->result->rung, .block = w->common->block};
   if (sets->a.shape[0] > most || (sets->cross && sets->b.shape[0] > most)) {
     w->drawn.cross = sets->cross;
     status = pairs_draw(&sets->a, most, seed, &w->drawn.a, error);
     if (!status && sets->cross) status = pairs_draw(&sets->b, most, seed + 1, &w->drawn.b, error);
     sets = &w->drawn;
-    if (!status) status = count(w, w->context, sets, box, &call, found, error);
+    if (!status) status = count(w, sets, box, &call, found, error);
   }
-  if (!status) status = count(w, w->brute, sets, box, &brute, &w->other, error);
+  if (!status) status = count_brute(w, sets, box, error);
   if (!status) status = compare(w, frame->number, found, &w->other, w->result->rung, error);
   w->result->checked += !status;
   return status;
@@ -175,9 +217,7 @@ static rung_status begin(work *w, const points_frame *frame, const rung_box *box
         w->r->path, (long long)frame->number);
   if (w->result->bins.count > 0) return RUNG_OK;
   rung_status status = pairs_settle(w->r, box, frame, w->result, error);
-  if (!status) status = make_tally(w->result, w->r->weighted, &w->now, error);
-  if (!status && w->r->check) status = make_tally(w->result, w->r->weighted, &w->other, error);
-  return status;
+  return status ? status : make_tallies(w, error);
 }
 
 static void add(work *w, const rung_box *box) {
@@ -207,7 +247,7 @@ static rung_status take_frame(work *w, const points_frame *frame, rung_error *er
   if (!status) status = pairs_select(w->common, w->r, frame, &w->sets, error);
   rung_call call = {.rung = w->common->rung, .block = w->common->block, .math = w->common->math};
   if (ranks_all()) status = ranks_agree(error);
-  if (!status) status = count(w, w->context, &w->sets, box, &call, &w->now, error);
+  if (!status) status = count(w, &w->sets, box, &call, &w->now, error);
   if (status) return status;
   w->result->rung = call.used;
   add(w, box);
@@ -255,7 +295,8 @@ static rung_status take_frames(work *w, points *file, rung_error *error) {
     if (status || !more || (w->r->last > 0 && frame.number > w->r->last)) break;
     snprintf(what, sizeof what, "frame %lld, %lld points", (long long)frame.number,
              (long long)frame.count);
-    cli_progress_call(&progress, counted, points_done(file) - counted, verb, what, w->context);
+    cli_progress_call(&progress, counted, points_done(file) - counted, verb, what,
+                      w->team.contexts[0]);
     if (wanted(w->r, frame.number)) status = take_frame(w, &frame, error);
     counted = points_done(file);
     if (frame.number == w->r->last) break;
@@ -299,20 +340,17 @@ rung_status pairs_compute(const cli_common *common, const pairs_request *r, pair
   share_file before;
   rung_status status = same_files(r, NULL, &before, error);
   if (!status) status = points_open(&file, r->path, &r->how, error);
-  if (!status) status = cli_open(common, common->device, &w.context, error);
+  if (!status) status = team_open(&w.team, common, error);
   if (!status && r->check) status = cli_open(common, "cpu", &w.brute, error);
   if (!status) status = take_frames(&w, file, error);
   if (!status) status = same_files(r, &before, &before, error);
   if (!status) status = finish(result, error);
-  rung_device_info device = {.size = sizeof device};
-  if (!status) status = cli_carry(w.context, rung_opened(w.context, &device), error);
-  if (!status) snprintf(result->device, sizeof result->device, "%s", device.name);
-  rung_close(w.context);
+  if (!status) status = team_name(&w.team, result->device, error);
+  free_tallies(&w);
+  team_close(&w.team);
   rung_close(w.brute);
   points_close(file);
   pairs_drop(&w.sets);
   pairs_drop(&w.drawn);
-  free_tally(&w.now);
-  free_tally(&w.other);
   return status;
 }

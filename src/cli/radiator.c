@@ -68,7 +68,8 @@ static const cli_usage usage = {
         "fastest), prints their times, and says whether they agree. Started by mpirun, every\n"
         "rank computes its share of the grid, and writes it to the file of -o.",
     .example = "rung radiator -n 1000 -m 1000 -p 100 -a -t -o grid.npy",
-    .common = CLI_DEVICE | CLI_RUNG | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_JSON | CLI_OUTPUT,
+    .common = CLI_DEVICE | CLI_RUNG | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_JSON | CLI_OUTPUT |
+              CLI_DEVICE_LIST,
     .device_help = "the GPU: auto, cuda, cuda:<index> or sim; cpu: the CPU alone",
     .output_help = "save the final grid there, as .npy; '-': to standard output, as the only thing",
     .options = options,
@@ -184,7 +185,7 @@ int verb_radiator(int argc, char **argv) {
   rung_error error = {0};
   radiator_result result = {0};
   rung_status status = check_preset(&r, &error);
-  if (ranks_all()) {
+  if (team_shares(&common)) {
     if (!status) radiator_share(&common, &r, &error);
     return cli_end(verb, &error);
   }

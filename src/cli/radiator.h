@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/grid.h"
 #include "cli/rows.h"
+#include "cli/team.h"
 
 typedef struct radiator_request {
   int64_t n, m, p;

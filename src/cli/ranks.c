@@ -93,16 +93,21 @@ static const rung_mpi_part *load(const launcher *by, rung_error *error) {
   return NULL;
 }
 
+rung_status ranks_deadline(double *seconds, rung_error *error) {
+  const char *wish = getenv("RUNG_RANKS_DEADLINE");
+  *seconds = wish ? strtod(wish, NULL) : deadline_usual;
+  if (*seconds > 0) return RUNG_OK;
+  return rung_fail(error, RUNG_BAD_ARGUMENT,
+                   "RUNG_RANKS_DEADLINE is '%.40s'; expected: more than 0 seconds", wish);
+}
+
 static rung_status meet(const launcher *by, rung_error *error) {
   char why[RUNG_TEXT] = "";
-  const char *wish = getenv("RUNG_RANKS_DEADLINE");
-  const double deadline = wish ? strtod(wish, NULL) : 0;
-  if (wish && !(deadline > 0))
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "RUNG_RANKS_DEADLINE is '%.40s'; expected: more than 0 seconds", wish);
+  double deadline;
+  if (ranks_deadline(&deadline, error)) return error->status;
   world.part = load(by, error);
   if (!world.part) return error->status;
-  const rung_ranks *ranks = world.part->begin(wish ? deadline : deadline_usual, why);
+  const rung_ranks *ranks = world.part->begin(deadline, why);
   if (!ranks) return rung_fail(error, RUNG_RANKS_FAILED, "%s cannot begin: %s", by->mpi, why);
   if (ranks->count != number_of(by->count))
     return rung_fail(error, RUNG_RANKS_FAILED,

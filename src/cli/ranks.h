@@ -32,6 +32,9 @@ rung_status ranks_agree(rung_error *error);
  * agree; NULL: *error says why. */
 const void *ranks_gather(const void *mine, size_t bytes, rung_error *error);
 
+/* Seconds that ranks wait where nothing moves: RUNG_RANKS_DEADLINE of the environment, or 600. */
+rung_status ranks_deadline(double *seconds, rung_error *error);
+
 /* Whether this rank is to say a failure: rank 0, and all where they may not hear of each other. */
 bool ranks_speaks(rung_status status);
 

@@ -56,7 +56,7 @@ static const cli_usage usage = {
         "every rank reads its share of the file.",
     .example = "rung reduce heights.npy --op mean --axis 0 -o means.npy",
     .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_JSON |
-              CLI_OUTPUT,
+              CLI_OUTPUT | CLI_DEVICE_LIST,
     .types = TAKEN,
     .output_help = "the result, as .npy (with --json as JSON); default: printed",
     .options = options,
@@ -69,7 +69,7 @@ static rung_status check(const cli_common *common, const request *r, rung_error 
   if (!r->has_op)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "--op is not given; expected: sum, min, max or mean");
-  if (r->axis != RUNG_ALL && ranks_all())
+  if (r->axis != RUNG_ALL && team_shares(common))
     return rung_fail(error, RUNG_UNSUPPORTED,
                      "--axis is not taken over ranks; expected: a reduction of the whole array");
   return array_place(common, true, error);
@@ -94,11 +94,14 @@ static rung_status make_result(request *r, rung_error *error) {
   return status ? status : array_fits(r->job.common, &r->out.tensor, error);
 }
 
-static rung_status call(rung_context *context, void *of, rung_call *how) {
+static rung_status call(rung_context *context, const rung_ranks *ranks, void *of, rung_call *how) {
   request *r = of;
-  const DLTensor *in = &r->job.in.tensor;
-  if (ranks_all()) return rung_reduce_ranks(context, ranks_all(), r->op, in, &r->out.tensor, how);
-  return rung_reduce(context, r->op, in, r->axis, &r->out.tensor, how);
+  array_part part;
+  DLTensor *in = &r->job.in.tensor, out = r->out.tensor;
+  if (!ranks) return rung_reduce(context, r->op, in, r->axis, &out, how);
+  out.data = array_spare(&r->job, ranks, out.data);
+  return rung_reduce_ranks(context, ranks, r->op, array_part_of(&part, in, SHARE_ELEMENTS, ranks),
+                           &out, how);
 }
 
 static void print(FILE *to, const void *of) {
@@ -117,7 +120,9 @@ static json_t *json(const void *of) {
 
 int verb_reduce(int argc, char **argv) {
   cli_common common;
-  request r = {.axis = RUNG_ALL, .job = {.verb = verb, .common = &common}};
+  request r = {
+      .axis = RUNG_ALL,
+      .job = {.verb = verb, .common = &common, .streams = 1, .spare_bytes = sizeof(int64_t)}};
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
@@ -128,6 +133,7 @@ int verb_reduce(int argc, char **argv) {
   if (!status) status = array_run(&r.job, call, &r, &error);
   if (!status) array_say(&r.job, &r.out.tensor, print, json, &r, &error);
   grid_free(&r.out);
+  array_drop_stored(&r.job);
   array_free(&r.job.in);
   return cli_end(verb, &error);
 }

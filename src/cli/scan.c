@@ -57,7 +57,8 @@ static const cli_usage usage = {
         "along one axis. Sums keep the array's type. IN.npy '-' is standard input. Started by\n"
         "mpirun, every rank reads and writes its share of the files of one dimension.",
     .example = "rung scan rain.npy -o so_far.npy",
-    .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT,
+    .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT |
+              CLI_DEVICE_LIST,
     .types = TAKEN,
     .output_help = "the result, as .npy; default: standard output, if that is no terminal",
     .options = options,
@@ -65,17 +66,18 @@ static const cli_usage usage = {
     .least = 1,
     .most = 1};
 
-static rung_status call(rung_context *context, void *of, rung_call *how) {
+static rung_status call(rung_context *context, const rung_ranks *ranks, void *of, rung_call *how) {
   request *r = of;
-  const DLTensor *in = &r->job.in.tensor;
-  if (ranks_all())
-    return rung_scan_ranks(context, ranks_all(), r->op, in, r->exclusive, &r->out.tensor, how);
-  return rung_scan(context, r->op, in, r->axis, r->exclusive, &r->out.tensor, how);
+  array_part in, out;
+  DLTensor *from = &r->job.in.tensor, *to = &r->out.tensor;
+  if (!ranks) return rung_scan(context, r->op, from, r->axis, r->exclusive, to, how);
+  return rung_scan_ranks(context, ranks, r->op, array_part_of(&in, from, SHARE_ELEMENTS, ranks),
+                         r->exclusive, array_part_of(&out, to, SHARE_ELEMENTS, ranks), how);
 }
 
 static rung_status check_line(const request *r, const char *path, rung_error *error) {
-  const int ndim = r->job.file.about.ndim;
-  if (!ranks_all())
+  const int ndim = ranks_all() ? r->job.file.about.ndim : r->job.in.tensor.ndim;
+  if (!team_shares(r->job.common))
     return r->job.in.tensor.ndim > 0 ? array_axis(path, &r->job.in, r->axis, error) : RUNG_OK;
   if (ndim == 1) return RUNG_OK;
   return rung_fail(error, RUNG_BAD_SHAPE,
@@ -85,7 +87,9 @@ static rung_status check_line(const request *r, const char *path, rung_error *er
 
 int verb_scan(int argc, char **argv) {
   cli_common common;
-  request r = {.op = RUNG_SUM, .axis = -1, .job = {.verb = verb, .common = &common}};
+  request r = {.op = RUNG_SUM,
+               .axis = -1,
+               .job = {.verb = verb, .common = &common, .streams = 1, .large_result = true}};
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
   rung_error error = {0};
@@ -93,14 +97,17 @@ int verb_scan(int argc, char **argv) {
   rung_status status = array_place_share(&common, &error);
   if (!status) status = array_take(&r.job, argv[first], TAKEN, &error);
   if (!status) status = check_line(&r, argv[first], &error);
-  if (!status) status = grid_make(&r.out, in->dtype, in->tensor.ndim, in->shape, &error);
-  if (!status) status = array_fits(&common, &r.out.tensor, &error);
+  if (!status)
+    status = array_make_result(&r.job, &r.out, in->dtype, in->tensor.ndim, in->shape, &error);
   if (!status) status = array_run(&r.job, call, &r, &error);
   if (!status && ranks_all())
     array_say_share(&r.job, 1, r.job.file.about.shape, array_first(&r.job), &r.out, &error);
+  else if (!status && r.job.source.open)
+    array_say_stored(&r.job, &error);
   else if (!status)
     array_say(&r.job, &r.out.tensor, NULL, NULL, NULL, &error);
   grid_free(&r.out);
+  array_drop_stored(&r.job);
   array_free(in);
   return cli_end(verb, &error);
 }

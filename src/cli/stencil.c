@@ -13,8 +13,8 @@ typedef struct request {
   int taps;
   const char *means_path;
   array_job job;
-  DLTensor rows;   /* the input as rows; over ranks a share, perhaps of elements */
-  int64_t columns; /* over ranks */
+  DLTensor rows; /* the input as rows; over ranks a share, perhaps of elements */
+  int64_t columns;
   grid out, means;
 } request;
 
@@ -93,7 +93,8 @@ static const cli_usage usage = {
         "IN.npy is an array of rows, or one row; '-' is standard input. Started by mpirun,\n"
         "every rank reads and writes its share of the files.",
     .example = "rung stencil in.npy --weights \"1 2 1\" --divide 4 --steps 10 -o out.npy",
-    .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT,
+    .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_THREADS | CLI_OUTPUT |
+              CLI_DEVICE_LIST,
     .output_help = "the result, as .npy; default: standard output, if that is no terminal",
     .options = options,
     .take = take,
@@ -151,22 +152,39 @@ static rung_status make_rows(request *r, const char *path, int64_t shape[2], int
   shape[1] = in->shape[ndim - 1];
   strides[0] = ndim == 2 ? in->strides[0] : 1;
   strides[1] = in->strides[ndim - 1];
+  r->columns = shape[1];
   r->rows = in->tensor;
   r->rows.ndim = 2;
   r->rows.shape = shape;
   r->rows.strides = strides;
-  rung_status status = grid_make(&r->out, in->dtype, 2, shape, error);
-  if (!status) status = array_fits(r->job.common, &r->out.tensor, error);
+  const rung_status status = array_make_result(&r->job, &r->out, in->dtype, 2, shape, error);
   return status || !r->means_path ? status : grid_make(&r->means, in->dtype, 1, shape, error);
 }
 
-static rung_status call(rung_context *context, void *of, rung_call *how) {
+/* The means of the rows whose last element is the part's. */
+static DLTensor means_of(const request *r, const array_part *part, int64_t *count) {
+  const int64_t columns = r->columns, end = part->first + part->shape[0];
+  const int64_t row = part->rows || columns == 0 ? part->first : part->first / columns;
+  DLTensor means = r->means.tensor;
+  *count = (part->rows || columns == 0 ? end : end / columns) - row;
+  means.data = (char *)means.data + row * (means.dtype.bits / 8);
+  means.shape = count;
+  return means;
+}
+
+static rung_status call(rung_context *context, const rung_ranks *ranks, void *of, rung_call *how) {
   request *r = of;
-  DLTensor *means = r->means_path ? &r->means.tensor : NULL;
-  if (ranks_all())
-    return rung_stencil_ranks(context, ranks_all(), &r->model, r->columns, &r->rows, &r->out.tensor,
-                              means, how);
-  return rung_stencil(context, &r->model, &r->rows, &r->out.tensor, means, how);
+  array_part in, out;
+  DLTensor part, *means = r->means_path ? &r->means.tensor : NULL;
+  int64_t rows;
+  if (!ranks) return rung_stencil(context, &r->model, &r->rows, &r->out.tensor, means, how);
+  DLTensor *from = array_part_of(&in, &r->rows, SHARE_LINES, ranks);
+  DLTensor *to = array_part_of(&out, &r->out.tensor, SHARE_LINES, ranks);
+  if (means && from == &in.tensor) {
+    part = means_of(r, &in, &rows);
+    means = &part;
+  }
+  return rung_stencil_ranks(context, ranks, &r->model, r->columns, from, to, means, how);
 }
 
 static rung_status write_share(const request *r, rung_error *error) {
@@ -188,14 +206,16 @@ static rung_status write_share(const request *r, rung_error *error) {
 }
 
 /* The rows and their means, or neither. */
-static rung_status write(const request *r, rung_error *error) {
+static rung_status write(request *r, rung_error *error) {
   const char *output = r->job.common->output;
   file_replace rows = {0}, means = {0};
   rung_status status = RUNG_OK;
   if (ranks_all()) return write_share(r, error);
   if (r->means_path) status = array_begin(&means, r->means_path, &r->means.tensor, error);
-  if (!status) status = array_begin(&rows, output ? output : "-", &r->out.tensor, error);
-  if (!status) status = file_replace_commit(&rows, error);
+  if (!status && r->job.source.open)
+    status = array_say_stored(&r->job, error);
+  else if (!status && !(status = array_begin(&rows, output ? output : "-", &r->out.tensor, error)))
+    status = file_replace_commit(&rows, error);
   if (!status && r->means_path) status = file_replace_commit(&means, error);
   file_replace_abandon(&means);
   return status;
@@ -203,8 +223,10 @@ static rung_status write(const request *r, rung_error *error) {
 
 int verb_stencil(int argc, char **argv) {
   cli_common common;
-  request r = {.model = {.size = sizeof r.model, .divide = 1, .steps = 1},
-               .job = {.verb = verb, .common = &common, .cut = SHARE_LINES}};
+  request r = {
+      .model = {.size = sizeof r.model, .divide = 1, .steps = 1},
+      .job = {
+          .verb = verb, .common = &common, .cut = SHARE_LINES, .streams = 2, .large_result = true}};
   int64_t shape[2], strides[2];
   int first, code;
   if (!cli_parse(&usage, argc, argv, &common, &r, &first, &code)) return code;
@@ -218,6 +240,7 @@ int verb_stencil(int argc, char **argv) {
   if (!status && !ranks_all() && r.job.in.tensor.ndim == 1) grid_flatten(&r.out);
   if (!status) write(&r, &error);
   grid_free(&r.out);
+  array_drop_stored(&r.job);
   grid_free(&r.means);
   array_free(&r.job.in);
   return cli_end(verb, &error);

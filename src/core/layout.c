@@ -16,6 +16,7 @@ const rung_layout rung_bins_layout = RUNG_LAYOUT(rung_bins, edges);
 const rung_layout rung_points_layout = RUNG_LAYOUT(rung_points, molecules);
 const rung_layout rung_distances_layout = RUNG_LAYOUT(rung_distances, edges);
 const rung_layout rung_ranks_layout = RUNG_LAYOUT(rung_ranks, exchange);
+const rung_layout rung_store_layout = RUNG_LAYOUT(rung_store, write);
 
 size_t rung_struct_size(const rung_layout *layout, const void *given) {
   size_t size;

@@ -18,7 +18,8 @@ typedef struct rung_layout {
 
 extern const rung_layout rung_options_layout, rung_call_layout, rung_device_layout,
     rung_operation_layout, rung_ladder_layout, rung_stencil_layout, rung_filter_layout,
-    rung_bins_layout, rung_points_layout, rung_distances_layout, rung_ranks_layout;
+    rung_bins_layout, rung_points_layout, rung_distances_layout, rung_ranks_layout,
+    rung_store_layout;
 
 #ifdef __cplusplus
 extern "C" {

@@ -226,6 +226,7 @@ rung_status rung_deliver(rung_context *context, const rung_view *to, const rung_
     rung_view_copy(to, from);
     return RUNG_OK;
   }
+  if (to->place == RUNG_STORED) return rung_store_write(context, to, from->data);
   rung_view inner = *from;
   void *memory = to->data;
   rung_status status = RUNG_OK;

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "core/layout.h"
+
 bool rung_multiply(int64_t a, int64_t b, int64_t *product) {
   if (a < 0 || b < 0) return false;
   int64_t result;
@@ -92,6 +94,21 @@ static void compact_strides(rung_view *view) {
   }
 }
 
+/* Of a store, its first element is where its addresses begin. */
+static rung_status read_store(rung_error *error, const char *argument, const DLTensor *tensor,
+                              rung_view *view) {
+  rung_store known;
+  const rung_status status =
+      rung_read_struct(error, argument, &rung_store_layout, tensor->data, &known);
+  if (status != RUNG_OK) return status;
+  if (known.read == NULL)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "%s is a store without read(); expected: a function that reads", argument);
+  view->place = RUNG_STORED;
+  view->store = tensor->data;
+  return RUNG_OK;
+}
+
 /* Where an extent is 1 the stride is never used, and may be anything: but arithmetic with it must
  * be defined. */
 static void tame_strides(rung_view *view) {
@@ -118,7 +135,8 @@ static bool reach(const rung_view *view, int64_t *low, int64_t *high) {
 static rung_status read_addresses(rung_error *error, const char *argument, const DLTensor *tensor,
                                   rung_view *view) {
   size_t element = rung_dtype_bytes(view->dtype);
-  uintptr_t base = (uintptr_t)tensor->data, first, end;
+  uintptr_t base = view->place == RUNG_STORED ? RUNG_STORE_BASE : (uintptr_t)tensor->data;
+  uintptr_t first, end;
   if (tensor->data == NULL && view->count > 0)
     return rung_fail(error, RUNG_BAD_ARGUMENT, "%s has %lld elements and NULL data", argument,
                      (long long)view->count);
@@ -142,8 +160,8 @@ static rung_status read_addresses(rung_error *error, const char *argument, const
   return RUNG_OK;
 }
 
-rung_status rung_view_of(rung_error *error, const char *argument, const DLTensor *tensor,
-                         unsigned dtypes, int ndim, rung_view *view) {
+static rung_status view_of(rung_error *error, const char *argument, const DLTensor *tensor,
+                           unsigned dtypes, int ndim, bool stored, rung_view *view) {
   assert(ndim >= 0 && ndim <= RUNG_MAX_DIMS);
   if (tensor == NULL)
     return rung_fail(error, RUNG_BAD_ARGUMENT, "%s is NULL; a DLTensor is needed", argument);
@@ -152,7 +170,10 @@ rung_status rung_view_of(rung_error *error, const char *argument, const DLTensor
                      tensor->ndim, ndim);
   rung_view made = {.ndim = ndim};
   rung_status status = read_dtype(error, argument, tensor->dtype, dtypes, &made.dtype);
-  if (status == RUNG_OK) status = read_place(error, argument, tensor->device, &made);
+  if (status == RUNG_OK)
+    status = stored && tensor->device.device_type == kDLExtDev
+                 ? read_store(error, argument, tensor, &made)
+                 : read_place(error, argument, tensor->device, &made);
   if (status == RUNG_OK) status = read_shape(error, argument, tensor, &made);
   if (status != RUNG_OK) return status;
   if (tensor->strides != NULL)
@@ -163,6 +184,16 @@ rung_status rung_view_of(rung_error *error, const char *argument, const DLTensor
   status = read_addresses(error, argument, tensor, &made);
   if (status == RUNG_OK) *view = made;
   return status;
+}
+
+rung_status rung_view_of(rung_error *error, const char *argument, const DLTensor *tensor,
+                         unsigned dtypes, int ndim, rung_view *view) {
+  return view_of(error, argument, tensor, dtypes, ndim, false, view);
+}
+
+rung_status rung_view_stored(rung_error *error, const char *argument, const DLTensor *tensor,
+                             unsigned dtypes, int ndim, rung_view *view) {
+  return view_of(error, argument, tensor, dtypes, ndim, true, view);
 }
 
 DLDataType rung_dlpack_type(rung_dtype dtype) {

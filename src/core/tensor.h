@@ -10,8 +10,11 @@
 
 enum { RUNG_MAX_DIMS = 8 };
 
-/* Where a view's bytes are: memory the host reads and writes, or the memory of one GPU. */
-typedef enum rung_place { RUNG_HOST, RUNG_DEVICE } rung_place;
+/* Where a view's bytes are: memory the host reads and writes, the memory of one GPU, or a store. */
+typedef enum rung_place { RUNG_HOST, RUNG_DEVICE, RUNG_STORED } rung_place;
+
+/* Addresses of a store begin here: none of an element is NULL. */
+enum { RUNG_STORE_BASE = 4096 };
 
 typedef struct rung_view {
   char *data; /* the element with all indices 0, byte_offset applied; NULL: no array given */
@@ -22,6 +25,7 @@ typedef struct rung_view {
   int64_t shape[RUNG_MAX_DIMS];
   int64_t stride[RUNG_MAX_DIMS]; /* in elements */
   int64_t count;                 /* product of shape; its bytes fit in int64_t */
+  const rung_store *store;       /* where place is RUNG_STORED, else NULL */
 } rung_view;
 
 #ifdef __cplusplus
@@ -35,6 +39,10 @@ extern "C" {
  * nor CUDA. Reads no element. */
 rung_status rung_view_of(rung_error *error, const char *argument, const DLTensor *tensor,
                          unsigned dtypes, int ndim, rung_view *view);
+
+/* The same, of what may also be a store. */
+rung_status rung_view_stored(rung_error *error, const char *argument, const DLTensor *tensor,
+                             unsigned dtypes, int ndim, rung_view *view);
 
 DLDataType rung_dlpack_type(rung_dtype dtype);
 

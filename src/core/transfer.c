@@ -11,20 +11,45 @@
 typedef struct moving {
   char *buffer;
   bool in; /* into the buffer */
+  rung_error *error;
 } moving;
+
+/* Run by run of neighbours. */
+static rung_status move_stored(const moving *move, const rung_view *box, char *buffer) {
+  const size_t bytes = rung_view_bytes(box);
+  const int64_t offset = (int64_t)(uintptr_t)box->data - RUNG_STORE_BASE;
+  const rung_store *store = box->store;
+  char why[RUNG_TEXT] = "";
+  rung_status status = RUNG_OK;
+  if (!rung_view_is_compact(box)) {
+    const size_t row = bytes / (size_t)box->shape[0];
+    for (int64_t i = 0; i < box->shape[0] && status == RUNG_OK; i++) {
+      rung_view part = *box;
+      rung_view_drop(&part, 0, i);
+      status = move_stored(move, &part, buffer + (size_t)i * row);
+    }
+    return status;
+  }
+  if ((move->in ? store->read(store->state, offset, bytes, buffer, why)
+                : store->write(store->state, offset, bytes, buffer, why)) == 0)
+    return RUNG_OK;
+  why[RUNG_TEXT - 1] = '\0';
+  return rung_fail(move->error, RUNG_FILE_FAILED, "a store cannot be %s at byte %lld%s%.400s",
+                   move->in ? "read" : "written", (long long)offset, why[0] ? ": " : "", why);
+}
 
 static rung_status move_box(void *user, const rung_view *box, int64_t before) {
   const moving *move = user;
-  const rung_view compact =
-      rung_view_compact(move->buffer + before * (int64_t)rung_dtype_bytes(box->dtype), box->dtype,
-                        box->ndim, box->shape);
+  char *buffer = move->buffer + before * (int64_t)rung_dtype_bytes(box->dtype);
+  if (box->place == RUNG_STORED) return move_stored(move, box, buffer);
+  const rung_view compact = rung_view_compact(buffer, box->dtype, box->ndim, box->shape);
   rung_view_copy(move->in ? &compact : box, move->in ? box : &compact);
   return RUNG_OK;
 }
 
-static void move(const rung_range *range, char *buffer, bool in) {
-  moving move = {buffer, in};
-  (void)rung_view_boxes(range->view, range->first, range->count, move_box, &move);
+static rung_status move(const rung_range *range, char *buffer, bool in, rung_error *error) {
+  moving move = {buffer, in, error};
+  return rung_view_boxes(range->view, range->first, range->count, move_box, &move);
 }
 
 /* ---- between the host and the device -----------------------------------------------------------
@@ -101,9 +126,9 @@ static rung_status stage_in(staging *staging, int64_t chunk, int thread) {
   const int buffer = buffer_at(thread, own->turn++);
   char *memory = memory_of(staging, buffer);
   const rung_range part = chunk_of(staging->range, chunk);
-  const rung_status status = wait_for(staging->context, buffer, staging->beside, &own->error);
+  rung_status status = wait_for(staging->context, buffer, staging->beside, &own->error);
+  if (status == RUNG_OK) status = move(&part, memory, true, &own->error);
   if (status != RUNG_OK) return status;
-  move(&part, memory, true);
   return queue(staging->context, buffer, staging->device + chunk * RUNG_CHUNK, memory,
                bytes_of(&part), RUNG_TO_DEVICE, staging->beside, &own->error);
 }
@@ -114,8 +139,8 @@ static rung_status take_due(staging *staging, int thread) {
   if (own->due.count == 0) return RUNG_OK;
   const int buffer = buffer_at(thread, own->turn - 1);
   const rung_status status = wait_for(staging->context, buffer, staging->beside, &own->error);
-  if (status == RUNG_OK) move(&own->due, memory_of(staging, buffer), false);
-  return status;
+  if (status != RUNG_OK) return status;
+  return move(&own->due, memory_of(staging, buffer), false, &own->error);
 }
 
 /* The next copy is queued before the last is waited for. */
@@ -130,6 +155,21 @@ static rung_status stage_out(staging *staging, int64_t chunk, int thread) {
   own->turn++;
   own->due = part;
   return status;
+}
+
+/* Of a store, where the device's memory is the host's: without a buffer between them. */
+static rung_status read_chunk(staging *staging, int64_t chunk, int thread) {
+  const rung_range part = chunk_of(staging->range, chunk);
+  return move(&part, staging->device + chunk * RUNG_CHUNK, true, &staging->stagers[thread].error);
+}
+
+static rung_status write_chunk(staging *staging, int64_t chunk, int thread) {
+  const rung_range part = chunk_of(staging->range, chunk);
+  return move(&part, staging->device + chunk * RUNG_CHUNK, false, &staging->stagers[thread].error);
+}
+
+static bool is_direct(const rung_context *context, const rung_range *range) {
+  return context->device.kind == RUNG_CPU && range->view->place == RUNG_STORED;
 }
 
 static void stage_chunk(void *arg, int64_t chunk, int thread) {
@@ -147,10 +187,13 @@ static void take_last(void *arg, int64_t stager, int thread) {
 
 static rung_status by_chunks(rung_context *context, staging *staging) {
   const int64_t each = chunk_elements(staging->range);
-  const int processors = staging->beside ? rung_processors() : 1;
+  const bool direct = is_direct(context, staging->range);
+  const int processors = direct ? context->device.threads : staging->beside ? rung_processors() : 1;
   const int threads = processors < RUNG_STAGERS ? processors : RUNG_STAGERS;
-  rung_status status =
-      rung_chunk_buffers(context, (size_t)threads * RUNG_CHUNKS * RUNG_CHUNK, &staging->buffers);
+  rung_status status = RUNG_OK;
+  if (!direct)
+    status =
+        rung_chunk_buffers(context, (size_t)threads * RUNG_CHUNKS * RUNG_CHUNK, &staging->buffers);
   /* Whatever the backend makes for its queue of copies is made here, by one thread. */
   if (status == RUNG_OK) status = wait_for(context, 0, staging->beside, &context->error);
   if (status != RUNG_OK) return status;
@@ -164,7 +207,7 @@ static rung_status by_chunks(rung_context *context, staging *staging) {
 
 /* The range's first byte, if it is in one piece, else NULL. */
 static char *address_of(const rung_range *range) {
-  if (!rung_view_is_compact(range->view)) return NULL;
+  if (range->view->place == RUNG_STORED || !rung_view_is_compact(range->view)) return NULL;
   return range->view->data + range->first * (int64_t)rung_dtype_bytes(range->view->dtype);
 }
 
@@ -176,8 +219,11 @@ rung_status rung_copy_in(rung_context *context, const rung_range *from, void *to
     return backend->copy(context->state, to, address, bytes_of(from), RUNG_TO_DEVICE, error);
   if (address != NULL && backend->is_pinned(context->state, address))
     return backend->copy_beside(context->state, to, address, bytes_of(from), RUNG_TO_DEVICE, error);
-  staging staging = {
-      .context = context, .range = from, .device = to, .beside = beside, .stage = stage_in};
+  staging staging = {.context = context,
+                     .range = from,
+                     .device = to,
+                     .beside = beside,
+                     .stage = is_direct(context, from) ? read_chunk : stage_in};
   return by_chunks(context, &staging);
 }
 
@@ -191,7 +237,7 @@ rung_status rung_copy_out(rung_context *context, const rung_range *to, const voi
                        .range = to,
                        .device = (char *)(uintptr_t)from,
                        .beside = beside,
-                       .stage = stage_out};
+                       .stage = is_direct(context, to) ? write_chunk : stage_out};
     return by_chunks(context, &staging);
   }
   const rung_status status =
@@ -240,11 +286,9 @@ rung_status rung_pack_range(rung_context *context, const rung_range *from, void 
 
 rung_status rung_fetch(rung_context *context, const rung_range *from, void *to) {
   const size_t bytes = (size_t)from->count * rung_dtype_bytes(from->view->dtype);
-  moving move = {to, true};
   void *memory;
   if (from->count <= 0) return RUNG_OK;
-  if (from->view->place == RUNG_HOST)
-    return rung_view_boxes(from->view, from->first, from->count, move_box, &move);
+  if (from->view->place != RUNG_DEVICE) return move(from, to, true, &context->error);
   rung_status status = rung_scratch(context, bytes, &memory);
   if (status == RUNG_OK) status = rung_pack_range(context, from, memory);
   if (status == RUNG_OK)
@@ -252,4 +296,9 @@ rung_status rung_fetch(rung_context *context, const rung_range *from, void *to) 
         context->backend->copy(context->state, to, memory, bytes, RUNG_TO_HOST, &context->error);
   return status == RUNG_OK ? context->backend->synchronize(context->state, &context->error)
                            : status;
+}
+
+rung_status rung_store_write(rung_context *context, const rung_view *to, const void *from) {
+  const rung_range all = {to, 0, to->count};
+  return move(&all, (char *)(uintptr_t)from, false, &context->error);
 }

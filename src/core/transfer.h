@@ -53,6 +53,9 @@ rung_status rung_copy_in(rung_context *context, const rung_range *from, void *to
 rung_status rung_copy_out(rung_context *context, const rung_range *to, const void *from,
                           bool beside);
 
+/* All elements of a store, from compact host memory. */
+rung_status rung_store_write(rung_context *context, const rung_view *to, const void *from);
+
 /* Between two views on the device, of the same shape and any number of dimensions. */
 rung_status rung_pack(rung_context *context, const rung_view *to, const rung_view *from);
 

@@ -25,7 +25,8 @@ bool rung_view_compact_rows(const rung_view *view) {
 }
 
 bool rung_view_same(const rung_view *a, const rung_view *b) {
-  if (a->data != b->data || a->dtype != b->dtype || a->ndim != b->ndim) return false;
+  if (a->data != b->data || a->store != b->store || a->dtype != b->dtype || a->ndim != b->ndim)
+    return false;
   for (int d = 0; d < a->ndim; d++) {
     if (a->shape[d] != b->shape[d]) return false;
     /* The stride of an extent of 1 is never used. */
@@ -35,7 +36,7 @@ bool rung_view_same(const rung_view *a, const rung_view *b) {
 }
 
 bool rung_views_overlap(const rung_view *a, const rung_view *b) {
-  if (a->count == 0 || b->count == 0) return false;
+  if (a->count == 0 || b->count == 0 || a->store != b->store) return false;
   uintptr_t a_low, a_high, b_low, b_high;
   rung_view_extent(a, &a_low, &a_high);
   rung_view_extent(b, &b_low, &b_high);
@@ -61,6 +62,9 @@ static int sort_dimensions(const rung_view *view, int order[RUNG_MAX_DIMS]) {
 
 rung_status rung_view_writable(rung_error *error, const char *argument, const rung_view *view) {
   if (view->count == 0) return RUNG_OK;
+  if (view->store != NULL && view->store->write == NULL)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "%s is a store without write(); expected: a function that writes", argument);
   int order[RUNG_MAX_DIMS];
   int used = sort_dimensions(view, order);
   /* Nested dimensions: each must step over all that the smaller ones span. A few views that
@@ -95,11 +99,11 @@ rung_status rung_refuse_overlap(rung_error *error, const char *name, const rung_
 
 rung_status rung_refuse_sides(rung_error *error, const char *name, const rung_view *view,
                               const char *other_name, const rung_view *other) {
-  if (view->count == 0 || other->count == 0 || view->place == other->place) return RUNG_OK;
+  const bool device = view->place == RUNG_DEVICE, other_device = other->place == RUNG_DEVICE;
+  if (view->count == 0 || other->count == 0 || device == other_device) return RUNG_OK;
   return rung_fail(error, RUNG_BAD_PLACE,
                    "%s lies in %s memory and %s in %s memory; expected: both on the same side",
-                   name, view->place == RUNG_HOST ? "host" : "device", other_name,
-                   other->place == RUNG_HOST ? "host" : "device");
+                   name, device ? "device" : "host", other_name, other_device ? "device" : "host");
 }
 
 /* ---- parts ------------------------------------------------------------------------------------

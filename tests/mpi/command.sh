@@ -135,6 +135,7 @@ refused "ranks, which this verb cannot share out" -n 2 "$rung" ladder
 refused "--transpose-b is not taken over ranks" -n 2 "$rung" matmul a.npy b.npy --transpose-b -o c2.npy
 refused "--region is not taken over ranks" -n 2 "$rung" correlate image.npy --kernel box3 --region 0,0,2,2 -o c2.npy
 refused "-v is not taken over ranks" -n 2 "$rung" radiator -v
+refused "--devices is not taken over ranks" -n 2 "$rung" reduce in.npy --op sum --devices cpu,cpu
 refused "--check is not taken over ranks" -n 2 "$rung" pairs points.npy --width 1 --check
 refused "N WIDTH is not taken over ranks" -n 2 "$rung" pairs 100 1
 refused "a has 50 columns and the ranks' parts of b have 40 rows together" -n 2 "$rung" matmul grid.npy b.npy -o c2.npy --type f64

@@ -56,6 +56,8 @@ rung_status examples(rung_context *c, float *data, float *gpu_data, int64_t thou
                      rung_radiator_model radiator, rung_bins ten, const int64_t *counted, double n,
                      double volume, double *g) {
   struct { rung_ranks ranks; } mpi = {{0}};
+  rung_rank_work *work = NULL;
+  int (*read_file)(void *, int64_t, size_t, void *, char *) = NULL;
   rung_status bad = RUNG_OK;
 C
   awk '/^\.SH CALLS/ { on = 1 } /^\.SH RETURN/ { on = 0 } !on { next }
@@ -101,6 +103,8 @@ completes panel verify --rung pa
 completes explain help exp
 completes matmul tour scan ma
 completes cpu bench reduce --device ""
+completes --devices scan --
+completes all reduce --devices ""
 for operation in $operations; do
   for verb in tour ladder verify bench explain timeline; do completes "$operation" $verb ""; done
 done
@@ -166,7 +170,7 @@ told() {
     { tag = $0 == ".TP" }' "$root"/man/*.3 | sort
 }
 for struct in rung_options rung_call rung_filter_model rung_bins rung_stencil_model \
-  rung_radiator_model rung_points rung_box rung_distances rung_ranks rung_parcel rung_mpi; do
+  rung_radiator_model rung_points rung_box rung_distances rung_ranks rung_parcel rung_mpi rung_store; do
   is=$(members "$struct")
   [ -n "$is" ] || complain "the headers have no struct $struct"
   differs=$(comm -3 <(echo "$is") <(told "$struct") | tr -s '\n\t' ' ')

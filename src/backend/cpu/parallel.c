@@ -121,18 +121,22 @@ static void *live(void *arg) {
   return NULL;
 }
 
-/* Signals are for the program's own threads; all but those that a thread itself gives rise to. */
-static bool start(worker *made) {
+int rung_signals_block(sigset_t *callers) {
   static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
-  sigset_t blocked, callers;
+  sigset_t blocked;
+  sigfillset(&blocked);
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&blocked, own[i]);
+  return pthread_sigmask(SIG_SETMASK, &blocked, callers);
+}
+
+static bool start(worker *made) {
+  sigset_t callers;
   pthread_attr_t attributes;
   pthread_t thread;
   if (pthread_attr_init(&attributes) != 0) return false;
-  sigfillset(&blocked);
-  for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&blocked, own[i]);
   bool started = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0 &&
                  pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
-                 pthread_sigmask(SIG_SETMASK, &blocked, &callers) == 0;
+                 rung_signals_block(&callers) == 0;
   if (started) {
     started = pthread_create(&thread, &attributes, live, made) == 0;
     pthread_sigmask(SIG_SETMASK, &callers, NULL);

@@ -1,8 +1,9 @@
-/* The one place where CPU threads are made: a loop over independent chunks. How many there are to
+/* Where CPU threads that compute are made: a loop over independent chunks. How many there are to
  * be says facts.c. */
 #ifndef RUNG_BACKEND_CPU_PARALLEL_H
 #define RUNG_BACKEND_CPU_PARALLEL_H
 
+#include <signal.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -27,6 +28,10 @@ void rung_parallel(int threads, int64_t chunks, void (*body)(void *arg, int64_t 
  * each; part tells a body which private result is its own. Else as rung_parallel(). */
 void rung_parallel_range(int threads, int64_t n, int parts,
                          void (*body)(void *arg, int part, int64_t from, int64_t until), void *arg);
+
+/* For a thread that is made now: signals are for the program's own threads; all but those that a
+ * thread itself gives rise to. *callers: what pthread_sigmask() is to set again. 0, or an errno. */
+int rung_signals_block(sigset_t *callers);
 
 #ifdef __cplusplus
 }

@@ -19,7 +19,7 @@ static rung_status view_in(rung_error *error, const DLTensor *in, rung_view *vie
   if (in != NULL && (in->ndim < 0 || in->ndim > RUNG_MAX_DIMS))
     return rung_fail(error, RUNG_BAD_SHAPE, "in has %d dimensions; expected: 0 ... %d", in->ndim,
                      RUNG_MAX_DIMS);
-  return rung_view_of(error, "in", in, HISTOGRAM_DTYPES, in != NULL ? in->ndim : 0, view);
+  return rung_view_stored(error, "in", in, HISTOGRAM_DTYPES, in != NULL ? in->ndim : 0, view);
 }
 
 /* An output of `last` numbers, or of as many for every row of `in`. */

@@ -27,7 +27,7 @@ static rung_status view_in(rung_error *error, const DLTensor *in, rung_view *vie
   if (in != NULL && (in->ndim < 1 || in->ndim > RUNG_MAX_DIMS))
     return rung_fail(error, RUNG_BAD_SHAPE, "in has %d dimensions; expected: 1 ... %d", in->ndim,
                      RUNG_MAX_DIMS);
-  return rung_view_of(error, "in", in, SCAN_DTYPES, in != NULL ? in->ndim : 1, view);
+  return rung_view_stored(error, "in", in, SCAN_DTYPES, in != NULL ? in->ndim : 1, view);
 }
 
 /* *axis from 0 on. */
@@ -42,7 +42,7 @@ static rung_status check_axis(rung_error *error, const rung_view *in, int *axis)
 
 static rung_status view_out(rung_error *error, const rung_view *in, const DLTensor *out,
                             rung_view *view) {
-  rung_status status = rung_view_of(error, "out", out, RUNG_TYPE(in->dtype), in->ndim, view);
+  rung_status status = rung_view_stored(error, "out", out, RUNG_TYPE(in->dtype), in->ndim, view);
   for (int d = 0; d < in->ndim && status == RUNG_OK; d++)
     if (view->shape[d] != in->shape[d])
       status = rung_fail(error, RUNG_BAD_SHAPE,

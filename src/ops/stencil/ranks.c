@@ -414,7 +414,7 @@ static rung_status view_part(rung_error *error, const char *name, const DLTensor
                      "%s has %d dimensions; expected: 2 (rows, columns), or 1 of elements", name,
                      tensor->ndim);
   const rung_status status =
-      rung_view_of(error, name, tensor, dtypes, tensor != NULL ? tensor->ndim : 2, view);
+      rung_view_stored(error, name, tensor, dtypes, tensor != NULL ? tensor->ndim : 2, view);
   if (status != RUNG_OK || view->ndim == 1) return status;
   if (view->shape[1] != columns)
     return rung_fail(error, RUNG_BAD_SHAPE, "%s has %" PRId64 " columns; expected: %" PRId64, name,

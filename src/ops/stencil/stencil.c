@@ -26,7 +26,7 @@ static const rung_cut cut = {.share = share_rows};
 static rung_status check_output(rung_error *error, const stencil_problem *p, rung_view *arrays,
                                 const char *name, const DLTensor *out, const DLTensor *means) {
   rung_view *views[] = {&arrays[STENCIL_OUT], &arrays[STENCIL_MEANS]};
-  rung_status status = rung_view_of(error, name, out, RUNG_TYPE(p->dtype), 2, views[0]);
+  rung_status status = rung_view_stored(error, name, out, RUNG_TYPE(p->dtype), 2, views[0]);
   if (status == RUNG_OK) status = rung_view_writable(error, name, views[0]);
   if (status != RUNG_OK || means == NULL) return status;
   status = rung_view_of(error, "means", means, RUNG_TYPE(p->dtype), 1, views[1]);
@@ -85,7 +85,7 @@ static rung_status stencil(rung_context *context, const rung_stencil_model *mode
   rung_view arrays[3] = {0};
   rung_view *from = &arrays[STENCIL_IN], *to = &arrays[STENCIL_OUT];
   if ((status = rung_read_struct(error, "model", &rung_stencil_layout, model, &known)) != RUNG_OK ||
-      (status = rung_view_of(error, "in", in, RUNG_SINGLE_DOUBLE, 2, from)) != RUNG_OK ||
+      (status = rung_view_stored(error, "in", in, RUNG_SINGLE_DOUBLE, 2, from)) != RUNG_OK ||
       (status = check_size(error, "in", from, 1)) != RUNG_OK ||
       (status = stencil_problem_of(error, &known, from->shape[0], from->shape[1], from->dtype,
                                    &problem)) != RUNG_OK ||

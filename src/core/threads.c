@@ -1,0 +1,233 @@
+/* Ranks within one process: a thread each, and bytes that go from one's memory to the other's. What
+ * a rank sends lies where it is until the other one takes it; so nothing is allocated on the way.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "backend/cpu/parallel.h"
+#include "core/context.h"
+#include "core/ranks.h"
+
+enum { MOST_RANKS = 1024 };
+static const double usual_deadline = 60;
+
+/* What a rank offers another one. */
+typedef struct offer {
+  rung_parcel *parcel; /* NULL: nothing */
+  bool taken;          /* it is being copied, and must stay */
+} offer;
+
+typedef struct world {
+  pthread_mutex_t lock; /* of all that follows */
+  pthread_cond_t moved;
+  int count;
+  double deadline;
+  struct rank *ranks;
+  offer *offers; /* count a sender */
+  enum { WAITING, BEGUN, CALLED_OFF } state;
+  bool broken;
+  char why[RUNG_TEXT];
+} world;
+
+typedef struct rank {
+  world *world;
+  rung_context *context;
+  rung_rank_work *work;
+  void *user;
+  rung_ranks ranks;
+  rung_status status;
+  pthread_t thread;
+  bool ended;
+} rank;
+
+/* ---- moving bytes ------------------------------------------------------------------------------
+ */
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static offer *offer_of(const world *w, int from, int to) {
+  return &w->offers[(size_t)from * (size_t)w->count + (size_t)to];
+}
+
+/* With the lock, which is not held while bytes are copied. */
+static bool take(world *w, int me, rung_parcel *to) {
+  offer *from = offer_of(w, to->rank, me);
+  if (to->moved > 0 || from->parcel == NULL || from->taken) return false;
+  rung_parcel *parcel = from->parcel;
+  from->taken = true;
+  pthread_mutex_unlock(&w->lock);
+  memcpy(to->data, parcel->data, parcel->bytes < to->bytes ? parcel->bytes : to->bytes);
+  pthread_mutex_lock(&w->lock);
+  to->moved = parcel->moved = parcel->bytes;
+  *from = (offer){0};
+  pthread_cond_broadcast(&w->moved);
+  return true;
+}
+
+/* What is left of an exchange. */
+typedef struct moves {
+  rung_parcel *sent, *received;
+  int sends, receives;
+} moves;
+
+static int left_of(const moves *m) {
+  int left = 0;
+  for (int i = 0; i < m->sends; i++) left += m->sent[i].moved == 0;
+  for (int i = 0; i < m->receives; i++) left += m->received[i].moved == 0;
+  return left;
+}
+
+/* A rank that is waited for and has ended; -1: none. */
+static int ended_one(const world *w, int me, const moves *m) {
+  for (int i = 0; i < m->receives; i++) {
+    const int from = m->received[i].rank;
+    if (m->received[i].moved == 0 && w->ranks[from].ended) return from;
+  }
+  for (int i = 0; i < m->sends; i++) {
+    const int to = m->sent[i].rank;
+    if (m->sent[i].moved == 0 && w->ranks[to].ended && !offer_of(w, me, to)->taken) return to;
+  }
+  return -1;
+}
+
+/* Until something moves, or the deadline, which began at `since`. */
+static void wait_for(world *w, double since) {
+  const double until = since + w->deadline;
+  const struct timespec time = {.tv_sec = (time_t)until,
+                                .tv_nsec = (long)(1e9 * (until - (double)(time_t)until))};
+  pthread_cond_timedwait(&w->moved, &w->lock, &time);
+  if (now() <= until || w->broken) return;
+  w->broken = true;
+  snprintf(w->why, sizeof w->why, "nothing has moved for %g s", w->deadline);
+}
+
+/* With the lock. */
+static void move_all(world *w, int me, const moves *m) {
+  double since = now();
+  for (int left = left_of(m), before; left > 0 && !w->broken;) {
+    bool took = false;
+    for (int i = 0; i < m->receives; i++) took |= take(w, me, &m->received[i]);
+    before = left;
+    left = left_of(m);
+    if (left < before) since = now();
+    if (took || left == 0 || w->broken) continue;
+    const int ended = ended_one(w, me, m);
+    if (ended < 0) {
+      wait_for(w, since);
+    } else {
+      w->broken = true;
+      snprintf(w->why, sizeof w->why, "rank %d has ended", ended);
+    }
+  }
+}
+
+/* rung_ranks.exchange */
+static int exchange(void *state, rung_parcel *sent, int sends, rung_parcel *received, int receives,
+                    char why[RUNG_TEXT]) {
+  const rank *self = (const rank *)state;
+  world *w = self->world;
+  const int me = self->ranks.rank;
+  const moves m = {sent, received, sends, receives};
+  for (int i = 0; i < sends; i++) sent[i].moved = 0;
+  for (int i = 0; i < receives; i++) received[i].moved = 0;
+  pthread_mutex_lock(&w->lock);
+  for (int i = 0; i < sends; i++) offer_of(w, me, sent[i].rank)->parcel = &sent[i];
+  pthread_cond_broadcast(&w->moved);
+  move_all(w, me, &m);
+  for (int i = 0; i < sends; i++) { /* withdrawn, where nobody is at it */
+    offer *mine = offer_of(w, me, sent[i].rank);
+    while (mine->taken) pthread_cond_wait(&w->moved, &w->lock);
+    if (mine->parcel == &sent[i]) mine->parcel = NULL;
+  }
+  const int failed = left_of(&m) > 0;
+  if (failed) memcpy(why, w->why, sizeof w->why);
+  pthread_cond_broadcast(&w->moved);
+  pthread_mutex_unlock(&w->lock);
+  return failed;
+}
+
+/* ---- threads -----------------------------------------------------------------------------------
+ */
+
+static void *live(void *of) {
+  rank *self = (rank *)of;
+  world *w = self->world;
+  pthread_mutex_lock(&w->lock);
+  while (w->state == WAITING) pthread_cond_wait(&w->moved, &w->lock);
+  const bool begun = w->state == BEGUN;
+  pthread_mutex_unlock(&w->lock);
+  if (begun) self->status = self->work(self->context, &self->ranks, self->user);
+  pthread_mutex_lock(&w->lock);
+  self->ended = true;
+  pthread_cond_broadcast(&w->moved);
+  pthread_mutex_unlock(&w->lock);
+  return NULL;
+}
+
+/* Returns how many threads could be made, of ranks from 1 on. */
+static int start(world *w) {
+  sigset_t callers;
+  int made = 1;
+  rung_signals_block(&callers);
+  while (made < w->count &&
+         pthread_create(&w->ranks[made].thread, NULL, live, &w->ranks[made]) == 0)
+    made++;
+  pthread_sigmask(SIG_SETMASK, &callers, NULL);
+  return made;
+}
+
+/* Rank 0 is the caller. */
+static rung_status run(world *w) {
+  const int made = start(w);
+  pthread_mutex_lock(&w->lock);
+  w->state = made == w->count ? BEGUN : CALLED_OFF;
+  pthread_cond_broadcast(&w->moved);
+  pthread_mutex_unlock(&w->lock);
+  live(&w->ranks[0]);
+  for (int r = 1; r < made; r++) pthread_join(w->ranks[r].thread, NULL);
+  if (made < w->count) return RUNG_OUT_OF_MEMORY;
+  for (int r = 0; r < w->count; r++)
+    if (w->ranks[r].status != RUNG_OK) return w->ranks[r].status;
+  return RUNG_OK;
+}
+
+static bool make_lock(world *w) {
+  pthread_condattr_t monotonic;
+  if (pthread_condattr_init(&monotonic) != 0) return false;
+  const bool made = pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) == 0 &&
+                    pthread_cond_init(&w->moved, &monotonic) == 0;
+  pthread_condattr_destroy(&monotonic);
+  if (made && pthread_mutex_init(&w->lock, NULL) == 0) return true;
+  if (made) pthread_cond_destroy(&w->moved);
+  return false;
+}
+
+rung_status rung_run_ranks(rung_context *const *contexts, int count, double deadline,
+                           rung_rank_work *work, void *user) {
+  if (contexts == NULL || count < 1 || count > MOST_RANKS || work == NULL) return RUNG_BAD_ARGUMENT;
+  world w = {.count = count, .deadline = deadline > 0 ? deadline : usual_deadline};
+  w.ranks = calloc((size_t)count, sizeof *w.ranks);
+  w.offers = calloc((size_t)count * (size_t)count, sizeof *w.offers);
+  rung_status status = RUNG_OUT_OF_MEMORY;
+  if (w.ranks != NULL && w.offers != NULL && make_lock(&w)) {
+    for (int r = 0; r < count; r++) {
+      rank *self = &w.ranks[r];
+      *self = (rank){.world = &w, .context = contexts[r], .work = work, .user = user};
+      self->ranks = (rung_ranks){sizeof self->ranks, r, count, self, exchange};
+    }
+    status = run(&w);
+    pthread_cond_destroy(&w.moved);
+    pthread_mutex_destroy(&w.lock);
+  }
+  free(w.ranks);
+  free(w.offers);
+  return status;
+}
