@@ -229,14 +229,14 @@ static void REDUCE_NAME(reduce_lines)(const void *in, int64_t step, int count, i
     return;
   }
   for (int l = 0; l < count; ++l) {
-    const REDUCE_IN *line = (const REDUCE_IN *)in + l * step;
     REDUCE_PARTIAL all = REDUCE_IDENTITY;
     for (int64_t first = 0, now; first < n; first += now) {
       /* Of a long line the first piece ends where vectors of memory begin. */
-      const int head = LANES_HEAD(line + first),
-                left = n - first < RUNG_SUM_TILE ? (int)(n - first) : RUNG_SUM_TILE;
-      now = head > 0 && left * (int)sizeof *line >= REDUCE_LONG ? head : left;
-      const REDUCE_PARTIAL piece = REDUCE_TILE(line + first, (int)now, &key);
+      const REDUCE_IN *tile = (const REDUCE_IN *)in + l * step + first;
+      const int head = LANES_HEAD(tile);
+      const int left = n - first < RUNG_SUM_TILE ? (int)(n - first) : RUNG_SUM_TILE;
+      now = head > 0 && left * (int)sizeof *tile >= REDUCE_LONG ? head : left;
+      const REDUCE_PARTIAL piece = REDUCE_TILE(tile, (int)now, &key);
       all = REDUCE_COMBINE(all, piece);
     }
     ((REDUCE_PARTIAL *)partials)[l] = all;
