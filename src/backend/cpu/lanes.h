@@ -41,6 +41,9 @@
 #define LANES_OUTLINE static __attribute__((noinline, noclone))
 #endif
 
+/* Elements from p to the first that begins a vector of memory: fewer than a vector's. */
+#define LANES_HEAD(p) ((int)(-(uintptr_t)(p) % LANES_BYTES / sizeof *(p)))
+
 #define LANES_MASKS (LANES_BYTES == 64) /* whether vectors are loaded and stored in part */
 
 #define LANES_F32 (LANES_BYTES / 4)

@@ -17,14 +17,20 @@ static const histogram_problem *problem_of(const rung_task *task) {
 /* ---- scratch ----------------------------------------------------------------------------------
  */
 
+/* Counters of each of so many threads. */
+static size_t tables_scratch(const histogram_problem *problem, int64_t threads) {
+  const histogram_private p = histogram_private_of(problem, threads);
+  return (size_t)(threads * histogram_counters(&p)) * sizeof(uint32_t);
+}
+
 static size_t private_scratch(const rung_task *task) {
-  return histogram_guide_bytes(problem_of(task)) + histogram_private_bytes(problem_of(task));
+  return histogram_guide_bytes(problem_of(task)) + tables_scratch(problem_of(task), 1);
 }
 
 static size_t threads_scratch(const rung_task *task) {
   const histogram_problem *problem = problem_of(task);
   return histogram_counted_bytes(problem, task->device) + histogram_guide_bytes(problem) +
-         (size_t)histogram_threads(problem, task->device) * histogram_private_bytes(problem);
+         tables_scratch(problem, histogram_threads(problem, task->device));
 }
 
 /* The guide of a search, of as many cells as there are and one more. */

@@ -17,16 +17,24 @@ enum { HISTOGRAM_BYTE_PITCH = HISTOGRAM_PITCH(256) };
 /* Elements that a thread takes at a time. */
 enum { HISTOGRAM_CHUNK = 1 << 16 };
 
+/* Bytes that a thread counts by pairs of neighbours: an increment is for two, and the table of 2^16
+ * pairs, which the second-level cache holds, must be cleared and added up. */
+enum { HISTOGRAM_PAIRS = 1 << 16, HISTOGRAM_PAIRED = 1 << 19 };
+
 typedef struct histogram_private {
   int width; /* entries: slots, or values of a byte */
   int64_t copies, pitch;
+  int64_t pairs; /* after them: HISTOGRAM_PAIRS counters, or 0 */
 } histogram_private;
 
-static inline histogram_private histogram_private_of(const histogram_problem *problem) {
+/* Of `threads` that share the elements of a row. */
+static inline histogram_private histogram_private_of(const histogram_problem *problem,
+                                                     int64_t threads) {
   histogram_private p = {.width = problem->rule.slots, .copies = 1};
   if (histogram_by_value(problem)) {
     p.width = 256;
     p.copies = HISTOGRAM_BYTE_COPIES;
+    if (problem->columns >= threads * HISTOGRAM_PAIRED) p.pairs = HISTOGRAM_PAIRS;
   } else if (p.width <= HISTOGRAM_FEW && problem->columns > HISTOGRAM_COPIES * (int64_t)p.width) {
     p.copies = HISTOGRAM_COPIES;
   }
@@ -34,9 +42,8 @@ static inline histogram_private histogram_private_of(const histogram_problem *pr
   return p;
 }
 
-static inline size_t histogram_private_bytes(const histogram_problem *problem) {
-  const histogram_private p = histogram_private_of(problem);
-  return (size_t)(p.copies * p.pitch) * sizeof(uint32_t);
+static inline int64_t histogram_counters(const histogram_private *p) {
+  return p->copies * p->pitch + p->pairs;
 }
 
 /* Bytes are looked up one by one at the end, and need no guide. */

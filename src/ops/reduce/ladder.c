@@ -254,7 +254,7 @@ static rung_row rows[] = {
     {ON_CPU, .name = "serial", .order = RUNG_TEXTBOOK,
      .idea = "the textbook: one running result a line", .launch = RUNG_CPU_ENTRIES(reduce_serial)},
     {ON_CPU, .name = "lanes", .order = RUNG_CANONICAL,
-     .idea = "2048 running sums, kept in vector registers strip by strip",
+     .idea = "2048 running sums, eight rows of elements read side by side",
      .scratch_bytes = lanes_scratch, .launch = RUNG_CPU_ENTRIES(reduce_lanes)},
     {ON_CPU, .name = "threads", .order = RUNG_CANONICAL,
      .idea = "the tiles of all lines shared out to all cores", .scratch_bytes = threads_scratch,

@@ -20,6 +20,17 @@ static void adds_up_in_time(void **state) {
   verify_line(&histogram_cases, "n=70001 bins=77 rows=9 type=f64");
 }
 
+/* Bytes by pairs, which take this many: whole words and what is left, like the one before and not,
+ * to values' bins and to wider ones. */
+static void counts_pairs_of_bytes(void **state) {
+  (void)state;
+  verify_line(&histogram_cases, "n=2700001 kind=bytes type=u8");
+  verify_line(&histogram_cases, "n=1100007 kind=bytes type=u8 data=equal rows=2");
+  verify_line(&histogram_cases, "n=1100003 kind=bytes type=u8 data=sorted");
+  verify_line(&histogram_cases, "n=600005 kind=even bins=10 low=-70 high=77.25 type=i8 rows=3");
+  verify_line(&histogram_cases, "n=600005 bins=7 type=i8 data=alternating rows=9");
+}
+
 /* All ways of finding bins are among the cases' lines, of every type that has them. */
 static void tries_every_way(void **state) {
   (void)state;
@@ -106,8 +117,8 @@ static void refuses_lines_it_cannot_make(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(passes_its_cases), cmocka_unit_test(adds_up_in_time),
-      cmocka_unit_test(tries_every_way), cmocka_unit_test(sees_one_wrong_count),
-      cmocka_unit_test(refuses_lines_it_cannot_make)};
+      cmocka_unit_test(passes_its_cases),      cmocka_unit_test(adds_up_in_time),
+      cmocka_unit_test(counts_pairs_of_bytes), cmocka_unit_test(tries_every_way),
+      cmocka_unit_test(sees_one_wrong_count),  cmocka_unit_test(refuses_lines_it_cannot_make)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

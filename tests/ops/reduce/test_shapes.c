@@ -7,9 +7,9 @@
 
 enum { LANES = 2048, TILE = 16 * LANES, MOST = 1 << 19 };
 
-static float numbers[MOST + 8];
-static double wide[MOST + 8];
-static uint16_t halves[MOST + 8];
+static float numbers[MOST + 64];
+static double wide[MOST + 64];
+static uint16_t halves[MOST + 64];
 
 /* One tile, then the tiles' sums: at most two levels here. */
 #define TELL(type)                                                                          \
@@ -92,13 +92,14 @@ static const shape shapes[] = {
     {1, 500, 33, 0},   {1, 513, 600, 1}, {1, 1000, 3, 0},  {1, 1025, 12, 3}, {1, 2047, 20, 0},
     {1, 2048, 130, 0}, {1, 2049, 21, 0}, {1, 3000, 50, 1}, {1, 4097, 37, 0}, {1, 9001, 5, 0},
     {1, 20000, 20, 0}, {1, 32768, 3, 0}, {1, 32769, 7, 0}, {2, 66000, 2, 1}, {1, 100000, 3, 0},
+    {3, 64, 64, 0},    {1, 5000, 9, 0},  {1, 33333, 2, 0}, {70, 1, 6, 0},    {1, 4001, 100, 28},
     {0, 5, 3, 0},      {3, 0, 4, 0},     {3, 5, 0, 0},
 };
 
 static void sums_every_shape(void **state) {
   (void)state;
   uint32_t x = 1;
-  for (int64_t i = 0; i < MOST + 8; ++i) {
+  for (int64_t i = 0; i < MOST + 64; ++i) {
     x = x * 1664525u + 1013904223u;
     halves[i] = rung_f64_to_half(ldexp((int32_t)x, -31 + (int)(x >> 5 & 7)), false);
     numbers[i] = rung_f16_to_f32(halves[i]);
@@ -110,11 +111,46 @@ static void sums_every_shape(void **state) {
       rung_context *context = open_with(isas[i], thread_counts[t]);
       for (size_t k = 0; context != NULL && k < sizeof shapes / sizeof *shapes; ++k) {
         if (INSTRUMENTED && (k + (size_t)t) % 3 != 0) continue;
-        check(context, "threads", &shapes[k], (int)(k % 5), isas[i]);
-        if (t == 0) check(context, "lanes", &shapes[k], (int)(k % 3), isas[i]);
+        check(context, "threads", &shapes[k], (int)(k % 19), isas[i]);
+        if (t == 0) check(context, "lanes", &shapes[k], (int)(k % 7), isas[i]);
       }
       rung_close(context);
     }
+}
+
+/* What has no order, against the textbook's rung: of every width, from anywhere. */
+static void check_free(rung_context *context, rung_reduction what, DLDataType type, const shape *s,
+                       int start) {
+  static uint64_t found[MOST], expected[MOST];
+  const int64_t row = s->inner + s->gap, line = s->inner == 1 ? s->n + s->gap : s->n * row;
+  const int64_t results = s->outer * s->inner, bytes = what == RUNG_SUM ? 8 : type.bits / 8;
+  int64_t step[3] = {line, s->inner == 1 ? 1 : row, 1}, shape[3] = {s->outer, s->n, s->inner};
+  int64_t kept[2] = {s->outer, s->inner};
+  if (s->n == 0 && what != RUNG_SUM) return;
+  DLTensor in = tensor((char *)wide + start * type.bits / 8, type, 3, shape, step);
+  DLTensor one = tensor(expected, result_type(what, type), 2, kept, NULL);
+  DLTensor two = tensor(found, result_type(what, type), 2, kept, NULL);
+  rung_call serial = {.rung = "serial"}, threads = {.rung = "threads"};
+  assert_int_equal(rung_reduce(context, what, &in, 1, &one, &serial), RUNG_OK);
+  assert_int_equal(rung_reduce(context, what, &in, 1, &two, &threads), RUNG_OK);
+  if (memcmp(found, expected, (size_t)(results * bytes)) != 0)
+    fail_msg("%d of type %d, %d bits, (%ld, %ld, %ld) gap %ld start %d", (int)what, type.code,
+             type.bits, (long)s->outer, (long)s->n, (long)s->inner, (long)s->gap, start);
+}
+
+static void finds_the_same_of_every_shape(void **state) {
+  (void)state;
+  const DLDataType types[] = {u8, i8, u16, i16, u32, i32, i64};
+  uint32_t x = 7, *bits = (uint32_t *)(void *)wide;
+  for (int64_t i = 0; i < 2 * (MOST + 64); ++i) bits[i] = x = x * 1664525u + 1013904223u;
+  for (int i = first_isa(); i < ISAS; ++i) {
+    rung_context *context = open_with(isas[i], 2);
+    for (size_t k = 0; context != NULL && k < sizeof shapes / sizeof *shapes; ++k)
+      for (size_t t = 0; t < sizeof types / sizeof *types; ++t)
+        check_free(context, (rung_reduction)((k + t + (size_t)i) % 3), types[t], &shapes[k],
+                   (int)((k + 5 * t) % 31));
+    rung_close(context);
+  }
 }
 
 /* -0 is the sum of nothing but -0: what a vector is filled up with may not show. */
@@ -137,6 +173,7 @@ static void keeps_the_sign_of_zeros(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums_every_shape),
+      cmocka_unit_test(finds_the_same_of_every_shape),
       cmocka_unit_test(keeps_the_sign_of_zeros),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

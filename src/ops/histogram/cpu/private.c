@@ -12,7 +12,7 @@ rung_status RUNG_ENTRY(histogram_private)(const rung_task *task) {
   const histogram_tables tables = {
       .problem = problem,
       .given = histogram_given_of(task, scratch),
-      .shape = histogram_private_of(problem),
+      .shape = histogram_private_of(problem, 1),
       .counts = (uint32_t *)(scratch + histogram_guide_bytes(problem)),
   };
   for (int64_t i = 0; i < problem->rows; ++i) {

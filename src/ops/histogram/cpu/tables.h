@@ -43,7 +43,7 @@ static inline uint64_t *histogram_at(const histogram_problem *problem, const his
 }
 
 static inline void histogram_clear_tables(const histogram_tables *t) {
-  memset(t->counts, 0, (size_t)(t->shape.copies * t->shape.pitch) * sizeof(uint32_t));
+  memset(t->counts, 0, (size_t)histogram_counters(&t->shape) * sizeof(uint32_t));
 }
 
 /* Two words at a time, whose bytes go to the same tables in turn. */
@@ -60,6 +60,49 @@ static inline void histogram_count_bytes(const histogram_tables *t, const uint8_
     for (int b = 0; b < BYTES; ++b, two >>= 8) counts[b][(uint8_t)two] += 1;
   }
   for (; i < n; ++i) counts[0][x[i]] += 1;
+}
+
+/* Neighbours by pairs. A word like the one before is counted as one more of those, and by value
+ * when there is another: where all elements are equal, increments of one counter would wait for
+ * each other. */
+static inline void histogram_count_pairs(const histogram_tables *t, const uint8_t *x, int64_t n) {
+  enum { BYTES = sizeof(uint64_t) };
+  uint32_t(*const counts)[HISTOGRAM_BYTE_PITCH] = (uint32_t(*)[HISTOGRAM_BYTE_PITCH])t->counts;
+  uint32_t *const pairs = t->counts + t->shape.copies * t->shape.pitch;
+  uint64_t last = 0, word;
+  uint32_t more = 0;
+  int64_t i = 0;
+  for (; i + BYTES <= n; i += BYTES) {
+    memcpy(&word, x + i, sizeof word);
+    if (word == last) {
+      ++more;
+      continue;
+    }
+    for (int b = 0; b < BYTES && more > 0; ++b) counts[b][(uint8_t)(last >> 8 * b)] += more;
+    more = 0;
+    last = word;
+    pairs[(uint16_t)word] += 1;
+    pairs[(uint16_t)(word >> 16)] += 1;
+    pairs[(uint16_t)(word >> 32)] += 1;
+    pairs[word >> 48] += 1;
+  }
+  for (int b = 0; b < BYTES; ++b) counts[b][(uint8_t)(last >> 8 * b)] += more;
+  for (; i < n; ++i) counts[0][x[i]] += 1;
+}
+
+/* The counts of pairs to those of values, before the tables are added up. */
+static inline void histogram_part_pairs(const histogram_tables *t) {
+  enum { VALUES = 256 };
+  const uint32_t *row = t->counts + t->shape.copies * t->shape.pitch;
+  uint32_t *const first = t->counts, *const second = first + t->shape.pitch;
+  for (int value = 0; value < VALUES && t->shape.pairs > 0; ++value, row += VALUES) {
+    uint32_t sum = 0;
+    for (int other = 0; other < VALUES; ++other) {
+      sum += row[other];
+      first[other] += row[other];
+    }
+    second[value] += sum;
+  }
 }
 
 /* Strips from the one that is counted to the one that is asked for meanwhile. */
@@ -97,7 +140,8 @@ static inline void histogram_count(const histogram_tables *t, const void *row, i
   const histogram_problem *p = t->problem;
   const int bytes = (int)rung_dtype_bytes(p->dtype);
   if (histogram_by_value(p)) {
-    if (n > 0) histogram_count_bytes(t, (const uint8_t *)row + at, n);
+    const uint8_t *from = (const uint8_t *)row + at;
+    if (n > 0) (t->shape.pairs > 0 ? histogram_count_pairs : histogram_count_bytes)(t, from, n);
     return;
   }
   histogram_slots *const slots_of = RUNG_ENTRY(histogram_slots_of)(p->dtype);
@@ -147,6 +191,7 @@ static inline void histogram_do_row(const histogram_tables *t, const void *data,
     const int64_t left = p->columns - at;
     histogram_clear_tables(t);
     histogram_count(t, data, at, left < p->flush ? left : p->flush);
+    histogram_part_pairs(t);
     histogram_add_up(t, row, 0, t->shape.width);
   }
 }

@@ -48,6 +48,7 @@ static void do_rows(void *arg, int64_t chunk, int thread) {
 
 /* Adds a thread's tables to the row while others may do so too, and clears them. */
 static void flush(const job *job, const histogram_tables *tables) {
+  histogram_part_pairs(tables);
   for (int entry = 0; entry < tables->shape.width; ++entry) {
     const uint64_t sum = histogram_sum_of(tables, entry);
     uint64_t *at = NULL;
@@ -78,6 +79,13 @@ static void do_chunk(void *arg, int64_t chunk, int thread) {
   job->counted[thread] += n;
 }
 
+static void part_pairs(void *arg, int64_t t, int thread) {
+  const job *job = (const struct job *)arg;
+  const histogram_tables tables = tables_of(job, t);
+  (void)thread;
+  if (job->counted[t] > 0) histogram_part_pairs(&tables);
+}
+
 static void add_entries(void *arg, int64_t chunk, int thread) {
   const job *job = (const struct job *)arg;
   const int first = (int)chunk * ENTRIES, left = job->tables.shape.width - first;
@@ -98,24 +106,23 @@ static void do_long_row(job *job, int64_t i) {
   for (int64_t t = 0; t < job->threads; ++t) job->counted[t] = -1;
   histogram_clear_row(job->problem, &job->row);
   rung_parallel((int)job->threads, chunks, do_chunk, job);
+  if (job->tables.shape.pairs > 0) rung_parallel((int)job->threads, job->threads, part_pairs, job);
   rung_parallel((int)job->threads, parts, add_entries, job);
 }
 
 rung_status RUNG_ENTRY(histogram_threads)(const rung_task *task) {
   const histogram_problem *problem = (const histogram_problem *)task->problem;
-  job job = {.task = task,
-             .problem = problem,
-             .threads = histogram_threads(problem, task->device),
-             .each = (int64_t)(histogram_private_bytes(problem) / sizeof(uint32_t))};
+  job job = {.task = task, .problem = problem, .threads = histogram_threads(problem, task->device)};
   char *scratch = (char *)task->scratch;
   job.counted = (int64_t *)scratch;
   scratch += histogram_counted_bytes(problem, task->device);
   job.tables = (histogram_tables){
       .problem = problem,
       .given = histogram_given_of(task, scratch),
-      .shape = histogram_private_of(problem),
+      .shape = histogram_private_of(problem, job.threads),
       .counts = (uint32_t *)(scratch + histogram_guide_bytes(problem)),
   };
+  job.each = histogram_counters(&job.tables.shape);
   const bool shared_out = problem->rows >= 4 * job.threads || problem->columns < HISTOGRAM_CHUNK;
   if (!shared_out || problem->flush < problem->columns) {
     for (int64_t i = 0; i < problem->rows; ++i) do_long_row(&job, i);

@@ -10,12 +10,12 @@
  *                                             reduce_room() bytes of its own
  *
  * For the files under cpu/, which are compiled once per instruction set. A partial result of sums
- * of floats is the contract's sum (core/sum.h); sum.h has it of one line. */
+ * of floats is the contract's sum (core/sum.h); line.h has it of one line. */
 #ifndef RUNG_REDUCE_CPU_FOLD_H
 #define RUNG_REDUCE_CPU_FOLD_H
 
+#include "ops/reduce/cpu/line.h"
 #include "ops/reduce/cpu/room.h"
-#include "ops/reduce/cpu/sum.h"
 #include "ops/reduce/cpu/tree.h"
 #include "ops/reduce/finish.h"
 
@@ -33,12 +33,12 @@ typedef union reduce_partials {
 #define SUM_FOLD reduce_fold_lanes_f32
 #define SUM_CONVERT rung_f16_to_f32
 #define SUM_NAME(name) name##_f16
-#include "ops/reduce/cpu/sum_of.h"
+#include "ops/reduce/cpu/line_of.h"
 #undef SUM_CONVERT
 #undef SUM_NAME
 #define SUM_CONVERT rung_bf16_to_f32
 #define SUM_NAME(name) name##_bf16
-#include "ops/reduce/cpu/sum_of.h"
+#include "ops/reduce/cpu/line_of.h"
 #undef SUM_ELEMENT
 #undef SUM_NUMBER
 #undef SUM_FOLD
@@ -70,15 +70,11 @@ static inline uint32_t reduce_sum_bytes(const uint8_t *tile, int count, const ru
   return sum;
 }
 
-/* The least key of at least one byte, sought among bytes in the order of unsigned ones. */
-static inline int32_t reduce_least_byte(const int8_t *tile, int count, const rung_key_code *key) {
-  const uint8_t mask = (uint8_t)(key->mask ^ INT8_MIN);
-  uint8_t least = UINT8_MAX;
-  for (int k = 0; k < count; ++k) {
-    const uint8_t x = (uint8_t)((uint8_t)tile[k] ^ mask);
-    least = x < least ? x : least;
-  }
-  return (int8_t)(least ^ INT8_MIN);
+/* rung_key_16() of 16 bits, in 16 bits. */
+static inline int16_t reduce_key_16(int16_t bits, const rung_key_code *key) {
+  const int16_t order = key->order, nan = (int16_t) - ((bits & order) > key->most);
+  const int16_t ordered = (int16_t)(bits ^ (bits < 0 ? order : 0));
+  return (int16_t)(((ordered ^ (int16_t)key->mask) & ~nan) | (nan & INT16_MIN));
 }
 
 /* ---- sums of floats ----------------------------------------------------------------------------
@@ -153,11 +149,15 @@ enum { REDUCE_FEW = 32 };
 #define REDUCE_WIDTH LANES_F64
 #define REDUCE_COMBINE_ALL TREE_PLUS
 #define REDUCE_FOLD_ALL TREE_FOLD_64
+#define REDUCE_NONE 0
 #define REDUCE_LOAD(x, key) ((x) ^ (uint32_t)(key)->mask)
 #define REDUCE_NAME(name) name##_8
 #define REDUCE_IN uint8_t
+#define REDUCE_RUNNING uint16_t /* four numbers fit */
+#define REDUCE_LOAD_NARROW(x, key) ((uint8_t)((x) ^ (uint8_t)(key)->mask))
 #define REDUCE_TILE(tile, count, key) reduce_sum_bytes(tile, count, key)
 #include "ops/reduce/cpu/fold_of.h"
+#undef REDUCE_RUNNING
 #define REDUCE_RUNNING uint32_t /* a tile of 2^15 numbers fits */
 #define REDUCE_NAME(name) name##_16
 #define REDUCE_IN uint16_t
@@ -180,6 +180,7 @@ enum { REDUCE_FEW = 32 };
 #undef REDUCE_VECTOR
 #undef REDUCE_WIDTH
 #undef REDUCE_RUNNING
+#undef REDUCE_NONE
 #undef REDUCE_LOAD
 
 /* ---- the least key -----------------------------------------------------------------------------
@@ -191,20 +192,32 @@ enum { REDUCE_FEW = 32 };
 #define REDUCE_VECTOR reduce_all_i32
 #define REDUCE_WIDTH LANES_F32
 #define REDUCE_FOLD_ALL TREE_FOLD_32
-#define REDUCE_RUNNING int32_t
 #define REDUCE_IDENTITY INT32_MAX
 #define REDUCE_LOAD(x, key) ((x) ^ (int32_t)(key)->mask)
+#define REDUCE_LOAD_NARROW(x, key) ((int8_t)((x) ^ (int8_t)(key)->mask))
+#define REDUCE_RUNNING int8_t
+#define REDUCE_NONE INT8_MAX
 #define REDUCE_NAME(name) name##_least_8
 #define REDUCE_IN int8_t
-#define REDUCE_TILE(tile, count, key) reduce_least_byte(tile, count, key)
-#include "ops/reduce/cpu/fold_of.h"
-#define REDUCE_NAME(name) name##_least_32
-#define REDUCE_IN int32_t
 #include "ops/reduce/cpu/fold_of.h"
 #undef REDUCE_LOAD
+#undef REDUCE_RUNNING
+#undef REDUCE_NONE
 #define REDUCE_LOAD(x, key) rung_key_16(x, key)
+#define REDUCE_LOAD_NARROW(x, key) reduce_key_16(x, key)
+#define REDUCE_RUNNING int16_t
+#define REDUCE_NONE INT16_MAX
 #define REDUCE_NAME(name) name##_least_16
 #define REDUCE_IN int16_t
+#include "ops/reduce/cpu/fold_of.h"
+#undef REDUCE_LOAD
+#undef REDUCE_RUNNING
+#undef REDUCE_NONE
+#define REDUCE_RUNNING int32_t
+#define REDUCE_NONE INT32_MAX
+#define REDUCE_LOAD(x, key) ((x) ^ (int32_t)(key)->mask)
+#define REDUCE_NAME(name) name##_least_32
+#define REDUCE_IN int32_t
 #include "ops/reduce/cpu/fold_of.h"
 #undef REDUCE_LOAD
 #define REDUCE_LOAD(x, key) rung_key_f32(x, (int32_t)(key)->mask)
@@ -216,6 +229,7 @@ enum { REDUCE_FEW = 32 };
 #undef REDUCE_WIDTH
 #undef REDUCE_FOLD_ALL
 #undef REDUCE_RUNNING
+#undef REDUCE_NONE
 #undef REDUCE_IDENTITY
 #undef REDUCE_LOAD
 #define REDUCE_PARTIAL int64_t
@@ -223,6 +237,7 @@ enum { REDUCE_FEW = 32 };
 #define REDUCE_WIDTH LANES_F64
 #define REDUCE_FOLD_ALL TREE_FOLD_64
 #define REDUCE_RUNNING int64_t
+#define REDUCE_NONE INT64_MAX
 #define REDUCE_IDENTITY INT64_MAX
 #define REDUCE_LOAD(x, key) ((x) ^ (key)->mask)
 #define REDUCE_NAME(name) name##_least_64
@@ -235,6 +250,7 @@ enum { REDUCE_FEW = 32 };
 #include "ops/reduce/cpu/fold_of.h"
 #undef REDUCE_PARTIAL
 #undef REDUCE_RUNNING
+#undef REDUCE_NONE
 #undef REDUCE_IDENTITY
 #undef REDUCE_LOAD
 #undef REDUCE_VECTOR

@@ -75,7 +75,8 @@ static void REDUCE_NAME(reduce_rows_of_tile)(const REDUCE_IN *in, int64_t step, 
   const int rest = count - (rows - 1) * RUNG_SUM_LANES;
   int lanes = 1;
   while (lanes < count && lanes < RUNG_SUM_LANES) lanes *= 2;
-  const int apart = lanes > 8 ? lanes / 8 : 1, left = reduce_left(count), eighths = apart / left;
+  const int apart = lanes > 8 ? lanes / 8 : 1, left = reduce_left(count, width, sizeof *room),
+            eighths = apart / left;
   const int64_t piece = reduce_piece(count, width, sizeof *room);
   const REDUCE_NAME(reduce_tile)
       tile = {in, step, apart, rows, rest / apart, rest % apart, piece, room};
@@ -149,15 +150,19 @@ static void REDUCE_NAME(reduce_lines_any)(const void *in, int64_t step, int coun
 
 #else
 
-/* Of integers, in any order: the compiler's to make vectors of, unless an operator has a way of its
- * own to take a tile. */
+/* Of integers, in any order: the compiler's to make vectors of, of REDUCE_RUNNING numbers, unless
+ * an operator has a way of its own to take a tile. */
+#ifndef REDUCE_LOAD_NARROW
+#define REDUCE_LOAD_NARROW REDUCE_LOAD
+#endif
 #ifndef REDUCE_TILE
-static inline REDUCE_RUNNING REDUCE_NAME(reduce_tile)(const REDUCE_IN *tile, int count,
+LANES_OUTLINE REDUCE_RUNNING REDUCE_NAME(reduce_tile)(const REDUCE_IN *tile, int count,
                                                       const rung_key_code *code) {
   const rung_key_code key = *code;
-  REDUCE_RUNNING all = REDUCE_IDENTITY;
+  REDUCE_RUNNING all = REDUCE_NONE;
+  (void)key;
   for (int k = 0; k < count; ++k) {
-    const REDUCE_RUNNING x = REDUCE_LOAD(tile[k], &key);
+    const REDUCE_RUNNING x = REDUCE_LOAD_NARROW(tile[k], &key);
     all = REDUCE_COMBINE(all, x);
   }
   return all;
@@ -225,39 +230,39 @@ static void REDUCE_NAME(reduce_lines)(const void *in, int64_t step, int count, i
   }
   for (int l = 0; l < count; ++l) {
     REDUCE_PARTIAL all = REDUCE_IDENTITY;
-    for (int64_t first = 0; first < n; first += RUNG_SUM_TILE) {
+    for (int64_t first = 0, now; first < n; first += now) {
+      /* Of a long line the first piece ends where vectors of memory begin. */
       const REDUCE_IN *tile = (const REDUCE_IN *)in + l * step + first;
-      const int64_t left = n - first;
-      const int now = left < RUNG_SUM_TILE ? (int)left : RUNG_SUM_TILE;
-      const REDUCE_PARTIAL piece = REDUCE_TILE(tile, now, &key);
+      const int head = LANES_HEAD(tile);
+      const int left = n - first < RUNG_SUM_TILE ? (int)(n - first) : RUNG_SUM_TILE;
+      now = head > 0 && left * (int)sizeof *tile >= REDUCE_LONG ? head : left;
+      const REDUCE_PARTIAL piece = REDUCE_TILE(tile, (int)now, &key);
       all = REDUCE_COMBINE(all, piece);
     }
     ((REDUCE_PARTIAL *)partials)[l] = all;
   }
 }
 
-static void REDUCE_NAME(reduce_across)(const void *in, int64_t step, int64_t n, int width,
-                                       const rung_key_code *code, void *room, void *partials) {
+/* Four rows for each time that what is found so far is loaded and stored. */
+LANES_OUTLINE void REDUCE_NAME(reduce_free_rows)(const REDUCE_IN *restrict in, int64_t step,
+                                                 int64_t n, int width, const rung_key_code *code,
+                                                 REDUCE_PARTIAL *restrict all) {
   const rung_key_code key = *code;
-  REDUCE_PARTIAL *all = (REDUCE_PARTIAL *)partials;
   (void)key;
-  (void)room;
   for (int w = 0; w < width; ++w) all[w] = REDUCE_IDENTITY;
   int64_t k = 0;
-  /* Four rows for each time that what is found so far is loaded and stored. */
   for (; k + 4 <= n; k += 4) {
-    const REDUCE_IN *a = (const REDUCE_IN *)in + k * step, *b = a + step, *c = b + step,
-                    *d = c + step;
+    const REDUCE_IN *a = in + k * step, *b = a + step, *c = b + step, *d = c + step;
     for (int w = 0; w < width; ++w) {
-      const REDUCE_PARTIAL p = REDUCE_LOAD(a[w], &key), q = REDUCE_LOAD(b[w], &key);
-      const REDUCE_PARTIAL r = REDUCE_LOAD(c[w], &key), s = REDUCE_LOAD(d[w], &key);
-      const REDUCE_PARTIAL one = REDUCE_COMBINE(p, q), two = REDUCE_COMBINE(r, s);
-      const REDUCE_PARTIAL four = REDUCE_COMBINE(one, two);
+      const REDUCE_RUNNING p = REDUCE_LOAD_NARROW(a[w], &key), q = REDUCE_LOAD_NARROW(b[w], &key);
+      const REDUCE_RUNNING r = REDUCE_LOAD_NARROW(c[w], &key), s = REDUCE_LOAD_NARROW(d[w], &key);
+      const REDUCE_RUNNING one = REDUCE_COMBINE(p, q), two = REDUCE_COMBINE(r, s);
+      const REDUCE_RUNNING four = REDUCE_COMBINE(one, two);
       all[w] = REDUCE_COMBINE(all[w], four);
     }
   }
   for (; k < n; ++k) {
-    const REDUCE_IN *row = (const REDUCE_IN *)in + k * step;
+    const REDUCE_IN *row = in + k * step;
     for (int w = 0; w < width; ++w) {
       const REDUCE_PARTIAL x = REDUCE_LOAD(row[w], &key);
       all[w] = REDUCE_COMBINE(all[w], x);
@@ -265,7 +270,30 @@ static void REDUCE_NAME(reduce_across)(const void *in, int64_t step, int64_t n, 
   }
 }
 
+/* Rows that follow each other without gaps are as good as fewer and longer ones, whose ends are
+ * folded by halves. */
+static void REDUCE_NAME(reduce_across)(const void *in, int64_t step, int64_t n, int width,
+                                       const rung_key_code *key, void *room, void *partials) {
+  enum { MOST = REDUCE_PIECE / sizeof(REDUCE_PARTIAL) };
+  const REDUCE_IN *rows = (const REDUCE_IN *)in;
+  REDUCE_PARTIAL *all = (REDUCE_PARTIAL *)partials, some[MOST];
+  (void)room;
+  for (int64_t left = n, now; left > 0; left -= now, rows += now * step) {
+    int m = 1;
+    while (step == width && 2 * m * width <= MOST && 8 * m < left) m *= 2;
+    now = left / m * m;
+    REDUCE_PARTIAL *const to = left == n && m == 1 ? all : some;
+    REDUCE_NAME(reduce_free_rows)(rows, m * step, left / m, m * width, key, to);
+    for (int half = m / 2 * width; half >= width; half /= 2)
+      for (int w = 0; w < half; ++w) some[w] = REDUCE_COMBINE(some[w], some[w + half]);
+    for (int w = 0; w < width && to == some; ++w)
+      all[w] = left == n ? some[w] : REDUCE_COMBINE(all[w], some[w]);
+  }
+  for (int w = 0; w < width && n == 0; ++w) all[w] = REDUCE_IDENTITY;
+}
+
 #undef REDUCE_TILE
+#undef REDUCE_LOAD_NARROW
 #endif
 
 #undef REDUCE_NAME

@@ -10,6 +10,7 @@ enum {
   /* Bytes of partial results of lines side by side. Of a row less is read than memory gives in one
    * go; more, and what sums of floats keep leaves a second-level cache. */
   REDUCE_PIECE = 16384,
+  REDUCE_LONG = 4096,  /* bytes of a line that is worth its vectors' lying as memory's lines do */
   REDUCE_NARROW = 512, /* and the fewest, where there are threads without work */
   /* Elements a chunk: long enough to be worth dealing out, short enough to balance. */
   REDUCE_CHUNK = 4 * RUNG_SUM_TILE
@@ -51,17 +52,20 @@ static inline int64_t reduce_chunks(const reduce_units *units) {
   return (units->all + units->chunk - 1) / units->chunk;
 }
 
-/* What sums of floats side by side keep of `count` rows, at most a tile: the lanes that six
- * halvings leave, and a piece of each of sixteen rows more. */
-static inline int reduce_left(int64_t count) {
+/* What sums of floats side by side keep of `count` rows of `width` lines, at most a tile, `bytes` a
+ * number: the lanes that six halvings leave, or as few as three where those are a small piece; and
+ * a piece of each of sixteen rows more. */
+static inline int reduce_left(int64_t count, int64_t width, int64_t bytes) {
   int left = 1;
   while (64 * left < count && 64 * left < RUNG_SUM_LANES) left *= 2;
+  while (8 * left < count && 8 * left < RUNG_SUM_LANES && 2 * left * width * bytes <= REDUCE_PIECE)
+    left *= 2;
   return left;
 }
 
 /* Numbers of a piece, whole cache lines. */
 static inline int64_t reduce_piece(int64_t count, int64_t width, int64_t bytes) {
-  const int64_t all = reduce_left(count) * width, most = REDUCE_PIECE / bytes;
+  const int64_t all = reduce_left(count, width, bytes) * width, most = REDUCE_PIECE / bytes;
   return all < most ? (all + 15) / 16 * 16 : most;
 }
 
@@ -70,7 +74,8 @@ static inline int64_t reduce_room(const reduce_problem *problem, const reduce_un
   const reduce_operator op = reduce_operator_of(problem);
   if (problem->form != REDUCE_ACROSS || !reduce_is_ordered(op)) return 0;
   const int64_t bytes = (int64_t)rung_dtype_bytes(reduce_partial_of(op));
-  const int64_t left = reduce_left(problem->columns), width = (units->strip + 15) / 16 * 16;
+  const int64_t width = (units->strip + 15) / 16 * 16;
+  const int64_t left = reduce_left(problem->columns, units->strip, bytes);
   return (16 * reduce_piece(problem->columns, units->strip, bytes) + left * width) * bytes;
 }
 

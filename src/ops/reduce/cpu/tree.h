@@ -15,18 +15,7 @@
 #ifndef RUNG_REDUCE_CPU_TREE_H
 #define RUNG_REDUCE_CPU_TREE_H
 
-#include <stdbool.h>
-
-#include "backend/cpu/lanes.h"
-#include "core/sum.h"
-
-/* Before a loop of at most eight rounds. A compiler that does not optimise says that it will not.
- */
-#ifdef __OPTIMIZE__
-#define TREE_UNROLL _Pragma("GCC unroll 8")
-#else
-#define TREE_UNROLL
-#endif
+#include "ops/reduce/cpu/line.h"
 
 /* Eight slots by halves, of which the first `live` are there: what is missing is left out. */
 #define TREE_SLOTS(slot, live)                           \

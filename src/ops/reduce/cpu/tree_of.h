@@ -1,35 +1,36 @@
 /* The functions of tree.h for one type: included by tree.h alone, once for each. */
 
-/* `to` may be the first row. */
+LANES_INLINE TREE_NAME(lanes)
+    TREE_NAME(reduce_rows_at)(const TREE_NUMBER *const *row, int live, int w) {
+  TREE_NAME(lanes) slot[8];
+  SUM_UNROLL
+  for (int i = 0; i < live; i++) slot[i] = TREE_NAME(lanes_load)(row[i] + w);
+  TREE_SLOTS(slot, live);
+  return slot[0];
+}
+
+/* `to` may be the first row. Vectors lie to memory as in line_of.h. */
 LANES_INLINE void TREE_NAME(reduce_rows_of)(const TREE_NUMBER *const *rows, int live, int n,
                                             TREE_NUMBER *to) {
-  enum { LINE = 64 / sizeof(TREE_NUMBER) };
   const TREE_NUMBER *row[8]; /* no store to `to` can change these */
-  TREE_NAME(lanes) slot[8];
-  int w = 0;
-  TREE_UNROLL
+  const int last = n - TREE_WIDTH;
+  SUM_UNROLL
   for (int i = 0; i < live; i++) row[i] = rows[i];
-  for (; w + LINE <= n; w += LINE) {
-#pragma GCC unroll 4
-    for (int v = w; v < w + LINE; v += TREE_WIDTH) {
-      TREE_UNROLL
-      for (int i = 0; i < live; i++) slot[i] = TREE_NAME(lanes_load)(row[i] + v);
-      TREE_SLOTS(slot, live);
-      TREE_NAME(lanes_store)(to + v, slot[0]);
-    }
-  }
-  for (; w + TREE_WIDTH <= n; w += TREE_WIDTH) {
-    TREE_UNROLL
-    for (int i = 0; i < live; i++) slot[i] = TREE_NAME(lanes_load)(row[i] + w);
+  if (last < 0) {
+    TREE_NAME(lanes) slot[8];
+    SUM_UNROLL
+    for (int i = 0; i < live; i++) slot[i] = TREE_NAME(reduce_load_part)(row[i], n);
     TREE_SLOTS(slot, live);
-    TREE_NAME(lanes_store)(to + w, slot[0]);
+    for (int l = 0; l < TREE_WIDTH - 1; l++)
+      if (l < n) to[l] = slot[0][l];
+    return;
   }
-  if (w == n) return;
-  TREE_UNROLL
-  for (int i = 0; i < live; i++) slot[i] = TREE_NAME(reduce_load_part)(row[i] + w, n - w);
-  TREE_SLOTS(slot, live);
-  for (int l = 0; l < TREE_WIDTH - 1; l++)
-    if (w + l < n) to[w + l] = slot[0][l];
+  const TREE_NAME(lanes) begins = TREE_NAME(reduce_rows_at)(row, live, 0);
+  const TREE_NAME(lanes) ends = TREE_NAME(reduce_rows_at)(row, live, last);
+  for (int w = LANES_HEAD(row[0]); w <= last; w += TREE_WIDTH)
+    TREE_NAME(lanes_store)(to + w, TREE_NAME(reduce_rows_at)(row, live, w));
+  TREE_NAME(lanes_store)(to, begins);
+  TREE_NAME(lanes_store)(to + last, ends);
 }
 
 LANES_OUTLINE void TREE_NAME(reduce_rows)(const TREE_NUMBER *const *rows, int live, int n,
@@ -48,53 +49,6 @@ LANES_OUTLINE void TREE_NAME(reduce_rows)(const TREE_NUMBER *const *rows, int li
     TREE_CASE(7)
     default:
       TREE_NAME(reduce_rows_of)(rows, 8, n, to);
-  }
-#undef TREE_CASE
-}
-
-/* Adds `rows` of n numbers, `row` from each to the next, to what is there, or makes it. */
-LANES_INLINE void TREE_NAME(reduce_chain_of)(const TREE_NUMBER *from, int64_t row, int rows,
-                                             bool more, int n, TREE_NUMBER *to) {
-  TREE_NAME(lanes) sum;
-  int w = 0;
-  for (; w + TREE_WIDTH <= n; w += TREE_WIDTH) {
-    sum = TREE_NAME(lanes_load)(from + w);
-    if (more) sum = TREE_NAME(lanes_load)(to + w) + sum;
-    TREE_UNROLL
-    for (int k = 1; k < rows; k++) sum += TREE_NAME(lanes_load)(from + k * row + w);
-    TREE_NAME(lanes_store)(to + w, sum);
-  }
-  for (; w < n; w++) {
-    TREE_NUMBER one = from[w];
-    if (more) one = to[w] + one;
-    TREE_UNROLL
-    for (int k = 1; k < rows; k++) one += from[k * row + w];
-    to[w] = one;
-  }
-}
-
-/* Up to eight at a time: a few rows read side by side come faster than one after the other. */
-static void TREE_NAME(reduce_chain)(const TREE_NUMBER *from, int64_t row, int rows, int n,
-                                    TREE_NUMBER *to) {
-#define TREE_CASE(rows)                                        \
-  case rows:                                                   \
-    TREE_NAME(reduce_chain_of)(from, row, rows, false, n, to); \
-    break;                                                     \
-  case -(rows):                                                \
-    TREE_NAME(reduce_chain_of)(from, row, rows, true, n, to);  \
-    break;
-  for (int r = 0, now; r < rows; r += now, from += now * row) {
-    now = rows > 8 && r == 0 ? (rows + 1) / 2 : rows - r;
-    switch (r == 0 ? now : -now) {
-      TREE_CASE(1)
-      TREE_CASE(2)
-      TREE_CASE(3)
-      TREE_CASE(4)
-      TREE_CASE(5)
-      TREE_CASE(6)
-      TREE_CASE(7)
-      TREE_CASE(8)
-    }
   }
 #undef TREE_CASE
 }
@@ -118,10 +72,10 @@ LANES_INLINE TREE_NAME(lanes)
     TREE_NAME(reduce_few)(const TREE_NUMBER *line, int vectors, int last) {
   const TREE_NAME(lanes) end = TREE_NAME(reduce_load_part)(line + (vectors - 1) * TREE_WIDTH, last);
   TREE_NAME(lanes) slot[8] = {end};
-  TREE_UNROLL
+  SUM_UNROLL
   for (int v = 0; v < 8 && v < vectors; v++)
     slot[v] = v == vectors - 1 ? end : TREE_NAME(lanes_load)(line + v * TREE_WIDTH);
-  TREE_UNROLL
+  SUM_UNROLL
   for (int v = 8; v < vectors; v++)
     slot[v - 8] += v == vectors - 1 ? end : TREE_NAME(lanes_load)(line + v * TREE_WIDTH);
   TREE_SLOTS(slot, vectors < 8 ? vectors : 8);
@@ -136,7 +90,7 @@ LANES_INLINE void TREE_NAME(reduce_eighths)(const TREE_NUMBER *line, int vectors
   for (int v = 0; v < vectors; v++, line += TREE_WIDTH) {
     const int left = more - v * TREE_WIDTH;
     TREE_NAME(lanes) slot[8] = {{0}};
-    TREE_UNROLL
+    SUM_UNROLL
     for (int i = 0; i < live; i++) slot[i] = TREE_NAME(lanes_load)(line + i * apart);
     if (live < 8) {
       slot[live] = TREE_NAME(lanes_all)((TREE_NUMBER)-0.0);

@@ -122,7 +122,8 @@ static inline void NAME(mean_row)(const rung_task *task, int64_t i, const REAL *
   const rung_view *means = &task->arrays[STENCIL_MEANS];
   const int64_t m = ((const stencil_problem *)task->problem)->columns;
   if (means->count == 0) return;
-  ((REAL *)means->data)[i * means->stride[0]] = NAME(reduce_mean)(NAME(reduce_sum)(row, m), m);
+  ((REAL *)means->data)[i * means->stride[0]] =
+      NAME(reduce_mean)(RUNG_ENTRY(NAME(reduce_sum))(row, m), m);
 }
 
 /* The whole grid step by step, as the textbook has it: from one copy of the grid into the other.

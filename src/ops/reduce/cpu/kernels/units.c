@@ -2,6 +2,15 @@
 #include "ops/reduce/cpu/units.h"
 
 #include "ops/reduce/cpu/fold.h"
+#include "ops/reduce/cpu/sum.h"
+
+float RUNG_ENTRY(reduce_sum_f32)(const float *line, int64_t n) {
+  return reduce_sum_f32(line, n);
+}
+
+double RUNG_ENTRY(reduce_sum_f64)(const double *line, int64_t n) {
+  return reduce_sum_f64(line, n);
+}
 
 reduce_job RUNG_ENTRY(reduce_job_of)(const rung_task *task, int64_t threads, int64_t rooms) {
   const reduce_problem *problem = (const reduce_problem *)task->problem;

@@ -1,10 +1,10 @@
-/* The functions of sum.h for one element type: included by sum.h and fold.h alone, once per type.
+/* The functions of line.h for one element type: included by line.h and fold.h alone, once per type.
  * SUM_CONVERT(x): elements are no numbers that can be added, but become floats by it. */
 
 #ifdef SUM_CONVERT
 
 /* The sum of one tile of 1 ... RUNG_SUM_TILE elements: a row is converted, then added. */
-static inline float SUM_NAME(reduce_sum_tile)(const SUM_ELEMENT *tile, int count) {
+LANES_OUTLINE float SUM_NAME(reduce_sum_tile)(const SUM_ELEMENT *tile, int count) {
   float lanes[RUNG_SUM_LANES] __attribute__((aligned(64))), row[RUNG_SUM_LANES];
   for (int l = 0; l < RUNG_SUM_LANES && l < count; ++l) lanes[l] = SUM_CONVERT(tile[l]);
   for (int first = RUNG_SUM_LANES; first < count; first += RUNG_SUM_LANES) {
@@ -17,24 +17,57 @@ static inline float SUM_NAME(reduce_sum_tile)(const SUM_ELEMENT *tile, int count
 
 #else
 
-/* Adds `rows` >= 1 whole rows of lanes, strip by strip: eight vectors of sums at a time, which
- * leaves half of 16 registers to the loads under way. */
-static inline void SUM_NAME(reduce_whole_rows)(const SUM_ELEMENT *tile, int rows,
-                                               SUM_ELEMENT *lanes) {
-  enum { VECTORS = 8, STRIP = VECTORS * SUM_WIDTH };
-  for (int first = 0; first < RUNG_SUM_LANES; first += STRIP) {
-    const SUM_ELEMENT *at = tile + first;
-    SUM_NAME(lanes) sums[VECTORS];
-#pragma GCC unroll 8
-    for (int v = 0; v < VECTORS; ++v) sums[v] = SUM_NAME(lanes_load)(at + v * SUM_WIDTH);
-    for (int row = 1; row < rows; ++row) {
-      at += RUNG_SUM_LANES;
-#pragma GCC unroll 8
-      for (int v = 0; v < VECTORS; ++v) sums[v] += SUM_NAME(lanes_load)(at + v * SUM_WIDTH);
-    }
-#pragma GCC unroll 8
-    for (int v = 0; v < VECTORS; ++v) SUM_NAME(lanes_store)(lanes + first + v * SUM_WIDTH, sums[v]);
+/* A vector of up to eight rows, `row` from each to the next, added to what is there. */
+LANES_INLINE SUM_NAME(lanes) SUM_NAME(reduce_chain_at)(const SUM_ELEMENT *from, int64_t row,
+                                                       int rows, bool more, const SUM_ELEMENT *to) {
+  SUM_NAME(lanes) sum = SUM_NAME(lanes_load)(from);
+  if (more) sum = SUM_NAME(lanes_load)(to) + sum;
+  SUM_UNROLL
+  for (int k = 1; k < rows; k++) sum += SUM_NAME(lanes_load)(from + k * row);
+  return sum;
+}
+
+/* Adds `rows` of at least a vector's n numbers to what is there, or makes it. Vectors lie to memory
+ * as its lines do: those at the ends, which need not, are found before anything is stored, and
+ * stored last. */
+LANES_INLINE void SUM_NAME(reduce_chain_of)(const SUM_ELEMENT *from, int64_t row, int rows,
+                                            bool more, int n, SUM_ELEMENT *to) {
+  const int last = n - SUM_WIDTH;
+  const SUM_NAME(lanes) begins = SUM_NAME(reduce_chain_at)(from, row, rows, more, to);
+  const SUM_NAME(lanes) ends = SUM_NAME(reduce_chain_at)(from + last, row, rows, more, to + last);
+  for (int w = LANES_HEAD(from); w <= last; w += SUM_WIDTH)
+    SUM_NAME(lanes_store)(to + w, SUM_NAME(reduce_chain_at)(from + w, row, rows, more, to + w));
+  SUM_NAME(lanes_store)(to, begins);
+  SUM_NAME(lanes_store)(to + last, ends);
+}
+
+/* Up to eight at a time: a few rows read side by side come faster than one after the other, and a
+ * sum is loaded and stored once for all of them. */
+LANES_OUTLINE __attribute__((unused)) void SUM_NAME(reduce_chain)(const SUM_ELEMENT *from,
+                                                                  int64_t row, int rows, int n,
+                                                                  SUM_ELEMENT *to) {
+#define SUM_CASE(rows)                                        \
+  case rows:                                                  \
+    SUM_NAME(reduce_chain_of)(from, row, rows, r > 0, n, to); \
+    break;
+  for (int w = 0; w < n && n < SUM_WIDTH; w++) {
+    to[w] = from[w];
+    for (int r = 1; r < rows; r++) to[w] += from[r * row + w];
   }
+  for (int r = 0, now; r < rows && n >= SUM_WIDTH; r += now, from += now * row) {
+    now = rows > 8 && r == 0 ? (rows + 1) / 2 : rows - r;
+    switch (now) {
+      SUM_CASE(1)
+      SUM_CASE(2)
+      SUM_CASE(3)
+      SUM_CASE(4)
+      SUM_CASE(5)
+      SUM_CASE(6)
+      SUM_CASE(7)
+      SUM_CASE(8)
+    }
+  }
+#undef SUM_CASE
 }
 
 /* Folds the first `live` lanes by halves; the others are missing, so additions of them are left
@@ -68,16 +101,17 @@ static inline SUM_ELEMENT SUM_NAME(reduce_fold_all_lanes)(SUM_ELEMENT *lanes) {
   return SUM_NAME(reduce_fold_lanes)(lanes, SUM_WIDTH);
 }
 
-/* The sum of one tile of 1 ... RUNG_SUM_TILE elements. */
-static inline SUM_ELEMENT SUM_NAME(reduce_sum_tile)(const SUM_ELEMENT *tile, int count) {
-  SUM_ELEMENT lanes[RUNG_SUM_LANES] __attribute__((aligned(64)));
+/* The sum of one tile of 1 ... RUNG_SUM_TILE elements. The lanes lie to memory as the tile does. */
+LANES_OUTLINE SUM_ELEMENT SUM_NAME(reduce_sum_tile)(const SUM_ELEMENT *tile, int count) {
+  SUM_ELEMENT room[RUNG_SUM_LANES + SUM_WIDTH] __attribute__((aligned(64)));
+  SUM_ELEMENT *const lanes = room + SUM_WIDTH - LANES_HEAD(tile);
   const int rows = count / RUNG_SUM_LANES, rest = count % RUNG_SUM_LANES;
   const SUM_ELEMENT *last = tile + rows * RUNG_SUM_LANES;
   if (rows == 0) {
     for (int l = 0; l < rest; ++l) lanes[l] = last[l];
     return SUM_NAME(reduce_fold_lanes)(lanes, rest);
   }
-  SUM_NAME(reduce_whole_rows)(tile, rows, lanes);
+  SUM_NAME(reduce_chain)(tile, RUNG_SUM_LANES, rows, RUNG_SUM_LANES, lanes);
   for (int l = 0; l < rest; ++l) lanes[l] += last[l];
   return SUM_NAME(reduce_fold_all_lanes)(lanes);
 }
