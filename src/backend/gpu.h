@@ -70,6 +70,13 @@
  *     are four steps of k, the first in the lowest byte. Lane 4 g + q has of a0 and a1 rows g and
  *     g + 8 of steps 4 q to 4 q + 3, of a2 and a3 these rows 16 steps on; of b0 and b1 column g of
  *     the same steps; t[i]: row g + i / 2 * 8, column 2 q + i % 2.
+ * rung_mma_s8u8(t, a0, a1, a2, a3, b0, b1)
+ *     the same, b's bytes unsigned.
+ * rung_pack_u8(a, b, c, d)
+ *     four integers as bytes of a word, the first in the lowest, saturated to 0 ... 255.
+ * rung_keep(x), rung_keep_global(x), rung_keep_shared(x)
+ *     x, an integer, or an address in global or in shared memory, stays in a register from here on:
+ *     the compiler may not work it out again where it is used.
  * rung_global_timer(), rung_processor()
  *     nanoseconds on the device's clock; the multiprocessor a thread runs on.
  * and the CUDA C names themselves: __global__, __device__, __shared__, threadIdx, __syncthreads,

@@ -88,6 +88,30 @@ static __device__ inline void rung_copy_async_wait() {
   __pipeline_wait_prior(LATER);
 }
 
+/* The compiler takes x as it is from here on: it keeps it in a register. */
+static __device__ inline void rung_keep(int &x) {
+  asm volatile("" : "+r"(x));
+}
+static __device__ inline void rung_keep(unsigned &x) {
+  asm volatile("" : "+r"(x));
+}
+static __device__ inline void rung_keep(int64_t &x) {
+  asm volatile("" : "+l"(x));
+}
+/* An address in global memory, or in shared memory, likewise. */
+template <typename T>
+static __device__ inline void rung_keep_global(T *&x) {
+  size_t at = __cvta_generic_to_global(x);
+  asm volatile("" : "+l"(at));
+  x = static_cast<T *>(__cvta_global_to_generic(at));
+}
+template <typename T>
+static __device__ inline void rung_keep_shared(T *&x) {
+  unsigned at = (unsigned)__cvta_generic_to_shared(x);
+  asm volatile("" : "+r"(at));
+  x = static_cast<T *>(__cvta_shared_to_generic(at));
+}
+
 /* Where the hardware has it: `bytes` of global memory, from `from` on, both multiples of 16, are on
  * their way to the level 2 cache. By one thread. */
 static __device__ inline void rung_fetch_ahead(const void *from, unsigned bytes) {
@@ -192,6 +216,34 @@ static __device__ inline void rung_mma_f64(double (&t)[4], const double (&a)[8],
 }
 
 /* Where the hardware has no products so large, four of 8 by 8 of 16 steps. */
+static __device__ inline void rung_mma_s8u8(int *t, unsigned a0, unsigned a1, unsigned a2,
+                                            unsigned a3, unsigned b0, unsigned b1) {
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+      "%9}, {%0, %1, %2, %3};"
+      : "+r"(t[0]), "+r"(t[1]), "+r"(t[2]), "+r"(t[3])
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+#else
+#define RUNG_MMA_8_(t0, t1, a, b)                                                      \
+  asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};" \
+      : "+r"(t0), "+r"(t1)                                                             \
+      : "r"(a), "r"(b))
+  RUNG_MMA_8_(t[0], t[1], a0, b0);
+  RUNG_MMA_8_(t[0], t[1], a2, b1);
+  RUNG_MMA_8_(t[2], t[3], a1, b0);
+  RUNG_MMA_8_(t[2], t[3], a3, b1);
+#undef RUNG_MMA_8_
+#endif
+}
+
+/* Four integers as bytes, the first in the lowest, saturated to 0 ... 255. */
+static __device__ inline unsigned rung_pack_u8(int a, int b, int c, int d) {
+  unsigned high, all;
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(high) : "r"(d), "r"(c), "r"(0));
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(all) : "r"(b), "r"(a), "r"(high));
+  return all;
+}
+
 static __device__ inline void rung_mma_s8(int *t, unsigned a0, unsigned a1, unsigned a2,
                                           unsigned a3, unsigned b0, unsigned b1) {
 #if __CUDA_ARCH__ >= 800

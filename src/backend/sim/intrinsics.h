@@ -117,8 +117,15 @@ RUNG_SIM_INLINE int __dp4a(int a, int b, int c) {
   for (int i = 0; i < 32; i += 8) sum += (unsigned)((int8_t)(a >> i) * (int8_t)(b >> i));
   return (int)sum;
 }
-RUNG_SIM_INLINE void rung_mma_s8(int *t, unsigned a0, unsigned a1, unsigned a2, unsigned a3,
-                                 unsigned b0, unsigned b1) {
+/* The same, b's bytes unsigned. */
+RUNG_SIM_INLINE int rung_sim_dp4a_u8(int a, unsigned b, int c) {
+  unsigned sum = (unsigned)c;
+  for (int i = 0; i < 32; i += 8) sum += (unsigned)((int8_t)(a >> i) * (int)(b >> i & 255));
+  return (int)sum;
+}
+template <typename Dot>
+RUNG_SIM_INLINE void rung_sim_mma_8(int *t, unsigned a0, unsigned a1, unsigned a2, unsigned a3,
+                                    unsigned b0, unsigned b1, Dot dot) {
   /* Two words a shuffle: a lane's rows, or a column's steps. */
   const uint64_t rows[2] = {(uint64_t)a1 << 32 | a0, (uint64_t)a3 << 32 | a2};
   const uint64_t steps = (uint64_t)b1 << 32 | b0;
@@ -131,8 +138,24 @@ RUNG_SIM_INLINE void rung_mma_s8(int *t, unsigned a0, unsigned a1, unsigned a2, 
     }
     for (int e = 0; e < 4; e++)
       for (int h = 0; h < 2; h++)
-        t[e] = __dp4a((int)(row[h] >> 32 * (e / 2)), (int)(column[e % 2] >> 32 * h), t[e]);
+        t[e] = dot((int)(row[h] >> 32 * (e / 2)), (unsigned)(column[e % 2] >> 32 * h), t[e]);
   }
+}
+RUNG_SIM_INLINE void rung_mma_s8(int *t, unsigned a0, unsigned a1, unsigned a2, unsigned a3,
+                                 unsigned b0, unsigned b1) {
+  rung_sim_mma_8(t, a0, a1, a2, a3, b0, b1,
+                 [](int a, unsigned b, int c) { return __dp4a(a, (int)b, c); });
+}
+RUNG_SIM_INLINE void rung_mma_s8u8(int *t, unsigned a0, unsigned a1, unsigned a2, unsigned a3,
+                                   unsigned b0, unsigned b1) {
+  rung_sim_mma_8(t, a0, a1, a2, a3, b0, b1, rung_sim_dp4a_u8);
+}
+RUNG_SIM_INLINE unsigned rung_pack_u8(int a, int b, int c, int d) {
+  const int from[4] = {a, b, c, d};
+  unsigned all = 0;
+  for (int i = 0; i < 4; i++)
+    all |= (unsigned)(from[i] < 0 ? 0 : from[i] > 255 ? 255 : from[i]) << 8 * i;
+  return all;
 }
 RUNG_SIM_INLINE unsigned __ballot_sync(unsigned mask, int p) {
   return (unsigned)rung_sim_exchange_values(RUNG_SIM_BALLOT, mask, p != 0, 0);
@@ -291,6 +314,12 @@ RUNG_SIM_INLINE void rung_copy_async_commit() {}
 template <int LATER = 0>
 RUNG_SIM_INLINE void rung_copy_async_wait() {}
 RUNG_SIM_INLINE void rung_fetch_ahead(const void *, unsigned) {}
+template <typename T>
+RUNG_SIM_INLINE void rung_keep(T &) {}
+template <typename T>
+RUNG_SIM_INLINE void rung_keep_global(T *&) {}
+template <typename T>
+RUNG_SIM_INLINE void rung_keep_shared(T *&) {}
 
 /* ---- time and place ------------------------------------------------------------------------- */
 

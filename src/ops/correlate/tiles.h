@@ -133,17 +133,35 @@ static inline bool correlate_streams(int rows, int columns, int channels) {
   return rows <= CORRELATE_NARROW || columns > CORRELATE_NARROW || columns == 1;
 }
 
-/* Rows that a block makes, of `vector` columns a thread, of which `across` lie side by side and a
- * multiprocessor holds `blocks`. Those blocks share its issue slots and the memory; a row cannot
- * come sooner than its delays allow; and as many rows as the kernel has, but one, come through in
- * vain. Of what takes nearly the least time, that with most blocks. */
+/* ---- bands ------------------------------------------------------------------------------------
+ */
+
+/* Elements of a row of taps, and steps of 32 bytes that hold them for 16 outputs; at most so many
+ * steps. */
+enum { CORRELATE_BAND_STEPS = 3 };
+static inline int correlate_band_columns(const correlate_problem *p) {
+  return (p->kernel_columns - 1) * p->channels + 1;
+}
+static inline int correlate_band_steps(const correlate_problem *p) {
+  return (correlate_band_columns(p) + 15 + 31) / 32;
+}
+/* The band, in the device's memory: 16 bytes a lane, step and row of taps. */
+static inline int64_t correlate_band_bytes(const correlate_problem *p) {
+  return (int64_t)p->kernel_rows * correlate_band_steps(p) * 32 * 16;
+}
+
+/* Rows that a block makes, of `vector` columns a thread and so many rows of taps, of which blocks
+ * `across` lie side by side and a multiprocessor holds `blocks`. Those share its issue slots and
+ * the memory, and every row has its delays; as many rows as the kernel has, but one, come through
+ * in vain. Of what takes nearly the least time, that with most blocks. */
 static inline int correlate_strip_rows(const rung_task *task, int64_t across, int blocks,
-                                       int vector) {
-  const int64_t delay = 600, bytes_a_cycle = 16, other = 40; /* in cycles and slots, of an H200 */
+                                       int vector, int taps_rows) {
+  const int64_t delay = 330, bytes_a_cycle = 16, other = 76; /* in cycles and slots, of an H200 */
   const correlate_problem *p = (const correlate_problem *)task->problem;
   const int64_t moved = (int64_t)CORRELATE_STRIP_THREADS * vector *
                         (int64_t)(rung_dtype_bytes(p->types.in) + rung_dtype_bytes(p->types.out));
-  const int64_t issued = (int64_t)p->kernel_rows * p->kernel_columns * vector + other;
+  const int64_t taps = (int64_t)taps_rows * p->kernel_columns,
+                issued = taps * vector + taps / 2 + other;
   const int64_t row = issued > moved / bytes_a_cycle ? issued : moved / bytes_a_cycle;
   int64_t best = 1, least = INT64_MAX;
   for (int pass = 0; pass < 2; pass++)
@@ -153,10 +171,9 @@ static inline int correlate_strip_rows(const rung_task *task, int64_t across, in
       int64_t high = (p->rows + down - 1) / down;
       const int64_t waves = (high + CORRELATE_STRIP_ROWS - 1) / CORRELATE_STRIP_ROWS;
       high = (high + waves - 1) / waves;
-      const int64_t each = row * held > delay + issued ? row * held : delay + issued;
-      const int64_t time = waves * (high + p->kernel_rows - 1) * each;
+      const int64_t time = waves * (high + taps_rows - 1) * (delay + row * held);
       if (pass == 0 && time < least) least = time;
-      if (pass == 1 && time <= least + least / 16) best = high;
+      if (pass == 1 && time <= least + least / 32) best = high;
     }
   return (int)best;
 }

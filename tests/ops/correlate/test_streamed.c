@@ -1,6 +1,6 @@
-/* The rung `streamed` on the simulated GPU, job by job drawn at random: every size of kernel that
- * it takes, types, channels, edges, images that begin anywhere and are as wide as its blocks, or
- * nearly. The bits are those of the CPU's textbook. */
+/* The rungs `streamed` and `banded` on the simulated GPU, job by job drawn at random: every size of
+ * kernel that the former takes, types, channels, edges, images that begin anywhere and are as wide
+ * as its blocks, or nearly. The bits are those of the CPU's textbook. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -108,44 +108,79 @@ static bool same(const job *j, const char *wanted, const char *found) {
   return true;
 }
 
-static void has_the_bits_of_the_textbook(void **state) {
-  (void)state;
+static rung_context *simulated(void) {
   rung_context *sim = NULL;
-  if (rung_open(&sim, &(rung_options){.device = "sim"}) != RUNG_OK) {
-    print_message("sim is not tried: %s\n", rung_last_error(sim));
-    rung_close(sim);
-    skip();
-  }
+  if (rung_open(&sim, &(rung_options){.device = "sim"}) == RUNG_OK) return sim;
+  print_message("sim is not tried: %s\n", rung_last_error(sim));
+  rung_close(sim);
+  skip();
+  return NULL;
+}
+
+/* Whether the rung takes the job; if so, it must give the bits that are wanted. */
+static bool gives(rung_context *sim, const char *rung, int n, job *j, char *image,
+                  const char *wanted, char *found) {
+  memset(found, 1, MOST);
+  const rung_status status = filter(sim, rung, j, image, found);
+  if (status == RUNG_UNSUPPORTED) return false;
+  if (status) fail_msg("%s", rung_last_error(sim));
+  if (!same(j, wanted, found))
+    fail_msg(
+        "%s, job %d: %ld x %ld x %ld of type %d to %d, kernel %ld x %ld, edge %d, origin %ld %ld, "
+        "region %ld %ld, line %ld, begin %ld: other bits",
+        rung, n, (long)j->image[0], (long)j->image[1], (long)j->image[2], j->in, j->out,
+        (long)j->kernel[0], (long)j->kernel[1], (int)j->model.edge, (long)j->model.origin[0],
+        (long)j->model.origin[1], (long)j->model.region[0], (long)j->model.region[1],
+        (long)j->in_step[0], (long)j->begin);
+  return true;
+}
+
+static void have_the_bits_of_the_textbook(void **state) {
+  (void)state;
+  rung_context *sim = simulated();
   char *image = NULL, *wanted = malloc(MOST), *found = malloc(MOST);
   assert_int_equal(posix_memalign((void **)&image, 16, MOST), 0);
   assert_true(wanted != NULL && found != NULL);
-  int taken = 0;
+  int streamed = 0, banded = 0;
   for (int n = 0; n < JOBS; n++) {
     job j = drawn();
     fill(j.in, image, j.image[0] * j.in_step[0] + 16);
     memset(wanted, 1, MOST);
-    memset(found, 1, MOST);
     if (filter(context, "direct", &j, image, wanted)) fail_msg("%s", rung_last_error(context));
-    const rung_status status = filter(sim, "streamed", &j, image, found);
-    if (status == RUNG_UNSUPPORTED) continue; /* sums that no float holds */
-    if (status) fail_msg("%s", rung_last_error(sim));
-    taken++;
-    if (!same(&j, wanted, found))
-      fail_msg(
-          "job %d: %ld x %ld x %ld of type %d to %d, kernel %ld x %ld, edge %d, origin %ld %ld, "
-          "region %ld %ld, line %ld, begin %ld: other bits",
-          n, (long)j.image[0], (long)j.image[1], (long)j.image[2], j.in, j.out, (long)j.kernel[0],
-          (long)j.kernel[1], (int)j.model.edge, (long)j.model.origin[0], (long)j.model.origin[1],
-          (long)j.model.region[0], (long)j.model.region[1], (long)j.in_step[0], (long)j.begin);
+    streamed += gives(sim, "streamed", n, &j, image, wanted, found);
+    banded += gives(sim, "banded", n, &j, image, wanted, found);
   }
-  assert_true(taken > JOBS * 3 / 4);
+  assert_true(streamed > JOBS * 3 / 4 && banded > JOBS / 16);
   free(image);
   free(wanted);
   free(found);
   rung_close(sim);
 }
 
+/* Of taps that are no signed bytes `banded` says so. */
+static void bands_are_of_bytes(void **state) {
+  (void)state;
+  rung_context *sim = simulated();
+  uint8_t image[3] = {1, 2, 3}, result[3] = {9, 9, 9};
+  job j = {.model.size = sizeof j.model,
+           .image = {1, 3, 1},
+           .result = {1, 3, 1},
+           .in_step = {3, 1, 1},
+           .out_step = {3, 1, 1},
+           .kernel = {1, 1},
+           .whole = true};
+  const int32_t taps[] = {-129, -128, 127, 128};
+  for (int t = 0; t < 4; t++) {
+    j.integers[0] = taps[t];
+    const rung_status status = filter(sim, "banded", &j, (char *)image, result);
+    assert_int_equal(status, t % 3 ? RUNG_OK : RUNG_UNSUPPORTED);
+    if (status) assert_non_null(strstr(rung_last_error(sim), t ? "is 128" : "is -129"));
+  }
+  rung_close(sim);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(has_the_bits_of_the_textbook)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(have_the_bits_of_the_textbook),
+                                     cmocka_unit_test(bands_are_of_bytes)};
   return cmocka_run_group_tests(tests, open_context, close_context);
 }

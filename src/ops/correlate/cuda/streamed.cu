@@ -2,8 +2,7 @@
  * being waited for, each once; a thread takes four or eight columns and their neighbours from there
  * into registers, where a running row of sums for every row of the kernel meets its taps in their
  * order. All taps are constant operands of multiply-adds. */
-#include "ops/correlate/cuda/correlate.cuh"
-#include "ops/correlate/tiles.h"
+#include "ops/correlate/cuda/walk.cuh"
 
 static constexpr int THREADS = CORRELATE_STRIP_THREADS, AHEAD = 3, SLOTS = AHEAD + 1;
 static_assert((SLOTS & (SLOTS - 1)) == 0, "rows find their slots by their last bits");
@@ -11,13 +10,14 @@ static_assert((SLOTS & (SLOTS - 1)) == 0, "rows find their slots by their last b
 /* How a row lies in a slot of the ring, in elements of BYTES bytes: where a copy of 16 bytes may
  * begin in the image, it may in the slot, if the kernel's origin is its middle. STEP: elements from
  * one pixel to the next. */
-template <int BYTES, int V, int K, int STEP>
+template <int BYTES, int V, int G, int K, int STEP>
 struct correlate_slot {
   static constexpr int RUN = 16 / BYTES, LEFT = K / 2 * STEP, REACH = (K - 1) * STEP;
   static constexpr int FIRST = (LEFT + RUN - 1) / RUN * RUN - LEFT; /* the first thread's first */
   static constexpr int FROM = FIRST / V * V, SKIP = FIRST - FROM;   /* its loads begin before */
   static constexpr int WINDOW = (SKIP + V + REACH + V - 1) / V * V; /* what a thread loads */
-  static constexpr int COPIES = (FROM + (THREADS - 1) * V + WINDOW + RUN - 1) / RUN;
+  static constexpr int GROUP = THREADS * V; /* from a thread's columns to its next */
+  static constexpr int COPIES = (FROM + G * GROUP - V + WINDOW + RUN - 1) / RUN;
   static constexpr int LINE = COPIES * RUN, PITCH = (LINE * BYTES + 127) / 128 * 128 / BYTES;
 };
 
@@ -40,14 +40,12 @@ static __device__ __forceinline__ correlate_inside correlate_inside_of(int64_t x
   return from < until ? correlate_inside{from, until} : correlate_inside{0, 0};
 }
 
-/* What a thread does for every slot: whether its copies are inside, and the first of the elements
- * that no copy brings which is its own, if there is one: where it lies, and the column that stands
- * for it, from the first one's on, or NOWHERE. */
-static constexpr int NOWHERE = INT32_MAX;
-template <typename Slot>
+/* What a thread does for every slot: whether its copies are inside, a bit each, and the first of
+ * the elements that no copy brings which is its own, if there is one: where it lies, and the column
+ * that stands for it, from the first one's on, or NOWHERE. `ragged`: there are such elements. */
 struct correlate_share {
-  static constexpr int COPIES = (Slot::COPIES + THREADS - 1) / THREADS;
-  bool copies[COPIES];
+  unsigned copies;
+  bool ragged;
   int at, place;
 };
 
@@ -57,17 +55,19 @@ static __device__ __forceinline__ int correlate_other(correlate_inside inside, i
 }
 
 template <typename Slot>
-static __device__ __forceinline__ correlate_share<Slot> correlate_share_of(correlate_inside inside,
-                                                                           const int *places) {
-  correlate_share<Slot> share;
+static __device__ __forceinline__ correlate_share correlate_share_of(correlate_inside inside,
+                                                                     const int *places) {
+  correlate_share share = {};
 #pragma unroll
-  for (int c = 0; c < correlate_share<Slot>::COPIES; c++) {
+  for (int c = 0; c * THREADS < Slot::COPIES; c++) {
     const int at = (c * THREADS + threadIdx.x) * Slot::RUN;
-    share.copies[c] = at >= inside.from && at < inside.until;
+    if (at >= inside.from && at < inside.until) share.copies |= 1u << c;
   }
   const int others = Slot::LINE - (inside.until - inside.from);
+  share.ragged = others > 0;
   share.at = threadIdx.x < others ? correlate_other(inside, threadIdx.x) : -1;
   share.place = share.at < 0 ? NOWHERE : places[share.at];
+  rung_keep(share.copies);
   return share;
 }
 
@@ -82,21 +82,23 @@ static __device__ __forceinline__ void correlate_fill_element(E *to, const E *fr
     *to = from[place];
 }
 
-/* A slot, from `from` on. */
+/* A slot, from `from` on; the thread's own runs lie `own` further. */
 template <typename E, typename Slot>
-static __device__ __forceinline__ void correlate_fill_slot(E *to, const E *from,
-                                                           const correlate_share<Slot> &share,
+static __device__ __forceinline__ void correlate_fill_slot(E *to, E *target, const E *from,
+                                                           int64_t own,
+                                                           const correlate_share &share,
                                                            correlate_inside inside,
                                                            const int *places, E outside) {
   typedef correlate_run<E, Slot::RUN> run;
+  const E *source = from + own;
 #pragma unroll
-  for (int c = 0; c < correlate_share<Slot>::COPIES; c++)
-    if (share.copies[c])
-      rung_copy_async_shared(reinterpret_cast<run *>(to) + c * THREADS + threadIdx.x,
-                             reinterpret_cast<const run *>(from) + c * THREADS + threadIdx.x);
-  if (share.at < 0) return;
+  for (int c = 0; c * THREADS < Slot::COPIES; c++)
+    if (share.copies >> c & 1)
+      rung_copy_async_shared(reinterpret_cast<run *>(target) + c * THREADS,
+                             reinterpret_cast<const run *>(source) + c * THREADS);
+  if (!share.ragged || share.at < 0) return;
   correlate_fill_element(to + share.at, from, share.place, outside);
-#pragma unroll 2
+#pragma unroll 1
   for (int e = THREADS + threadIdx.x; e < Slot::LINE - (inside.until - inside.from); e += THREADS) {
     const int at = correlate_other(inside, e);
     correlate_fill_element(to + at, from, places[at], outside);
@@ -181,8 +183,12 @@ static __device__ __forceinline__ void correlate_store_own(uint16_t *to, bool ha
 }
 template <int V>
 static __device__ __forceinline__ void correlate_store_own(uint8_t *to, bool, const float *sums) {
-  correlate_store_as<uint8_t, V>(to, 0, sums,
-                                 [](float t) { return (uint8_t)correlate_integer(t, 255); });
+  correlate_run<unsigned, V / 4> run;
+#pragma unroll
+  for (int w = 0; w < V / 4; w++)
+    run.at[w] = rung_pack_u8(__float2int_rn(sums[4 * w]), __float2int_rn(sums[4 * w + 1]),
+                             __float2int_rn(sums[4 * w + 2]), __float2int_rn(sums[4 * w + 3]));
+  *reinterpret_cast<correlate_run<unsigned, V / 4> *>(to) = run;
 }
 
 /* Any others, a warp's, whose first is element x of a row: by way of `stage`, from which a loop
@@ -207,102 +213,107 @@ static __device__ __forceinline__ void correlate_store_other(rung_dtype dtype, v
  * of sums is that of the output above which i rows of taps are done: with the next one it becomes
  * row i + 1, so that nothing is ever moved, and from the last comes the result. Rows of taps before
  * `first` serve no output of the block, which is not asked where a kernel has ALL rows. */
-template <int V, int K, int M, int STEP, bool ALL>
+template <int V, int G, int K, int M, int STEP, bool ALL>
 static __device__ __forceinline__ void correlate_pass(const correlate_taps<float, M * K> &taps,
-                                                      int first, const float *window,
-                                                      float (*sums)[V]) {
+                                                      int first,
+                                                      const float (*window)[V + (K - 1) * STEP],
+                                                      float (*sums)[G][V]) {
 #pragma unroll
   for (int i = M - 1; i >= 0; i--) {
     if (!ALL && i < first) break;
 #pragma unroll
     for (int j = 0; j < K; j++)
 #pragma unroll
-      for (int v = 0; v < V; v++)
-        sums[i + 1][v] =
-            fmaf(taps.at[i * K + j], window[v + j * STEP], j == 0 ? sums[i][v] : sums[i + 1][v]);
+      for (int g = 0; g < G; g++)
+#pragma unroll
+        for (int v = 0; v < V; v++)
+          sums[i + 1][g][v] = fmaf(taps.at[i * K + j], window[g][v + j * STEP],
+                                   j == 0 ? sums[i][g][v] : sums[i + 1][g][v]);
   }
 }
 
-/* The columns, from `left` on, that stand for those of a slot, or NOWHERE. */
-template <typename Slot, int K, int STEP>
-static __device__ __forceinline__ void correlate_find_places(const correlate_job<float> &job,
-                                                             int64_t left, int *places) {
-  for (int c = threadIdx.x; c < Slot::LINE; c += THREADS) {
-    /* Pixels are counted from one that is not negative. */
-    const int64_t pixel = (left + c + (int64_t)K * STEP) / STEP - K;
-    const int64_t at = correlate_index(job.edge, pixel, job.width);
-    places[c] = at < 0 ? NOWHERE : (int)(at * STEP + (left + c - pixel * STEP) - left);
-  }
+/* Blocks that a multiprocessor is to hold: as many as leave registers for the sums, of threads that
+ * make more than usual also for what hides delays instead of other warps. */
+static constexpr int correlate_resident(int sums, bool more) {
+  if (more) return sums <= 48 ? 5 : sums <= 56 ? 4 : sums <= 88 ? 3 : 2;
+  return sums <= 28 ? 8 : sums <= 44 ? 6 : sums <= 80 ? 4 : 3;
 }
 
-/* The view's rows that stand for `count` ones from `first` on; -1: none does. */
-static __device__ __forceinline__ void correlate_find_rows(const correlate_job<float> &job,
-                                                           int64_t first, int count, int *rows) {
-  for (int r = threadIdx.x; r < count; r += THREADS) {
-    const int64_t row = correlate_index(job.edge, first + r, job.height);
-    rows[r] = row < 0 ? -1 : (int)(row - job.view_row);
-  }
-}
-
-/* Blocks that a multiprocessor is to hold: as many as leave registers for the sums. */
-static constexpr int correlate_resident(int v, int m) {
-  return v * m <= 28 ? 8 : v * m <= 44 ? 6 : v * m <= 80 ? 4 : 3;
-}
-
-template <typename E, int V, int K, int M, int STEP, bool ALL>
-__global__ void __launch_bounds__(THREADS, correlate_resident(V, M))
+/* A thread makes V columns in each of G groups of a block's. */
+template <typename E, int V, int G, int K, int M, int STEP, bool ALL>
+__global__ void __launch_bounds__(THREADS, correlate_resident(V *G *M, G > 1 || V > 8))
     correlate_streamed(const __grid_constant__ correlate_job<float> job,
                        const __grid_constant__ correlate_taps<float, M * K> taps, int64_t k,
                        int high, bool wide_in, bool wide_out) {
-  typedef correlate_slot<sizeof(E), V, K, STEP> slot;
+  typedef correlate_slot<sizeof(E), V, G, K, STEP> slot;
   __shared__ __align__(128) E ring[SLOTS * slot::PITCH];
-  __shared__ int places[slot::LINE], rows[CORRELATE_STRIP_ROWS + M];
+  __shared__ const E *lines[CORRELATE_STRIP_ROWS + M];
+  __shared__ int places[slot::LINE];
   __shared__ float stages[THREADS * V];
   const bool half = job.in_type == RUNG_F16;
   const E outside = half ? (E)rung_f32_to_f16(job.edge_value) : (E)job.edge_value;
-  const int64_t first = (int64_t)blockIdx.x * THREADS * V, columns = job.width * STEP;
+  const int64_t first = (int64_t)blockIdx.x * (G * slot::GROUP), columns = job.width * STEP;
   const int64_t left = first + job.first_column * STEP - slot::FIRST;
-  const bool own = wide_out && job.out_type == job.in_type && first + THREADS * V <= job.n;
+  int own = wide_out && job.out_type == job.in_type && first + G * slot::GROUP <= job.n;
   const correlate_inside inside = correlate_inside_of<slot>(left, columns, wide_in);
-  correlate_find_places<slot, K, STEP>(job, left, places);
+  correlate_find_places<STEP>(job, left, slot::LINE, places);
   __syncthreads();
-  const auto share = correlate_share_of<slot>(inside, places);
+  const correlate_share share = correlate_share_of<slot>(inside, places);
+  int64_t own_run = threadIdx.x * slot::RUN;
+  E *runs = ring + own_run, *windows = ring + slot::FROM + threadIdx.x * V;
+  rung_keep(own);
+  rung_keep(own_run);
+  rung_keep_shared(runs);
+  rung_keep_shared(windows);
   for (int64_t top = (int64_t)blockIdx.y * high; top < job.rows; top += (int64_t)gridDim.y * high) {
     const int outputs = (int)(job.rows - top < high ? job.rows - top : high);
-    const int above = (ALL ? M : job.kernel_rows) - 1, inputs = outputs + above;
-    correlate_find_rows(job, job.first_row + top, inputs, rows);
-    const int64_t out_step = job.out_line * correlate_bytes(job.out_type);
+    int above = (ALL ? M : job.kernel_rows) - 1, inputs = outputs + above;
+    correlate_find_rows<E>(job, job.first_row + top, inputs, left, lines);
+    int64_t out_step = job.out_line * correlate_bytes(job.out_type);
     char *out = static_cast<char *>(correlate_row_out(job, k, top));
+    if (own) out += (first + threadIdx.x * V) * sizeof(E);
+    const E **line = lines;
+    rung_keep_shared(line);
+    rung_keep(out_step);
+    rung_keep(inputs);
     __syncthreads();
-    float sums[M + 1][V] = {};
+    float sums[M + 1][G][V] = {};
     for (int r = -AHEAD; r < inputs; r++) {
-      float window[V + slot::REACH];
       if (r >= 0) {
         rung_copy_async_wait<AHEAD - 1>();
         __syncthreads();
-        correlate_load_window<slot, V>(
-            ring + (r & (SLOTS - 1)) * slot::PITCH + slot::FROM + threadIdx.x * V, half, window);
       }
       if (r + AHEAD < inputs) {
-        const int row = rows[r + AHEAD];
-        const E *from = static_cast<const E *>(job.in) + row * job.in_line + left;
-        E *to = ring + ((r + AHEAD) & (SLOTS - 1)) * slot::PITCH;
-        if (row >= 0)
-          correlate_fill_slot<E, slot>(to, from, share, inside, places, outside);
+        const E *from = line[r + AHEAD];
+        const int at = ((r + AHEAD) & (SLOTS - 1)) * slot::PITCH;
+        if (from)
+          correlate_fill_slot<E, slot>(ring + at, runs + at, from, own_run, share, inside, places,
+                                       outside);
         else
-          for (int c = threadIdx.x; c < slot::LINE; c += THREADS) to[c] = outside;
+#pragma unroll 1
+          for (int c = threadIdx.x; c < slot::LINE; c += THREADS) ring[at + c] = outside;
       }
       rung_copy_async_commit();
       if (r < 0) continue;
+      float window[G][V + slot::REACH];
+#pragma unroll
+      for (int g = 0; g < G; g++)
+        correlate_load_window<slot, V>(windows + (r & (SLOTS - 1)) * slot::PITCH + g * slot::GROUP,
+                                       half, window[g]);
       const int done = r - outputs + 1;
-      correlate_pass<V, K, M, STEP, ALL>(taps, M - 1 - above + (done > 0 ? done : 0), window, sums);
+      correlate_pass<V, G, K, M, STEP, ALL>(taps, M - 1 - above + (done > 0 ? done : 0), window,
+                                            sums);
       if (r < above) continue;
-      if (own)
-        correlate_store_own<V>(reinterpret_cast<E *>(out) + first + threadIdx.x * V, half, sums[M]);
-      else
-        correlate_store_other<V>(job.out_type, out, first + threadIdx.x / 32 * 32 * V, job.n,
-                                 sums[M], stages + threadIdx.x / 32 * 32 * V);
+#pragma unroll
+      for (int g = 0; g < G; g++)
+        if (own)
+          correlate_store_own<V>(reinterpret_cast<E *>(out) + g * slot::GROUP, half, sums[M][g]);
+        else
+          correlate_store_other<V>(job.out_type, out,
+                                   first + g * slot::GROUP + threadIdx.x / 32 * 32 * V, job.n,
+                                   sums[M][g], stages + threadIdx.x / 32 * 32 * V);
       out += out_step;
+      rung_keep_global(out);
     }
   }
 }
@@ -319,7 +330,7 @@ static correlate_taps<float, M * K> taps_of(const rung_task *task, int64_t k) {
   return taps;
 }
 
-template <typename E, int V, int K, int M, int STEP, bool ALL>
+template <typename E, int V, int G, int K, int M, int STEP, bool ALL>
 static rung_status run_strips(const rung_task *task) {
   const auto job = correlate_job_of<float>(task);
   static constexpr int RUN = 16 / (int)sizeof(E);
@@ -327,38 +338,44 @@ static rung_status run_strips(const rung_task *task) {
   const int64_t middle = (job.first_column + K / 2) * STEP;
   const bool wide_in = (uintptr_t)job.in % 16 == 0 && job.in_line % RUN == 0 && middle % RUN == 0;
   const bool wide_out = correlate_wide_out(task, V);
-  const int64_t across = (job.n + THREADS * V - 1) / (THREADS * V);
+  const int64_t across = (job.n + THREADS * V * G - 1) / (THREADS * V * G);
   int blocks;
-  RUNG_RESIDENT_BLOCKS(task, (correlate_streamed<E, V, K, M, STEP, ALL>), THREADS, 0, &blocks);
-  const int high = correlate_strip_rows(task, across, blocks, V);
+  RUNG_RESIDENT_BLOCKS(task, (correlate_streamed<E, V, G, K, M, STEP, ALL>), THREADS, 0, &blocks);
+  const int high = correlate_strip_rows(task, across, blocks, V * G, job.kernel_rows);
   const int64_t down = (job.rows + high - 1) / high;
   for (int64_t k = 0; k < job.kernels; k++)
-    RUNG_LAUNCH(task, (correlate_streamed<E, V, K, M, STEP, ALL>),
+    RUNG_LAUNCH(task, (correlate_streamed<E, V, G, K, M, STEP, ALL>),
                 dim3((unsigned)across, (unsigned)(down < 65535 ? down : 65535)), THREADS, 0, job,
                 (taps_of<K, M>(task, k)), k, high, wide_in, wide_out);
   return RUNG_OK;
 }
 
-/* Results from which on blocks of bytes are twice as wide: of fewer there are too few blocks. */
-static constexpr int64_t MANY = (int64_t)1 << 24;
+/* Results for every multiprocessor from which on threads make twice as much: of fewer there are too
+ * few blocks. */
+static constexpr int64_t MANY = 120000;
 
 /* The rows of sums that a kernel of K columns keeps; the common sizes have kernels of their own.
  * Bytes by eight, as long as there are registers for so many sums, and by sixteen in the common
- * sizes: what a row costs beside its multiply-adds is then shared by twice as many. */
+ * sizes, in which floats are taken by twice four: what a row costs beside its multiply-adds is then
+ * shared by twice as many. */
 template <typename E, int K>
 static rung_status run(const rung_task *task) {
   static constexpr bool NARROW = K <= CORRELATE_NARROW;
   static constexpr int V = sizeof(E) == 1 && NARROW ? 8 : 4;
   const correlate_problem *p = static_cast<const correlate_problem *>(task->problem);
   const int rows = p->kernel_rows;
+  const bool many = p->rows * p->columns >= MANY * task->device->processors;
   if constexpr (sizeof(E) == 1 && NARROW && K % 2 == 1 && K > 1)
-    if (rows == K && p->rows * p->columns >= MANY) return run_strips<E, 16, K, K, 1, true>(task);
+    if (rows == K && many) return run_strips<E, 16, 1, K, K, 1, true>(task);
+  if constexpr (sizeof(E) == 4 && K % 2 == 1 && K > 3)
+    if (rows == K && many) return run_strips<E, 4, 2, K, K, 1, true>(task);
   if constexpr (sizeof(E) != 2 && K % 2 == 1 && K > 1)
-    if (rows == K) return run_strips<E, V, K, K, 1, true>(task);
+    if (rows == K) return run_strips<E, V, 1, K, K, 1, true>(task);
   if constexpr (NARROW)
     if (K > 1 || rows <= CORRELATE_NARROW)
-      return run_strips<E, V, K, CORRELATE_NARROW, 1, false>(task);
-  if constexpr (!NARROW || K == 1) return run_strips<E, 4, K, CORRELATE_STREAMED, 1, false>(task);
+      return run_strips<E, V, 1, K, CORRELATE_NARROW, 1, false>(task);
+  if constexpr (!NARROW || K == 1)
+    return run_strips<E, 4, 1, K, CORRELATE_STREAMED, 1, false>(task);
 }
 
 template <typename E>
@@ -393,11 +410,11 @@ template <typename E, int STEP>
 static rung_status run_channels(const rung_task *task) {
   switch (static_cast<const correlate_problem *>(task->problem)->kernel_columns) {
     case 3:
-      return run_strips<E, 4, 3, CORRELATE_NARROW, STEP, false>(task);
+      return run_strips<E, 4, 1, 3, CORRELATE_NARROW, STEP, false>(task);
     case 5:
-      return run_strips<E, 4, 5, CORRELATE_NARROW, STEP, false>(task);
+      return run_strips<E, 4, 1, 5, CORRELATE_NARROW, STEP, false>(task);
     default:
-      return run_strips<E, 4, 7, CORRELATE_NARROW, STEP, false>(task);
+      return run_strips<E, 4, 1, 7, CORRELATE_NARROW, STEP, false>(task);
   }
 }
 
