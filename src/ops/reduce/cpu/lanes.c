@@ -1,7 +1,7 @@
-/* The canonical order, by one thread: a line's 2048 running sums live in vector registers, strip by
- * strip; short lines fold many at a time; and lines that lie side by side are the lanes of a vector
- * themselves. Integers, and the keys that minima are found by, need no order and are the compiler's
- * to make vectors of. */
+/* The canonical order, by one thread: a line's rows of 2048 numbers are read side by side and added
+ * to 2048 running sums; short lines fold many at a time; and lines that lie side by side are the
+ * lanes of a vector themselves. Integers, and the keys that minima are found by, need no order and
+ * are the compiler's to make vectors of. */
 #include "backend/cpu/isa.h"
 #include "ops/reduce/cpu/units.h"
 

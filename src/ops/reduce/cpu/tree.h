@@ -63,6 +63,28 @@
   TREE_EXCHANGE(v, 1, 4, lanes_i32, LANES_4, combine)
 #define TREE_FOLD_64(v, combine) TREE_EXCHANGE(v, 1, 2, lanes_i64, LANES_2, combine)
 #endif
+/* Lines of 2 s numbers, as many as a vector has lanes, in 2 s vectors without gaps: halved, they
+ * are in s. */
+#define TREE_LOWER(l, s, n) ((l) / (s)*2 * (s) + (l) % (s))
+#define TREE_UPPER(l, s, n) ((l) / (s)*2 * (s) + (l) % (s) + (s))
+#define TREE_HALVE(v, s, integers, list)                                                       \
+  for (int i_ = 0; i_ < (s); i_++) {                                                           \
+    const __typeof__((v)[0]) low_ =                                                            \
+        LANES_SHUFFLE_TWO((v)[2 * i_], (v)[2 * i_ + 1], ((integers){list(TREE_LOWER, s, 0)})); \
+    const __typeof__((v)[0]) high_ =                                                           \
+        LANES_SHUFFLE_TWO((v)[2 * i_], (v)[2 * i_ + 1], ((integers){list(TREE_UPPER, s, 0)})); \
+    (v)[i_] = low_ + high_;                                                                    \
+  }
+#if LANES_BYTES == 64
+#define TREE_HALVE_32(v, s) TREE_HALVE(v, s, lanes_i32, LANES_16)
+#define TREE_HALVE_64(v, s) TREE_HALVE(v, s, lanes_i64, LANES_8)
+#elif LANES_BYTES == 32
+#define TREE_HALVE_32(v, s) TREE_HALVE(v, s, lanes_i32, LANES_8)
+#define TREE_HALVE_64(v, s) TREE_HALVE(v, s, lanes_i64, LANES_4)
+#else
+#define TREE_HALVE_32(v, s) TREE_HALVE(v, s, lanes_i32, LANES_4)
+#define TREE_HALVE_64(v, s) TREE_HALVE(v, s, lanes_i64, LANES_2)
+#endif
 #define TREE_PLUS(a, b) ((a) + (b))
 
 LANES_INLINE lanes_f32 reduce_exchange_f32(lanes_f32 v[LANES_F32]) {
@@ -114,16 +136,20 @@ LANES_INLINE lanes_f64 reduce_load_part_f64(const double *at, int count) {
 #define TREE_NUMBER float
 #define TREE_WIDTH LANES_F32
 #define TREE_NAME(name) name##_f32
+#define TREE_HALVED TREE_HALVE_32
 #include "ops/reduce/cpu/tree_of.h"
 #undef TREE_NUMBER
 #undef TREE_WIDTH
 #undef TREE_NAME
+#undef TREE_HALVED
 #define TREE_NUMBER double
 #define TREE_WIDTH LANES_F64
 #define TREE_NAME(name) name##_f64
+#define TREE_HALVED TREE_HALVE_64
 #include "ops/reduce/cpu/tree_of.h"
 #undef TREE_NUMBER
 #undef TREE_WIDTH
 #undef TREE_NAME
+#undef TREE_HALVED
 
 #endif

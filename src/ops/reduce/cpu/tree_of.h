@@ -158,8 +158,33 @@ LANES_INLINE void TREE_NAME(reduce_lines_of)(const TREE_NUMBER *in, int64_t step
   }
 }
 
+/* Lines of 2, 4 or 8 numbers, at most a vector's, without gaps between them, as many at a time as a
+ * vector has lanes: their vectors hold nothing else. How many lines there were. */
+LANES_INLINE int TREE_NAME(reduce_packed)(const TREE_NUMBER *in, int count, int n,
+                                          TREE_NUMBER *sums) {
+  int at = 0;
+  for (; at + TREE_WIDTH <= count; at += TREE_WIDTH) {
+    TREE_NAME(lanes) v[8];
+    SUM_UNROLL
+    for (int i = 0; i < n; i++, in += TREE_WIDTH) v[i] = TREE_NAME(lanes_load)(in);
+    if (n == 8) TREE_HALVED(v, 4)
+    if (n >= 4) TREE_HALVED(v, 2)
+    TREE_HALVED(v, 1)
+    TREE_NAME(lanes_store)(sums + at, v[0]);
+  }
+  return at;
+}
+
 static void TREE_NAME(reduce_lines)(const TREE_NUMBER *in, int64_t step, int count, int n,
                                     TREE_NUMBER *sums) {
+  const bool packed = step == n && n <= TREE_WIDTH;
+  int done = 0;
+  if (packed && n == 2) done = TREE_NAME(reduce_packed)(in, count, 2, sums);
+  if (packed && n == 4) done = TREE_NAME(reduce_packed)(in, count, 4, sums);
+  if (packed && n == 8) done = TREE_NAME(reduce_packed)(in, count, 8, sums);
+  in += done * step;
+  sums += done;
+  count -= done;
 #define TREE_CASE(vectors)                                         \
   case vectors:                                                    \
     TREE_NAME(reduce_lines_of)(in, step, count, vectors, n, sums); \
