@@ -524,6 +524,26 @@ RUNG_API rung_status rung_scan(rung_context *context, rung_reduction what, const
 RUNG_API rung_status rung_matmul(rung_context *context, double alpha, const DLTensor *a,
                                  const DLTensor *b, double beta, DLTensor *c, rung_call *call);
 
+/* What RUNG_MATH_FIXED loses of an operand when it rounds its elements: zeros, which lose nothing,
+ * are not counted. An element loses a part of itself: |x - x'| / |x|, where x' is what it becomes.
+ * Products and their least digits are not looked at. */
+typedef struct rung_loss {
+  int64_t elements; /* not 0, of rows of A or columns of B without a NaN or an infinity */
+  int64_t zeroed;   /* how many of these become 0: they are lost */
+  int64_t rounded;  /* how many change, those that become 0 among them */
+  double worst;     /* the largest part that one loses which does not become 0; 0: all are kept */
+  int64_t unscaled; /* rows or columns with a NaN or an infinity, whose results are NaNs */
+} rung_loss;
+
+/* operand: what rung_matmul() is given as a or, where `right` is not 0, as b: f32, f16 or bf16, 2
+ * to 8 dimensions, any strides, in host memory; borrowed, and read on the calling thread. bits: 8
+ * ... 31; 0: 31. loss:    written where the call succeeds.
+ *
+ * Status: BAD_ARGUMENT (bits, a NULL), BAD_SHAPE (dimensions), BAD_DTYPE, BAD_PLACE (memory of a
+ * GPU), TOO_LARGE. */
+RUNG_API rung_status rung_matmul_loss(rung_context *context, const DLTensor *operand, int right,
+                                      int bits, rung_loss *loss);
+
 /* ---- correlate and convolve: filters of images --------------------------------------------------
  *
  *     out[y, x] = sum over (i, j) of kernel[i, j] * in[y + i - cy, x + j - cx]

@@ -1,4 +1,5 @@
 /* rung matmul: the product of two matrices, or of two batches of them, from files to a file. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli/array.h"
@@ -7,7 +8,7 @@ static const char verb[] = "matmul";
 
 typedef struct request {
   double alpha, beta;
-  bool has_beta, turn_a, turn_b;
+  bool has_beta, turn_a, turn_b, tell_loss;
   int64_t bits;
   const char *added_path;
   array_job a, b, added; /* `a` carries the call */
@@ -18,7 +19,7 @@ typedef struct request {
 /* Not bf16: a file has no type for it. */
 #define TAKEN (RUNG_SINGLE_DOUBLE | RUNG_TYPE(RUNG_F16) | RUNG_TYPE(RUNG_I8))
 
-enum { ALPHA, BETA, ADDED, TRANSPOSE_A, TRANSPOSE_B, BITS };
+enum { ALPHA, BETA, ADDED, TRANSPOSE_A, TRANSPOSE_B, BITS, LOSS };
 static const cli_option options[] = {
     {"alpha", 0, "X", "the product's factor; default 1"},
     {"beta", 0, "Y", "the factor of what --c adds; default 1"},
@@ -26,6 +27,7 @@ static const cli_option options[] = {
     {"transpose-a", 0, NULL, "the first matrix is the transpose of what its file holds"},
     {"transpose-b", 0, NULL, "the second one is"},
     {"bits", 0, "B", "of --math fixed: digits of an element, 8 ... 31; default 31"},
+    {"loss", 0, NULL, "of --math fixed: say how much of A and B is lost when they are rounded"},
     {0}};
 
 static rung_status take(void *to, int index, const char *value, rung_error *error) {
@@ -44,6 +46,9 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
       return RUNG_OK;
     case BITS:
       return cli_int("--bits", value, 8, 31, &r->bits, error);
+    case LOSS:
+      r->tell_loss = true;
+      return RUNG_OK;
     default:
       r->turn_b = true;
       return RUNG_OK;
@@ -116,9 +121,28 @@ static rung_status make_result(request *r, rung_error *error) {
   return status ? status : grid_convert(added, dtype, error);
 }
 
+static rung_status tell_loss(rung_context *context, const request *r, bool right) {
+  const array_job *job = right ? &r->b : &r->a;
+  rung_loss loss;
+  const rung_status status = rung_matmul_loss(context, &job->in.tensor, right, (int)r->bits, &loss);
+  if (status) return status;
+  cli_note(job->common, verb,
+           "of %s %" PRId64 " of %" PRId64 " elements that are not 0 become 0, %" PRId64
+           " change, those that do not become 0 by at most %.2g of themselves; %" PRId64
+           " %s have no scale",
+           right ? "B" : "A", loss.zeroed, loss.elements, loss.rounded, loss.worst, loss.unscaled,
+           right ? "columns" : "rows");
+  return RUNG_OK;
+}
+
 static rung_status call(rung_context *context, const rung_ranks *ranks, void *of, rung_call *how) {
   request *r = of;
   array_part a, b, c;
+  const bool tells = r->tell_loss && (!ranks || ranks->rank == 0);
+  for (int right = 0; right < 2 && tells; right++) {
+    const rung_status status = tell_loss(context, r, right);
+    if (status) return status;
+  }
   how->bits = (int)r->bits;
   DLTensor *left = &r->a.in.tensor, *right = &r->b.in.tensor;
   if (!ranks) return rung_matmul(context, r->alpha, left, right, r->beta, r->to, how);
@@ -140,6 +164,13 @@ static rung_status check(const cli_common *common, const request *r, rung_error 
   if (r->bits != 0 && common->math != RUNG_MATH_FIXED)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "--bits is given without --math fixed; expected: both");
+  if (r->tell_loss && common->math != RUNG_MATH_FIXED)
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "--loss is given without --math fixed; expected: both");
+  if (r->tell_loss && ranks_all())
+    return rung_fail(
+        error, RUNG_UNSUPPORTED,
+        "--loss is not taken over ranks, which have a part each; expected: one process");
   return array_place_share(common, error);
 }
 

@@ -43,6 +43,15 @@ for rung in digits packed-digits auto; do
 done
 expect 0 "rung packed-digits on" "$RUNG" matmul a.npy b.npy --device cpu --math fixed -o out.npy
 same "18 6 72 24"
+# 2^-9 beside a 1, in a row and in a column: it becomes 0 in 8 bits, and stays in 15.
+npy '<f4' '(2, 2)' "$one\0\0\0\x3b$one$one" >small.npy
+for bits in "8 1" "15 0"; do
+  for of in "A rows" "B columns"; do
+    expect 0 "of ${of% *} ${bits#* } of 4 elements that are not 0 become 0, ${bits#* } change, those that do not become 0 by at most 0 of themselves; 0 ${of#* } have no scale" \
+      "$RUNG" matmul small.npy small.npy --device cpu --math fixed --bits ${bits% *} --loss -o out.npy
+  done
+done
+rm small.npy
 expect 0 - "${matmul[@]}" a.npy wide.npy --type f32 -o out.npy
 expect 0 "rung " "$RUNG" matmul a.npy b.npy --device cpu --math fast -o out.npy # strict: the CPU has no other
 same "18 6 72 24"
@@ -70,6 +79,7 @@ for rung in tf32 tf32x3 bf16 f16; do
 done
 expect 2 "rung is \"tf64\"" "${matmul[@]}" a.npy b.npy --rung tf64 --math fast -o out.npy
 expect 2 "GPUs only" "${matmul[@]}" a.npy b.npy --rung tiled -o out.npy
+expect 2 "--loss is given without --math fixed" "${matmul[@]}" a.npy b.npy --loss -o out.npy
 expect 2 "--bits is given without --math fixed" "${matmul[@]}" a.npy b.npy --bits 23 -o out.npy
 expect 2 "--bits '32'" "${matmul[@]}" a.npy b.npy --math fixed --bits 32 -o out.npy
 expect 2 "rung \"digits\" cannot do this: it adds up in fixed point" "${matmul[@]}" a.npy b.npy --rung digits -o out.npy

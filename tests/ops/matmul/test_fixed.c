@@ -230,12 +230,81 @@ static void layouts_and_batches(void **unused) {
   rung_close(sim);
 }
 
+/* ---- what is lost -----------------------------------------------------------------------------
+ */
+
+static void expect_loss(const float *x, int64_t rows, int64_t columns, int64_t step, bool right,
+                        int bits, rung_loss wanted) {
+  rung_context *context = open_on("cpu");
+  int64_t shape[] = {rows, columns}, steps[] = {step, 1};
+  const DLTensor operand = tensor(x, f32, 2, shape, steps);
+  rung_loss loss = {-1, -1, -1, -1, -1};
+  assert_int_equal(rung_matmul_loss(context, &operand, right, bits, &loss), RUNG_OK);
+  if (loss.elements != wanted.elements || loss.zeroed != wanted.zeroed ||
+      loss.rounded != wanted.rounded || loss.worst != wanted.worst ||
+      loss.unscaled != wanted.unscaled)
+    fail_msg("%lld %lld %lld %a %lld", (long long)loss.elements, (long long)loss.zeroed,
+             (long long)loss.rounded, loss.worst, (long long)loss.unscaled);
+  rung_close(context);
+}
+
+/* In eight bits a line below 1 is of multiples of 2^-7. By hand: of 3/4, which stays, 3/512 becomes
+ * 4/512, 1/256 is half a step and becomes 0 as 0 is even, 3/256 becomes 4/256, 5/1024 becomes
+ * 8/1024, which is more by 3 of its 5. */
+static void loss_by_hand(void **unused) {
+  (void)unused;
+  static const float x[4][5] = {{0.75f, -3 / 512.f, 1 / 256.f, 0, 1000},
+                                {-0.75f, 3 / 256.f, 1 / 1024.f, -5 / 1024.f, 1000},
+                                {0, -0.f, 0, 0, 1000},
+                                {1, NAN, 0, 1, 1000}};
+  expect_loss(x[0], 2, 4, 5, false, 8, (rung_loss){7, 2, 5, 3 / 5., 0});
+  expect_loss(x[0], 4, 4, 5, false, 8, (rung_loss){7, 2, 5, 3 / 5., 1});
+  expect_loss(x[0], 1, 4, 5, false, 8, (rung_loss){3, 1, 2, 1 / 3., 0});
+  expect_loss(x[0], 2, 4, 5, false, 31, (rung_loss){7, 0, 0, 0, 0});
+  expect_loss(x[0], 2, 4, 5, false, 0, (rung_loss){7, 0, 0, 0, 0});
+  expect_loss(x[2], 1, 4, 5, false, 8, (rung_loss){0, 0, 0, 0, 0});
+  /* Columns: 3/4 and -3/4; -3/512 and 3/256, of steps of 2^-13; 1/256 and 1/1024; 0 and -5/1024.
+   * Below them a column's 1 makes -5/1024 less than half a step, and a NaN stands in another. */
+  expect_loss(x[0], 2, 4, 5, true, 8, (rung_loss){7, 0, 0, 0, 0});
+  expect_loss(x[0], 4, 5, 5, true, 8, (rung_loss){11, 1, 1, 0, 1});
+  /* The least and the largest floats together. */
+  static const float ends[] = {0x1p-149f, 0x1.fffffep127f, 0x1p-149f, 0};
+  expect_loss(ends, 1, 2, 2, false, 31, (rung_loss){2, 1, 1, 0, 0});
+  expect_loss(ends + 2, 1, 2, 2, false, 8, (rung_loss){1, 0, 0, 0, 0});
+  expect_loss(NULL, 0, 3, 3, false, 8, (rung_loss){0, 0, 0, 0, 0});
+}
+
+static void loss_refuses(void **unused) {
+  (void)unused;
+  rung_context *context = open_on("cpu");
+  int64_t shape[] = {1, 1};
+  static const double number = 1;
+  const DLTensor line = tensor(&number, f32, 1, shape, NULL),
+                 wide = tensor(&number, f64, 2, shape, NULL),
+                 good = tensor(&number, f32, 2, shape, NULL);
+  rung_loss loss = {7, 7, 7, 7, 7};
+  assert_int_equal(rung_matmul_loss(context, &line, 0, 31, &loss), RUNG_BAD_SHAPE);
+  assert_non_null(strstr(rung_last_error(context), "a has 1 dimensions; expected: 2"));
+  assert_int_equal(rung_matmul_loss(context, &wide, 1, 31, &loss), RUNG_BAD_DTYPE);
+  assert_int_equal(rung_matmul_loss(context, NULL, 1, 31, &loss), RUNG_BAD_ARGUMENT);
+  assert_non_null(strstr(rung_last_error(context), "b is NULL"));
+  assert_int_equal(rung_matmul_loss(context, &good, 0, 7, &loss), RUNG_BAD_ARGUMENT);
+  assert_non_null(strstr(rung_last_error(context), "bits is 7; expected: 8 ... 31, or 0 for 31"));
+  assert_int_equal(rung_matmul_loss(context, &good, 0, 32, &loss), RUNG_BAD_ARGUMENT);
+  assert_int_equal(rung_matmul_loss(context, &good, 0, 31, NULL), RUNG_BAD_ARGUMENT);
+  assert_int_equal(rung_matmul_loss(NULL, &good, 0, 31, &loss), RUNG_BAD_ARGUMENT);
+  assert_true(loss.elements == 7 && loss.worst == 7 && loss.unscaled == 7);
+  rung_close(context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_rung_equals_big_integers),
       cmocka_unit_test(long_sums_are_rounded_once),
       cmocka_unit_test(scales_and_cuts),
       cmocka_unit_test(layouts_and_batches),
+      cmocka_unit_test(loss_by_hand),
+      cmocka_unit_test(loss_refuses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
