@@ -45,12 +45,13 @@ rung_status team_name(const cli_team *team, char text[96], rung_error *error) {
 typedef struct work {
   team_call *call;
   void *of;
-  rung_call *how;
+  const rung_call asked;
+  rung_call *how; /* the caller's, which the first rank alone looks at and writes */
 } work;
 
 static rung_status work_of_rank(rung_context *context, const rung_ranks *ranks, void *user) {
   const work *w = user;
-  rung_call how = *w->how; /* of any rank but the first, which alone writes the caller's */
+  rung_call how = w->asked;
   return w->call(context, ranks, w->of, ranks->rank == 0 ? w->how : &how);
 }
 
@@ -58,7 +59,7 @@ rung_status team_run(const cli_team *team, team_call *call, void *of, rung_call 
                      rung_error *error) {
   rung_context *first = team->contexts[0];
   if (!team->several) return cli_carry(first, call(first, ranks_all(), of, how), error);
-  work w = {call, of, how};
+  work w = {call, of, *how, how};
   return cli_carry(
       first, rung_run_ranks(team->contexts, team->count, team->deadline, work_of_rank, &w), error);
 }

@@ -81,16 +81,16 @@ expect 2 "RUNG_MEMORY_LIMIT is \"much\"" env RUNG_MEMORY_LIMIT=much "$RUNG" redu
   numbers '<f4' 4 16777216 | head -c 128
 } >sparse.npy
 truncate -s $((128 + 4 * 16777216)) sparse.npy
-for ((i = 0; i < 200; i++)); do touch sparse.npy && sleep 0.01; done &
+while touch sparse.npy; do sleep 0.01; done 2>/dev/null &
 toucher=$!
 expect 3 "sparse.npy: has changed while it was read" "$RUNG" scan sparse.npy --device cpu -o out.npy
 kill $toucher 2>/dev/null
 wait $toucher 2>/dev/null
 untouched "a file that changes"
-# A signal in the midst of it: 2 GiB of zeros.
+# A signal in the midst of it: 8 GiB of zeros.
 printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
-  "{'descr': '<f4', 'fortran_order': False, 'shape': (536870912,), }" >sparse.npy
-truncate -s $((128 + 4 * 536870912)) sparse.npy
+  "{'descr': '<f4', 'fortran_order': False, 'shape': (2147483648,), }" >sparse.npy
+truncate -s $((128 + 4 * 2147483648)) sparse.npy
 timeout --preserve-status -k 20 -s INT 0.5 "$RUNG" scan sparse.npy --device cpu --quiet -o out.npy
 [ $? -eq 130 ] || fail "SIGINT"
 untouched "SIGINT"

@@ -1,5 +1,5 @@
-/* Where CPU threads that compute are made: a loop over independent chunks. How many there are to
- * be says facts.c. */
+/* The one place where threads are made that compute: a loop over independent chunks. How many there
+ * are to be says facts.c. */
 #ifndef RUNG_BACKEND_CPU_PARALLEL_H
 #define RUNG_BACKEND_CPU_PARALLEL_H
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "ops/outside.h"
+#include "rung/ranks.h"
 
 enum { MANY = 40000, FEW = 4000, ROWS = 40, POINTS = 300, BINS = 16, ROOM = 8 * MANY };
 
@@ -226,6 +227,84 @@ static rung_status reach_of_no_box(rung_context *c, const numbers *n, char *to) 
   return rung_box_reach(c, NULL, (double *)to);
 }
 
+/* ---- over ranks, of which there is one, and from a store ---------------------------------------
+ */
+
+static const rung_ranks alone = {.rank = 0, .count = 1};
+
+static rung_status sum_over_ranks(rung_context *c, const numbers *n, char *to) {
+  const DLTensor in = rung_array_f32(n->f, &n->many);
+  DLTensor out = rung_number_f32((float *)to);
+  return rung_reduce_ranks(c, &alone, RUNG_SUM, &in, &out, NULL);
+}
+
+static rung_status scan_over_ranks(rung_context *c, const numbers *n, char *to) {
+  const DLTensor in = rung_array_f64(n->d, &n->many);
+  DLTensor out = rung_array_f64((double *)to, &n->many);
+  return rung_scan_ranks(c, &alone, RUNG_SUM, &in, 0, &out, NULL);
+}
+
+static rung_status count_over_ranks(rung_context *c, const numbers *n, char *to) {
+  const DLTensor in = rung_array_f32(n->f, &n->many);
+  const int64_t bins = BINS;
+  DLTensor counts = rung_array_i64((int64_t *)to, &bins);
+  const rung_bins even = {.kind = RUNG_BINS_EVEN, .count = BINS, .low = -0.2, .high = 0.7};
+  return rung_histogram_ranks(c, &alone, &even, &in, &counts, NULL, NULL);
+}
+
+static rung_status pairs_over_ranks(rung_context *c, const numbers *n, char *to) {
+  int64_t shape[] = {POINTS, 3}, bins = BINS;
+  const DLTensor at = tensor(n->points, f32, 2, shape, NULL);
+  DLTensor counts = rung_array_i64((int64_t *)to, &bins);
+  const rung_points points = {.at = &at};
+  const rung_distances shells = {.count = BINS, .width = 0.5};
+  return rung_pairs_ranks(c, &alone, &points, NULL, NULL, &shells, &counts, NULL, NULL, NULL);
+}
+
+static rung_status stencil_over_ranks(rung_context *c, const numbers *n, char *to) {
+  int64_t shape[] = {ROWS, n->many / ROWS};
+  const double weights[] = {1, 2, 1};
+  const rung_stencil_model model = {.radius = 1, .weights = weights, .divide = 4, .steps = 3};
+  const DLTensor in = tensor(n->f, f32, 2, shape, NULL);
+  DLTensor out = tensor(to, f32, 2, shape, NULL);
+  return rung_stencil_ranks(c, &alone, &model, shape[1], &in, &out, NULL, NULL);
+}
+
+static rung_status radiator_over_ranks(rung_context *c, const numbers *n, char *to) {
+  int64_t shape[] = {ROWS, n->many / ROWS};
+  rung_radiator_model model;
+  DLTensor grid = tensor(to, f32, 2, shape, NULL);
+  rung_status status = rung_radiator_preset("2019", &model);
+  if (!status) status = rung_radiator_ranks(c, &alone, &model, 5, shape[1], &grid, NULL, NULL);
+  return status;
+}
+
+static rung_status product_over_ranks(rung_context *c, const numbers *n, char *to) {
+  int64_t left[] = {ROWS, 20}, right[] = {20, ROWS}, both[] = {ROWS, ROWS};
+  const DLTensor a = tensor(n->d, f64, 2, left, NULL), b = tensor(n->d, f64, 2, right, NULL);
+  DLTensor product = tensor(to, f64, 2, both, NULL);
+  return rung_matmul_ranks(c, &alone, 1, &a, &b, 0, &product, NULL);
+}
+
+static rung_status sum_over_no_ranks(rung_context *c, const numbers *n, char *to) {
+  const DLTensor in = rung_array_f32(n->f, &n->many);
+  DLTensor out = rung_number_f32((float *)to);
+  return rung_reduce_ranks(c, NULL, RUNG_SUM, &in, &out, NULL);
+}
+
+static int read_numbers(void *state, int64_t offset, size_t bytes, void *to, char why[RUNG_TEXT]) {
+  (void)why;
+  memcpy(to, (const char *)state + offset, bytes);
+  return 0;
+}
+
+static rung_status sum_of_a_store(rung_context *c, const numbers *n, char *to) {
+  const rung_store store = {.state = (void *)n->f, .read = read_numbers};
+  const DLTensor in = rung_stored(&store, f32, 1, &n->many);
+  DLTensor out = rung_number_f32((float *)to);
+  return rung_reduce(c, RUNG_SUM, &in, RUNG_ALL, &out, NULL);
+}
+
 /* ---- what is here -----------------------------------------------------------------------------
  */
 
@@ -289,6 +368,15 @@ static const struct {
     JOB(distribution, RUNG_OK),
     JOB(reach_of_a_box, RUNG_OK),
     JOB(reach_of_no_box, RUNG_BAD_ARGUMENT),
+    JOB(sum_over_ranks, RUNG_OK),
+    JOB(scan_over_ranks, RUNG_OK),
+    JOB(count_over_ranks, RUNG_OK),
+    JOB(pairs_over_ranks, RUNG_OK),
+    JOB(stencil_over_ranks, RUNG_OK),
+    JOB(radiator_over_ranks, RUNG_OK),
+    JOB(product_over_ranks, RUNG_OK),
+    JOB(sum_over_no_ranks, RUNG_BAD_ARGUMENT),
+    JOB(sum_of_a_store, RUNG_OK),
     JOB(what_is_here, RUNG_OK),
 #undef JOB
 };

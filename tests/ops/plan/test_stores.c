@@ -16,14 +16,15 @@ typedef struct stored {
   size_t bytes;
   atomic_long reads, writes;
   atomic_size_t moved;
-  long fails_at; /* this read or write fails; 0: none */
-  bool beyond;   /* something was asked for that is not there */
+  long fails_at;      /* this read or write fails; 0: none */
+  atomic_bool beyond; /* something was asked for that is not there */
 } stored;
 
 static bool fails(stored *s, int64_t offset, size_t bytes, long number, char why[RUNG_TEXT]) {
   s->moved += bytes;
-  s->beyond |= offset < 0 || (size_t)offset > s->bytes || bytes > s->bytes - (size_t)offset;
-  if (s->fails_at == 0 || number != s->fails_at) return s->beyond;
+  const bool beyond = offset < 0 || (size_t)offset > s->bytes || bytes > s->bytes - (size_t)offset;
+  if (beyond) s->beyond = true;
+  if (s->fails_at == 0 || number != s->fails_at) return beyond;
   strcpy(why, "it is gone");
   return true;
 }
