@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "files/array_format.h"
@@ -79,9 +80,12 @@ static rung_status open_reader(file_store *store, const array_reader *reader, co
 rung_status file_store_open(file_store *store, const char *path, int64_t most, file_array *array,
                             rung_error *error) {
   array_reader *reader = NULL;
+  struct stat is;
   *store = (file_store){0};
   *array = (file_array){0};
-  if (strcmp(path, "-") == 0) return RUNG_OK;
+  /* What is no file, a pipe for one, can be read only once, and what fits is read as a whole. */
+  if (strcmp(path, "-") == 0 || stat(path, &is) != 0 || !S_ISREG(is.st_mode) || is.st_size <= most)
+    return RUNG_OK;
   rung_status status = array_open(&reader, path, error);
   if (status) return status;
   const array_about *about = &reader->about;
