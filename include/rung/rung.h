@@ -536,8 +536,8 @@ typedef struct rung_loss {
 } rung_loss;
 
 /* operand: what rung_matmul() is given as a or, where `right` is not 0, as b: f32, f16 or bf16, 2
- * to 8 dimensions, any strides, in host memory; borrowed, and read on the calling thread. bits: 8
- * ... 31; 0: 31. loss:    written where the call succeeds.
+ * to 8 dimensions, any strides, in host memory; borrowed, and read on the calling thread.
+ * bits: 8 ... 31; 0: 31. loss: written where the call succeeds.
  *
  * Status: BAD_ARGUMENT (bits, a NULL), BAD_SHAPE (dimensions), BAD_DTYPE, BAD_PLACE (memory of a
  * GPU), TOO_LARGE. */
