@@ -146,12 +146,11 @@ RUNG_SIM_INLINE void rung_mma_s8u8(int *t, unsigned a0, unsigned a1, unsigned a2
                                    unsigned b0, unsigned b1) {
   rung_sim_mma_8(t, {{a0, a1, a2, a3}, {b0, b1}}, false);
 }
+RUNG_SIM_INLINE unsigned rung_sim_byte(int x) {
+  return (unsigned)(x < 0 ? 0 : x > 255 ? 255 : x);
+}
 RUNG_SIM_INLINE unsigned rung_pack_u8(int a, int b, int c, int d) {
-  const int from[4] = {a, b, c, d};
-  unsigned all = 0;
-  for (int i = 0; i < 4; i++)
-    all |= (unsigned)(from[i] < 0 ? 0 : from[i] > 255 ? 255 : from[i]) << 8 * i;
-  return all;
+  return rung_sim_byte(a) | rung_sim_byte(b) << 8 | rung_sim_byte(c) << 16 | rung_sim_byte(d) << 24;
 }
 
 /* ---- votes and reductions of a warp ---------------------------------------------------------- */
