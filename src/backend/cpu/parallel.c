@@ -251,6 +251,10 @@ void rung_parallel_work(int64_t *number, double *part) {
 }
 
 static void run(int threads, loop *loop) {
+  if (loop->chunks == 1) { /* nothing to share out or to show */
+    loop->body(loop->arg, 0, 0);
+    return;
+  }
   const int64_t helpers = (threads < loop->chunks ? threads : loop->chunks) - 1;
   worker *first = helpers > 0 ? hire(helpers) : NULL, *last = NULL;
   int number = 0;

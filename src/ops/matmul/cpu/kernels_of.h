@@ -7,67 +7,86 @@
 
 enum { NAME(COLUMNS) = 2 * WIDTH };
 
-/* R is a constant of every copy of this. */
-LANES_INLINE void NAME(run_tile)(const int R, const matmul_tile *t, int64_t a_row, int64_t a_step) {
+/* So many multiply-adds of each chain before its end the next tile's chains are fetched: sooner,
+ * and what is read meanwhile would drive them out of the first-level cache. */
+enum { NAME(LATE) = 48 };
+
+/* R rows and V vectors are constants of every copy of these. */
+LANES_INLINE void NAME(run_steps)(const int R, const int V, const int64_t k, const NUMBER *a,
+                                  int64_t a_row, int64_t a_step, const NUMBER *b, int64_t b_step,
+                                  LANES x[ROWS][2]) {
+  for (int64_t l = 0; l < k; l++) {
+    LANES right[2];
+#pragma GCC unroll 2
+    for (int v = 0; v < V; v++) right[v] = LOAD(b + v * WIDTH);
+#pragma GCC unroll 12
+    for (int i = 0; i < R; i++) {
+      const LANES all = ALL(a[i * a_row]);
+#pragma GCC unroll 2
+      for (int v = 0; v < V; v++) x[i][v] = FMA(all, right[v], x[i][v]);
+    }
+    a += a_step;
+    b += b_step;
+  }
+}
+
+LANES_INLINE void NAME(run_tile)(const int R, const int V, const matmul_tile *t, int64_t a_row,
+                                 int64_t a_step) {
   const NUMBER *a = (const NUMBER *)t->a, *b = (const NUMBER *)t->b,
                *from = (const NUMBER *)t->from;
   NUMBER *to = (NUMBER *)t->to;
   const int64_t k = t->k, b_step = t->b_step;
+  const int64_t early = t->below && k > NAME(LATE) ? k - NAME(LATE) : 0;
   LANES x[ROWS][2];
 #pragma GCC unroll 12
   for (int i = 0; i < R; i++)
 #pragma GCC unroll 2
-    for (int v = 0; v < 2; v++)
+    for (int v = 0; v < V; v++)
       x[i][v] = from != NULL ? LOAD(from + i * t->from_row + v * WIDTH) : (LANES){0};
+  NAME(run_steps)(R, V, early, a, a_row, a_step, b, b_step, x);
   if (t->below)
 #pragma GCC unroll 12
     for (int i = 0; i < R; i++) {
       __builtin_prefetch(to + (R + i) * t->to_row, 1);
       __builtin_prefetch(to + (R + i) * t->to_row + NAME(COLUMNS) - 1, 1);
     }
-  for (int64_t l = 0; l < k; l++) {
-    const LANES left = LOAD(b), right = LOAD(b + WIDTH);
-#pragma GCC unroll 12
-    for (int i = 0; i < R; i++) {
-      const LANES all = ALL(a[i * a_row]);
-      x[i][0] = FMA(all, left, x[i][0]);
-      x[i][1] = FMA(all, right, x[i][1]);
-    }
-    a += a_step;
-    b += b_step;
-  }
+  NAME(run_steps)
+  (R, V, k - early, a + early * a_step, a_row, a_step, b + early * b_step, b_step, x);
 #pragma GCC unroll 12
   for (int i = 0; i < R; i++)
 #pragma GCC unroll 2
-    for (int v = 0; v < 2; v++) STORE(to + i * t->to_row + v * WIDTH, x[i][v]);
+    for (int v = 0; v < V; v++) STORE(to + i * t->to_row + v * WIDTH, x[i][v]);
 }
 
 LANES_OUTLINE void NAME(tile_packed)(const matmul_tile *t) {
-  NAME(run_tile)(ROWS, t, 1, ROWS);
+  NAME(run_tile)(ROWS, 2, t, 1, ROWS);
 }
-#define TILE_OF(R)                                          \
-  LANES_OUTLINE void NAME(tile_##R)(const matmul_tile *t) { \
-    NAME(run_tile)(R, t, t->a_row, t->a_step);              \
+#define TILE_OF(R)                                            \
+  LANES_OUTLINE void NAME(tile_##R)(const matmul_tile *t) {   \
+    NAME(run_tile)(R, 2, t, t->a_row, t->a_step);             \
+  }                                                           \
+  LANES_OUTLINE void NAME(narrow_##R)(const matmul_tile *t) { \
+    NAME(run_tile)(R, 1, t, t->a_row, t->a_step);             \
   }
 EACH_ROW(TILE_OF)
 #undef TILE_OF
 
 /* Fewer rows than a tile has: the largest kernels that they fill, one after the other. */
 static void NAME(tile)(const matmul_tile *t) {
-#define KERNEL_OF(R) {R, NAME(tile_##R)},
+#define KERNEL_OF(R) {R, {NAME(tile_##R), NAME(narrow_##R)}},
   static const struct {
     int64_t rows;
-    void (*run)(const matmul_tile *);
+    void (*run[2])(const matmul_tile *);
   } kernels[] = {EACH_ROW(KERNEL_OF)};
 #undef KERNEL_OF
   matmul_tile rest = *t;
-  if (t->rows == ROWS && t->a_row == 1 && t->a_step == ROWS) {
+  if (t->rows == ROWS && t->a_row == 1 && t->a_step == ROWS && !t->narrow) {
     NAME(tile_packed)(t);
     return;
   }
   for (int of = 0; rest.rows > 0; of++)
     for (const int64_t rows = kernels[of].rows; rest.rows >= rows; rest.rows -= rows) {
-      kernels[of].run(&rest);
+      kernels[of].run[t->narrow](&rest);
       rest.a = (const NUMBER *)rest.a + rows * rest.a_row;
       if (rest.from != NULL) rest.from = (const NUMBER *)rest.from + rows * rest.from_row;
       rest.to = (NUMBER *)rest.to + rows * rest.to_row;
@@ -86,17 +105,25 @@ static void NAME(pack_any)(const matmul_packing *what, const rung_dtype dtype, c
       to[l * width + i] = i < lines ? ELEMENT(dtype, from, i * line + l * step) : 0;
 }
 
-/* The same of lines that lie side by side, a row of them after the other. What the next panel will
- * read of the row is fetched beforehand. */
+/* The same of lines that lie side by side, a row of them after the other; at most GROUP panels of
+ * them, so that what is read of a row is several lines of memory. Rows to come are fetched
+ * beforehand. */
+enum { NAME(GROUP) = 4, NAME(AHEAD) = 8 };
+
 static void NAME(pack_rows)(const matmul_packing *what, const NUMBER *from, int64_t step,
                             int64_t lines, int64_t width, NUMBER *to) {
+  const int64_t panel = width * what->k;
   for (int64_t l = 0; l < what->k; l++, from += step, to += width) {
-    __builtin_prefetch(from + width);
-    if (lines == width) {
-      memcpy(to, from, (size_t)width * sizeof *to);
-      continue;
+    for (int64_t i = 0; i < lines; i += 64 / sizeof *from)
+      __builtin_prefetch(from + NAME(AHEAD) * step + i);
+    for (int64_t p = 0; p * width < lines; p++) {
+      const int64_t left = lines - p * width;
+      if (left >= width) {
+        memcpy(to + p * panel, from + p * width, (size_t)width * sizeof *to);
+        continue;
+      }
+      for (int64_t i = 0; i < width; i++) to[p * panel + i] = i < left ? from[p * width + i] : 0;
     }
-    for (int64_t i = 0; i < width; i++) to[i] = i < lines ? from[i] : 0;
   }
 }
 
@@ -131,12 +158,14 @@ static void NAME(pack)(const matmul_packing *what, const char *array, int64_t li
   const matmul_problem *p = what->at->p;
   const int64_t size = what->at->size;
   NUMBER *to = (NUMBER *)what->to;
-  for (int64_t i = 0; i < what->count; i += width, to += width * what->k) {
-    const int64_t left = what->count - i, lines = left < width ? left : width;
+  const bool rows = line == 1 && IS_PLAIN(p);
+  const int64_t most = rows ? NAME(GROUP) * width : width;
+  for (int64_t i = 0; i < what->count; i += most, to += most * what->k) {
+    const int64_t left = what->count - i, lines = left < most ? left : most;
     const char *from = array + ((what->first + i) * line + what->from * step) * size;
     matmul_packing rest = *what;
     int64_t done = 0;
-    if (line == 1 && IS_PLAIN(p)) {
+    if (rows) {
       NAME(pack_rows)(what, (const NUMBER *)from, step, lines, width, to);
       continue;
     }

@@ -21,7 +21,8 @@ typedef struct matmul_tile {
   int64_t from_row;
   void *to;
   int64_t to_row;
-  bool below; /* the next tile goes on there: its chains are fetched beforehand */
+  bool below;  /* the next tile goes on there: its chains are fetched beforehand */
+  bool narrow; /* half of the columns */
 } matmul_tile;
 
 /* A range of A's rows or B's columns and of k, to be packed: panels of the kernels' rows or

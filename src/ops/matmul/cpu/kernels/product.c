@@ -17,7 +17,7 @@ typedef struct product {
   int64_t j, n;                     /* the columns under way */
   int64_t l, k;                     /* and the block of k */
   int64_t most;                     /* rows of a block */
-  int64_t block, row_blocks, groups, group;
+  int64_t row_blocks, groups, group;
 } product;
 
 void RUNG_ENTRY(matmul_finish)(const matmul_at *at, int64_t i, int64_t j, int64_t n,
@@ -57,6 +57,7 @@ static void run_tile(const product *job, int64_t i, int64_t j, int64_t columns, 
     tile->to_row = last ? job->at.c_row : job->chains_row;
   }
   tile->below = whole && p->k > MATMUL_K;
+  tile->narrow = columns <= width / 2;
   job->of->tile(tile);
   for (int64_t r = 0; r < tile->rows && !whole; r++) {
     const char *row = &own.bytes[r * width * size];
@@ -70,12 +71,15 @@ static void run_tile(const product *job, int64_t i, int64_t j, int64_t columns, 
 /* ---- packed -----------------------------------------------------------------------------------
  */
 
-static void pack_panel(void *arg, int64_t panel, int thread) {
+/* Panels of B that a thread packs at a time. */
+enum { PANELS = 4 };
+
+static void pack_panels(void *arg, int64_t chunk, int thread) {
   const product *job = (const product *)arg;
-  const int64_t width = job->of->columns, j = panel * width;
+  const int64_t most = PANELS * job->of->columns, j = chunk * most;
   const matmul_packing what = {.at = &job->at,
                                .first = job->j + j,
-                               .count = matmul_least(width, job->n - j),
+                               .count = matmul_least(most, job->n - j),
                                .from = job->l,
                                .k = job->k,
                                .to = job->b + j * job->k * job->of->size};
@@ -83,17 +87,26 @@ static void pack_panel(void *arg, int64_t panel, int thread) {
   job->of->pack_b(&what);
 }
 
-/* A block of A's rows with a group of B's panels. */
+/* Blocks of whole tiles but for the last one's end, as even as can be. */
+static int64_t first_row(const product *job, int64_t block) {
+  const int64_t rows = job->of->rows, tiles = (job->at.p->m + rows - 1) / rows;
+  return matmul_least(tiles * block / job->row_blocks * rows, job->at.p->m);
+}
+
+/* A block of A's rows with a group of B's panels. Threads begin at panels apart from each other: at
+ * the same one, each would wait for what the other has just taken out of the shared cache. */
 static void run_block(void *arg, int64_t chunk, int thread) {
   const product *job = (const product *)arg;
   const int64_t size = job->of->size, rows = job->of->rows, width = job->of->columns;
-  const int64_t i = chunk % job->row_blocks * job->block, group = chunk / job->row_blocks;
-  const int64_t count = matmul_least(job->block, job->at.p->m - i);
-  const int64_t end = matmul_least(job->n, (group + 1) * job->group);
+  const int64_t block = chunk % job->row_blocks, group = chunk / job->row_blocks;
+  const int64_t i = first_row(job, block), count = first_row(job, block + 1) - i;
+  const int64_t first = group * job->group, end = matmul_least(job->n, first + job->group);
+  const int64_t panels = (end - first + width - 1) / width, begin = panels * thread / job->threads;
   char *a = job->a + (size_t)thread * job->a_bytes;
   const matmul_packing what = {&job->at, i, count, job->l, job->k, a};
   job->of->pack_a(&what);
-  for (int64_t j = group * job->group; j < end; j += width)
+  for (int64_t p = begin; p < begin + panels; p++) {
+    const int64_t j = first + p % panels * width;
     for (int64_t r = 0; r < count; r += rows) {
       matmul_tile tile = {.rows = matmul_least(rows, count - r),
                           .k = job->k,
@@ -104,6 +117,7 @@ static void run_block(void *arg, int64_t chunk, int thread) {
                           .b_step = width};
       run_tile(job, i + r, job->j + j, matmul_least(width, end - j), &tile);
     }
+  }
 }
 
 /* How the rows, and where there are too few of them for all threads the columns, are dealt out. */
@@ -111,8 +125,7 @@ static void deal(product *job) {
   const int64_t rows = job->of->rows, width = job->of->columns, m = job->at.p->m;
   const int64_t panels = (job->n + width - 1) / width, most = job->most * job->threads;
   const int64_t blocks = (m + most - 1) / most * job->threads; /* as many for each thread */
-  job->block = ((m + blocks - 1) / blocks + rows - 1) / rows * rows;
-  job->row_blocks = (m + job->block - 1) / job->block;
+  job->row_blocks = matmul_least(blocks, (m + rows - 1) / rows);
   job->groups = matmul_least(panels, (2 * job->threads + job->row_blocks - 1) / job->row_blocks);
   if (job->threads == 1 || job->row_blocks >= 2 * job->threads) job->groups = 1;
   job->group = (panels + job->groups - 1) / job->groups * width;
@@ -121,6 +134,7 @@ static void deal(product *job) {
 
 static void run_packed(product *job) {
   const matmul_problem *p = job->at.p;
+  const int64_t panels = PANELS * job->of->columns;
   for (job->j = 0; job->j < p->n; job->j += MATMUL_N) {
     job->n = matmul_least(MATMUL_N, p->n - job->j);
     if (job->parked != NULL) {
@@ -131,8 +145,7 @@ static void run_packed(product *job) {
     deal(job);
     for (job->l = 0; job->l < p->k; job->l += MATMUL_K) {
       job->k = matmul_least(MATMUL_K, p->k - job->l);
-      rung_parallel(job->threads, (job->n + job->of->columns - 1) / job->of->columns, pack_panel,
-                    job);
+      rung_parallel(job->threads, (job->n + panels - 1) / panels, pack_panels, job);
       rung_parallel(job->threads, job->row_blocks * job->groups, run_block, job);
     }
   }

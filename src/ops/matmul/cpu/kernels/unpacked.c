@@ -25,7 +25,7 @@ typedef struct product {
 /* A tile's columns of B, from `first` on; so many of them are finished, from j on. */
 typedef struct panel {
   const char *b;
-  int64_t b_row, first, j, count;
+  int64_t b_row, first, j, count, width;
 } panel;
 
 static void run_tile(const product *job, const panel *of, int64_t i, int64_t rows) {
@@ -34,7 +34,7 @@ static void run_tile(const product *job, const panel *of, int64_t i, int64_t row
     char bytes[MATMUL_TILE];
   } own;
   const matmul_at *at = job->at;
-  const int64_t size = job->of->size, width = job->of->columns;
+  const int64_t size = job->of->size, width = of->width;
   const bool direct = job->plain && at->p->n >= width;
   const matmul_tile tile = {.rows = rows,
                             .k = at->p->k,
@@ -44,14 +44,15 @@ static void run_tile(const product *job, const panel *of, int64_t i, int64_t row
                             .b = of->b,
                             .b_step = of->b_row,
                             .to = direct ? at->c + (i * at->c_row + of->first) * size : own.bytes,
-                            .to_row = direct ? at->c_row : width};
+                            .to_row = direct ? at->c_row : width,
+                            .narrow = width < job->of->columns};
   job->of->tile(&tile);
   for (int64_t r = 0; r < rows && !direct; r++) RUNG_ENTRY(matmul_finish)
   (at, i + r, of->j, of->count, &own.bytes[(r * width + of->j - of->first) * size]);
 }
 
-/* Columns from j on, as many as a tile has: the last together with those before them, which are
- * made twice. */
+/* Columns from j on, as many as a tile has, or half of them: the last together with those before
+ * them, which are made twice. */
 static void run_rows(void *arg, int64_t chunk, int thread) {
   union {
     double aligned[DEEP * 128 / 8];
@@ -59,18 +60,21 @@ static void run_rows(void *arg, int64_t chunk, int thread) {
   } packed;
   const product *job = (const product *)arg;
   const matmul_at *at = job->at;
-  const int64_t n = at->p->n, width = job->of->columns, most = job->of->rows;
+  const int64_t n = at->p->n, columns = job->of->columns, most = job->of->rows;
+  const int64_t whole = n < columns ? columns / 2 : columns;
   const int64_t first = chunk * job->block, end = matmul_least(first + job->block, at->p->m);
   (void)thread;
-  for (int64_t j = 0; j < n; j += width) {
-    panel of = {.b_row = at->bs.row, .j = j, .count = matmul_least(width, n - j)};
-    of.first = n < width ? 0 : matmul_least(j, n - width);
+  for (int64_t j = 0; j < n; j += whole) {
+    panel of = {.b_row = at->bs.row, .j = j, .count = matmul_least(whole, n - j)};
+    of.width = of.count <= columns / 2 ? columns / 2 : columns;
+    of.first = n < of.width ? 0 : matmul_least(j, n - of.width);
     of.b = at->b + of.first * job->of->size;
-    if (job->packs) {
-      const matmul_packing what = {at, of.first, matmul_least(width, n), 0, at->p->k, packed.bytes};
+    if (job->packs || n < of.width) {
+      const matmul_packing what = {at, of.first, matmul_least(whole, n - of.first),
+                                   0,  at->p->k, packed.bytes};
       job->of->pack_b(&what);
       of.b = packed.bytes;
-      of.b_row = width;
+      of.b_row = columns;
     }
     for (int64_t i = first, rows; i < end; i += rows) {
       /* Two tiles of few rows take as long as one: the last two are as high as each other. */
@@ -84,8 +88,7 @@ static void run_rows(void *arg, int64_t chunk, int thread) {
 static void run_small(product *job, int threads) {
   const matmul_problem *p = job->at->p;
   const int64_t rows = job->of->rows, each = (p->m + threads - 1) / threads;
-  job->packs = p->n < job->of->columns ||
-               (p->k * p->n * job->of->size > NEAR && p->m >= PAYS && p->k <= DEEP);
+  job->packs = p->k * p->n * job->of->size > NEAR && p->m >= PAYS && p->k <= DEEP;
   job->block = (each + rows - 1) / rows * rows;
   rung_parallel(threads, (p->m + job->block - 1) / job->block, run_rows, job);
 }
@@ -94,7 +97,7 @@ static bool is_small(const product *job) {
   const matmul_problem *p = job->at->p;
   const int64_t size = job->of->size;
   return p->k * p->n * size <= SMALL && p->m * p->k * size <= SMALL &&
-         (p->n >= job->of->columns || p->k <= DEEP);
+         (p->n >= job->of->columns / 2 || p->k <= DEEP); /* or columns are packed */
 }
 
 /* ---- few rows ---------------------------------------------------------------------------------
