@@ -95,8 +95,9 @@ static rung_status cpu_fill(rung_state *state, void *memory, unsigned char byte,
 
 /* ---- packing -------------------------------------------------------------------------------- */
 
-/* Two dimensions in tiles. Rows without strides are cut into long pieces; otherwise tiles are
- * small squares, so that the lines a column touches are still in the cache for its neighbour. */
+/* Two dimensions in tiles: long pieces of rows; or, where one of the arrays goes on down its
+ * columns, small squares, so that the lines that a column touches are still in the cache for its
+ * neighbour. */
 enum { PACK_TILE = 64, PACK_PIECE = 1 << 16, PACK_ALONE = 1 << 16 };
 
 typedef struct packing {
@@ -140,6 +141,12 @@ static void pack_tile(void *arg, int64_t chunk, int thread) {
   rung_view_copy(&to, &from);
 }
 
+/* Whether its elements are closer to each other down a column than along a row. */
+static bool goes_down(const rung_view *view) {
+  const int64_t down = view->stride[0], along = view->stride[1];
+  return (down < 0 ? -down : down) < (along < 0 ? -along : along);
+}
+
 static rung_status cpu_pack(rung_state *state, const rung_view *to, const rung_view *from,
                             rung_error *error) {
   if (to->ndim > 2)
@@ -147,10 +154,11 @@ static rung_status cpu_pack(rung_state *state, const rung_view *to, const rung_v
   if (to->count == 0) return RUNG_OK;
   packing pack = {.to = as_rows(to), .from = as_rows(from)};
   int64_t rows = pack.to.shape[0], columns = pack.to.shape[1];
-  bool flat = rung_view_compact_rows(&pack.to) && rung_view_compact_rows(&pack.from);
-  int64_t piece = flat ? PACK_PIECE : PACK_TILE * PACK_TILE;
-  pack.tile_columns = least(columns, flat || rows == 1 ? piece : PACK_TILE);
+  const bool squares = rows > 1 && (goes_down(&pack.to) || goes_down(&pack.from));
+  const int64_t piece = squares ? PACK_TILE * PACK_TILE : PACK_PIECE;
+  pack.tile_columns = least(columns, squares ? PACK_TILE : piece);
   pack.tile_rows = least(rows, piece / pack.tile_columns);
+  pack.tile_columns = least(columns, piece / pack.tile_rows); /* more of them where rows are few */
   pack.across = (columns + pack.tile_columns - 1) / pack.tile_columns;
   int64_t down = (rows + pack.tile_rows - 1) / pack.tile_rows;
   rung_parallel(to->count <= PACK_ALONE ? 1 : state->threads, pack.across * down, pack_tile, &pack);

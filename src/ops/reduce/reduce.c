@@ -92,7 +92,14 @@ static plan plan_whole(const rung_view *in, const rung_view *out, bool any_order
   return plan;
 }
 
-/* Every line to one number. Lines are independent, so their order is free. */
+/* Whether memory goes on along `near`, one of the dimensions that stay, and not along lines, whose
+ * elements are `step` apart. */
+static bool goes_across(const rung_dimension *near, int64_t step) {
+  const int64_t across = near->in < 0 ? -near->in : near->in, along = step < 0 ? -step : step;
+  return across == 1 ? step != 1 : across > 0 && across < along;
+}
+
+/* Every line to one number. Lines are independent, so their order is free: memory's. */
 static plan plan_lines(const rung_view *in, int axis, const rung_view *out) {
   const int64_t columns = in->shape[axis], step = in->stride[axis];
   plan plan = {REDUCE_LINES, *in, *out, 1, columns, 1};
@@ -102,20 +109,20 @@ static plan plan_lines(const rung_view *in, int axis, const rung_view *out) {
   rung_dimensions_by_stride(&kept);
   rung_dimensions_merge(&kept);
   const int last = kept.count - 1;
-  if (kept.count <= 1 && (kept.count == 0 || kept.at[0].in != 1 || step == 1 || columns <= 1)) {
-    const rung_dimension line = kept.count > 0 ? kept.at[0] : (rung_dimension){plan.outer, 0, 1};
-    rung_view_reshape(&plan.in, 2, (int64_t[]){plan.outer, columns}, (int64_t[]){line.in, step});
-    rung_view_reshape(&plan.out, 1, (int64_t[]){plan.outer}, (int64_t[]){line.out});
-  } else if (kept.count <= 2 && kept.at[last].in == 1 && step != 1 && columns > 1) {
+  if (kept.count >= 1 && kept.count <= 2 && columns > 1 && goes_across(&kept.at[last], step)) {
     const rung_dimension near = kept.at[last];
     const rung_dimension far = kept.count > 1 ? kept.at[0] : (rung_dimension){1, 0, 0};
     plan.form = REDUCE_ACROSS;
     plan.outer = far.extent;
     plan.inner = near.extent;
     rung_view_reshape(&plan.in, 3, (int64_t[]){far.extent, columns, near.extent},
-                      (int64_t[]){far.in, step, 1});
+                      (int64_t[]){far.in, step, near.in});
     rung_view_reshape(&plan.out, 2, (int64_t[]){far.extent, near.extent},
                       (int64_t[]){far.out, near.out});
+  } else if (kept.count <= 1) {
+    const rung_dimension line = kept.count > 0 ? kept.at[0] : (rung_dimension){plan.outer, 0, 1};
+    rung_view_reshape(&plan.in, 2, (int64_t[]){plan.outer, columns}, (int64_t[]){line.in, step});
+    rung_view_reshape(&plan.out, 1, (int64_t[]){plan.outer}, (int64_t[]){line.out});
   } else {
     /* The longest first, for pieces are cut there. */
     rung_dimensions_by_extent(&kept);
