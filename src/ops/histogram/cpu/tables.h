@@ -182,11 +182,39 @@ static inline void histogram_add_up(const histogram_tables *t, const histogram_r
   }
 }
 
+/* Whether a row has so few elements that clearing tables and adding them up would take longer than
+ * counting in the results themselves. */
+static inline bool histogram_is_sparse(const histogram_problem *p) {
+  enum { MANY = 1 << 16, TIMES = 4 };
+  const int64_t slots = p->rule.slots;
+  return !histogram_by_value(p) && p->columns <= (slots > MANY ? TIMES : 1) * slots;
+}
+
+static inline void histogram_count_sparse(const histogram_tables *t, const void *data,
+                                          const histogram_row *row) {
+  const histogram_problem *p = t->problem;
+  histogram_slots *const slots_of = RUNG_ENTRY(histogram_slots_of)(p->dtype);
+  for (int64_t done = 0; done < p->columns; done += HISTOGRAM_STRIP) {
+    const int64_t left = p->columns - done;
+    const int now = left < HISTOGRAM_STRIP ? (int)left : HISTOGRAM_STRIP;
+    uint32_t slots[HISTOGRAM_STRIP];
+    slots_of(&p->rule, &t->given, data, done, now, slots);
+    for (int i = 0; i < now; ++i) {
+      uint64_t *const at = histogram_at(p, row, (int)slots[i]);
+      if (at != NULL) *at += 1;
+    }
+  }
+}
+
 /* A whole row, by one thread. */
 static inline void histogram_do_row(const histogram_tables *t, const void *data,
                                     const histogram_row *row) {
   const histogram_problem *p = t->problem;
   histogram_clear_row(p, row);
+  if (histogram_is_sparse(p)) {
+    histogram_count_sparse(t, data, row);
+    return;
+  }
   for (int64_t at = 0; at < p->columns; at += p->flush) {
     const int64_t left = p->columns - at;
     histogram_clear_tables(t);

@@ -103,6 +103,11 @@ static void do_long_row(job *job, int64_t i) {
   const int64_t parts = (job->tables.shape.width + ENTRIES - 1) / ENTRIES;
   job->data = row_data(job, i);
   job->row = histogram_row_of(job->task, i);
+  if (histogram_is_sparse(job->problem)) {
+    const histogram_tables tables = tables_of(job, 0);
+    histogram_do_row(&tables, job->data, &job->row);
+    return;
+  }
   for (int64_t t = 0; t < job->threads; ++t) job->counted[t] = -1;
   histogram_clear_row(job->problem, &job->row);
   rung_parallel((int)job->threads, chunks, do_chunk, job);

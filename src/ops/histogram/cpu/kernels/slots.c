@@ -76,7 +76,10 @@ static inline void histogram_search_strip(const histogram_rule *rule, const hist
   const histogram_rule own = *rule; /* no store to `slots` can change these */
   const double *edges = given->padded;
   const uint32_t *guide = given->guide;
-  for (int i = 0; i < n; ++i) slots[i] = guide[histogram_cell(&own, x[i])];
+  /* In two loops: one alone is made no vectors of, and branches at the outermost cells. */
+  for (int i = 0; i < n; ++i) slots[i] = (uint32_t)histogram_cell(&own, x[i]);
+  __asm__("" : : "r"(slots) : "memory");
+  for (int i = 0; i < n; ++i) slots[i] = guide[slots[i]];
   for (int step = given->steps - 1; step >= 0; --step) {
     const uint32_t half = (uint32_t)1 << step;
     for (int i = 0; i < n; ++i) slots[i] += edges[slots[i] + half] <= x[i] ? half : 0;
