@@ -243,6 +243,22 @@ static void REDUCE_NAME(reduce_lines)(const void *in, int64_t step, int count, i
   }
 }
 
+/* `rows`, a constant of every copy, that are fewer than the following takes. */
+LANES_INLINE void REDUCE_NAME(reduce_last_rows)(const int rows, const REDUCE_IN *restrict in,
+                                                int64_t step, int width, rung_key_code key,
+                                                REDUCE_PARTIAL *restrict all) {
+  (void)key;
+  for (int w = 0; w < width; ++w) {
+    REDUCE_RUNNING x = REDUCE_LOAD_NARROW(in[w], &key);
+#pragma GCC unroll 3
+    for (int r = 1; r < rows; ++r) {
+      const REDUCE_RUNNING next = REDUCE_LOAD_NARROW(in[r * step + w], &key);
+      x = REDUCE_COMBINE(x, next);
+    }
+    all[w] = REDUCE_COMBINE(all[w], x);
+  }
+}
+
 /* Four rows for each time that what is found so far is loaded and stored. */
 LANES_OUTLINE void REDUCE_NAME(reduce_free_rows)(const REDUCE_IN *restrict in, int64_t step,
                                                  int64_t n, int width, const rung_key_code *code,
@@ -261,13 +277,9 @@ LANES_OUTLINE void REDUCE_NAME(reduce_free_rows)(const REDUCE_IN *restrict in, i
       all[w] = REDUCE_COMBINE(all[w], four);
     }
   }
-  for (; k < n; ++k) {
-    const REDUCE_IN *row = in + k * step;
-    for (int w = 0; w < width; ++w) {
-      const REDUCE_PARTIAL x = REDUCE_LOAD(row[w], &key);
-      all[w] = REDUCE_COMBINE(all[w], x);
-    }
-  }
+  if (n - k == 3) REDUCE_NAME(reduce_last_rows)(3, in + k * step, step, width, key, all);
+  if (n - k == 2) REDUCE_NAME(reduce_last_rows)(2, in + k * step, step, width, key, all);
+  if (n - k == 1) REDUCE_NAME(reduce_last_rows)(1, in + k * step, step, width, key, all);
 }
 
 /* Rows that follow each other without gaps are as good as fewer and longer ones, whose ends are

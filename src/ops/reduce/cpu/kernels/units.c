@@ -30,8 +30,9 @@ reduce_job RUNG_ENTRY(reduce_job_of)(const rung_task *task, int64_t threads, int
   return job;
 }
 
-/* Results that follow each other and are as wide as what they come from: loops that the compiler
- * makes vectors of. False: these are others. */
+/* Results that follow each other: loops that the compiler makes vectors of. False: these are
+ * others.
+ */
 static bool reduce_put_wide(const reduce_job *job, const void *partials, int count, char *out) {
   const reduce_end end = job->end;
   const int32_t narrow = (int32_t)end.key.mask;
@@ -49,6 +50,13 @@ static bool reduce_put_wide(const reduce_job *job, const void *partials, int cou
   } else if (job->type == RUNG_I32 && (end.result == RUNG_I32 || end.result == RUNG_U32)) {
     const int32_t *keys = (const int32_t *)partials;
     for (int l = 0; l < count; ++l) ((int32_t *)(void *)out)[l] = keys[l] ^ narrow;
+  } else if (job->type == RUNG_I32 && (end.result == RUNG_U8 || end.result == RUNG_I8)) {
+    const int32_t *keys = (const int32_t *)partials;
+    for (int l = 0; l < count; ++l) ((uint8_t *)out)[l] = (uint8_t)(keys[l] ^ narrow);
+  } else if (job->type == RUNG_I32) {
+    const int32_t *keys = (const int32_t *)partials;
+    for (int l = 0; l < count; ++l)
+      ((uint16_t *)(void *)out)[l] = (uint16_t)rung_unkey_16(keys[l], &end.key);
   } else if (job->type == RUNG_I64 && end.result == RUNG_F64) {
     const int64_t *keys = (const int64_t *)partials;
     for (int l = 0; l < count; ++l)
