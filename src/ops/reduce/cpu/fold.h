@@ -186,6 +186,25 @@ enum { REDUCE_FEW = 32 };
 /* ---- the least key -----------------------------------------------------------------------------
  */
 
+/* The least of floats' keys. Whether one is a NaN's, which is below all others, is asked of the
+ * largest magnitude at the end: half the work. */
+#define REDUCE_TILE_OF_FLOATS(bits, type, number, unsigned_number)                   \
+  LANES_OUTLINE number reduce_tile_floats_##bits(const type *tile, int count,        \
+                                                 const rung_key_code *code) {        \
+    const number mask = (number)code->mask, magnitudes = INT##bits##_MAX;            \
+    number least = INT##bits##_MAX, most = 0;                                        \
+    for (int k = 0; k < count; ++k) {                                                \
+      const number x = tile[k], sign = -(number)((unsigned_number)x >> (bits - 1));  \
+      const number key = x ^ (sign & magnitudes) ^ mask, magnitude = x & magnitudes; \
+      least = key < least ? key : least;                                             \
+      most = magnitude > most ? magnitude : most;                                    \
+    }                                                                                \
+    return most > RUNG_KEY_MOST_F##bits ? INT##bits##_MIN : least;                   \
+  }
+REDUCE_TILE_OF_FLOATS(32, reduce_bits_32, int32_t, uint32_t)
+REDUCE_TILE_OF_FLOATS(64, reduce_bits_64, int64_t, uint64_t)
+#undef REDUCE_TILE_OF_FLOATS
+
 #define REDUCE_COMBINE(a, b) ((a) < (b) ? (a) : (b))
 #define REDUCE_COMBINE_ALL REDUCE_LESSER_ALL
 #define REDUCE_PARTIAL int32_t
@@ -221,6 +240,7 @@ enum { REDUCE_FEW = 32 };
 #include "ops/reduce/cpu/fold_of.h"
 #undef REDUCE_LOAD
 #define REDUCE_LOAD(x, key) rung_key_f32(x, (int32_t)(key)->mask)
+#define REDUCE_TILE(tile, count, key) reduce_tile_floats_32(tile, count, key)
 #define REDUCE_NAME(name) name##_least_f32
 #define REDUCE_IN reduce_bits_32
 #include "ops/reduce/cpu/fold_of.h"
@@ -245,6 +265,7 @@ enum { REDUCE_FEW = 32 };
 #include "ops/reduce/cpu/fold_of.h"
 #undef REDUCE_LOAD
 #define REDUCE_LOAD(x, key) rung_key_f64(x, (key)->mask)
+#define REDUCE_TILE(tile, count, key) reduce_tile_floats_64(tile, count, key)
 #define REDUCE_NAME(name) name##_least_f64
 #define REDUCE_IN reduce_bits_64
 #include "ops/reduce/cpu/fold_of.h"
