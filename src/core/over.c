@@ -336,7 +336,10 @@ static rung_status make_room(run *r) {
   const rung_piece block = block_of(r);
   const int ranks = r->meeting.ranks.count;
   size_t bytes = 0;
-  for (int k = 0; k < ranks; k++) r->ends[k + 1] = r->ends[k] + r->meeting.words[k].number;
+  for (int k = 0; k < ranks; k++)
+    if (__builtin_add_overflow(r->ends[k], r->meeting.words[k].number, &r->ends[k + 1]))
+      return rung_fail(&r->context->error, RUNG_RANKS_FAILED,
+                       "the ranks' results of parts have more than 2^63 - 1 bytes together");
   r->all = rung_ranks_ask(&bytes, (size_t)r->ends[ranks], 1);
   r->state = rung_ranks_ask(&bytes, job->cut->state_bytes(r->over->problem, &block), 1);
   bool there = r->all != NULL && r->state != NULL;

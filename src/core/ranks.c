@@ -103,6 +103,12 @@ rung_status rung_ranks_missing(const rung_meeting *m, rung_status moved, rung_st
 /* ---- words -------------------------------------------------------------------------------------
  */
 
+/* Whether a rank may have said so: what is altered on its way must do no harm. */
+static bool is_word(const rung_word *word) {
+  return word->status >= RUNG_OK && word->status <= RUNG_RANKS_FAILED && word->number >= 0 &&
+         word->number <= INT64_C(1) << 61;
+}
+
 /* What rank r said, next to rank 0: with that all compare, and so all say the same. */
 static rung_status look_at(const rung_meeting *m, int r, const rung_word *word,
                            const rung_word *first) {
@@ -115,6 +121,10 @@ static rung_status look_at(const rung_meeting *m, int r, const rung_word *word,
     return rung_fail(m->error, RUNG_RANKS_FAILED,
                      "rank %d is at word %lld of a call; expected: %lld, as here", r,
                      (long long)word->order, (long long)m->order);
+  if (!is_word(word))
+    return rung_fail(m->error, RUNG_RANKS_FAILED,
+                     "rank %d sends status %lld and number %lld, which no rank does", r,
+                     (long long)word->status, (long long)word->number);
   if (word->status != RUNG_OK)
     return rung_fail(m->error, (rung_status)word->status, "rank %d: %.*s", r, RUNG_SENTENCE - 1,
                      word->sentence);

@@ -80,9 +80,11 @@ static void give_back(run *r) {
 static rung_status meet_set(run *r, rung_status own, int which) {
   rung_meeting *m = &r->meeting;
   const rung_view *at = &r->call->views[PAIRS_A + which];
-  const rung_status status = rung_ranks_meet(m, own, own == RUNG_OK ? at->shape[0] : 0);
+  rung_status status = rung_ranks_meet(m, own, own == RUNG_OK ? at->shape[0] : 0);
   for (int k = 0; k < m->ranks.count && status == RUNG_OK; ++k)
-    r->firsts[which][k + 1] = r->firsts[which][k] + m->words[k].number;
+    if (__builtin_add_overflow(r->firsts[which][k], m->words[k].number, &r->firsts[which][k + 1]))
+      status = rung_fail(m->error, RUNG_TOO_LARGE,
+                         "the ranks' sets together have more than 2^63 - 1 points");
   return status;
 }
 
