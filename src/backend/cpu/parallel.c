@@ -26,6 +26,7 @@ enum { PAUSES = 1000, PATIENCE_NS = 1000000, STACK_BYTES = 4 * RUNG_STACK, LINE 
 typedef struct loop {
   int64_t chunks;
   int64_t threads;
+  int cpu; /* that the caller was on; below 0: not known */
   bool triangle;
   void (*body)(void *arg, int64_t chunk, int thread);
   void *arg;
@@ -95,6 +96,19 @@ static void wake(atomic_int *at) {
 /* ---- a worker ---------------------------------------------------------------------------------
  */
 
+/* A thread that was woken on the CPU of the loop's caller, as happens where another program's
+ * threads keep the others busy by waiting, would share that one with it, this time and the next:
+ * it moves to another of those that it may use. */
+static void leave(int cpu) {
+  cpu_set_t allowed, others;
+  if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getcpu() != cpu) return;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  others = allowed;
+  CPU_CLR(cpu, &others);
+  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
+  (void)sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
 static void take_part(loop *loop, int thread) {
   int64_t chunk;
   while ((chunk = atomic_fetch_add_explicit(&loop->next, 1, memory_order_relaxed)) < loop->chunks)
@@ -114,6 +128,7 @@ static void *live(void *arg) {
   rung_float_mode_enter(&inherited);
   for (;;) {
     accept_offer(self);
+    leave(self->loop->cpu);
     take_part(self->loop, self->number);
     /* From here on the loop may be gone. */
     if (atomic_exchange(&self->state, IDLE) == AWAITED) wake(&self->state);
@@ -259,6 +274,7 @@ static void run(int threads, loop *loop) {
   worker *first = helpers > 0 ? hire(helpers) : NULL, *last = NULL;
   int number = 0;
   loop->threads = helpers + 1;
+  loop->cpu = first != NULL ? sched_getcpu() : -1;
   const bool shown = show(loop);
   for (worker *each = first; each != NULL; each = each->next) offer(each, loop, ++number);
   take_part(loop, 0);
