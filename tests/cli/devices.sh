@@ -1,15 +1,9 @@
 #!/bin/bash
 # --devices: several devices of one process have the bits of one; and what is no list of them.
+. "$(dirname "$0")/../numbers.bash"
 . "$(dirname "$0")/common.bash"
 
-# numbers DESCR BYTES COUNT [SHAPE [ORDER]]: an NPY file, of one dimension if no shape is given, of
-# random bytes below 64: small numbers.
-numbers() {
-  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
-    "{'descr': '$1', 'fortran_order': ${5:-False}, 'shape': (${4:-$3,}), }"
-  head -c $(($2 * $3)) < <(tr '\000-\377' '\000-\077\000-\077\000-\077\000-\077' <noise)
-}
-head -c 1000000 /dev/urandom >noise
+noise 1000000
 numbers '<f4' 4 100003 >in.npy
 numbers '>f8' 8 70001 >wide.npy
 numbers '|u1' 1 3 >few.npy

@@ -1,15 +1,10 @@
 #!/bin/bash
 # Files larger than memory: reduced, counted and scanned piece by piece, with the bits of the whole.
+. "$(dirname "$0")/../numbers.bash"
 . "$(dirname "$0")/common.bash"
 : "${SANITIZED:=}"
 
-# numbers DESCR BYTES COUNT [SHAPE [ORDER]]: an NPY file of bytes below 64, which repeat.
-numbers() {
-  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
-    "{'descr': '$1', 'fortran_order': ${5:-False}, 'shape': (${4:-$3,}), }"
-  while :; do cat noise || break; done 2>/dev/null | head -c $(($2 * $3))
-}
-head -c 3000001 /dev/urandom | tr '\000-\377' '\000-\077\000-\077\000-\077\000-\077' >noise
+noise 3000001
 numbers '<f4' 4 16777216 >big.npy # 64 MiB
 numbers '<f4' 4 1200001 >in.npy
 numbers '>f8' 8 700001 >wide.npy
