@@ -1,7 +1,4 @@
 /* What may be asked of a view that is already valid. */
-#include <assert.h>
-#include <string.h>
-
 #include "core/tensor.h"
 
 size_t rung_view_bytes(const rung_view *view) {
