@@ -215,26 +215,36 @@ static __device__ inline void rung_mma_f64(double (&t)[4], const double (&a)[8],
 #endif
 }
 
-/* Where the hardware has no products so large, four of 8 by 8 of 16 steps. */
-static __device__ inline void rung_mma_s8u8(int *t, unsigned a0, unsigned a1, unsigned a2,
-                                            unsigned a3, unsigned b0, unsigned b1) {
+/* rung_mma_s8(), of B's signed bytes, and rung_mma_s8u8(). Where the hardware has no products so
+ * large, four of 8 by 8 of 16 steps. */
 #if __CUDA_ARCH__ >= 800
-  asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
-      "%9}, {%0, %1, %2, %3};"
-      : "+r"(t[0]), "+r"(t[1]), "+r"(t[2]), "+r"(t[3])
-      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+#define RUNG_MMA_OF_BYTES_(name, b_type)                                                         \
+  static __device__ inline void name(int *t, unsigned a0, unsigned a1, unsigned a2, unsigned a3, \
+                                     unsigned b0, unsigned b1) {                                 \
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.s8." b_type                                       \
+        ".s32 {%0, %1, %2, %3}, {%4, %5, %6, "                                                   \
+        "%7}, {%8, %9}, {%0, %1, %2, %3};"                                                       \
+        : "+r"(t[0]), "+r"(t[1]), "+r"(t[2]), "+r"(t[3])                                         \
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));                                 \
+  }
 #else
-#define RUNG_MMA_8_(t0, t1, a, b)                                                      \
-  asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};" \
-      : "+r"(t0), "+r"(t1)                                                             \
+#define RUNG_MMA_8_(b_type, t0, t1, a, b)                                                      \
+  asm("mma.sync.aligned.m8n8k16.row.col.s32.s8." b_type ".s32 {%0, %1}, {%2}, {%3}, {%0, %1};" \
+      : "+r"(t0), "+r"(t1)                                                                     \
       : "r"(a), "r"(b))
-  RUNG_MMA_8_(t[0], t[1], a0, b0);
-  RUNG_MMA_8_(t[0], t[1], a2, b1);
-  RUNG_MMA_8_(t[2], t[3], a1, b0);
-  RUNG_MMA_8_(t[2], t[3], a3, b1);
-#undef RUNG_MMA_8_
+#define RUNG_MMA_OF_BYTES_(name, b_type)                                                         \
+  static __device__ inline void name(int *t, unsigned a0, unsigned a1, unsigned a2, unsigned a3, \
+                                     unsigned b0, unsigned b1) {                                 \
+    RUNG_MMA_8_(b_type, t[0], t[1], a0, b0);                                                     \
+    RUNG_MMA_8_(b_type, t[0], t[1], a2, b1);                                                     \
+    RUNG_MMA_8_(b_type, t[2], t[3], a1, b0);                                                     \
+    RUNG_MMA_8_(b_type, t[2], t[3], a3, b1);                                                     \
+  }
 #endif
-}
+RUNG_MMA_OF_BYTES_(rung_mma_s8, "s8")
+RUNG_MMA_OF_BYTES_(rung_mma_s8u8, "u8")
+#undef RUNG_MMA_OF_BYTES_
+#undef RUNG_MMA_8_
 
 /* Four integers as bytes, the first in the lowest, saturated to 0 ... 255. */
 static __device__ inline unsigned rung_pack_u8(int a, int b, int c, int d) {
@@ -242,26 +252,6 @@ static __device__ inline unsigned rung_pack_u8(int a, int b, int c, int d) {
   asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(high) : "r"(d), "r"(c), "r"(0));
   asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(all) : "r"(b), "r"(a), "r"(high));
   return all;
-}
-
-static __device__ inline void rung_mma_s8(int *t, unsigned a0, unsigned a1, unsigned a2,
-                                          unsigned a3, unsigned b0, unsigned b1) {
-#if __CUDA_ARCH__ >= 800
-  asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
-      "%9}, {%0, %1, %2, %3};"
-      : "+r"(t[0]), "+r"(t[1]), "+r"(t[2]), "+r"(t[3])
-      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
-#else
-#define RUNG_MMA_8_(t0, t1, a, b)                                                      \
-  asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};" \
-      : "+r"(t0), "+r"(t1)                                                             \
-      : "r"(a), "r"(b))
-  RUNG_MMA_8_(t[0], t[1], a0, b0);
-  RUNG_MMA_8_(t[0], t[1], a2, b1);
-  RUNG_MMA_8_(t[2], t[3], a1, b0);
-  RUNG_MMA_8_(t[2], t[3], a3, b1);
-#undef RUNG_MMA_8_
-#endif
 }
 
 /* texture.cu. The object is kept as long as the device is open, or until nothing queued can use it:
