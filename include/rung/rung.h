@@ -111,9 +111,10 @@ typedef struct rung_options {
                          CUDA.
                          Calls on a stream under capture go into the graph, also a context's first:
                          of arrays in the device's memory, but for rung_pairs() and histograms of
-                         RUNG_BINS_EDGES, whose bins come from host memory (BAD_PLACE). Memory that
-                         a graph may use stays until rung_close(), before which the graph is done.
-                         Graphs of one context share it: one runs at a time. */
+                         RUNG_BINS_EDGES, whose bins come from host memory (BAD_PLACE). The graph
+                         has scratch of its own: it may run beside others and beside calls of the
+                         context, and after rung_close() too, but with the rungs `texture` of
+                         rung_correlate() and `finish-host` of rung_reduce(). */
 } rung_options;
 
 #define RUNG_OWN_STREAM ((void *)-1)
@@ -159,8 +160,9 @@ typedef struct rung_call {
   void *stream;     /* NULL: the context's. Else the caller's cudaStream_t of the context's device,
                        as in rung_options, which need not outlive its work: the call runs on it,
                        after all that the context did before, and before all that it does later,
-                       whatever their streams, for they use the same scratch. It may not be under
-                       capture: a graph is captured with a context opened on its stream. */
+                       whatever their streams, for they use the same scratch. Under capture the
+                       call goes into the graph, as in rung_options, and comes after none of these.
+                     */
   const char *used; /* written: the name of the rung that ran (static storage) */
 } rung_call;
 

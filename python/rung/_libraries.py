@@ -15,6 +15,7 @@ class Library(NamedTuple):
     like: bool = False
     stream: Optional[Callable[[Any], int]] = None
     capsule: Optional[Callable] = None  # DLPack's, on the current stream; None: ask __dlpack__()
+    plain: Optional[Callable[[Any], bool]] = None  # its memory is all there is to it: no gradient
     load: Optional[Callable] = None
     adopt: Optional[Callable] = None
     immutable: bool = False
@@ -82,15 +83,20 @@ def _torch() -> Library:
             return raw_stream(like.get_device())
         return torch.cuda.current_stream(like.device).cuda_stream
 
+    def plain(x):
+        return not (x.requires_grad or x.is_neg())
+
     def capsule(x):
         # __dlpack__() makes stream objects; and it refuses what needs a gradient.
-        if not isinstance(x, torch.Tensor) or x.requires_grad or x.is_neg():
+        if not isinstance(x, torch.Tensor) or not plain(x):
             return None
         return torch.utils.dlpack.to_dlpack(x)
-    return Library(types=types, like=True,
-                   empty=lambda shape, kind, like: torch.empty(shape, dtype=kind,
-                                                               device=like.device),
-                   stream=stream, capsule=capsule,
+
+    def empty(shape, kind, like):
+        if type(like) is torch.Tensor:
+            return like.new_empty(shape, dtype=kind)  # the quicker one
+        return torch.empty(shape, dtype=kind, device=like.device)
+    return Library(types=types, like=True, empty=empty, stream=stream, capsule=capsule, plain=plain,
                    copy=lambda elements, kind, like: torch.frombuffer(
                        elements, dtype=getattr(torch, kind)).to(like.device, non_blocking=True))
 

@@ -127,20 +127,28 @@ static PyObject *capsule_of(PyObject *method, PyObject *stream) {
   return made;
 }
 
-/* Takes the tensor out of the capsule: from now on it is ours to delete. */
+static bool is_known(const array *made, const rung_managed *managed) {
+  if (managed->version.major == 1) return true;
+  PyErr_Format(PyExc_BufferError, "%s is of DLPack %u.%u; expected: 1.x", made->name,
+               (unsigned)managed->version.major, (unsigned)managed->version.minor);
+  return false;
+}
+
+/* From now on it is ours to delete. */
+static const DLTensor *hold(array *made, rung_managed *managed) {
+  made->held = HELD_VERSIONED;
+  made->managed.versioned = managed;
+  made->read_only = managed->flags & 1;
+  return &managed->dl_tensor;
+}
+
+/* Takes the tensor out of the capsule. */
 static const DLTensor *take(array *made, PyObject *capsule) {
   if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
     rung_managed *managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
-    if (managed->version.major != 1) {
-      PyErr_Format(PyExc_BufferError, "%s is of DLPack %u.%u; expected: 1.x", made->name,
-                   (unsigned)managed->version.major, (unsigned)managed->version.minor);
+    if (!is_known(made, managed) || PyCapsule_SetName(capsule, "used_dltensor_versioned") != 0)
       return NULL;
-    }
-    if (PyCapsule_SetName(capsule, "used_dltensor_versioned") != 0) return NULL;
-    made->held = HELD_VERSIONED;
-    made->managed.versioned = managed;
-    made->read_only = managed->flags & 1;
-    return &managed->dl_tensor;
+    return hold(made, managed);
   }
   if (PyCapsule_IsValid(capsule, "dltensor")) {
     made->managed.plain = PyCapsule_GetPointer(capsule, "dltensor");
@@ -195,6 +203,15 @@ static bool is_sound(const array *made) {
   else
     return true;
   return false;
+}
+
+static void release_held(array *held) {
+  if (held->held == HELD_BUFFER) PyBuffer_Release(&held->buffer);
+  if (held->held == HELD_MANAGED && held->managed.plain->deleter != NULL)
+    held->managed.plain->deleter(held->managed.plain);
+  if (held->held == HELD_VERSIONED && held->managed.versioned->deleter != NULL)
+    held->managed.versioned->deleter(held->managed.versioned);
+  held->held = HELD_NOT;
 }
 
 static bool fill_from_dlpack(array *made, const DLTensor *theirs) {
@@ -298,6 +315,41 @@ static bool read_capsule(array *made, PyObject *capsule) {
   return number != NULL;
 }
 
+/* One of them has failed, and said so. */
+static bool exchange_failed(const array *made) {
+  if (!PyErr_Occurred())
+    PyErr_Format(PyExc_BufferError, "%s has a function of DLPack's that failed and raised nothing",
+                 made->name);
+  return false;
+}
+
+/* By the library's functions in C. Nobody is told of a stream, so that it is the current one or
+ * this way is not open: then *done stays false, and nothing is held. */
+static bool read_exchange(array *made, void *stream, bool *done) {
+  const exchange *by = made->by;
+  if (made->library->plain != NULL) {
+    PyObject *plain = PyObject_CallFunctionObjArgs(made->library->plain, made->object, NULL);
+    if (plain == NULL) return false;
+    const bool is = plain == Py_True;
+    Py_DECREF(plain);
+    if (!is) return true;
+  }
+  rung_managed *managed = NULL;
+  if (by->export(made->object, &managed) != 0 || managed == NULL) return exchange_failed(made);
+  const DLTensor *theirs = hold(made, managed);
+  if (!is_known(made, managed) || !fill_from_dlpack(made, theirs)) return false;
+  if (on_cuda(&made->tensor)) {
+    void *current = NULL;
+    if (by->current_stream(kDLCUDA, made->tensor.device.device_id, &current) != 0)
+      return exchange_failed(made);
+    if (current == NULL) current = LEGACY_STREAM;
+    if (stream != NULL && stream != current) return release_held(made), true;
+    made->stream = current;
+  }
+  *done = true;
+  return true;
+}
+
 /* ---- CUDA array interface -------------------------------------------------------------------- */
 
 /* A shape, or, of elements of so many bytes, the strides of one. */
@@ -393,6 +445,9 @@ static bool read_interface(array *made, PyObject *interface, void *stream) {
 /* ---- any of them ----------------------------------------------------------------------------- */
 
 static bool read_device_array(array *made, void *stream) {
+  bool done = false;
+  if (made->by != NULL && !read_exchange(made, stream, &done)) return false;
+  if (done) return true;
   if (stream == NULL && made->library->capsule != NULL) {
     PyObject *capsule = PyObject_CallFunctionObjArgs(made->library->capsule, made->object, NULL);
     if (capsule == NULL) return false;
@@ -461,12 +516,12 @@ bool array_read(array *made, const char *name, PyObject *object, bool written, v
   made->held = HELD_NOT;
   made->stream = NULL;
   made->object = NULL;
-  made->library = library_of(Py_TYPE(object));
+  made->library = library_of(Py_TYPE(object), &made->by);
   if (made->library == NULL) return false;
   if (made->library->load != NULL) {
     made->object = PyObject_CallFunctionObjArgs(made->library->load, object, NULL);
     if (made->object == NULL) return false;
-    made->library = library_of(Py_TYPE(made->object));
+    made->library = library_of(Py_TYPE(made->object), &made->by);
     if (made->library == NULL) return array_release(made), false;
   } else {
     made->object = Py_NewRef(object);
@@ -481,12 +536,7 @@ bool array_read(array *made, const char *name, PyObject *object, bool written, v
 void array_release(array *held) {
   PyObject *kind, *value, *trace; /* a producer's deleter must not meet an exception */
   PyErr_Fetch(&kind, &value, &trace);
-  if (held->held == HELD_BUFFER) PyBuffer_Release(&held->buffer);
-  if (held->held == HELD_MANAGED && held->managed.plain->deleter != NULL)
-    held->managed.plain->deleter(held->managed.plain);
-  if (held->held == HELD_VERSIONED && held->managed.versioned->deleter != NULL)
-    held->managed.versioned->deleter(held->managed.versioned);
-  held->held = HELD_NOT;
+  release_held(held);
   Py_CLEAR(held->object);
   PyErr_Restore(kind, value, trace);
 }

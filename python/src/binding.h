@@ -45,14 +45,32 @@ typedef struct library {
   PyObject *stream;         /* stream(like): the current CUDA stream, an integer */
   PyObject *capsule; /* capsule(array): DLPack's, ready on the current stream, by a quicker way
                         than __dlpack__(); None: not of this array */
+  PyObject *plain;   /* plain(array): whether its memory holds its elements as they are, for all to
+                        see; NULL: of all */
   PyObject *load;    /* load(object): the array that stands for it */
   PyObject *adopt;   /* adopt(rung.Array): one of its own, not copied */
   PyObject *copy;    /* copy(bytes, name of a type, like): a new array of these elements */
   bool like, immutable;
 } library;
 
-/* The library whose arrays objects of this type are; NULL: raised. */
-const library *library_of(PyTypeObject *type);
+/* DLPack's functions for arrays of a type, in C (DLPackExchangeAPI of its version 1.3): no stream
+ * waits for another in any of them. They raise and return not 0 where they fail. */
+typedef struct exchange {
+  struct {
+    uint32_t major, minor;
+  } version;
+  struct exchange *before; /* of an older major version, or NULL */
+  int (*allocate)(DLTensor *like, rung_managed **made, void *to,
+                  void (*fail)(void *to, const char *kind, const char *why));
+  int (*export)(void *object, rung_managed **made);
+  int (*import)(rung_managed *stolen, void **object);
+  int (*view)(void *object, DLTensor *view); /* may be NULL */
+  int (*current_stream)(DLDeviceType kind, int32_t index, void **stream);
+} exchange;
+
+/* The library whose arrays objects of this type are; NULL: raised. *by: its functions in C, or
+ * NULL. */
+const library *library_of(PyTypeObject *type, const exchange **by);
 /* The library by its name: "numpy". */
 const library *library_named(const char *name);
 
@@ -62,6 +80,7 @@ typedef struct array {
   const char *name; /* of the argument, for sentences */
   PyObject *object;
   const library *library;
+  const exchange *by;
   DLTensor tensor; /* its shape and strides are `shape` and `strides`, which may be changed */
   int64_t shape[DIMENSIONS + 1], strides[DIMENSIONS + 1];
   void *stream; /* on a GPU: the CUDA stream that its producer was told of */

@@ -13,6 +13,7 @@ static int known;
 static struct {
   PyTypeObject *type;
   const library *library;
+  const exchange *by;
 } seen[SEEN];
 static int seen_next;
 
@@ -49,6 +50,7 @@ static void forget(library *made) {
   Py_CLEAR(made->empty);
   Py_CLEAR(made->stream);
   Py_CLEAR(made->capsule);
+  Py_CLEAR(made->plain);
   Py_CLEAR(made->load);
   Py_CLEAR(made->adopt);
   Py_CLEAR(made->copy);
@@ -71,10 +73,10 @@ static bool ask(library *made, PyObject *name, PyObject *half) {
   const bool good =
       said != NULL && attribute(said, "empty", &made->empty) &&
       attribute(said, "stream", &made->stream) && attribute(said, "capsule", &made->capsule) &&
-      attribute(said, "load", &made->load) && attribute(said, "adopt", &made->adopt) &&
-      attribute(said, "copy", &made->copy) && types_of(said, "types", made->types) &&
-      types_of(said, "scalars", made->scalars) && attribute(said, "like", &like) &&
-      attribute(said, "immutable", &immutable);
+      attribute(said, "plain", &made->plain) && attribute(said, "load", &made->load) &&
+      attribute(said, "adopt", &made->adopt) && attribute(said, "copy", &made->copy) &&
+      types_of(said, "types", made->types) && types_of(said, "scalars", made->scalars) &&
+      attribute(said, "like", &like) && attribute(said, "immutable", &immutable);
   made->like = like == Py_True;
   made->immutable = immutable == Py_True;
   Py_XDECREF(like);
@@ -110,18 +112,36 @@ const library *library_named(const char *name) {
   return found;
 }
 
-const library *library_of(PyTypeObject *type) {
+/* What the type's capsule points to lives as long as the process. Types without one, and with what
+ * is not as it should be, have none. */
+static const exchange *exchange_of(PyTypeObject *type) {
+  PyObject *capsule = PyObject_GetAttrString((PyObject *)type, "__dlpack_c_exchange_api__");
+  const exchange *found = NULL;
+  if (capsule != NULL && PyCapsule_IsValid(capsule, "dlpack_exchange_api"))
+    found = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
+  Py_XDECREF(capsule);
+  if (PyErr_Occurred()) PyErr_Clear();
+  while (found != NULL && found->version.major != 1) found = found->before;
+  return found != NULL && found->export != NULL && found->current_stream != NULL ? found : NULL;
+}
+
+const library *library_of(PyTypeObject *type, const exchange **by) {
   for (int i = 0; i < SEEN && seen[i].type != NULL; i++)
-    if (seen[i].type == type) return seen[i].library;
+    if (seen[i].type == type) {
+      *by = seen[i].by;
+      return seen[i].library;
+    }
   PyObject *half = python_half();
   PyObject *name = half != NULL ? PyObject_CallMethod(half, "name_of", "O", type) : NULL;
   const library *found = name != NULL ? remember(name, half) : NULL;
   Py_XDECREF(name);
   Py_XDECREF(half);
   if (found == NULL) return NULL;
+  *by = exchange_of(type);
   PyObject *before = (PyObject *)seen[seen_next].type;
   seen[seen_next].type = (PyTypeObject *)Py_NewRef((PyObject *)type);
   seen[seen_next].library = found;
+  seen[seen_next].by = *by;
   seen_next = (seen_next + 1) % SEEN;
   Py_XDECREF(before);
   return found;

@@ -110,13 +110,16 @@ typedef struct rung_backend {
   rung_status (*synchronize)(rung_state *state, rung_error *error); /* all queues; all errors
                                                                        since */
   /* From enter() to leave() everything is queued on the caller's `stream`, behind all that the
-   * state queued before; after leave(), again on the state's, behind that. NULL members: there are
-   * no streams. */
+   * state queued before; after leave(), again on the state's, behind that. A stream under capture
+   * is no queue: its work is in no order with the state's. NULL members: there are no streams. */
   rung_status (*enter)(rung_state *state, void *stream, rung_error *error);
   rung_status (*leave)(rung_state *state, rung_error *error);
-  /* Whether what is queued now goes into a graph instead: nothing may wait then, and memory may be
-   * allocated but not freed. NULL: never. */
+  /* Whether what is queued now goes into a graph instead: nothing may wait then. NULL: never. */
   bool (*capturing)(rung_state *state);
+  /* Memory of the device that belongs to the graph: what is queued from here to graph_release() has
+   * it whenever the graph runs, and no other run of any graph. NULL where capturing() is. */
+  rung_status (*graph_allocate)(rung_state *state, size_t bytes, void **memory, rung_error *error);
+  rung_status (*graph_release)(rung_state *state, void *memory, rung_error *error);
 
   /* -- memory of the device (on the CPU: the host's) -- aligned to 256 bytes at least; may fail
    * with RUNG_OUT_OF_MEMORY, leaving *memory NULL. bytes 0 gives a pointer that may be freed. */

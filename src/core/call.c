@@ -18,12 +18,17 @@ rung_status rung_call_begin(rung_context *context, const rung_call *given, rung_
   return status;
 }
 
+/* Of two failures the first is the one worth reading. */
+static rung_error *if_first(rung_context *context, rung_status status) {
+  return status == RUNG_OK ? &context->error : NULL;
+}
+
 rung_status rung_call_end(rung_context *context, rung_status status, rung_call *given,
                           const char *used) {
-  /* Of two failures the first is the one worth reading. */
+  const rung_status freed = rung_memory_end_graph(context, if_first(context, status));
+  if (status == RUNG_OK) status = freed;
   if (context->backend->leave != NULL) {
-    const rung_status left =
-        context->backend->leave(context->state, status == RUNG_OK ? &context->error : NULL);
+    const rung_status left = context->backend->leave(context->state, if_first(context, status));
     if (status == RUNG_OK) status = left;
   }
   if (status == RUNG_OK && given != NULL &&

@@ -30,13 +30,13 @@ struct rung_context {
   unsigned forks;              /* that came before it was opened */
   rung_state *state;
   rung_device device;
-  void *scratch, *zeros, *captured_zeros, *host_scratch, *chunks;
-  size_t scratch_bytes, zeros_bytes, zeroed_bytes, captured_zeros_bytes, host_scratch_bytes,
-      chunk_bytes;
-  bool capturing, captured;   /* this call goes into a graph; one has, whose memory stays */
-  rung_kept *kept;            /* memory of graphs that has been outgrown */
-  int64_t memory_limit;       /* of the device's memory, for scratch and zeros; 0: none */
-  rung_preference *preferred; /* by rung_prefer() */
+  void *scratch, *zeros, *host_scratch, *chunks;
+  size_t scratch_bytes, zeros_bytes, zeroed_bytes, host_scratch_bytes, chunk_bytes;
+  bool capturing, captured;          /* this call goes into a graph; one has */
+  void *graph_scratch, *graph_zeros; /* of this call, where it goes into a graph */
+  rung_kept *kept;                   /* host memory that graphs may use, outgrown */
+  int64_t memory_limit;              /* of the device's memory, for scratch and zeros; 0: none */
+  rung_preference *preferred;        /* by rung_prefer() */
   int preferences;
   rung_recalled recalled[RUNG_RECALLED];
   int next_recalled;
@@ -59,8 +59,8 @@ rung_status rung_begin(rung_context *context);
 rung_status rung_end(rung_context *context, rung_status status);
 
 /* At least `bytes` of the device's memory, aligned to 256, valid until the next call of this
- * function on the context; contents undefined. Grows by freeing first and never holds both, unless
- * a graph was captured: what it may use stays until the context is closed. */
+ * function on the context; contents undefined. Grows by freeing first and never holds both. Of a
+ * call that goes into a graph it is the graph's own, until the call ends. */
 rung_status rung_scratch(rung_context *context, size_t bytes, void **memory);
 
 /* The same of memory that is zero, as long as every launch that was given it left it so. After one
@@ -68,7 +68,11 @@ rung_status rung_scratch(rung_context *context, size_t bytes, void **memory);
 rung_status rung_zeros(rung_context *context, size_t bytes, void **memory);
 void rung_zeros_spoilt(rung_context *context);
 
-/* The same of host memory, pinned where the backend has such, aligned to 16 bytes. */
+/* The call ends: a graph's next calls may have this memory of its own. */
+rung_status rung_memory_end_graph(rung_context *context, rung_error *error);
+
+/* The same of host memory, pinned where the backend has such, aligned to 16 bytes. What a graph may
+ * use of it stays until the context is closed. */
 rung_status rung_host_scratch(rung_context *context, size_t bytes, void **memory);
 
 /* The same for chunks of arrays on their way to a device and back (core/transfer.h). */

@@ -1,6 +1,6 @@
-/* Calls under capture: a context's first one, then larger ones, and the graphs in turn. Every
- * replay has the bits of the CPU. Graphs are made by the driver itself, which librung-cuda loads
- * too. */
+/* Calls under capture: a context's first one, then larger ones, the graphs in turn and beside one
+ * another, on the context's stream and on a call's. Every replay has the bits of the CPU. Graphs
+ * are made by the driver itself, which librung-cuda loads too. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,9 @@ static struct {
   int (*launch)(void *run, void *stream);
   int (*destroy)(void *graph);
   int (*drop)(void *run);
+  int (*make_stream)(void **stream, unsigned flags);
+  int (*drop_stream)(void *stream);
+  int (*synchronize)(void *stream);
 } driver;
 
 static float *numbers, *expected[2], *found;
@@ -40,6 +43,10 @@ static int prepare(void **unused) {
   *(void **)&driver.launch = entry("cuGraphLaunch");
   *(void **)&driver.destroy = entry("cuGraphDestroy");
   *(void **)&driver.drop = entry("cuGraphExecDestroy");
+  *(void **)&driver.make_stream = entry("cuStreamCreate");
+  *(void **)&driver.drop_stream = entry("cuStreamDestroy_v2");
+  *(void **)&driver.synchronize = entry("cuStreamSynchronize");
+  if (!driver.make_stream || !driver.drop_stream || !driver.synchronize) return -1;
   if (!driver.begin || !driver.end || !driver.instantiate || !driver.launch) return -1;
   const size_t bytes = MOST * sizeof *numbers;
   if (cuda->allocate(gpu, bytes, &in, &failure) || cuda->allocate(gpu, bytes, &out, &failure) ||
@@ -67,11 +74,16 @@ typedef struct place {
   bool device;
   const float *from;
   float *to;
+  void *stream; /* of the calls; NULL: the context's */
 } place;
 
 static DLTensor at(const place *p, const void *data, DLDataType type, int ndim, int64_t *shape) {
   const DLTensor array = rung_array(data, type, ndim, shape);
   return p->device ? rung_on_cuda(array, 0) : array;
+}
+
+static rung_call called(const place *p) {
+  return (rung_call){.size = sizeof(rung_call), .stream = p->stream};
 }
 
 static const DLDataType f32 = {kDLFloat, 32, 1}, i64 = {kDLInt, 64, 1};
@@ -80,21 +92,24 @@ static rung_status sum(const place *p, int64_t side) {
   int64_t n = side * side;
   const DLTensor from = at(p, p->from, f32, 1, &n);
   DLTensor to = at(p, p->to, f32, 0, NULL);
-  return rung_reduce(p->context, RUNG_SUM, &from, RUNG_ALL, &to, NULL);
+  rung_call call = called(p);
+  return rung_reduce(p->context, RUNG_SUM, &from, RUNG_ALL, &to, &call);
 }
 
 static rung_status sum_of_columns(const place *p, int64_t side) {
   int64_t shape[] = {side, side};
   const DLTensor from = at(p, p->from, f32, 2, shape);
   DLTensor to = at(p, p->to, f32, 1, shape);
-  return rung_reduce(p->context, RUNG_SUM, &from, 0, &to, NULL);
+  rung_call call = called(p);
+  return rung_reduce(p->context, RUNG_SUM, &from, 0, &to, &call);
 }
 
 static rung_status scan(const place *p, int64_t side) {
   int64_t n = side * side;
   const DLTensor from = at(p, p->from, f32, 1, &n);
   DLTensor to = at(p, p->to, f32, 1, &n);
-  return rung_scan(p->context, RUNG_SUM, &from, -1, 0, &to, NULL);
+  rung_call call = called(p);
+  return rung_scan(p->context, RUNG_SUM, &from, -1, 0, &to, &call);
 }
 
 static rung_status histogram(const place *p, int64_t side) {
@@ -102,21 +117,24 @@ static rung_status histogram(const place *p, int64_t side) {
   int64_t n = side * side, bins = BINS;
   const DLTensor from = at(p, p->from, f32, 1, &n);
   DLTensor to = at(p, p->to, i64, 1, &bins);
-  return rung_histogram(p->context, &even, &from, &to, NULL, NULL);
+  rung_call call = called(p);
+  return rung_histogram(p->context, &even, &from, &to, NULL, &call);
 }
 
 static rung_status matmul(const place *p, int64_t side) {
   int64_t shape[] = {side / 2, side / 2};
   const DLTensor from = at(p, p->from, f32, 2, shape);
   DLTensor to = at(p, p->to, f32, 2, shape);
-  return rung_matmul(p->context, 1, &from, &from, 0, &to, NULL);
+  rung_call call = called(p);
+  return rung_matmul(p->context, 1, &from, &from, 0, &to, &call);
 }
 
 static rung_status filter(const place *p, int64_t side, const char *rung) {
   int64_t shape[] = {side, side}, taps[] = {5, 5};
   const DLTensor from = at(p, p->from, f32, 2, shape), kernel = rung_array(numbers, f32, 2, taps);
   DLTensor to = at(p, p->to, f32, 2, shape);
-  rung_call call = {.size = sizeof call, .rung = rung};
+  rung_call call = called(p);
+  call.rung = rung;
   return rung_correlate(p->context, NULL, &from, &kernel, &to, &call);
 }
 static rung_status correlate(const place *p, int64_t side) {
@@ -136,7 +154,8 @@ static rung_status stencil(const place *p, int64_t side) {
   int64_t shape[] = {side, side};
   const DLTensor from = at(p, p->from, f32, 2, shape);
   DLTensor to = at(p, p->to, f32, 2, shape);
-  return rung_stencil(p->context, &model, &from, &to, NULL, NULL);
+  rung_call call = called(p);
+  return rung_stencil(p->context, &model, &from, &to, NULL, &call);
 }
 
 static rung_status pairs(const place *p, int64_t side) {
@@ -189,18 +208,21 @@ static void replay(void *graph, int size, const char *when) {
   compare(size, when);
 }
 
-static void goes_into_graphs(job *run) {
-  NEED_DEVICE();
+static void expect(job *run) {
   static const int64_t sides[] = {SMALL, LARGE};
   rung_context *cpu = opened("cpu", NULL);
   for (int size = 0; size < 2; size++) {
     memset(expected[size], 0x55, MOST * sizeof *numbers);
-    const place host = {cpu, false, numbers, expected[size]};
+    const place host = {cpu, false, numbers, expected[size], NULL};
     if (run(&host, sides[size]) != RUNG_OK) fail_msg("%s", rung_last_error(cpu));
   }
   rung_close(cpu);
-  rung_context *context = opened("cuda:0", cuda->stream(gpu));
-  const place p = {context, true, in, out};
+}
+
+/* on: the context's stream; NULL: its default one, where a graph is made by calls on another. */
+static void goes_into_graphs(job *run, void *on) {
+  rung_context *context = opened("cuda:0", on);
+  const place p = {context, true, in, out, on ? NULL : cuda->stream(gpu)};
   void *small = captured(run, &p, SMALL);
   replay(small, 0, "a context's first call");
   fill_out();
@@ -220,10 +242,41 @@ static void goes_into_graphs(job *run) {
   rung_close(context);
 }
 
-#define CAPTURED(operation)                            \
-  static void operation##_is_captured(void **unused) { \
-    (void)unused;                                      \
-    goes_into_graphs(operation);                       \
+/* Launched on two streams at once, again and again, when the context is no more. */
+static void run_beside_one_another(job *run) {
+  enum { ROUNDS = 20 };
+  void *streams[2], *outs[2], *graphs[2];
+  rung_context *context = opened("cuda:0", RUNG_OWN_STREAM);
+  for (int i = 0; i < 2; i++) {
+    const size_t bytes = MOST * sizeof *found;
+    OK(cuda->allocate(gpu, bytes, &outs[i], &failure));
+    OK(cuda->fill(gpu, outs[i], 0x55, bytes, &failure));
+    const place p = {context, true, in, outs[i], cuda->stream(gpu)};
+    graphs[i] = captured(run, &p, LARGE);
+    assert_int_equal(driver.make_stream(&streams[i], 1), 0);
+  }
+  rung_close(context);
+  OK(cuda->synchronize(gpu, &failure));
+  for (int i = 0; i < 2 * ROUNDS; i++)
+    assert_int_equal(driver.launch(graphs[i % 2], streams[i % 2]), 0);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(driver.synchronize(streams[i]), 0);
+    OK(cuda->copy(gpu, out, outs[i], MOST * sizeof *found, RUNG_ON_DEVICE, &failure));
+    compare(1, "two graphs at once");
+    assert_int_equal(driver.drop(graphs[i]), 0);
+    assert_int_equal(driver.drop_stream(streams[i]), 0);
+    cuda->release(gpu, outs[i]);
+  }
+}
+
+#define CAPTURED(operation)                                      \
+  static void operation##_is_captured(void **unused) {           \
+    (void)unused;                                                \
+    NEED_DEVICE();                                               \
+    expect(operation);                                           \
+    goes_into_graphs(operation, cuda->stream(gpu));              \
+    goes_into_graphs(operation, NULL);                           \
+    if (operation != texture) run_beside_one_another(operation); \
   }
 CAPTURED(sum)
 CAPTURED(sum_of_columns)
@@ -238,7 +291,7 @@ CAPTURED(stencil)
  * goes on. */
 static void is_refused(job *run, bool on_device) {
   rung_context *context = opened("cuda:0", cuda->stream(gpu));
-  const place p = {context, on_device, on_device ? in : numbers, on_device ? out : found};
+  const place p = {context, on_device, on_device ? in : numbers, on_device ? out : found, NULL};
   void *stream = cuda->stream(gpu), *graph = NULL;
   assert_int_equal(driver.begin(stream, 0), 0);
   const rung_status status = run(&p, SMALL);

@@ -45,6 +45,14 @@ class Cupy:
     def synchronize(self):
         self.library.cuda.Device().synchronize()
 
+    def graph(self, work):
+        stream = self.stream()
+        with stream:
+            stream.begin_capture()
+            work()
+            made = stream.end_capture()
+        return lambda: made.launch(stream)
+
 
 class Torch:
     def __init__(self):
@@ -62,6 +70,12 @@ class Torch:
 
     def synchronize(self):
         self.library.cuda.synchronize()
+
+    def graph(self, work):
+        made = self.library.cuda.CUDAGraph()
+        with self.library.cuda.graph(made):
+            work()
+        return made.replay
 
 
 class Jax:
@@ -149,6 +163,44 @@ def streams(made):
     found = rung.cumsum(x * 16, stream=stream) if isinstance(made, Cupy) else None
     if found is not None:
         stream.synchronize()
+
+
+@check
+def graphs(made):
+    """What is captured computes anew with what the inputs hold when it runs; a call beside it and
+    a second graph change nothing."""
+    import numpy as np
+    if not made.asynchronous:
+        return
+    calls = {
+        "sum": lambda x, out: rung.sum(x, 0, out=out), "max": lambda x, out: rung.max(x, 1, out=out),
+        "cumsum": lambda x, out: rung.cumsum(x, out=out),
+        "matmul": lambda x, out: rung.matmul(x, x.T, out=out),
+        "correlate": lambda x, out: rung.correlate(x, np.ones((3, 5), "float32"), out=out),
+        "stencil": lambda x, out: rung.stencil(x, [1, 2, 1], divide=4, steps=5, out=out)}
+    for name, call in calls.items():
+        host, other = values((300, 500)), values((300, 500), 2)
+        x, want = made.put(host), [call(host, None), call(other, None)]
+        outs = [made.put(np.zeros_like(want[0])) for _ in range(2)]
+        call(x, outs[0])  # kernels are loaded
+        made.synchronize()
+        replays = [made.graph(lambda out=out: call(x, out)) for out in outs]
+        for turn, source in enumerate((host, other)):
+            x[:] = made.put(source)
+            made.synchronize()
+            for replay in replays:
+                replay()
+            beside = call(made.put(source), None)
+            made.synchronize()
+            for found in (*outs, beside):
+                assert_same_bits(found, want[turn])
+    if isinstance(made, Torch):  # results of its own too
+        made.synchronize()
+        results = []
+        replay = made.graph(lambda: results.append(rung.sum(rung.cumsum(x), 0)))
+        replay()
+        made.synchronize()
+        assert_same_bits(results[0], rung.sum(rung.cumsum(other), 0))
 
 
 @check

@@ -6,7 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from producers import Producer
+from producers import Producer, exchanging
 
 import rung
 from rung.testing import assert_same_bits
@@ -95,6 +95,48 @@ def test_producers(version):
     del held
     gc.collect()
     assert z.deleted == 1
+
+
+def test_functions_in_c_are_asked_first():
+    Quick = exchanging()
+    x = Quick((2, 3), (10, 2), offset=4, version=1)
+    assert memoryview(rung.cumsum(x)).tolist() == [[2, 6, 12], [12, 26, 42]]
+    assert x.exported == 1 and x.deleted == 1 and x.asked == []
+    out = Quick((3,), version=1, flags=1)
+    with pytest.raises(ValueError, match="read-only"):
+        rung.cumsum(Producer((3,)), out=out)
+    assert out.exported == 1 and out.deleted == 1
+    held = rung.Array(Quick((3,), version=1))
+    assert rung.sum(held) == 6
+
+
+@pytest.mark.parametrize("kind, lie", [
+    (BufferError, {"status": -1}), (BufferError, {"nothing": True})], ids=str)
+def test_functions_in_c_that_fail(kind, lie):
+    x = exchanging(**lie)((3,), version=1)
+    for _ in range(3):
+        with pytest.raises(kind, match="raised nothing"):
+            rung.sum(x)
+    assert x.exported == 3 and x.deleted == 0 and x.asked == []
+
+
+@pytest.mark.parametrize("kind, lie", [
+    (BufferError, {"version": 2}), (ValueError, {"shape": (-3,)}), (ValueError, {"ndim": 9}),
+    (TypeError, {"dtype": (5, 64, 1)}), (ValueError, {"data": False}),
+    (ValueError, {"device": (7, 0)})], ids=str)
+def test_functions_in_c_that_lie(kind, lie):
+    x = exchanging()(**{"version": 1, **lie})
+    with pytest.raises(kind, match="expected"):
+        rung.sum(x)
+    assert x.exported == 1 and x.deleted == 1
+
+
+def test_functions_in_c_of_other_versions():
+    older = exchanging(versions=(1, 2))((3,), version=1)
+    assert rung.sum(older) == 6 and older.exported == 1
+    for other in exchanging(versions=(2, 3)), exchanging(name=b"another"):
+        x = other((3,), version=1)
+        assert rung.sum(x) == 6 and x.exported == 0 and len(x.asked) == 1
 
 
 @pytest.mark.parametrize("kind, lie", [

@@ -52,27 +52,32 @@ static rung_status order(rung_state *state, cudaStream_t later, cudaStream_t ear
   return RUNG_OK;
 }
 
+/* Behind what the state has queued, on a stream of its device. */
+static rung_status join_stream(rung_state *state, void *stream, rung_error *error) {
+  RUNG_CHECK(check_stream(state, stream, error));
+  if (!state->turn)
+    RUNG_CUDA_CHECK(error, cudaEventCreateWithFlags(&state->turn, cudaEventDisableTiming),
+                    "making an event");
+  return order(state, (cudaStream_t)stream, state->stream, error);
+}
+
 static rung_status enter_stream(rung_state *state, void *stream, rung_error *error) {
   if (stream == RUNG_OWN_STREAM)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "stream is RUNG_OWN_STREAM, which is for rung_options; expected: NULL, or a "
                      "stream of the caller's");
   RUNG_CHECK(rung_cuda_enter(state, error));
-  RUNG_CHECK(check_stream(state, stream, error));
+  if ((cudaStream_t)stream == state->stream) return RUNG_OK;
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   RUNG_CUDA_CHECK(error, cudaStreamIsCapturing((cudaStream_t)stream, &capture),
                   "asking whether the given stream is under capture");
-  if (capture != cudaStreamCaptureStatusNone)
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "stream is under capture; expected: a call on a context that was opened with "
-                     "that stream (rung_options.stream)");
-  if (!state->turn)
-    RUNG_CUDA_CHECK(error, cudaEventCreateWithFlags(&state->turn, cudaEventDisableTiming),
-                    "making an event");
-  RUNG_CHECK(order(state, (cudaStream_t)stream, state->stream, error));
+  /* Of a stream under capture nothing else may be asked, and nothing outside be waited for. */
+  const bool in_graph = capture != cudaStreamCaptureStatusNone;
+  if (!in_graph) RUNG_CHECK(join_stream(state, stream, error));
   state->home = state->stream;
   state->stream = (cudaStream_t)stream;
   state->away = true;
+  state->in_graph = in_graph;
   return RUNG_OK;
 }
 
@@ -81,6 +86,7 @@ static rung_status leave_stream(rung_state *state, rung_error *error) {
   cudaStream_t visited = state->stream;
   state->stream = state->home;
   state->away = false;
+  if (state->in_graph) return RUNG_OK;
   RUNG_CHECK(rung_cuda_enter(state, error));
   return order(state, state->home, visited, error);
 }
@@ -187,6 +193,23 @@ void rung_cuda_release(rung_state *state, void *memory) {
   if (!memory) return;
   (void)rung_cuda_enter(state, NULL);
   if (cudaFree(memory) != cudaSuccess) (void)cudaGetLastError();
+}
+
+static rung_status graph_allocate(rung_state *state, size_t bytes, void **memory,
+                                  rung_error *error) {
+  *memory = NULL;
+  RUNG_CHECK(rung_cuda_enter(state, error));
+  if (bytes > (size_t)state->memory_bytes) return no_memory(state, bytes, error);
+  const cudaError_t code = cudaMallocAsync(memory, bytes, state->stream);
+  if (code == cudaErrorMemoryAllocation) return no_memory(state, bytes, error);
+  RUNG_CUDA_CHECK(error, code, "allocating %zu bytes of GPU memory for a graph", bytes);
+  return RUNG_OK;
+}
+
+static rung_status graph_release(rung_state *state, void *memory, rung_error *error) {
+  RUNG_CHECK(rung_cuda_enter(state, error));
+  RUNG_CUDA_CHECK(error, cudaFreeAsync(memory, state->stream), "freeing GPU memory of a graph");
+  return RUNG_OK;
 }
 
 rung_status rung_cuda_available(rung_state *state, int64_t *bytes, rung_error *error) {
@@ -322,6 +345,8 @@ const rung_backend rung_cuda_backend = {
     enter_stream,
     leave_stream,
     rung_cuda_is_capturing,
+    graph_allocate,
+    graph_release,
     rung_cuda_allocate,
     rung_cuda_release,
     rung_cuda_available,

@@ -44,9 +44,9 @@ struct rung_state {
   int64_t memory_bytes, cache_bytes;
   cudaStream_t stream;
   bool own_stream;
-  cudaStream_t home; /* from enter() to leave(): what `stream` was before */
-  bool away;
-  cudaEvent_t turn; /* orders one stream behind the other; made by the first enter() */
+  cudaStream_t home;   /* from enter() to leave(): what `stream` was before */
+  bool away, in_graph; /* between the two; on a stream under capture */
+  cudaEvent_t turn;    /* orders one stream behind the other; made by the first enter() */
 
   cudaStream_t beside; /* of copies; made after the events */
   cudaEvent_t events[RUNG_EVENTS];
