@@ -6,6 +6,7 @@
 #include "ops/matmul/cpu/sizes.h"
 #include "ops/matmul/modes.h"
 #include "ops/matmul/pieces.h"
+#include "ops/matmul/tiles.h"
 #include "ops/matmul/turned.h"
 
 RUNG_CPU_DECLARE(matmul_naive);
@@ -164,13 +165,27 @@ static bool mma_fits(const rung_task *task, char why[RUNG_REASON]) {
 
 static bool is_batch(const rung_task *task, char why[RUNG_REASON]) {
   const matmul_problem *p = problem_of(task);
-  if (p->m <= 32 && p->n <= 32 && p->batch > 1)
+  if (p->batch > 1 ? p->m <= 32 && p->n <= 32 : (p->m <= 32) != (p->n <= 32))
     return shared_fits(task, 4 * 2 * 2 * 32 * 34 * 8, why);
   snprintf(why, RUNG_REASON,
            "it makes batches of small products, and these are %" PRId64 " of %" PRId64
-           " by %" PRId64 "; expected: at least 2 of at most 32 by 32",
+           " by %" PRId64
+           "; expected: at least 2 of at most 32 by 32, or 1 of at most 32 rows or "
+           "columns and more of the other",
            p->batch, p->m, p->n);
   return false;
+}
+
+/* Of one product the pieces are to keep all multiprocessors busy, and what is read with every piece
+ * is to be little. */
+static bool batch_pays(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  return p->batch > 1 || (p->k <= 64 && (p->m > p->n ? p->m : p->n) >= 1 << 15);
+}
+
+static bool chains_fit(const rung_task *task, char why[RUNG_REASON]) {
+  const bool single = problem_of(task)->types.in == RUNG_F32;
+  return shared_fits(task, single ? 4 * 48 * 132 * 4 : 4 * 48 * 66 * 8, why);
 }
 
 static bool is_slender(const rung_task *task, char why[RUNG_REASON]) {
@@ -181,6 +196,32 @@ static bool is_slender(const rung_task *task, char why[RUNG_REASON]) {
            "; expected: less than 32 of one",
            p->m, p->n);
   return false;
+}
+
+/* What `chains` takes for a step of k, and what the best of the others does. */
+static bool chains_pay(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  const bool single = p->types.in == RUNG_F32;
+  const bool tensor = !single && task->device->capability >= 90;
+  const int64_t m = p->m < p->n ? p->m : p->n, n = p->m < p->n ? p->n : p->m;
+  double cost = 0, others = 0, strips = 0;
+  char why[RUNG_REASON];
+  if (!past_small(task) || (is_batch(task, why) && batch_pays(task))) return false;
+  matmul_chains_tile(task, single ? matmul_chains_f32 : matmul_chains_f64, m, n, &cost);
+  if (tensor)
+    matmul_cheapest(task, matmul_tensor_f64, 2, p->m, p->n, &others);
+  else
+    matmul_cheapest(task, matmul_quads_f32, MATMUL_QUADS, p->m, p->n, &others);
+  if (m >= 32) return cost < others;
+  matmul_cheapest(task, (single ? matmul_strips_f32 : matmul_strips_f64) + (m == 1 ? 0 : 2), 2,
+                  m == 1 ? 1 : (m + 7) / 8 * 8, n, &strips);
+  return cost < others && cost < strips;
+}
+
+/* Batches of small products are `batch`'s. */
+static bool strips_pay(const rung_task *task) {
+  char why[RUNG_REASON];
+  return past_small(task) && !(is_batch(task, why) && batch_pays(task));
 }
 
 /* ---- the table ----------------------------------------------------------------------------------
@@ -264,11 +305,15 @@ static rung_row rows[] = {
      .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)),
      .idea = "tensor cores, factors rounded to TF32: 11 digits and all of f32's range"},
     {ON_GPU, .name = "batch", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .supports = is_batch,
-     .idea = "a warp a small matrix, the next one on its way meanwhile"},
+     .pays = batch_pays, .idea = "a warp a small matrix, the next one on its way meanwhile"},
     {ON_GPU, .name = "strips", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .supports = is_slender,
-     .pays = past_small,
+     .pays = strips_pay,
      .idea = "few rows or columns, matrix-vector products: a thread a chain, the large matrix "
              "streams by once"},
+    {ON_GPU, .name = "chains", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .supports = chains_fit,
+     .pays = chains_pay,
+     .idea = "few elements and long k: tiles of 32 chains and more, which wait for nothing but one "
+             "another; warps of their own bring the panels"},
     {ON_GPU, .name = "digits", .types = FIXED_TYPES, .blocks = element_blocks,
      .scratch_bytes = planes_scratch,
      .idea = "fixed point, the textbook: digits of 8 bits, a thread an element"},

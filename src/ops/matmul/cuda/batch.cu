@@ -1,5 +1,6 @@
 /* Rung `batch`: products of small matrices, a warp each. While one is worked on the next one's A
- * and B come in, so that nothing but the memory is waited for. Longer k comes in pieces. */
+ * and B come in, so that nothing but the memory is waited for. Longer k comes in pieces, and one
+ * product of few rows or columns is a batch of its pieces. */
 #include "ops/matmul/cuda/feed.cuh"
 
 /* Matrices of at most SIDE rows, columns and steps of k at once; of a lane's rows every eighth, of
@@ -133,10 +134,8 @@ __global__ void __launch_bounds__(F::THREADS) matmul_batch(matmul_job<T, T> job)
   }
 }
 
-template <typename F>
-static rung_status run(const rung_task *task) {
-  typedef typename F::T T;
-  const auto job = matmul_job_of<T>(task);
+template <typename F, typename T>
+static rung_status launch(const rung_task *task, const matmul_job<T, T> &job) {
   int resident;
   RUNG_ALLOW_SHARED(task, (matmul_batch<F, T>), F::BYTES);
   RUNG_RESIDENT_BLOCKS(task, (matmul_batch<F, T>), F::THREADS, F::BYTES, &resident);
@@ -147,9 +146,38 @@ static rung_status run(const rung_task *task) {
   return RUNG_OK;
 }
 
+/* A product of few columns as a batch of pieces of its rows, `high` of them each, that all have the
+ * same B; and the rows that are left. */
+template <typename F, typename T>
+static rung_status pieces(const rung_task *task, const matmul_job<T, T> &job, int64_t high) {
+  matmul_job<T, T> most = job, rest = job;
+  most.m = high;
+  most.batch = job.m / high;
+  most.as.batch = high * job.as.row;
+  most.bs.batch = 0;
+  most.cs.batch = high * job.cs.row;
+  most.ds.batch = high * job.ds.row;
+  const rung_status status = launch<F>(task, most);
+  rest.m = job.m % high;
+  if (status != RUNG_OK || rest.m == 0) return status;
+  rest.a += most.batch * most.as.batch;
+  rest.c = static_cast<T *>(rest.c) + most.batch * most.cs.batch;
+  if (rest.added != nullptr)
+    rest.added = static_cast<const T *>(rest.added) + most.batch * most.ds.batch;
+  return launch<F>(task, rest);
+}
+
+template <typename F>
+static rung_status run(const rung_task *task) {
+  const auto job = matmul_job_of<typename F::T>(task);
+  if (job.batch > 1) return launch<F>(task, job);
+  return pieces<F>(task, job.m > job.n ? job : matmul_mirrored(job), F::SIDE);
+}
+
 extern "C" rung_status RUNG_ENTRY(matmul_batch)(const rung_task *task) {
   const matmul_problem *p = static_cast<const matmul_problem *>(task->problem);
-  const bool tiny = p->m <= 16 && p->n <= 16 && p->k <= 16;
+  const bool rows = p->batch == 1 && p->m > p->n, columns = p->batch == 1 && !rows;
+  const bool tiny = (rows || p->m <= 16) && (columns || p->n <= 16) && p->k <= 16;
   if (p->types.in == RUNG_F32)
     return tiny ? run<small<float, 16>>(task) : run<small<float, 32>>(task);
   return tiny ? run<small<double, 16>>(task) : run<small<double, 32>>(task);

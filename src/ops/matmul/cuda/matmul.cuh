@@ -151,6 +151,27 @@ static matmul_job<E, typename matmul_sum<E>::type> matmul_job_of(const rung_task
   return job;
 }
 
+/* The job of the turned matrices: C' = B' A'. */
+template <typename T>
+static inline matmul_job<T, T> matmul_mirrored(const matmul_job<T, T> &job) {
+  const auto turned = [](const matmul_steps &steps) {
+    return matmul_steps{steps.batch, steps.column, steps.row};
+  };
+  matmul_job<T, T> other = job;
+  other.a = job.b;
+  other.b = job.a;
+  other.as = turned(job.bs);
+  other.bs = turned(job.as);
+  other.ds = turned(job.ds);
+  other.cs = turned(job.cs);
+  other.m = other.a_lines = job.n;
+  other.n = other.b_lines = job.m;
+  other.a_wide = job.b_wide;
+  other.b_wide = job.a_wide;
+  other.c_wide = false; /* its columns do not go on in memory */
+  return other;
+}
+
 /* ---- tiles of C -------------------------------------------------------------------------------
  */
 

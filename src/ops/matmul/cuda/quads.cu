@@ -3,30 +3,31 @@
  * multiprocessors smaller tiles, of more stages. */
 #include "ops/matmul/cuda/stream.cuh"
 #include "ops/matmul/cuda/turn.cuh"
+#include "ops/matmul/tiles.h"
 
-/* Whether tiles of so many rows and columns keep most multiprocessors busy. */
-static bool fill(const rung_task *task, int rows, int columns) {
-  return matmul_tiles_of(task, rows, columns).all >= task->device->processors * 3 / 4;
-}
-
+/* The tiles of tiles.h, in their order. */
 static rung_status run_f32(const rung_task *task) {
   auto job = matmul_job_of<float>(task);
-  if (job.m >= 64 && job.n >= 128 && fill(task, 64, 128)) {
-    const rung_status status = matmul_turn_operands(task, &job);
-    if (status != RUNG_OK) return status;
-    return matmul_run_stream_of<matmul_shape<float, 64, 128, 16, 8, 8, 3, 4>>(task, job);
+  double cost = 0;
+  switch (matmul_cheapest(task, matmul_quads_f32, MATMUL_QUADS, job.m, job.n, &cost)) {
+    case 0: {
+      const rung_status status = matmul_turn_operands(task, &job);
+      if (status != RUNG_OK) return status;
+      return matmul_run_stream_of<matmul_shape<float, 64, 128, 16, 8, 8, 3, 4>>(task, job);
+    }
+    case 1:
+      return matmul_run_stream_of<matmul_shape<float, 128, 64, 16, 8, 8, 3, 4>>(task);
+    case 2:
+      return matmul_run_stream_of<matmul_shape<float, 64, 64, 16, 8, 4, 3, 6>>(task);
+    case 3:
+      return matmul_run_stream_of<matmul_shape<float, 32, 64, 32, 4, 4, 4, 6>>(task);
+    default:
+      return matmul_run_stream_of<matmul_shape<float, 32, 32, 32, 4, 4, 6, 8>>(task);
   }
-  if (job.m >= 128 && job.n >= 64 && fill(task, 128, 64))
-    return matmul_run_stream_of<matmul_shape<float, 128, 64, 16, 8, 8, 3, 4>>(task);
-  if (job.m >= 64 && job.n >= 64 && fill(task, 64, 64))
-    return matmul_run_stream_of<matmul_shape<float, 64, 64, 16, 8, 8, 3, 8>>(task);
-  if (fill(task, 32, 64))
-    return matmul_run_stream_of<matmul_shape<float, 32, 64, 32, 4, 4, 4, 6>>(task);
-  return matmul_run_stream_of<matmul_shape<float, 32, 32, 32, 4, 4, 6, 8>>(task);
 }
 
 static rung_status run_f64(const rung_task *task) {
-  if (fill(task, 64, 128))
+  if (matmul_tiles_of(task, 64, 128).all >= task->device->processors * 3 / 4)
     return matmul_run_stream_of<matmul_shape<double, 64, 128, 16, 8, 4, 3, 2>>(task);
   return matmul_run_stream_of<matmul_shape<double, 32, 32, 16, 4, 4, 4, 4>>(task);
 }

@@ -102,26 +102,6 @@ __global__ void __launch_bounds__(F::THREADS)
   }
 }
 
-/* The job of the turned matrices: C' = B' A'. */
-template <typename T>
-static matmul_job<T, T> mirrored(const matmul_job<T, T> &job) {
-  const auto turned = [](const matmul_steps &steps) {
-    return matmul_steps{steps.batch, steps.column, steps.row};
-  };
-  matmul_job<T, T> other = job;
-  other.a = job.b;
-  other.b = job.a;
-  other.as = turned(job.bs);
-  other.bs = turned(job.as);
-  other.ds = turned(job.ds);
-  other.cs = turned(job.cs);
-  other.m = other.a_lines = job.n;
-  other.n = other.b_lines = job.m;
-  other.a_wide = job.b_wide;
-  other.b_wide = job.a_wide;
-  return other;
-}
-
 template <typename F, int ROWS, typename T>
 static rung_status launch(const rung_task *task, matmul_job<T, T> job) {
   const int64_t down = (job.m + F::ROWS - 1) / F::ROWS,
@@ -147,7 +127,7 @@ static rung_status run_columns(const rung_task *task, const matmul_job<T, T> &jo
 template <typename T>
 static rung_status run(const rung_task *task) {
   matmul_job<T, T> job = matmul_job_of<T>(task);
-  if (job.m > job.n) job = mirrored(job);
+  if (job.m > job.n) job = matmul_mirrored(job);
   const int64_t wide = (job.n + 127) / 128 * ((job.m + 7) / 8) * job.batch;
   return wide >= task->device->processors * 3 / 4 ? run_columns<T, 128>(task, job)
                                                   : run_columns<T, 32>(task, job);

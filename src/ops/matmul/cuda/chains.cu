@@ -1,0 +1,259 @@
+/* Rung `chains`: products of few elements and long k, which wait for their chains of multiply-adds
+ * and for nothing else. Tiles are so small that all multiprocessors have some; a thread has one,
+ * two or four chains. Panels lie [line][l], so that a read of 16 bytes is several steps; reads are
+ * some steps ahead of the chains, over the end of a stage too. */
+#include "ops/matmul/cuda/feed.cuh"
+#include "ops/matmul/tiles.h"
+
+/* Warps HIGH by WIDE, of lanes DOWN by 32 / DOWN that have R by C chains each, and LOADERS warps
+ * that bring panels in. */
+template <typename T_, int DOWN_, int HIGH_, int WIDE_, int R_, int C_, int LOADERS_, int READS_,
+          int STAGES_>
+struct chain_shape {
+  typedef T_ T;
+  static constexpr int DOWN = DOWN_, ACROSS = 32 / DOWN, HIGH = HIGH_, WIDE = WIDE_, R = R_, C = C_,
+                       STAGES = STAGES_, ROWS = HIGH * DOWN * R, COLUMNS = WIDE * ACROSS * C,
+                       WORKERS = HIGH * WIDE * 32, LOADERS = LOADERS_ * 32,
+                       THREADS = WORKERS + LOADERS, QUAD = matmul_quad<T>::WIDTH,
+                       READS = READS_, /* of a line in a stage; AHEAD of them are under way */
+      AHEAD = 3, DEPTH = READS * QUAD, PITCH = DEPTH + QUAD, OF_B = ROWS * PITCH,
+                       STAGE = OF_B + COLUMNS * PITCH, BYTES = STAGES * STAGE * (int)sizeof(T);
+};
+
+/* LINES lines of an operand, one whole panel after the other. A thread's elements of a panel are
+ * the same ones each time: its pointer only goes on, and nothing is tested. */
+template <typename F, int LINES, typename T>
+struct chain_feed {
+  /* Threads along k and lines: of quads; of elements where k goes on in memory; where lines do, by
+   * eight lines, which meet no bank twice. */
+  static constexpr int QUAD_LINES = F::LOADERS / F::READS, PASS = LINES < 8 ? LINES : 8,
+                       STEPS = F::LOADERS < F::DEPTH ? F::LOADERS : F::DEPTH,
+                       STEP_LINES = F::LOADERS / STEPS, PASS_STEPS = F::LOADERS / PASS;
+  const T *from; /* the thread's first element of the next panel */
+  int64_t line, step;
+  int into; /* its place */
+  bool wide;
+
+  __device__ inline void begin(const matmul_source<T> &source) {
+    const int t = threadIdx.x - F::WORKERS;
+    line = source.line;
+    step = source.step;
+    wide = source.wide && step == 1;
+    const int first = wide ? t / F::READS : step == 1 ? t / STEPS : t % PASS;
+    const int s = wide ? t % F::READS * F::QUAD : step == 1 ? t % STEPS : t / PASS;
+    from = source.from + first * line + s * step;
+    into = first * F::PITCH + s;
+  }
+
+  __device__ inline void bring(T *to) {
+    const int t = threadIdx.x - F::WORKERS;
+    const T *at = from;
+    to += into;
+    from += F::DEPTH * step;
+    if (wide) {
+#pragma unroll
+      for (int i = 0; i < LINES; i += QUAD_LINES, at += QUAD_LINES * line)
+        if (LINES % QUAD_LINES == 0 || i + t / F::READS < LINES)
+          rung_copy_async(reinterpret_cast<matmul_quad<T> *>(to + i * F::PITCH),
+                          reinterpret_cast<const matmul_quad<T> *>(at));
+    } else if (step == 1) {
+#pragma unroll 8
+      for (int i = 0; i < LINES; i += STEP_LINES, at += STEP_LINES * line)
+#pragma unroll
+        for (int s = 0; s < F::DEPTH; s += STEPS)
+          if (LINES % STEP_LINES == 0 || i + t / STEPS < LINES)
+            rung_copy_async(to + i * F::PITCH + s, at + s);
+    } else {
+#pragma unroll 8
+      for (int s = 0; s < F::DEPTH; s += PASS_STEPS, at += PASS_STEPS * step)
+#pragma unroll
+        for (int i = 0; i < LINES; i += PASS)
+          if (F::DEPTH % PASS_STEPS == 0 || s + t / PASS < F::DEPTH)
+            rung_copy_async(to + i * F::PITCH + s, at + i * line);
+    }
+  }
+};
+
+/* Steps [l, l + DEPTH) of LINES lines, as far as there are any. */
+template <typename F, int LINES, typename T>
+static __device__ inline void bring_some(T *to, const matmul_source<T> &source, int64_t l,
+                                         int64_t left) {
+  const bool together = source.step != 1;
+#pragma unroll 1
+  for (int at = threadIdx.x - F::WORKERS; at < LINES * F::DEPTH; at += F::LOADERS) {
+    const int line = together ? at % LINES : at / F::DEPTH;
+    const int s = together ? at / LINES : at % F::DEPTH;
+    if (line < source.lines && s < left)
+      rung_copy_async(to + line * F::PITCH + s,
+                      source.from + line * source.line + (l + s) * source.step);
+  }
+}
+
+/* One read of every line of a thread's. */
+template <typename F, typename T = typename F::T>
+struct chain_read {
+  matmul_quad<T> a[F::R], b[F::C];
+
+  __device__ inline void load(const T *rows, const T *columns) {
+#pragma unroll
+    for (int r = 0; r < F::R; r++)
+      a[r] = *reinterpret_cast<const matmul_quad<T> *>(rows + r * F::DOWN * F::PITCH);
+#pragma unroll
+    for (int c = 0; c < F::C; c++)
+      b[c] = *reinterpret_cast<const matmul_quad<T> *>(columns + c * F::ACROSS * F::PITCH);
+  }
+  __device__ inline void work(T (&t)[F::R][F::C], int steps) const {
+#pragma unroll
+    for (int e = 0; e < F::QUAD; e++)
+#pragma unroll
+      for (int r = 0; r < F::R; r++)
+#pragma unroll
+        for (int c = 0; c < F::C; c++)
+          if (e < steps) t[r][c] = matmul_fma(a[r].at[e], b[c].at[e], t[r][c]);
+  }
+};
+
+/* The loaders' part of a tile. All threads meet at a barrier once a stage, and once before. */
+template <typename F, typename T>
+static __device__ inline void chain_bring_all(const matmul_job<T, T> &job, const matmul_tile &tile,
+                                              T *shared) {
+  const matmul_source<T> rows = matmul_rows_of(job, tile), columns = matmul_columns_of(job, tile);
+  const int64_t panels = (job.k + F::DEPTH - 1) / F::DEPTH;
+  const int64_t whole = matmul_holds<F>(job) ? job.k / F::DEPTH : 0;
+  chain_feed<F, F::ROWS, T> feed_a;
+  chain_feed<F, F::COLUMNS, T> feed_b;
+  feed_a.begin(rows);
+  feed_b.begin(columns);
+  int64_t next = 0;
+  int stage = 0;
+  const auto bring = [&]() {
+    T *const to = shared + stage;
+    if (next < whole) {
+      feed_a.bring(to);
+      feed_b.bring(to + F::OF_B);
+    } else if (next < panels) {
+      const int64_t l = next * F::DEPTH;
+      bring_some<F, F::ROWS>(to, rows, l, job.k - l);
+      bring_some<F, F::COLUMNS>(to + F::OF_B, columns, l, job.k - l);
+    }
+    rung_copy_async_commit();
+    stage = stage < (F::STAGES - 1) * F::STAGE ? stage + F::STAGE : 0;
+    next++;
+  };
+#pragma unroll 1
+  for (int s = 0; s < F::STAGES - 1; s++) bring();
+  rung_copy_async_wait<F::STAGES - 2>();
+  rung_meet();
+#pragma unroll 1
+  for (int64_t left = panels; left > 0; left--) {
+    rung_copy_async_wait<F::STAGES - 3>();
+    rung_meet();
+    bring();
+  }
+}
+
+/* A worker's: `rows` and `columns` point to its first ones in the first stage. */
+template <typename F, typename T>
+static __device__ inline void chain_work_all(int64_t k, const T *rows, const T *columns,
+                                             T (&t)[F::R][F::C]) {
+  constexpr int BUFFERS = F::AHEAD + 1, LAST = (F::STAGES - 1) * F::STAGE;
+  static_assert(F::READS % BUFFERS == 0, "a stage begins with the first buffer");
+  chain_read<F> reads[BUFFERS];
+  rung_meet();
+  if (k >= F::DEPTH)
+#pragma unroll
+    for (int g = 0; g < F::AHEAD; g++) reads[g].load(rows + g * F::QUAD, columns + g * F::QUAD);
+  int stage = 0;
+#pragma unroll 1
+  for (int64_t whole = k / F::DEPTH; whole > 0; whole--) {
+    const T *row = rows + stage, *column = columns + stage;
+    stage = stage < LAST ? stage + F::STAGE : 0;
+    rung_meet();
+#pragma unroll
+    for (int g = 0; g < F::READS; g++) {
+      const int then = g + F::AHEAD;
+      if (then == F::READS) {
+        row = rows + stage;
+        column = columns + stage;
+      }
+      reads[then % BUFFERS].load(row + then % F::READS * F::QUAD,
+                                 column + then % F::READS * F::QUAD);
+      reads[g % BUFFERS].work(t, F::QUAD);
+    }
+  }
+  const int left = (int)(k % F::DEPTH);
+  if (left == 0) return;
+  rung_meet();
+#pragma unroll 1
+  for (int g = 0; g < left; g += F::QUAD) {
+    reads[0].load(rows + stage + g, columns + stage + g);
+    reads[0].work(t, left - g);
+  }
+}
+
+template <typename F, typename T>
+__global__ void __launch_bounds__(F::THREADS)
+    matmul_chains(matmul_job<T, T> job, matmul_tiles tiles) {
+  RUNG_DYNAMIC_SHARED(T, shared);
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int y = warp % F::HIGH * F::DOWN * F::R + lane / F::ACROSS;
+  const int x = warp / F::HIGH * F::ACROSS * F::C + lane % F::ACROSS;
+  for (int64_t number = blockIdx.x; number < tiles.all; number += gridDim.x) {
+    const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, number);
+    const matmul_tile from = matmul_moved<F>(job, tile);
+    T t[F::R][F::C] = {};
+    if (threadIdx.x >= F::WORKERS)
+      chain_bring_all<F>(job, from, shared);
+    else
+      chain_work_all<F>(job.k, shared + y * F::PITCH, shared + F::OF_B + x * F::PITCH, t);
+    rung_meet(); /* before the next tile's stages come in */
+    if (threadIdx.x >= F::WORKERS) continue;
+#pragma unroll
+    for (int r = 0; r < F::R; r++)
+#pragma unroll
+      for (int c = 0; c < F::C; c++) {
+        const int64_t i = from.i + y + r * F::DOWN, j = from.j + x + c * F::ACROSS;
+        if (i >= tile.i && i < job.m && j >= tile.j && j < job.n)
+          matmul_store(job, tile.batch, i, j, t[r][c]);
+      }
+  }
+}
+
+template <typename F, typename T>
+static rung_status launch(const rung_task *task, const matmul_job<T, T> &job) {
+  const int64_t down = (job.m + F::ROWS - 1) / F::ROWS,
+                across = (job.n + F::COLUMNS - 1) / F::COLUMNS;
+  const matmul_tiles tiles = {down, across, down * across * job.batch};
+  RUNG_ALLOW_SHARED(task, (matmul_chains<F, T>), F::BYTES);
+  RUNG_LAUNCH(task, (matmul_chains<F, T>), matmul_grid(tiles.all), F::THREADS, F::BYTES, job,
+              tiles);
+  return RUNG_OK;
+}
+
+/* The tiles of tiles.h, in their order. */
+template <typename T>
+static rung_status run(const rung_task *task, const matmul_cost *tiles) {
+  matmul_job<T, T> job = matmul_job_of<T>(task);
+  double cost = 0;
+  if (job.m > job.n) job = matmul_mirrored(job);
+  switch (matmul_chains_tile(task, tiles, job.m, job.n, &cost)) {
+    case 0:
+      return launch<chain_shape<T, 4, 1, 1, 1, 1, 1, 16, 6>>(task, job);
+    case 1:
+      return launch<chain_shape<T, 4, 1, 1, 1, 1, 1, 32, 6>>(task, job);
+    case 2:
+      return launch<chain_shape<T, 4, 2, 1, 2, 2, 2, 32, 4>>(task, job);
+    case 3:
+      return launch<chain_shape<T, 4, 2, 2, 2, 2, 4, 32, 4>>(task, job);
+    case 4:
+      return launch<chain_shape<T, 1, 1, 1, 1, 1, 1, 16, 6>>(task, job);
+    default:
+      return launch<chain_shape<T, 4, 1, 1, 2, 2, 1, 16, 4>>(task, job);
+  }
+}
+
+extern "C" rung_status RUNG_ENTRY(matmul_chains)(const rung_task *task) {
+  return static_cast<const matmul_problem *>(task->problem)->types.in == RUNG_F32
+             ? run<float>(task, matmul_chains_f32)
+             : run<double>(task, matmul_chains_f64);
+}
