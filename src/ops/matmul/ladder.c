@@ -185,7 +185,7 @@ static bool batch_pays(const rung_task *task) {
 
 static bool chains_fit(const rung_task *task, char why[RUNG_REASON]) {
   const bool single = problem_of(task)->types.in == RUNG_F32;
-  return shared_fits(task, single ? 4 * 48 * 132 * 4 : 4 * 48 * 66 * 8, why);
+  return shared_fits(task, single ? 4 * 48 * 132 * 4 : 4 * 32 * 66 * 8, why);
 }
 
 static bool is_slender(const rung_task *task, char why[RUNG_REASON]) {
@@ -207,14 +207,18 @@ static bool chains_pay(const rung_task *task) {
   double cost = 0, others = 0, strips = 0;
   char why[RUNG_REASON];
   if (!past_small(task) || (is_batch(task, why) && batch_pays(task))) return false;
-  matmul_chains_tile(task, single ? matmul_chains_f32 : matmul_chains_f64, m, n, &cost);
+  matmul_chains_tile(task, m, n, &cost);
   if (tensor)
     matmul_cheapest(task, matmul_tensor_f64, 2, p->m, p->n, &others);
   else
     matmul_cheapest(task, matmul_quads_f32, MATMUL_QUADS, p->m, p->n, &others);
   if (m >= 32) return cost < others;
-  matmul_cheapest(task, (single ? matmul_strips_f32 : matmul_strips_f64) + (m == 1 ? 0 : 2), 2,
-                  m == 1 ? 1 : (m + 7) / 8 * 8, n, &strips);
+  if (m == 1)
+    matmul_cheapest(task, single ? matmul_strip_f32 : matmul_strip_f64, MATMUL_STRIPS, 1, n,
+                    &strips);
+  else
+    matmul_cheapest(task, single ? matmul_strips_f32 : matmul_strips_f64, MATMUL_STRIPS,
+                    (m + 7) / 8 * 8, n, &strips);
   return cost < others && cost < strips;
 }
 

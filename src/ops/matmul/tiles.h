@@ -8,30 +8,29 @@
 
 typedef struct matmul_cost {
   int rows, columns;
-  double alone; /* a step, of a tile that has a multiprocessor for itself, or nearly */
-  double each;  /* of each, where there are many */
+  double alone; /* a step of a tile that has a multiprocessor for itself */
+  double each;  /* of each one more */
 } matmul_cost;
 
-enum { MATMUL_CHAINS = 6, MATMUL_QUADS = 5, MATMUL_STRIPS = 4 };
+enum { MATMUL_CHAINS_F32 = 5, MATMUL_CHAINS_F64 = 4, MATMUL_QUADS = 5, MATMUL_STRIPS = 2 };
 
-/* Of `chains`: a thread's 1, 1, 2 by 2, 2 by 2, 1 and 2 by 2 chains. */
-static const matmul_cost matmul_chains_f32[MATMUL_CHAINS] = {
-    {4, 8, 6.8, 3.4},   {4, 8, 5, 3.3},    {16, 16, 10.9, 9.5},
-    {16, 32, 18, 17.5}, {1, 32, 16.8, 10}, {8, 16, 13, 8}};
-static const matmul_cost matmul_chains_f64[MATMUL_CHAINS] = {{4, 8, 11, 10},     {4, 8, 9.5, 9},
-                                                             {16, 16, 18.4, 18}, {16, 32, 35, 35},
-                                                             {1, 32, 24, 20},    {8, 16, 20, 18}};
+/* Of `chains`: 1 chain a thread in stages of 64 steps, and of 128; 2 by 2; 1 in a row; 2 by
+ * 2 of larger tiles. */
+static const matmul_cost matmul_chains_f32[MATMUL_CHAINS_F32] = {
+    {4, 8, 6.8, 3.4}, {4, 8, 5, 3}, {16, 16, 10.9, 9}, {1, 32, 16.8, 8}, {16, 32, 18, 17}};
+static const matmul_cost matmul_chains_f64[MATMUL_CHAINS_F64] = {
+    {4, 8, 11, 10}, {4, 8, 9.5, 8.5}, {16, 16, 18.4, 17}, {1, 32, 20, 16}};
 
 static const matmul_cost matmul_quads_f32[MATMUL_QUADS] = {
-    {64, 128, 115, 88}, {128, 64, 118, 90}, {64, 64, 75, 53}, {32, 64, 42, 38}, {32, 32, 33, 23}};
+    {64, 128, 115, 80}, {128, 64, 118, 82}, {64, 64, 75, 52}, {32, 64, 42, 35}, {32, 32, 33, 20}};
 /* `tensor` has three sizes, which choose themselves; without it `quads` is what there is. */
 static const matmul_cost matmul_tensor_f64[] = {{32, 32, 27, 16}, {64, 64, 90, 42}};
 
 /* Of `strips`: of one row, and of eight. */
-static const matmul_cost matmul_strips_f32[MATMUL_STRIPS] = {
-    {1, 128, 32, 32}, {1, 32, 27, 27}, {8, 128, 50, 50}, {8, 32, 30, 33}};
-static const matmul_cost matmul_strips_f64[MATMUL_STRIPS] = {
-    {1, 128, 65, 65}, {1, 32, 29, 29}, {8, 128, 97, 97}, {8, 32, 60, 65}};
+static const matmul_cost matmul_strip_f32[MATMUL_STRIPS] = {{1, 128, 32, 32}, {1, 32, 27, 27}},
+                         matmul_strips_f32[MATMUL_STRIPS] = {{8, 128, 50, 50}, {8, 32, 33, 33}},
+                         matmul_strip_f64[MATMUL_STRIPS] = {{1, 128, 65, 65}, {1, 32, 29, 29}},
+                         matmul_strips_f64[MATMUL_STRIPS] = {{8, 128, 97, 97}, {8, 32, 62, 62}};
 
 static inline double matmul_cost_of(const rung_task *task, const matmul_cost *tile, int64_t m,
                                     int64_t n) {
@@ -39,9 +38,9 @@ static inline double matmul_cost_of(const rung_task *task, const matmul_cost *ti
   const int64_t down = (m + tile->rows - 1) / tile->rows,
                 across = (n + tile->columns - 1) / tile->columns;
   const double all = (double)down * (double)across * (double)p->batch;
-  double busiest = all / task->device->processors;
-  if (busiest < 16) busiest = (double)(int64_t)(busiest + 1 - 1e-9); /* tiles of one of them */
-  return busiest * tile->each > tile->alone ? busiest * tile->each : tile->alone;
+  double busiest = all / task->device->processors; /* tiles of one of them */
+  if (busiest < 16) busiest = (double)(int64_t)(busiest + 1 - 1e-9);
+  return tile->alone + (busiest - 1) * tile->each;
 }
 
 /* The cheapest of the first `count` that an m by n matrix holds; the smallest one's if it holds
@@ -63,15 +62,17 @@ static inline int matmul_cheapest(const rung_task *task, const matmul_cost *tile
   return smallest;
 }
 
-/* Of `chains`, for a product that is at least as wide as high: stages of 64 steps where k is short.
- */
-static inline int matmul_chains_tile(const rung_task *task, const matmul_cost *tiles, int64_t m,
-                                     int64_t n, double *cost) {
-  const bool is_short = ((const matmul_problem *)task->problem)->k < 512;
-  return is_short && m >= 4 && n >= 8 && matmul_cheapest(task, tiles, 1, m, n, cost) == 0 &&
-                 *cost <= tiles[2].alone
-             ? 0
-             : matmul_cheapest(task, tiles + 1, MATMUL_CHAINS - 1, m, n, cost) + 1;
+/* Of `chains`, for a product that is at least as wide as high: short stages where k is short. */
+static inline int matmul_chains_tile(const rung_task *task, int64_t m, int64_t n, double *cost) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const bool single = p->types.in == RUNG_F32;
+  const matmul_cost *tiles = single ? matmul_chains_f32 : matmul_chains_f64;
+  const int count = single ? MATMUL_CHAINS_F32 : MATMUL_CHAINS_F64;
+  if (p->k < 512 && m >= tiles[0].rows && n >= tiles[0].columns) {
+    *cost = matmul_cost_of(task, &tiles[0], m, n);
+    if (*cost <= tiles[2].alone) return 0;
+  }
+  return matmul_cheapest(task, tiles + 1, count - 1, m, n, cost) + 1;
 }
 
 #endif

@@ -39,10 +39,11 @@ static __device__ inline void bring(T *to, const T *from, int64_t apart, int lin
   }
 }
 
-/* Steps [l, l + SIDE) of k of matrix `number`: A to [row][l], B to [l][column]. */
+/* Steps [l, l + SIDE) of k of matrix `number`: A to [row][l], B to [l][column], unless it is there.
+ */
 template <typename F, typename T>
 static __device__ inline void bring_piece(const matmul_job<T, T> &job, int64_t number, int64_t l,
-                                          T *to) {
+                                          bool has_b, T *to) {
   const T *a = job.a + number * job.as.batch + l * job.as.column;
   const T *b = job.b + number * job.bs.batch + l * job.bs.row;
   const int m = (int)job.m, n = (int)job.n;
@@ -51,6 +52,7 @@ static __device__ inline void bring_piece(const matmul_job<T, T> &job, int64_t n
     bring<F>(to, a, job.as.row, m, k, job.a_wide, false);
   else
     bring<F>(to, a, job.as.column, k, m, false, true);
+  if (has_b) return;
   if (job.bs.column == 1)
     bring<F>(to + F::PANEL, b, job.bs.row, k, n, job.b_wide, false);
   else
@@ -102,13 +104,16 @@ __global__ void __launch_bounds__(F::THREADS) matmul_batch(matmul_job<T, T> job)
   const int64_t warps = (int64_t)gridDim.x * F::WARPS;
   T *stage = shared + threadIdx.x / 32 * 2 * 2 * F::PANEL, *next = stage + 2 * F::PANEL;
   int64_t number = (int64_t)blockIdx.x * F::WARPS + threadIdx.x / 32, l = 0;
-  if (number < job.batch && job.k > 0) bring_piece<F>(job, number, 0, stage);
+  /* A B that all matrices have, and that fits, comes into either stage once: asked for by all warps
+   * each time it would be the one place of the level 2 cache that all of them wait for. */
+  const int64_t kept = job.bs.batch == 0 && job.k <= F::SIDE ? number + 2 * warps : job.batch;
+  if (number < job.batch && job.k > 0) bring_piece<F>(job, number, 0, false, stage);
   rung_copy_async_commit();
   T t[F::DOWN][F::ACROSS] = {};
   while (number < job.batch) {
     const bool last = l + F::SIDE >= job.k;
     const int64_t after = last ? number + warps : number, from = last ? 0 : l + F::SIDE;
-    if (after < job.batch && job.k > 0) bring_piece<F>(job, after, from, next);
+    if (after < job.batch && job.k > 0) bring_piece<F>(job, after, from, after >= kept, next);
     rung_copy_async_commit();
     rung_copy_async_wait<1>();
     __syncwarp();

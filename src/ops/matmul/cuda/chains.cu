@@ -232,28 +232,23 @@ static rung_status launch(const rung_task *task, const matmul_job<T, T> &job) {
 
 /* The tiles of tiles.h, in their order. */
 template <typename T>
-static rung_status run(const rung_task *task, const matmul_cost *tiles) {
+static rung_status run(const rung_task *task) {
   matmul_job<T, T> job = matmul_job_of<T>(task);
   double cost = 0;
   if (job.m > job.n) job = matmul_mirrored(job);
-  switch (matmul_chains_tile(task, tiles, job.m, job.n, &cost)) {
-    case 0:
-      return launch<chain_shape<T, 4, 1, 1, 1, 1, 1, 16, 6>>(task, job);
-    case 1:
-      return launch<chain_shape<T, 4, 1, 1, 1, 1, 1, 32, 6>>(task, job);
-    case 2:
-      return launch<chain_shape<T, 4, 2, 1, 2, 2, 2, 32, 4>>(task, job);
-    case 3:
-      return launch<chain_shape<T, 4, 2, 2, 2, 2, 4, 32, 4>>(task, job);
-    case 4:
-      return launch<chain_shape<T, 1, 1, 1, 1, 1, 1, 16, 6>>(task, job);
-    default:
-      return launch<chain_shape<T, 4, 1, 1, 2, 2, 1, 16, 4>>(task, job);
-  }
+  const int tile = matmul_chains_tile(task, job.m, job.n, &cost);
+  if (tile == 0) return launch<chain_shape<T, 4, 1, 1, 1, 1, 1, 16, 6>>(task, job);
+  if (tile == 1) return launch<chain_shape<T, 4, 1, 1, 1, 1, 1, 32, 6>>(task, job);
+  if (tile == 2) return launch<chain_shape<T, 4, 2, 1, 2, 2, 2, 32, 4>>(task, job);
+  if (tile == 3) return launch<chain_shape<T, 1, 1, 1, 1, 1, 1, 16, 6>>(task, job);
+  if constexpr (sizeof(T) == 4)
+    return launch<chain_shape<T, 4, 2, 2, 2, 2, 4, 32, 4>>(task, job);
+  else
+    return rung_fail(task->error, RUNG_UNSUPPORTED, "there is no tile %d of doubles", tile);
 }
 
 extern "C" rung_status RUNG_ENTRY(matmul_chains)(const rung_task *task) {
   return static_cast<const matmul_problem *>(task->problem)->types.in == RUNG_F32
-             ? run<float>(task, matmul_chains_f32)
-             : run<double>(task, matmul_chains_f64);
+             ? run<float>(task)
+             : run<double>(task);
 }
