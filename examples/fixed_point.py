@@ -1,5 +1,5 @@
 """How far float32 products are from exact ones: a chain of floats, and fixed point of 31, 23 and 15
-bits, as medians of relative errors. docs/FIXED.md has what this prints.
+bits, as medians of relative errors. docs/FIXED.md has more of the kind.
 
     python3 fixed_point.py
 """
