@@ -12,6 +12,8 @@
 
 enum { RUNG_LABEL = 160 };
 
+#define LAB_UNFILLED UINT64_MAX
+
 typedef struct rung_cases rung_cases;
 
 typedef struct rung_case {
@@ -72,8 +74,10 @@ struct rung_cases {
    * `verify` has to do. */
   const char *const *timeline;
   /* Makes a case from a line: unknown keys and values out of range are refused by a sentence.
-   * On failure *case needs no drop(). */
+   * On failure *case needs no drop(). Seed LAB_UNFILLED: who asks for the shapes alone; where
+   * `unfilled`, inputs are left as they come, so that it takes no time. */
   rung_status (*make)(const char *line, uint64_t seed, rung_case *test_case, rung_error *error);
+  bool unfilled;
   void (*drop)(rung_case *test_case);
   /* Computes the references (the wide one and the canonical one) once; kept in the case. */
   rung_status (*expect)(rung_case *test_case, rung_error *error);

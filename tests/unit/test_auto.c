@@ -19,8 +19,10 @@
 
 static const double slower = 1.05;
 
-/* Larger jobs are not made here, for their inputs would be: all limits of `auto` lie below, and
- * what it takes above is the last rung that the record found to support the job, and pays. */
+/* Larger jobs are not made here where their inputs would be filled: all limits of `auto` lie below
+ * then, and what it takes above is the last rung that the record found to support the job, and
+ * pays.
+ */
 enum { MOST_BYTES = 1 << 24, PATH = 1024 };
 
 /* Records that are older than a rung: what it takes now is not known. */
@@ -64,6 +66,14 @@ static const char *last_of(const lab_read_case *of, bool on_cpu) {
   return NULL;
 }
 
+/* Whether there is such a rung, and the simulator has it too. */
+static bool is_here(const lab_read_case *of, const char *rung) {
+  const rung_operation *operation = operation_of(of);
+  for (int i = 0; rung && i < operation->count; i++)
+    if (strcmp(operation->rows[i].name, rung) == 0) return !operation->rows[i].hardware;
+  return false;
+}
+
 /* Of a job that is made here, with its shapes. */
 static const char *taken_of(const lab_read_case *of, rung_context *context) {
   const rung_cases *cases = rung_cases_of(operation_of(of));
@@ -71,7 +81,7 @@ static const char *taken_of(const lab_read_case *of, rung_context *context) {
   rung_error error = {0};
   rung_task task;
   const rung_row *row = NULL;
-  rung_status status = cases->make(of->label, 1, &made, &error);
+  rung_status status = cases->make(of->label, LAB_UNFILLED, &made, &error);
   if (status) fail_msg("%s %s: %s", of->operation, of->label, error.sentence);
   lab_task_of(context, &made, &task);
   task.error = &error;
@@ -114,8 +124,9 @@ static void compare(const lab_records *all, const lab_read_case *of, rung_contex
     found->elsewhere++;
     return;
   }
-  const char *rung =
-      of->bytes <= MOST_BYTES ? taken_of(of, on_cpu ? cpu : gpu) : last_of(of, on_cpu);
+  const char *rung = last_of(of, on_cpu);
+  if (of->bytes <= MOST_BYTES || (rung_cases_of(operation_of(of))->unfilled && is_here(of, rung)))
+    rung = taken_of(of, on_cpu ? cpu : gpu);
   const lab_read_candidate *taken = rung ? candidate_of(of, rung) : NULL;
   if (!taken || !taken->good) {
     found->not_measured++;

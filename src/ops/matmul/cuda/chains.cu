@@ -143,11 +143,11 @@ static __device__ inline void chain_bring_all(const matmul_job<T, T> &job, const
 #pragma unroll 1
   for (int s = 0; s < F::STAGES - 1; s++) bring();
   rung_copy_async_wait<F::STAGES - 2>();
-  rung_meet();
+  rung_meet(F::THREADS);
 #pragma unroll 1
   for (int64_t left = panels; left > 0; left--) {
     rung_copy_async_wait<F::STAGES - 3>();
-    rung_meet();
+    rung_meet(F::THREADS);
     bring();
   }
 }
@@ -159,7 +159,7 @@ static __device__ inline void chain_work_all(int64_t k, const T *rows, const T *
   constexpr int BUFFERS = F::AHEAD + 1, LAST = (F::STAGES - 1) * F::STAGE;
   static_assert(F::READS % BUFFERS == 0, "a stage begins with the first buffer");
   chain_read<F> reads[BUFFERS];
-  rung_meet();
+  rung_meet(F::THREADS);
   if (k >= F::DEPTH)
 #pragma unroll
     for (int g = 0; g < F::AHEAD; g++) reads[g].load(rows + g * F::QUAD, columns + g * F::QUAD);
@@ -168,7 +168,7 @@ static __device__ inline void chain_work_all(int64_t k, const T *rows, const T *
   for (int64_t whole = k / F::DEPTH; whole > 0; whole--) {
     const T *row = rows + stage, *column = columns + stage;
     stage = stage < LAST ? stage + F::STAGE : 0;
-    rung_meet();
+    rung_meet(F::THREADS);
 #pragma unroll
     for (int g = 0; g < F::READS; g++) {
       const int then = g + F::AHEAD;
@@ -183,7 +183,7 @@ static __device__ inline void chain_work_all(int64_t k, const T *rows, const T *
   }
   const int left = (int)(k % F::DEPTH);
   if (left == 0) return;
-  rung_meet();
+  rung_meet(F::THREADS);
 #pragma unroll 1
   for (int g = 0; g < left; g += F::QUAD) {
     reads[0].load(rows + stage + g, columns + stage + g);
@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(F::THREADS)
       chain_bring_all<F>(job, from, shared);
     else
       chain_work_all<F>(job.k, shared + y * F::PITCH, shared + F::OF_B + x * F::PITCH, t);
-    rung_meet(); /* before the next tile's stages come in */
+    rung_meet(F::THREADS); /* before the next tile's stages come in */
     if (threadIdx.x >= F::WORKERS) continue;
 #pragma unroll
     for (int r = 0; r < F::R; r++)

@@ -192,7 +192,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   matmul_measure(problem, test_case->arrays);
   test_case->bytes = problem->bytes;
   test_case->flops = problem->flops;
-  fill_all(test_case, (rung_numbers_kind)r.kind);
+  if (seed != LAB_UNFILLED) fill_all(test_case, (rung_numbers_kind)r.kind);
   return RUNG_OK;
 }
 
@@ -258,6 +258,7 @@ const rung_cases matmul_cases = {.operation = "matmul",
                                  .picture = picture,
                                  .tour = tour,
                                  .make = make,
+                                 .unfilled = true,
                                  .drop = drop,
                                  .expect = matmul_expect,
                                  .check = matmul_check};
