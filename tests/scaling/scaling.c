@@ -234,13 +234,13 @@ static rung_status call_pairs(share *s) {
 }
 
 static const operation operations[] = {
-    {"reduce", INT64_C(1) << 32, 1 << 20, 1, a_row, nothing, fill_row, call_reduce},
-    {"scan", INT64_C(1) << 32, 1 << 20, 1, a_row, a_row, fill_row, call_scan},
-    {"histogram", INT64_C(1) << 32, 1 << 20, 1, a_row, nothing, fill_row, call_histogram},
-    {"radiator", 15360, 300, 1, nothing, a_grid, fill_none, call_radiator},
-    {"matmul", 32768, 300, 1, read_matmul, a_grid, fill_matmul, call_matmul},
-    {"pairs", 512000, 3000, 2, read_pairs, nothing, fill_pairs, call_pairs},
-    {"pairs", 4000000, 5000, 2, read_pairs, nothing, fill_pairs, call_pairs},
+    {"reduce", INT64_C(1) << 32, 200000, 1, a_row, nothing, fill_row, call_reduce},
+    {"scan", INT64_C(1) << 32, 200000, 1, a_row, a_row, fill_row, call_scan},
+    {"histogram", INT64_C(1) << 32, 200000, 1, a_row, nothing, fill_row, call_histogram},
+    {"radiator", 15360, 100, 1, nothing, a_grid, fill_none, call_radiator},
+    {"matmul", 32768, 100, 1, read_matmul, a_grid, fill_matmul, call_matmul},
+    {"pairs", 512000, 600, 2, read_pairs, nothing, fill_pairs, call_pairs},
+    {"pairs", 4000000, 1500, 2, read_pairs, nothing, fill_pairs, call_pairs},
 };
 enum { OPERATIONS = sizeof operations / sizeof operations[0] };
 
