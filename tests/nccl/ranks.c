@@ -3,14 +3,14 @@
  * (standin/), ranks are threads on CPUs, and every call of NCCL and CUDA fails once; with NCCL and
  * CUDA, ranks are all GPUs of the machine, a thread each:
  *
- *   cc -O2 -Iinclude -I/usr/local/cuda/include -I$NCCL/include tests/nccl/ranks.c -o ranks
- * \
- *     -Lbuild/cuda -lrung -L/usr/local/cuda/lib64 -lcudart $NCCL/lib/libnccl.so.2 -lpthread \
- *     -Wl,-rpath,$PWD/build/cuda:/usr/local/cuda/lib64:$NCCL/lib && ./ranks --time
+ *   cc -O2 -Iinclude -I/usr/local/cuda/include -I$NCCL/include tests/nccl/ranks.c \
+ *     -o build/nccl-ranks -Lbuild/cuda -lrung -L/usr/local/cuda/lib64 -lcudart \
+ *     $NCCL/lib/libnccl.so.2 -lpthread \
+ *     -Wl,-rpath,$PWD/build/cuda:/usr/local/cuda/lib64:$NCCL/lib && build/nccl-ranks --time
  *
- * where $NCCL has include/nccl.h (PyTorch's: .../site-packages/nvidia/nccl). A line a check; the
- * last one is "the same bits over ranks of NCCL". --time: how long exchanges and calls take, too.
- * Exit status 77: there is no GPU. */
+ * where $NCCL has include/nccl.h (PyTorch's: .../site-packages/nvidia/nccl), and -I of DLPack where
+ * that is not in /usr/include. A line a check; the last one is "the same bits over ranks of NCCL".
+ * --time: how long exchanges take, too. Exit status 77: there is no GPU. */
 #include <rung/nccl.h>
 
 #include <pthread.h>
@@ -508,7 +508,11 @@ static double seconds(void) {
 }
 
 static void time_small(int rank, int count, rung_nccl *nccl, rung_context *context) {
-  enum { CALLS = 200 };
+#ifdef RUNG_STANDIN
+  enum { CALLS = 20 };
+#else
+  enum { CALLS = 1000 };
+#endif
   int64_t length = 1000;
   float sum = 0;
   double begun = 0;
