@@ -1,7 +1,7 @@
 /* Rung over ranks: one array whose parts several processes hold, or several threads with a context
  * each. Results have the bits that one call on the whole array has, for any number of ranks and any
  * cut, CPU and GPU ranks mixed. It compiles as C11 and as C++17. rung/mpi.h makes a rung_ranks of
- * an MPI communicator; docs/RANKS.md has an example.
+ * an MPI communicator, rung/nccl.h of an NCCL one; docs/RANKS.md has examples.
  *
  * The ranks' parts, in the order of the ranks, are the array: any part may be empty, and a cut may
  * go anywhere. Every rank calls the same function with the same arguments but for its context, in,

@@ -1,7 +1,7 @@
 /* Rung: fast data-parallel kernels with the same bits on every device.
  *
  * This header is the whole public interface but for calls over several ranks (rung/ranks.h,
- * rung/mpi.h). It compiles as C11 and as C++17.
+ * rung/mpi.h, rung/nccl.h). It compiles as C11 and as C++17.
  *
  * Conventions, stated once:
  *  - Arrays are DLPack DLTensors, borrowed for the length of a call and never owned. Any strides

@@ -114,6 +114,19 @@ static rung_piece first_piece(const rung_plan *plan) {
   return piece;
 }
 
+/* Whether arrays are on their way while the rung is at another piece: to and from a device with a
+ * queue of copies, and on a CPU what is read from stores. */
+static bool goes_ahead(const rung_plan *plan, const rung_piece_plan *layout) {
+  const rung_context *context = plan->context;
+  const bool reads = context->device.kind == RUNG_CPU;
+  const int arrays = reads ? plan->job->inputs : plan->job->arrays;
+  const rung_stretch *stretch = plan->job->stretch;
+  bool staged = false;
+  if (reads && stretch != NULL && plan->count[plan->job->axes - 1] >= stretch->count) return false;
+  for (int a = 0; a < arrays; a++) staged |= layout->ways[a] == RUNG_STAGED;
+  return staged && (reads || context->backend->copy_beside != NULL);
+}
+
 /* Chooses the rungs of all stages and lays out the first piece: of RUNG_AGAIN too, without a state,
  * for what it needs. */
 static rung_status try(rung_plan *plan, const rung_call *call, rung_piece_plan *first) {
@@ -150,9 +163,7 @@ static rung_status try(rung_plan *plan, const rung_call *call, rung_piece_plan *
     if (at->needs.host_scratch > plan->needs.host_scratch)
       plan->needs.host_scratch = at->needs.host_scratch;
   }
-  bool staged = false;
-  for (int a = 0; a < job->arrays; a++) staged |= first->ways[a] == RUNG_STAGED;
-  plan->lanes = plan->cut && staged && plan->context->backend->copy_beside != NULL ? 2 : 1;
+  plan->lanes = plan->cut && goes_ahead(plan, first) ? 2 : 1;
   return RUNG_OK;
 }
 
@@ -180,6 +191,15 @@ static double piece_bytes(const rung_device *device) {
 static double bytes_of(const rung_plan *plan) {
   return (double)plan->lanes * (double)plan->moved + (double)whole(plan->needs.scratch) +
          (double)plan->needs.zeros;
+}
+
+/* Whether axis k had better stay whole: cut, stores would be read twice for a lane to read ahead
+ * into. */
+static bool spares_lane(const rung_plan *plan, int k, double room) {
+  const rung_job *job = plan->job;
+  return plan->lanes == 2 && plan->context->device.kind == RUNG_CPU && job->axis[k].combined &&
+         !plan->combined && job->cut->again && room >= 0 &&
+         bytes_of(plan) - (double)plan->moved <= room;
 }
 
 /* What a plan may take: the limit, or, where arrays are moved, most of what is free; -1: anything.
@@ -219,11 +239,13 @@ rung_status rung_plan_make(rung_context *context, rung_job *job, const rung_call
   if (status == RUNG_OK) status = room_for(plan, &room);
   if (status != RUNG_OK) return status;
   const double most = piece_bytes(&context->device);
-  for (int k = 0; k < job->axes; k++)
+  for (int k = 0; k < job->axes; k++) {
+    if (spares_lane(plan, k, room)) plan->lanes = 1;
     while (((room >= 0 && bytes_of(plan) > room) ||
             (!job->axis[k].dear && (double)plan->moved > most)) &&
            cut_along(plan, k))
       if ((status = try(plan, call, first)) != RUNG_OK) return status;
+  }
   if (room >= 0 && bytes_of(plan) > room) plan->lanes = 1;
   if (context->memory_limit > 0 && bytes_of(plan) > (double)context->memory_limit)
     return refuse_limit(plan);

@@ -163,7 +163,8 @@ typedef struct rung_plan {
   int64_t count[RUNG_AXES];             /* of a range, but for the last ones of an axis */
   bool cut;      /* more than one piece; else `first` is all there is to do */
   bool combined; /* RUNG_PARTS, and RUNG_AGAIN where the job has it */
-  int lanes;     /* pieces under way at once, 1 or 2: each has its part of the scratch */
+  int lanes;     /* pieces under way at once, 1 or 2: each has its part of the scratch. 2 where
+                    something is copied, or read, while the rung is at the piece before */
   rung_needs needs;
   size_t moved; /* bytes of a lane */
 } rung_plan;

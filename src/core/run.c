@@ -2,10 +2,16 @@
  * piece are copied while the rung is at the piece before, in the other lane of the scratch:
  *
  *   copies   in 0   in 1          out 0   in 2          out 1   ...
- *   work            rung 0        rung 1                rung 2  ... */
+ *   work            rung 0        rung 1                rung 2  ...
+ *
+ * On a CPU stores are read so, by a thread beside the one that does all else:
+ *
+ *   reads    in 0   in 1              in 2              in 3    ...
+ *   work            rung 0   out 0    rung 1   out 1    rung 2  ... */
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cpu/parallel.h"
 #include "core/call.h"
 #include "core/plan.h"
 #include "core/prefer.h"
@@ -19,6 +25,7 @@ typedef struct run {
   int next;                   /* the lane of the next piece */
   bool pending;               /* the piece in the other one is not complete */
   bool beside;                /* arrays are copied in the queue of copies */
+  bool ahead;                 /* stores are read beside the work on the piece before */
   size_t lane, scratch;       /* bytes of the scratch: a lane's, and the rung's */
   char *memory;               /* all of it */
   void *state;                /* of the block's parts: ours but of a stretch */
@@ -31,12 +38,15 @@ static size_t whole(size_t bytes) {
 /* ---- memory ----------------------------------------------------------------------------------
  */
 
+static rung_status start(run *run, int lane);
 static rung_status complete(run *run, int lane);
 
 static rung_status drain(run *run) {
+  const int lane = 1 - run->next;
   if (!run->pending) return RUNG_OK;
   run->pending = false;
-  return complete(run, 1 - run->next);
+  const rung_status status = run->ahead ? start(run, lane) : RUNG_OK;
+  return status == RUNG_OK ? complete(run, lane) : status;
 }
 
 static void *array_at(const run *run, int lane, int a) {
@@ -87,6 +97,11 @@ static rung_range range_of(const run *run, const rung_piece_plan *layout, int a)
   return (rung_range){&run->job->task.arrays[a], share->flat[a], share->arrays[a].count};
 }
 
+/* What is in the lane before the piece starts. */
+static bool is_read_ahead(const run *run, int lane, int a) {
+  return run->ahead && run->layouts[lane].ways[a] == RUNG_STAGED;
+}
+
 static rung_status bring_in(run *run, int lane, int a) {
   rung_piece_plan *layout = &run->layouts[lane];
   rung_view *inner = &layout->task.arrays[a];
@@ -123,7 +138,8 @@ static rung_status start(run *run, int lane) {
   rung_piece_plan *layout = &run->layouts[lane];
   rung_context *context = run->context;
   rung_status status = find_memory(run, layout);
-  for (int a = 0; a < run->job->inputs && status == RUNG_OK; a++) status = bring_in(run, lane, a);
+  for (int a = 0; a < run->job->inputs && status == RUNG_OK; a++)
+    if (!is_read_ahead(run, lane, a)) status = bring_in(run, lane, a);
   for (int a = run->job->inputs; a < run->job->arrays; a++)
     if (layout->task.arrays[a].count > 0 && layout->ways[a] != RUNG_DIRECT)
       layout->task.arrays[a].data = array_at(run, lane, a);
@@ -180,10 +196,52 @@ static rung_status complete(run *run, int lane) {
   return status;
 }
 
+typedef struct errand {
+  run *run;
+  int lane; /* to be read into */
+  rung_status before, read;
+  rung_error error; /* of reading: the context's is the other thread's */
+} errand;
+
+static void run_before(void *arg) {
+  errand *two = arg;
+  two->before = drain(two->run);
+}
+
+static void read_lane(void *arg) {
+  errand *two = arg;
+  run *run = two->run;
+  rung_piece_plan *layout = &run->layouts[two->lane];
+  for (int a = 0; a < run->job->inputs && two->read == RUNG_OK; a++) {
+    rung_view *inner = &layout->task.arrays[a];
+    const rung_range outer = range_of(run, layout, a);
+    if (inner->count == 0 || !is_read_ahead(run, two->lane, a)) continue;
+    inner->data = array_at(run, two->lane, a);
+    two->read = rung_read_ahead(run->context, &outer, inner->data, &two->error);
+  }
+}
+
+/* Reads a piece while the one before is run and completed; it is started by the next. */
+static rung_status push_ahead(run *run) {
+  errand two = {.run = run, .lane = run->next};
+  const rung_status status = find_memory(run, &run->layouts[two.lane]);
+  if (status != RUNG_OK) return status;
+  if (run->pending)
+    rung_parallel_beside(run_before, read_lane, &two);
+  else
+    read_lane(&two);
+  if (two.before != RUNG_OK) return two.before;
+  if (two.read != RUNG_OK) run->context->error = two.error;
+  run->next = 1 - two.lane;
+  run->pending = two.read == RUNG_OK;
+  return two.read;
+}
+
 /* Starts a piece, and completes the one before. */
 static rung_status push(run *run, const rung_piece *piece) {
   const int lane = run->next;
   if (!rung_plan_lay_out(run->plan, piece, run->state, &run->layouts[lane])) return RUNG_OK;
+  if (run->ahead) return push_ahead(run);
   rung_status status = start(run, lane);
   if (run->plan->lanes == 1) return status == RUNG_OK ? complete(run, lane) : status;
   if (status == RUNG_OK) status = drain(run);
@@ -321,7 +379,7 @@ static bool goes_beside(const run *run) {
   for (int a = 0; a < run->job->arrays; a++)
     if (layout->ways[a] == RUNG_STAGED && rung_view_bytes(&layout->task.arrays[a]) > most)
       most = rung_view_bytes(&layout->task.arrays[a]);
-  return run->plan->lanes == 2 || rung_goes_beside(run->context, most);
+  return (run->plan->lanes == 2 && !run->ahead) || rung_goes_beside(run->context, most);
 }
 
 /* The first array that is copied from the host or to it; -1: none. */
@@ -389,6 +447,7 @@ rung_status rung_run_job(rung_context *context, rung_job *job, const rung_call *
   if (job->reserve) return reserve(&run);
   run.lane = plan.moved;
   run.scratch = plan.needs.scratch;
+  run.ahead = plan.lanes == 2 && context->device.kind == RUNG_CPU;
   run.beside = goes_beside(&run);
   const int staged = staged_one(&run);
   if (context->capturing && (staged >= 0 || plan.cut))

@@ -185,7 +185,7 @@ static void take_last(void *arg, int64_t stager, int thread) {
   if (take_due(staging, (int)stager) != RUNG_OK) atomic_store(&staging->failed, true);
 }
 
-static rung_status by_chunks(rung_context *context, staging *staging) {
+static rung_status by_chunks(rung_context *context, staging *staging, rung_error *error) {
   const int64_t each = chunk_elements(staging->range);
   const bool direct = is_direct(context, staging->range);
   const int processors = direct ? context->device.threads : staging->beside ? rung_processors() : 1;
@@ -195,13 +195,12 @@ static rung_status by_chunks(rung_context *context, staging *staging) {
     status =
         rung_chunk_buffers(context, (size_t)threads * RUNG_CHUNKS * RUNG_CHUNK, &staging->buffers);
   /* Whatever the backend makes for its queue of copies is made here, by one thread. */
-  if (status == RUNG_OK) status = wait_for(context, 0, staging->beside, &context->error);
+  if (status == RUNG_OK) status = wait_for(context, 0, staging->beside, error);
   if (status != RUNG_OK) return status;
   rung_parallel(threads, (staging->range->count + each - 1) / each, stage_chunk, staging);
   rung_parallel(threads, threads, take_last, staging);
   for (int t = 0; t < threads && status == RUNG_OK; t++)
-    if ((status = staging->stagers[t].error.status) != RUNG_OK)
-      context->error = staging->stagers[t].error;
+    if ((status = staging->stagers[t].error.status) != RUNG_OK) *error = staging->stagers[t].error;
   return status;
 }
 
@@ -224,7 +223,14 @@ rung_status rung_copy_in(rung_context *context, const rung_range *from, void *to
                      .device = to,
                      .beside = beside,
                      .stage = is_direct(context, from) ? read_chunk : stage_in};
-  return by_chunks(context, &staging);
+  return by_chunks(context, &staging, error);
+}
+
+rung_status rung_read_ahead(rung_context *context, const rung_range *from, void *to,
+                            rung_error *error) {
+  assert(is_direct(context, from));
+  staging staging = {.context = context, .range = from, .device = to, .stage = read_chunk};
+  return by_chunks(context, &staging, error);
 }
 
 rung_status rung_copy_out(rung_context *context, const rung_range *to, const void *from,
@@ -238,7 +244,7 @@ rung_status rung_copy_out(rung_context *context, const rung_range *to, const voi
                        .device = (char *)(uintptr_t)from,
                        .beside = beside,
                        .stage = is_direct(context, to) ? write_chunk : stage_out};
-    return by_chunks(context, &staging);
+    return by_chunks(context, &staging, error);
   }
   const rung_status status =
       queue(context, 0, address, from, bytes_of(to), RUNG_TO_HOST, beside, error);

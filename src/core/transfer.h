@@ -53,6 +53,11 @@ rung_status rung_copy_in(rung_context *context, const rung_range *from, void *to
 rung_status rung_copy_out(rung_context *context, const rung_range *to, const void *from,
                           bool beside);
 
+/* Of a store, where the device's memory is the host's: as copy_in(), by any thread while the
+ * context is at work in another one, which writes to `error` instead of the context's. */
+rung_status rung_read_ahead(rung_context *context, const rung_range *from, void *to,
+                            rung_error *error);
+
 /* All elements of a store, from compact host memory. */
 rung_status rung_store_write(rung_context *context, const rung_view *to, const void *from);
 

@@ -2,6 +2,8 @@
 #include <rung/ranks.h>
 #include <rung/rung.h>
 
+#include <rung/nccl.h> /* by the stand-in for NCCL */
+
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +26,15 @@ static int sums(void) {
   return !status && sum == 10 && strcmp(call.used, "serial") == 0 && opened.threads == 1;
 }
 
+/* One rank of NCCL. */
+static int of_nccl(void) {
+  ncclComm_t comm;
+  rung_nccl nccl;
+  if (ncclCommInitAll(&comm, 1, NULL) != ncclSuccess) return 0;
+  const int opened = rung_nccl_open(&nccl, comm, 0) == ncclSuccess && nccl.ranks.count == 1;
+  return opened && rung_nccl_close(&nccl) == ncclSuccess && ncclCommDestroy(comm) == ncclSuccess;
+}
+
 int main(void) {
   rung_options options = {.device = "cpu"};
   rung_call call = {.rung = "auto"};
@@ -32,7 +43,7 @@ int main(void) {
     return 1;
   }
   if (rung_status_text(RUNG_OK) == NULL || options.threads != 0 || call.used != NULL) return 1;
-  if (!sums()) return 1;
+  if (!sums() || !of_nccl()) return 1;
   printf("%s\n", rung_version());
   return 0;
 }

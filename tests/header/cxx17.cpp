@@ -2,6 +2,8 @@
 #include <rung/ranks.h>
 #include <rung/rung.h>
 
+#include <rung/nccl.h>  // by the stand-in for NCCL
+
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -28,6 +30,15 @@ static bool sums() {
   return !status && sum == 10;
 }
 
+// One rank of NCCL.
+static bool of_nccl() {
+  ncclComm_t comm;
+  rung_nccl nccl;
+  if (ncclCommInitAll(&comm, 1, nullptr) != ncclSuccess) return false;
+  const bool opened = rung_nccl_open(&nccl, comm, 0) == ncclSuccess && nccl.ranks.count == 1;
+  return opened && rung_nccl_close(&nccl) == ncclSuccess && ncclCommDestroy(comm) == ncclSuccess;
+}
+
 int main() {
   rung_options options{};
   rung_call call{};
@@ -36,7 +47,7 @@ int main() {
     return 1;
   }
   if (rung_status_text(RUNG_OK) == nullptr || options.threads != 0 || call.used) return 1;
-  if (!sums()) return 1;
+  if (!sums() || !of_nccl()) return 1;
   std::printf("%s\n", rung_version());
   return 0;
 }

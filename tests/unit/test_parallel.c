@@ -77,6 +77,41 @@ static void threads_run_at_once(void **state) {
   assert_true(two_meet());
 }
 
+typedef struct two {
+  pthread_barrier_t barrier;
+  bool meets; /* the other one is waited for */
+  pthread_t own, other;
+  bool own_done;
+  int others;
+} two;
+
+static void do_own(void *arg) {
+  two *at = arg;
+  if (at->meets) pthread_barrier_wait(&at->barrier);
+  at->own = pthread_self();
+  at->own_done = true;
+}
+
+static void do_other(void *arg) {
+  two *at = arg;
+  if (at->meets) pthread_barrier_wait(&at->barrier);
+  at->other = pthread_self();
+  at->others++;
+}
+
+static void one_beside_another(void **state) {
+  (void)state;
+  for (int time = 0; time < 2000; time++) { /* with a thread that comes in time, and late */
+    two work = {.meets = time % 2 == 0};
+    assert_int_equal(pthread_barrier_init(&work.barrier, NULL, 2), 0);
+    rung_parallel_beside(do_own, do_other, &work);
+    assert_true(work.own_done && work.others == 1);
+    assert_true(pthread_equal(work.own, pthread_self()));
+    if (work.meets) assert_false(pthread_equal(work.other, work.own));
+    pthread_barrier_destroy(&work.barrier);
+  }
+}
+
 static void nested(void *arg, int64_t chunk, int thread) {
   (void)thread;
   static work inner[4];
@@ -169,10 +204,20 @@ enum {
 enum { WHOLE_PROCESS = 1 };
 #endif
 
+/* In a child, which has none of its parent's, and where no stack fits. */
+static bool goes_on_with_none(void) {
+  const struct rlimit limit = {1, 1};
+  two work = {.meets = false};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) return false;
+  rung_parallel_beside(do_own, do_other, &work);
+  return work.own_done && work.others == 1 && pthread_equal(work.other, pthread_self());
+}
+
 static void fewer_threads_where_there_are_no_more(void **state) {
   (void)state;
   if (!WHOLE_PROCESS) skip();
   assert_true(in_child(goes_on_with_fewer));
+  assert_true(in_child(goes_on_with_none));
 }
 
 static bool three_threads(void) {
@@ -318,6 +363,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_chunk_once),
       cmocka_unit_test(threads_run_at_once),
+      cmocka_unit_test(one_beside_another),
       cmocka_unit_test(loops_inside_loops),
       cmocka_unit_test(callers_do_not_meet),
       cmocka_unit_test(fewer_threads_where_there_are_no_more),

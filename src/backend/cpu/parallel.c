@@ -295,6 +295,31 @@ void rung_parallel_triangle(int threads, int64_t chunks,
   run(threads, &loop);
 }
 
+typedef struct errand {
+  void (*body)(void *arg);
+  void *arg;
+} errand;
+
+static void run_errand(void *arg, int64_t chunk, int thread) {
+  const errand *one = arg;
+  (void)chunk;
+  (void)thread;
+  one->body(one->arg);
+}
+
+void rung_parallel_beside(void (*own)(void *arg), void (*other)(void *arg), void *arg) {
+  errand errand = {other, arg};
+  loop loop = {.chunks = 1, .threads = 1, .body = run_errand, .arg = &errand};
+  worker *helper = hire(1);
+  loop.cpu = helper != NULL ? sched_getcpu() : -1;
+  if (helper != NULL) offer(helper, &loop, 1);
+  own(arg);
+  take_part(&loop, 0);
+  if (helper == NULL) return;
+  await_end(helper);
+  dismiss(helper, helper);
+}
+
 typedef struct range {
   int64_t n;
   int parts;

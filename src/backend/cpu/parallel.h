@@ -29,6 +29,10 @@ void rung_parallel(int threads, int64_t chunks, void (*body)(void *arg, int64_t 
 void rung_parallel_range(int threads, int64_t n, int parts,
                          void (*body)(void *arg, int part, int64_t from, int64_t until), void *arg);
 
+/* Calls own(arg) in the calling thread and, meanwhile, other(arg) in another one; where the system
+ * gives none, or late, after it. Returns when both are done. */
+void rung_parallel_beside(void (*own)(void *arg), void (*other)(void *arg), void *arg);
+
 /* For a thread that is made now: signals are for the program's own threads; all but those that a
  * thread itself gives rise to. *callers: what pthread_sigmask() is to set again. 0, or an errno. */
 int rung_signals_block(sigset_t *callers);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "ops/outside.h"
 
@@ -223,6 +224,75 @@ static void a_store_may_be_scanned_in_place(void **state) {
   rung_close(context);
 }
 
+/* Of lines that fit once, but not twice, none is cut: it would be read twice. */
+static void reading_ahead_costs_no_second_reading(void **state) {
+  (void)state;
+  int64_t lines[] = {3, COUNT / 3};
+  rung_context *context = open_within("cpu", "10M");
+  ends e;
+  make_ends(&e, COUNT, found);
+  DLTensor in = rung_array(data, rung_type(kDLFloat, 32), 2, lines), out = in;
+  out.data = wanted;
+  assert_int_equal(rung_scan(plain, RUNG_SUM, &in, 1, 0, &out, NULL), RUNG_OK);
+  in.data = &e.read_only;
+  out.data = &e.written;
+  in.device.device_type = out.device.device_type = kDLExtDev;
+  assert_int_equal(rung_scan(context, RUNG_SUM, &in, 1, 0, &out, NULL), RUNG_OK);
+  assert_int_equal(e.in.moved, e.in.bytes);
+  assert_memory_equal(found, wanted, COUNT * sizeof *found);
+  rung_close(context);
+}
+
+/* Two stores, of which the first piece's write waits until something behind the piece is read. */
+typedef struct patient {
+  stored *in, *out;
+  atomic_long read_until;
+  bool waited, in_vain;
+} patient;
+
+static int read_patient(void *state, int64_t offset, size_t bytes, void *to, char why[RUNG_TEXT]) {
+  patient *p = (patient *)state;
+  const long end = (long)offset + (long)bytes;
+  long until = p->read_until;
+  while (until < end && !atomic_compare_exchange_weak(&p->read_until, &until, end)) {
+  }
+  return read_stored(p->in, offset, bytes, to, why);
+}
+
+static int write_patient(void *state, int64_t offset, size_t bytes, const void *from,
+                         char why[RUNG_TEXT]) {
+  patient *p = (patient *)state;
+  const long end = (long)offset + (long)bytes; /* of the piece, which is less than a chunk */
+  if (offset == 0) {
+    for (int ms = 0; p->read_until <= end && ms < 60000; ms++)
+      nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    p->waited = true;
+    p->in_vain = p->read_until <= end;
+  }
+  return write_stored(p->out, offset, bytes, from, why);
+}
+
+/* The next piece is read while one is computed and written. */
+static void stores_are_read_ahead(void **state) {
+  (void)state;
+  rung_context *context = open_within("cpu", "2M");
+  result whole, parts;
+  ends e;
+  patient both = {.in = &e.in, .out = &e.out};
+  make_ends(&e, COUNT, found);
+  e.read_only = (rung_store){.size = sizeof e.read_only, .state = &both, .read = read_patient};
+  e.written = e.read_only;
+  e.written.write = write_patient;
+  assert_int_equal(run(plain, STENCIL, tensor_of(data, false), tensor_of(wanted, false), &whole),
+                   RUNG_OK);
+  const rung_status status =
+      run(context, STENCIL, tensor_of(&e.read_only, true), tensor_of(&e.written, true), &parts);
+  if (status != RUNG_OK) fail_msg("%s", rung_last_error(context));
+  assert_true(both.waited && !both.in_vain);
+  assert_memory_equal(found, wanted, COUNT * sizeof *found);
+  rung_close(context);
+}
+
 /* Every read and every write fails once, also where several threads read. */
 static void a_store_may_fail_anywhere(void **state) {
   (void)state;
@@ -290,6 +360,8 @@ int main(void) {
       cmocka_unit_test(stores_have_the_bits_of_memory),
       cmocka_unit_test(stores_may_have_strides),
       cmocka_unit_test(a_store_may_be_scanned_in_place),
+      cmocka_unit_test(reading_ahead_costs_no_second_reading),
+      cmocka_unit_test(stores_are_read_ahead),
       cmocka_unit_test(a_store_may_fail_anywhere),
       cmocka_unit_test(what_is_no_store_is_refused),
   };
