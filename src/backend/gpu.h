@@ -74,9 +74,6 @@
  *     the same, b's bytes unsigned.
  * rung_pack_u8(a, b, c, d)
  *     four integers as bytes of a word, the first in the lowest, saturated to 0 ... 255.
- * rung_meet(threads)
- *     a barrier of the block's threads, as __syncthreads() is, that its warps may reach at
- *     different lines: those that have different things to do come to it equally often.
  * rung_keep(x), rung_keep_global(x), rung_keep_shared(x)
  *     x, an integer, or an address in global or in shared memory, stays in a register from here on:
  *     the compiler may not work it out again where it is used.

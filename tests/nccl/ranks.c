@@ -266,19 +266,23 @@ static void products(int rank, int count, rung_nccl *nccl, rung_context *context
 static void on_devices(int rank, int count, rung_nccl *nccl, rung_context *context) {
   int64_t length = TOTAL, first = cut(rank, count), mine = cut(rank + 1, count) - first;
   float sums[2] = {0, 0};
-  void *there = NULL;
-  DLTensor whole = rung_array_f32(data, &length);
-  DLTensor sum = rung_number_f32(&sums[0]), over = rung_number_f32(&sums[1]);
+  void *there = NULL, *result = NULL;
+  DLTensor whole = rung_array_f32(data, &length), sum = rung_number_f32(&sums[0]);
   check(cudaSetDevice(rank) == cudaSuccess && cudaMalloc(&there, sizeof data) == cudaSuccess &&
+            cudaMalloc(&result, sizeof sums[1]) == cudaSuccess &&
             cudaMemcpy(there, data + first, (size_t)mine * sizeof *data, cudaMemcpyHostToDevice) ==
                 cudaSuccess,
         rank, "memory", "");
   DLTensor in = rung_on_cuda(rung_array_f32((float *)there, &mine), rank);
+  DLTensor over = rung_on_cuda(rung_number_f32((float *)result), rank);
   const int bad = rung_reduce(context, RUNG_SUM, &whole, RUNG_ALL, &sum, NULL) ||
                   rung_reduce_ranks(context, &nccl->ranks, RUNG_SUM, &in, &over, NULL);
   check(!bad, rank, "arrays of devices", rung_last_error(context));
+  check(cudaMemcpy(&sums[1], result, sizeof sums[1], cudaMemcpyDeviceToHost) == cudaSuccess, rank,
+        "copy", "");
   check(memcmp(&sums[0], &sums[1], sizeof sums[0]) == 0, rank, "other sums", "");
   cudaFree(there);
+  cudaFree(result);
   cudaSetDevice((rank + 1) % count);
 }
 #endif

@@ -22,7 +22,15 @@
 #include "core/random.h"
 #include "rung/ranks.h"
 
-enum { CALLS = 5, BINS = 256, SHELLS = 80, STEPS = 100, BLOCK = 1 << 22, PIECE = 1 << 26 };
+enum {
+  CALLS = 5,
+  BINS = 256,
+  SHELLS = 80,
+  STEPS = 100,
+  BLOCK = 1 << 22,
+  PIECE = 1 << 26,
+  RESULT = 8 * (SHELLS + BINS)
+};
 
 typedef struct share share;
 
@@ -54,8 +62,7 @@ struct share {
   rung_context *context;
   const rung_ranks *ranks;
   int64_t first, rows;
-  char *in, *out;                /* of the device */
-  int64_t result[SHELLS + BINS]; /* of what is no array, in host memory */
+  char *in, *out, *result; /* of the device; the last RESULT bytes, of what is no array */
 };
 
 static float block[BLOCK]; /* elements of all arrays, over and over */
@@ -107,7 +114,10 @@ static rung_status take_bits(share *s) {
   uint64_t bits = 0;
   rung_status status = RUNG_OK;
   if (bytes == 0) {
-    bits = s->ranks->rank == 0 ? bits_of(s->result, sizeof s->result, 0) : 0;
+    int64_t here[RESULT / 8];
+    status = copy(s, here, s->result, RESULT, RUNG_TO_HOST);
+    if (status == RUNG_OK) status = rung_synchronize(s->context);
+    bits = s->ranks->rank == 0 ? bits_of(here, RESULT, 0) : 0;
   } else {
     const uint64_t place = (uint64_t)s->first * (bytes / 4 / (size_t)s->rows);
     char *here = malloc(PIECE);
@@ -153,7 +163,7 @@ static rung_status fill_none(share *s) {
 
 static rung_status call_reduce(share *s) {
   DLTensor in = there(s, rung_array_f32((float *)s->in, &s->rows));
-  DLTensor out = rung_number_f32((float *)s->result);
+  DLTensor out = there(s, rung_number_f32((float *)s->result));
   return rung_reduce_ranks(s->context, s->ranks, RUNG_SUM, &in, &out, NULL);
 }
 
@@ -167,7 +177,7 @@ static rung_status call_histogram(share *s) {
   const rung_bins bins = {.kind = RUNG_BINS_EVEN, .count = BINS, .low = 0, .high = 1};
   int64_t count = BINS;
   DLTensor in = there(s, rung_array_f32((float *)s->in, &s->rows));
-  DLTensor counts = rung_array_i64(s->result, &count);
+  DLTensor counts = there(s, rung_array_i64((int64_t *)s->result, &count));
   return rung_histogram_ranks(s->context, s->ranks, &bins, &in, &counts, NULL, NULL);
 }
 
@@ -227,7 +237,7 @@ static rung_status call_pairs(share *s) {
   const rung_distances bins = {.count = SHELLS, .width = 500};
   int64_t shape[2] = {s->rows, 3}, count = SHELLS;
   DLTensor at = there(s, rung_array(s->in, rung_type(kDLFloat, 64), 2, shape));
-  DLTensor counts = rung_array_i64(s->result, &count);
+  DLTensor counts = there(s, rung_array_i64((int64_t *)s->result, &count));
   const rung_points points = {.at = &at};
   return rung_pairs_ranks(s->context, s->ranks, &points, NULL, NULL, &bins, &counts, NULL, NULL,
                           NULL);
@@ -293,6 +303,9 @@ static rung_status run_rank(rung_context *context, const rung_ranks *ranks, void
   s.rows = j->total * (ranks->rank + 1) / j->count - s.first;
   rung_status status = allocate(&s, j->of->read(&s), &s.in);
   if (status == RUNG_OK) status = allocate(&s, j->of->written(&s), &s.out);
+  if (status == RUNG_OK) status = allocate(&s, RESULT, &s.result);
+  if (status == RUNG_OK)
+    status = context->backend->fill(context->state, s.result, 0, RESULT, &context->error);
   if (status == RUNG_OK) status = j->of->fill(&s);
   if (status == RUNG_OK) status = rung_synchronize(context);
   for (int call = -1; call < CALLS && all_well(&s, status); call++) {
@@ -305,6 +318,7 @@ static rung_status run_rank(rung_context *context, const rung_ranks *ranks, void
   const int well = all_well(&s, status);
   if (s.in != NULL) context->backend->release(context->state, s.in);
   if (s.out != NULL) context->backend->release(context->state, s.out);
+  if (s.result != NULL) context->backend->release(context->state, s.result);
   return well ? RUNG_OK : RUNG_DEVICE_FAILED;
 }
 

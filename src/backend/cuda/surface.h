@@ -88,10 +88,6 @@ static __device__ inline void rung_copy_async_wait() {
   __pipeline_wait_prior(LATER);
 }
 
-static __device__ inline void rung_meet(int threads) {
-  asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
-}
-
 /* The compiler takes x as it is from here on: it keeps it in a register. */
 static __device__ inline void rung_keep(int &x) {
   asm volatile("" : "+r"(x));

@@ -38,9 +38,6 @@ RUNG_SIM_INLINE double __longlong_as_double(long long x) {
 RUNG_SIM_INLINE void __syncthreads() {
   rung_sim_barrier(RUNG_SIM_NO_VOTE, 0);
 }
-RUNG_SIM_INLINE void rung_meet(int) {
-  rung_sim_barrier(RUNG_SIM_MEETING, 0);
-}
 RUNG_SIM_INLINE int __syncthreads_count(int p) {
   return rung_sim_barrier(RUNG_SIM_COUNT, p);
 }

@@ -70,12 +70,11 @@ void rung_sim_static_shared(void);
 
 typedef enum rung_sim_vote {
   RUNG_SIM_NO_VOTE,
-  RUNG_SIM_MEETING, /* rung_meet(): none either, and from any line */
   RUNG_SIM_COUNT,
   RUNG_SIM_ALL,
   RUNG_SIM_ANY
 } rung_sim_vote;
-/* __syncthreads() and its kin, and rung_meet(): the vote's outcome. */
+/* __syncthreads() and its kin: the vote's outcome. */
 int rung_sim_barrier(rung_sim_vote vote, int predicate);
 
 typedef enum rung_sim_exchange {

@@ -113,62 +113,67 @@ struct chain_read {
   }
 };
 
-/* The loaders' part of a tile. All threads meet at a barrier once a stage, and once before. */
+/* What loads a tile's panels, a stage after the other. */
 template <typename F, typename T>
-static __device__ inline void chain_bring_all(const matmul_job<T, T> &job, const matmul_tile &tile,
-                                              T *shared) {
-  const matmul_source<T> rows = matmul_rows_of(job, tile), columns = matmul_columns_of(job, tile);
-  const int64_t panels = (job.k + F::DEPTH - 1) / F::DEPTH;
-  const int64_t whole = matmul_holds<F>(job) ? job.k / F::DEPTH : 0;
+struct chain_loader {
+  matmul_source<T> rows, columns;
   chain_feed<F, F::ROWS, T> feed_a;
   chain_feed<F, F::COLUMNS, T> feed_b;
-  feed_a.begin(rows);
-  feed_b.begin(columns);
-  int64_t next = 0;
-  int stage = 0;
-  const auto bring = [&]() {
+  int64_t next, whole, k; /* panels, and those that need no test */
+  T *shared;
+  int stage;
+
+  __device__ inline void begin(const matmul_job<T, T> &job, const matmul_tile &tile, T *to) {
+    rows = matmul_rows_of(job, tile);
+    columns = matmul_columns_of(job, tile);
+    feed_a.begin(rows);
+    feed_b.begin(columns);
+    next = 0;
+    k = job.k;
+    whole = matmul_holds<F>(job) ? k / F::DEPTH : 0;
+    shared = to;
+    stage = 0;
+#pragma unroll 1
+    for (int s = 0; s < F::STAGES - 1; s++) bring();
+  }
+  __device__ inline void bring() {
     T *const to = shared + stage;
+    const int64_t left = k - next * F::DEPTH;
     if (next < whole) {
       feed_a.bring(to);
       feed_b.bring(to + F::OF_B);
-    } else if (next < panels) {
-      const int64_t l = next * F::DEPTH;
-      bring_some<F, F::ROWS>(to, rows, l, job.k - l);
-      bring_some<F, F::COLUMNS>(to + F::OF_B, columns, l, job.k - l);
+    } else if (left > 0) {
+      bring_some<F, F::ROWS>(to, rows, next * F::DEPTH, left);
+      bring_some<F, F::COLUMNS>(to + F::OF_B, columns, next * F::DEPTH, left);
     }
     rung_copy_async_commit();
     stage = stage < (F::STAGES - 1) * F::STAGE ? stage + F::STAGE : 0;
     next++;
-  };
-#pragma unroll 1
-  for (int s = 0; s < F::STAGES - 1; s++) bring();
-  rung_copy_async_wait<F::STAGES - 2>();
-  rung_meet(F::THREADS);
-#pragma unroll 1
-  for (int64_t left = panels; left > 0; left--) {
-    rung_copy_async_wait<F::STAGES - 3>();
-    rung_meet(F::THREADS);
-    bring();
   }
-}
+};
 
-/* A worker's: `rows` and `columns` point to its first ones in the first stage. */
+/* A worker's chains; `rows` and `columns` point to its first ones in the first stage. */
 template <typename F, typename T>
-static __device__ inline void chain_work_all(int64_t k, const T *rows, const T *columns,
-                                             T (&t)[F::R][F::C]) {
-  constexpr int BUFFERS = F::AHEAD + 1, LAST = (F::STAGES - 1) * F::STAGE;
+struct chain_worker {
+  static constexpr int BUFFERS = F::AHEAD + 1;
   static_assert(F::READS % BUFFERS == 0, "a stage begins with the first buffer");
   chain_read<F> reads[BUFFERS];
-  rung_meet(F::THREADS);
-  if (k >= F::DEPTH)
+  T t[F::R][F::C];
+  const T *rows, *columns;
+  int stage;
+
+  __device__ inline void begin(int64_t k, const T *first_row, const T *first_column) {
+    rows = first_row;
+    columns = first_column;
+    stage = 0;
 #pragma unroll
-    for (int g = 0; g < F::AHEAD; g++) reads[g].load(rows + g * F::QUAD, columns + g * F::QUAD);
-  int stage = 0;
-#pragma unroll 1
-  for (int64_t whole = k / F::DEPTH; whole > 0; whole--) {
+    for (int g = 0; g < F::AHEAD; g++)
+      if (k >= F::DEPTH) reads[g].load(rows + g * F::QUAD, columns + g * F::QUAD);
+  }
+  /* A whole stage; the next one's first reads too. */
+  __device__ inline void work() {
     const T *row = rows + stage, *column = columns + stage;
-    stage = stage < LAST ? stage + F::STAGE : 0;
-    rung_meet(F::THREADS);
+    stage = stage < (F::STAGES - 1) * F::STAGE ? stage + F::STAGE : 0;
 #pragma unroll
     for (int g = 0; g < F::READS; g++) {
       const int then = g + F::AHEAD;
@@ -181,40 +186,58 @@ static __device__ inline void chain_work_all(int64_t k, const T *rows, const T *
       reads[g % BUFFERS].work(t, F::QUAD);
     }
   }
-  const int left = (int)(k % F::DEPTH);
-  if (left == 0) return;
-  rung_meet(F::THREADS);
+  __device__ inline void work_some(int left) {
 #pragma unroll 1
-  for (int g = 0; g < left; g += F::QUAD) {
-    reads[0].load(rows + stage + g, columns + stage + g);
-    reads[0].work(t, left - g);
+    for (int g = 0; g < left; g += F::QUAD) {
+      reads[0].load(rows + stage + g, columns + stage + g);
+      reads[0].work(t, left - g);
+    }
   }
-}
+};
 
 template <typename F, typename T>
 __global__ void __launch_bounds__(F::THREADS)
     matmul_chains(matmul_job<T, T> job, matmul_tiles tiles) {
   RUNG_DYNAMIC_SHARED(T, shared);
+  const bool loads = threadIdx.x >= F::WORKERS;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int y = warp % F::HIGH * F::DOWN * F::R + lane / F::ACROSS;
   const int x = warp / F::HIGH * F::ACROSS * F::C + lane % F::ACROSS;
   for (int64_t number = blockIdx.x; number < tiles.all; number += gridDim.x) {
     const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, number);
     const matmul_tile from = matmul_moved<F>(job, tile);
-    T t[F::R][F::C] = {};
-    if (threadIdx.x >= F::WORKERS)
-      chain_bring_all<F>(job, from, shared);
+    chain_loader<F, T> loader;
+    chain_worker<F, T> worker = {};
+    if (loads) {
+      loader.begin(job, from, shared);
+      rung_copy_async_wait<F::STAGES - 2>();
+    }
+    __syncthreads();
+    if (loads)
+      rung_copy_async_wait<F::STAGES - 3>();
     else
-      chain_work_all<F>(job.k, shared + y * F::PITCH, shared + F::OF_B + x * F::PITCH, t);
-    rung_meet(F::THREADS); /* before the next tile's stages come in */
-    if (threadIdx.x >= F::WORKERS) continue;
+      worker.begin(job.k, shared + y * F::PITCH, shared + F::OF_B + x * F::PITCH);
+#pragma unroll 1
+    for (int64_t left = job.k; left > 0; left -= F::DEPTH) {
+      __syncthreads();
+      if (loads) {
+        loader.bring();
+        rung_copy_async_wait<F::STAGES - 3>();
+      } else if (left >= F::DEPTH) {
+        worker.work();
+      } else {
+        worker.work_some((int)left);
+      }
+    }
+    __syncthreads(); /* before the next tile's stages come in */
+    if (loads) continue;
 #pragma unroll
     for (int r = 0; r < F::R; r++)
 #pragma unroll
       for (int c = 0; c < F::C; c++) {
         const int64_t i = from.i + y + r * F::DOWN, j = from.j + x + c * F::ACROSS;
         if (i >= tile.i && i < job.m && j >= tile.j && j < job.n)
-          matmul_store(job, tile.batch, i, j, t[r][c]);
+          matmul_store(job, tile.batch, i, j, worker.t[r][c]);
       }
   }
 }
