@@ -59,7 +59,8 @@ bool report_same_section(const report_group *a, const report_group *b);
 /* Whether a rung is good. */
 bool report_has_times(const lab_read_case *of);
 /* Each writes a chart's title, description and script; false: there is nothing to draw. */
-bool report_draws_ladder(const lab_read_case *of); /* one bar alone is none */
+/* Charts for --plots are of two bars and more; in the page, of three the table says as much. */
+bool report_draws_ladder(const report *r, const lab_read_case *of);
 void report_ladder(plot *chart, const lab_read_case *of);
 void report_sizes(plot *chart, const report_group *group);
 bool report_draws_blocks(const lab_read_case *of);

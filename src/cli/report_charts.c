@@ -20,12 +20,12 @@ bool report_has_times(const lab_read_case *of) {
   return false;
 }
 
-bool report_draws_ladder(const lab_read_case *of) {
+bool report_draws_ladder(const report *r, const lab_read_case *of) {
   const lab_read_candidate *rungs[REPORT_RUNGS];
   const int count = report_rungs(of, rungs);
   int good = 0;
   for (int k = 0; k < count; k++) good += rungs[k]->good;
-  return good > 1;
+  return good > (r->plots ? 1 : 3);
 }
 
 /* What a bar looks like: by the order of arithmetic, of peers another. */

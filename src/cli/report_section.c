@@ -112,7 +112,7 @@ static void say_peak(const report *r, const lab_read_case *of) {
 static rung_status put_ladder(report *r, const lab_read_case *of) {
   rung_status status = RUNG_OK;
   plot chart;
-  if (report_draws_ladder(of) && report_chart_begin(r, &chart, &status)) {
+  if (report_draws_ladder(r, of) && report_chart_begin(r, &chart, &status)) {
     report_ladder(&chart, of);
     status = report_chart(r, &chart, "ladder");
   }

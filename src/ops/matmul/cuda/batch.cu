@@ -162,7 +162,8 @@ static rung_status pieces(const rung_task *task, const matmul_job<T, T> &job, in
   most.bs.batch = 0;
   most.cs.batch = high * job.cs.row;
   most.ds.batch = high * job.ds.row;
-  const rung_status status = launch<F>(task, most);
+  /* Of a batch that was cut, one small matrix may be left. */
+  const rung_status status = most.batch > 0 ? launch<F>(task, most) : RUNG_OK;
   rest.m = job.m % high;
   if (status != RUNG_OK || rest.m == 0) return status;
   rest.a += most.batch * most.as.batch;
