@@ -305,11 +305,15 @@ typedef struct rung_store {
   int (*write)(void *state, int64_t offset, size_t bytes, const void *from, char why[RUNG_TEXT]);
 } rung_store;
 
+/* The device_id of arrays in stores: other libraries' extension devices (kDLExtDev) are none. */
+#define RUNG_STORE_DEVICE 0x676e7572
+
 /* The array that a store has, row-major; `store` is borrowed as data is. */
 static inline DLTensor rung_stored(const rung_store *store, DLDataType type, int ndim,
                                    const int64_t *shape) {
   DLTensor made = rung_array(store, type, ndim, shape);
   made.device.device_type = kDLExtDev;
+  made.device.device_id = RUNG_STORE_DEVICE;
   return made;
 }
 

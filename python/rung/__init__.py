@@ -28,6 +28,7 @@ try:
 except ImportError as error:
     raise ImportError(f"{error}; expected: librung of the version of this package, beside it, "
                       "installed, or in a folder of LD_LIBRARY_PATH") from error
+from . import _libraries  # a first call imports nothing: there may be no memory left for it
 from ._filters import convolve, correlate
 from ._grids import radiator, stencil
 from ._pairs import RDF, pair_histogram, rdf

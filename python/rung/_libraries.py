@@ -1,25 +1,26 @@
 """How the libraries of arrays make an array: what the extension asks once a library."""
 
-from typing import Any, Callable, NamedTuple, Optional
-
 #: The element types of librung, in the order of the extension's table.
 TYPES = ("float16", "bfloat16", "float32", "float64", "uint8", "int8", "uint16", "int16",
          "int32", "uint32", "int64", "uint64")
 
 
-class Library(NamedTuple):
+class Library:
     """What is None, a library has none of: then results are `rung.Array`, or given to `adopt`."""
-    types: Optional[tuple] = None
-    scalars: Optional[tuple] = None
-    empty: Optional[Callable] = None
-    like: bool = False
-    stream: Optional[Callable[[Any], int]] = None
-    capsule: Optional[Callable] = None  # DLPack's, on the current stream; None: ask __dlpack__()
-    plain: Optional[Callable[[Any], bool]] = None  # its memory is all there is to it: no gradient
-    load: Optional[Callable] = None
-    adopt: Optional[Callable] = None
-    immutable: bool = False
-    copy: Optional[Callable] = None  # copy(bytes, name of a type, like): an array of these elements
+    types = None  # in the order of TYPES
+    scalars = None
+    empty = None
+    like = False
+    stream = None  # stream(array): the current one, as an integer
+    capsule = None  # DLPack's, on the current stream; None: ask __dlpack__()
+    plain = None  # plain(array): its memory is all there is to it, no gradient
+    load = None
+    adopt = None
+    immutable = False
+    copy = None  # copy(bytes, name of a type, like): an array of these elements
+
+    def __init__(self, **has):
+        self.__dict__.update(has)
 
 
 def name_of(kind: type) -> str:
@@ -125,5 +126,5 @@ def _pandas() -> Library:
     return Library(load=lambda column: column.to_numpy())
 
 
-_MAKERS: "dict[str, Callable[[], Library]]" = {
+_MAKERS = {
     "rung": _rung, "numpy": _numpy, "cupy": _cupy, "torch": _torch, "jax": _jax, "pandas": _pandas}

@@ -94,6 +94,10 @@ static void compact_strides(rung_view *view) {
   }
 }
 
+static bool is_stored(DLDevice device) {
+  return device.device_type == kDLExtDev && device.device_id == RUNG_STORE_DEVICE;
+}
+
 /* Of a store, its first element is where its addresses begin. */
 static rung_status read_store(rung_error *error, const char *argument, const DLTensor *tensor,
                               rung_view *view) {
@@ -171,7 +175,7 @@ static rung_status view_of(rung_error *error, const char *argument, const DLTens
   rung_view made = {.ndim = ndim};
   rung_status status = read_dtype(error, argument, tensor->dtype, dtypes, &made.dtype);
   if (status == RUNG_OK)
-    status = stored && tensor->device.device_type == kDLExtDev
+    status = stored && is_stored(tensor->device)
                  ? read_store(error, argument, tensor, &made)
                  : read_place(error, argument, tensor->device, &made);
   if (status == RUNG_OK) status = read_shape(error, argument, tensor, &made);

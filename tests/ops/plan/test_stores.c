@@ -147,9 +147,8 @@ static bool has_out(int job) {
 }
 
 static DLTensor tensor_of(void *at, bool is_store) {
-  DLTensor made = rung_array(at, rung_type(kDLFloat, 32), 0, NULL);
-  if (is_store) made.device.device_type = kDLExtDev;
-  return made;
+  const DLDataType type = rung_type(kDLFloat, 32);
+  return is_store ? rung_stored(at, type, 0, NULL) : rung_array(at, type, 0, NULL);
 }
 
 static void compare(rung_context *context, int job, bool limited, const char *about) {
@@ -200,7 +199,7 @@ static void stores_may_have_strides(void **state) {
   in.byte_offset = 12;
   assert_int_equal(rung_reduce(plain, RUNG_SUM, &in, RUNG_ALL, &out, NULL), RUNG_OK);
   in.data = &e.read_only;
-  in.device.device_type = kDLExtDev;
+  in.device = rung_stored(NULL, in.dtype, 0, NULL).device;
   out = rung_number_f32(&sum);
   assert_int_equal(rung_reduce(context, RUNG_SUM, &in, RUNG_ALL, &out, NULL), RUNG_OK);
   assert_memory_equal(&sum, &whole, sizeof sum);
@@ -236,7 +235,7 @@ static void reading_ahead_costs_no_second_reading(void **state) {
   assert_int_equal(rung_scan(plain, RUNG_SUM, &in, 1, 0, &out, NULL), RUNG_OK);
   in.data = &e.read_only;
   out.data = &e.written;
-  in.device.device_type = out.device.device_type = kDLExtDev;
+  in.device = out.device = rung_stored(NULL, in.dtype, 0, NULL).device;
   assert_int_equal(rung_scan(context, RUNG_SUM, &in, 1, 0, &out, NULL), RUNG_OK);
   assert_int_equal(e.in.moved, e.in.bytes);
   assert_memory_equal(found, wanted, COUNT * sizeof *found);
@@ -344,6 +343,12 @@ static void what_is_no_store_is_refused(void **state) {
          "in is a store without read()");
   refuse(rung_reduce(plain, RUNG_SUM, &no_store, RUNG_ALL, &out, NULL), RUNG_BAD_ARGUMENT,
          "in is NULL; expected: a rung_store");
+  DLTensor of_others = in; /* memory of an extension of another library's, whatever it is */
+  char memory = 1;
+  of_others.data = &memory;
+  of_others.device.device_id = 0;
+  refuse(rung_reduce(plain, RUNG_SUM, &of_others, RUNG_ALL, &out, NULL), RUNG_BAD_PLACE,
+         "DLPack device type 12");
   refuse(rung_scan(plain, RUNG_SUM, &in, 0, 0, &in, NULL), RUNG_BAD_ARGUMENT,
          "out is a store without write()");
   refuse(rung_matmul(plain, 1, &matrix, &host, 0, &host, NULL), RUNG_BAD_PLACE,
