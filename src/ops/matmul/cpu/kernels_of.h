@@ -11,21 +11,30 @@ enum { NAME(COLUMNS) = 2 * WIDTH };
  * and what is read meanwhile would drive them out of the first-level cache. */
 enum { NAME(LATE) = 48 };
 
-/* R rows and V vectors are constants of every copy of these. */
+/* R rows and V vectors are constants of every copy of these. A pointer serves three rows, at no,
+ * one and two times their distance: one for all would need a register for each other multiple of
+ * it. */
 LANES_INLINE void NAME(run_steps)(const int R, const int V, const int64_t k, const NUMBER *a,
                                   int64_t a_row, int64_t a_step, const NUMBER *b, int64_t b_step,
                                   LANES x[ROWS][2]) {
+  const NUMBER *rows[(ROWS + 2) / 3];
+#pragma GCC unroll 4
+  for (int i = 0; i < R; i += 3) {
+    rows[i / 3] = a + i * a_row;
+    if (!__builtin_constant_p(a_row)) __asm__("" : "+r"(rows[i / 3]));
+  }
   for (int64_t l = 0; l < k; l++) {
     LANES right[2];
 #pragma GCC unroll 2
     for (int v = 0; v < V; v++) right[v] = LOAD(b + v * WIDTH);
 #pragma GCC unroll 12
     for (int i = 0; i < R; i++) {
-      const LANES all = ALL(a[i * a_row]);
+      const LANES all = ALL(rows[i / 3][i % 3 * a_row]);
 #pragma GCC unroll 2
       for (int v = 0; v < V; v++) x[i][v] = FMA(all, right[v], x[i][v]);
     }
-    a += a_step;
+#pragma GCC unroll 4
+    for (int i = 0; i < R; i += 3) rows[i / 3] += a_step;
     b += b_step;
   }
 }
@@ -79,11 +88,12 @@ static void NAME(tile)(const matmul_tile *t) {
     void (*run[2])(const matmul_tile *);
   } kernels[] = {EACH_ROW(KERNEL_OF)};
 #undef KERNEL_OF
-  matmul_tile rest = *t;
-  if (t->rows == ROWS && t->a_row == 1 && t->a_step == ROWS && !t->narrow) {
-    NAME(tile_packed)(t);
+  if (t->rows == ROWS) {
+    const bool packed = t->a_row == 1 && t->a_step == ROWS && !t->narrow;
+    (packed ? NAME(tile_packed) : kernels[0].run[t->narrow])(t);
     return;
   }
+  matmul_tile rest = *t;
   for (int of = 0; rest.rows > 0; of++)
     for (const int64_t rows = kernels[of].rows; rest.rows >= rows; rest.rows -= rows) {
       kernels[of].run[t->narrow](&rest);
