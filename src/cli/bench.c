@@ -22,7 +22,8 @@ enum {
   TIME_OUT,
   MARKDOWN,
   CSV,
-  RESUME
+  RESUME,
+  KERNELS
 };
 static const cli_option options[] = {
     {"sizes", 0, "LINE",
@@ -44,6 +45,7 @@ static const cli_option options[] = {
     {"markdown", 0, NULL, "print the table as Markdown"},
     {"csv", 0, "FILE", "write a row a candidate there, a column a value; - is standard output"},
     {"resume", 0, NULL, "go on with the record of -o: the jobs that it has are not measured again"},
+    CLI_KERNELS,
     {0}};
 
 static rung_status take(void *to, int index, const char *value, rung_error *error) {
@@ -83,6 +85,9 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
       break;
     case RESUME:
       r->resume = true;
+      break;
+    case KERNELS:
+      r->kernels = value;
       break;
     case SAMPLES:
       return cli_int("--samples", value, 1, SAMPLES_MOST, &r->samples, error);
@@ -196,6 +201,7 @@ int verb_bench(int argc, char **argv) {
   const rung_operation *list[CLI_OPERATIONS + 1], *const *operations = NULL;
   bench b = {.common = &common, .request = &r, .set_up.rules = rules_of(&common, &r)};
   rung_status status = cli_operations_of(argc - first, argv + first, list, &operations, &error);
+  if (!status) status = cli_kernels(r.kernels, list, &operations, &error);
   if (!status) status = cli_check_rungs(r.rungs, operations, &error);
   if (!status && r.types) status = cli_each_value(r.types, check_type, NULL, &error);
   if (!status) status = choose(&common, &r, &b.set_up.choice, &error);
@@ -205,5 +211,6 @@ int verb_bench(int argc, char **argv) {
   rung_close(b.set_up.context);
   bench_part_free(&b.part);
   bench_jobs_free(&b.jobs);
+  cli_kernels_end();
   return cli_end(verb, &error);
 }

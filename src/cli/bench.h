@@ -6,7 +6,7 @@
 #include "lab/resume.h"
 
 typedef struct bench_request {
-  const char *sizes, *blocks, *rungs, *types, *caches, *memory, *csv;
+  const char *sizes, *blocks, *rungs, *types, *caches, *memory, *csv, *kernels;
   const char *peer_names; /* NULL: all */
   bool peers, hot, markdown, resume;
   int64_t samples; /* 0: the lab's rules */

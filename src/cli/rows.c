@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "lab/kernels.h"
+
 rung_status cli_devices_of(const char *asked, cli_devices *devices, rung_error *error) {
   *devices = (cli_devices){0};
   if (asked && strcmp(asked, "auto") != 0) {
@@ -69,6 +71,20 @@ rung_status cli_operations_of(int count, char *const *names,
   }
   list[listed] = NULL;
   return status;
+}
+
+rung_status cli_kernels(const char *path, const rung_operation *list[CLI_OPERATIONS + 1],
+                        const rung_operation *const **operations, rung_error *error) {
+  if (!path) return RUNG_OK;
+  int count = 0;
+  for (; (*operations)[count]; count++) list[count] = (*operations)[count];
+  list[count] = NULL;
+  *operations = list;
+  return lab_kernels_open(path, list, error);
+}
+
+void cli_kernels_end(void) {
+  lab_kernels_close();
 }
 
 bool cli_in_list(const char *list, const char *name) {

@@ -34,6 +34,17 @@ rung_status cli_operations_of(int count, char *const *names,
                               const rung_operation *list[CLI_OPERATIONS + 1],
                               const rung_operation *const **operations, rung_error *error);
 
+/* --kernels FILE: the operations with the file's kernels (rung/lab.h) behind their rungs, from the
+ * list that cli_operations_of() was given, until cli_kernels_end(). `path` may be NULL. */
+#define CLI_KERNELS                                                                            \
+  {                                                                                            \
+    "kernels", 0, "FILE",                                                                      \
+        "kernels of your own, beside the rungs: a shared object, as docs/YOUR_KERNELS.md says" \
+  }
+rung_status cli_kernels(const char *path, const rung_operation *list[CLI_OPERATIONS + 1],
+                        const rung_operation *const **operations, rung_error *error);
+void cli_kernels_end(void);
+
 /* Whether the comma-separated list has that name. */
 bool cli_in_list(const char *list, const char *name);
 

@@ -14,12 +14,14 @@ enum { ODD_LINES = 2 };
 typedef struct request {
   bool exhaustive;
   int64_t part, parts; /* the jobs part, part + parts ...; from 1 on */
+  const char *kernels; /* NULL: none */
 } request;
 
-enum { EXHAUSTIVE, PART };
+enum { EXHAUSTIVE, PART, KERNELS };
 static const cli_option options[] = {
     {"exhaustive", 0, NULL, "every block size on every job"},
     {"part", 0, "I/N", "only jobs I, I + N, I + 2N ... of every operation: a part of the work"},
+    CLI_KERNELS,
     {0}};
 
 static rung_status take_part(request *r, const char *value, rung_error *error) {
@@ -35,8 +37,12 @@ static rung_status take_part(request *r, const char *value, rung_error *error) {
 }
 
 static rung_status take(void *to, int index, const char *value, rung_error *error) {
-  if (index == PART) return take_part(to, value, error);
-  ((request *)to)->exhaustive = true;
+  request *r = to;
+  if (index == PART) return take_part(r, value, error);
+  if (index == KERNELS)
+    r->kernels = value;
+  else
+    r->exhaustive = true;
   return RUNG_OK;
 }
 
@@ -276,6 +282,7 @@ int verb_verify(int argc, char **argv) {
   cli_devices devices = {0};
   verification v = {.common = &common, .request = &r, .json = json_array()};
   rung_status status = cli_operations_of(argc - first, argv + first, list, &operations, &error);
+  if (!status) status = cli_kernels(r.kernels, list, &operations, &error);
   if (!status && common.rung && strcmp(common.rung, "auto") != 0)
     status = cli_check_rungs(common.rung, operations, &error);
   if (!status) status = cli_devices_of(common.device, &devices, &error);
@@ -286,5 +293,6 @@ int verb_verify(int argc, char **argv) {
   if (!status) status = finish(&v, &error);
   file_replace_abandon(&v.out);
   json_decref(v.json);
+  cli_kernels_end();
   return cli_end(verb, &error);
 }

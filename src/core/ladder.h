@@ -19,6 +19,7 @@ typedef struct rung_task {
   rung_state *state;  /* the opened device, for what it keeps from launch to launch; NULL: unset */
   const rung_device *device;
   rung_error *error;
+  const void *test_case; /* the lab's rung_case where it is the lab that asks, else NULL */
 } rung_task;
 
 /* Queues the work on the task's stream (on the CPU: does it). No allocation, no waiting, no

@@ -29,6 +29,9 @@ typedef struct rung_case {
                                          data and a shape. A view of count 0 stands for an array
                                          this job does not have. */
   const char *array_names[RUNG_TASK_ARRAYS];
+  const double *numbers; /* what else a kernel of a user's own is to know, as rung/lab.h has it;
+                            borrowed from the problem. NULL: nothing */
+  int number_count;
   double bytes;   /* the least the job must move through memory: inputs once, outputs once */
   double flops;   /* the least arithmetic, an FMA counted as 2 */
   bool matrix;    /* it makes products of matrices, which some devices have units for */

@@ -47,7 +47,8 @@ void lab_task_of(rung_context *context, const rung_case *test_case, rung_task *t
   *task = (rung_task){.problem = test_case->problem,
                       .stream = context->backend->stream(context->state),
                       .state = context->state,
-                      .device = &context->device};
+                      .device = &context->device,
+                      .test_case = test_case};
   const bool host = lab_is_host(&context->device);
   for (int i = 0; i < test_case->inputs + test_case->outputs; ++i) {
     task->arrays[i] = test_case->arrays[i];

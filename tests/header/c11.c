@@ -2,6 +2,7 @@
 #include <rung/ranks.h>
 #include <rung/rung.h>
 
+#include <rung/lab.h>
 #include <rung/nccl.h> /* by the stand-in for NCCL */
 
 #include <stdio.h>
@@ -26,6 +27,24 @@ static int sums(void) {
   return !status && sum == 10 && strcmp(call.used, "serial") == 0 && opened.threads == 1;
 }
 
+/* A job's line. */
+static const char *nothing(const rung_lab_job *job) {
+  (void)job;
+  return NULL;
+}
+RUNG_LAB_KERNELS = {
+    {.size = sizeof(rung_lab_kernel), .operation = "scan", .name = "none", .launch = nothing}, {0}};
+
+static int lines(void) {
+  const rung_lab_job job = {.size = sizeof job, .line = "n=-12 op=sum type=f32 inner=x outer="};
+  return rung_lab_number(&job, "n", 3) == -12 && rung_lab_number(&job, "m", 3) == 3 &&
+         rung_lab_number(&job, "inner", 4) == 4 && rung_lab_number(&job, "outer", 5) == 5 &&
+         rung_lab_number(&job, "p", 6) == 6 && rung_lab_is(&job, "op", "sum") &&
+         !rung_lab_is(&job, "op", "su") && !rung_lab_is(&job, "op", "sums") &&
+         rung_lab_is(&job, "outer", "") && !rung_lab_is(&job, "ype", "f32") &&
+         rung_lab_value(&job, "um") == NULL && rung_kernels[0].launch(&job) == NULL;
+}
+
 /* One rank of NCCL. */
 static int of_nccl(void) {
   ncclComm_t comm;
@@ -43,7 +62,7 @@ int main(void) {
     return 1;
   }
   if (rung_status_text(RUNG_OK) == NULL || options.threads != 0 || call.used != NULL) return 1;
-  if (!sums() || !of_nccl()) return 1;
+  if (!sums() || !of_nccl() || !lines()) return 1;
   printf("%s\n", rung_version());
   return 0;
 }

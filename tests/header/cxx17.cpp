@@ -2,6 +2,7 @@
 #include <rung/ranks.h>
 #include <rung/rung.h>
 
+#include <rung/lab.h>
 #include <rung/nccl.h>  // by the stand-in for NCCL
 
 #include <cstdint>
@@ -30,6 +31,14 @@ static bool sums() {
   return !status && sum == 10;
 }
 
+// A kernel for the laboratory.
+static const char *nothing(const rung_lab_job *job) {
+  return rung_lab_is(job, "op", "sum") ? nullptr : "it makes sums only";
+}
+RUNG_LAB_KERNELS = {{sizeof(rung_lab_kernel), "scan", "none", nullptr, nullptr, nullptr,
+                     RUNG_LAB_SAME_BITS, nullptr, nothing, nullptr, nullptr},
+                    {}};
+
 // One rank of NCCL.
 static bool of_nccl() {
   ncclComm_t comm;
@@ -47,7 +56,7 @@ int main() {
     return 1;
   }
   if (rung_status_text(RUNG_OK) == nullptr || options.threads != 0 || call.used) return 1;
-  if (!sums() || !of_nccl()) return 1;
+  if (!sums() || !of_nccl() || rung_kernels[0].launch == nullptr) return 1;
   std::printf("%s\n", rung_version());
   return 0;
 }

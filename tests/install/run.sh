@@ -19,7 +19,8 @@ prefix=$work/usr
 library=$(find "$prefix" -name librung.so -print -quit)
 [ -n "$library" ] || fail "there is no librung.so under the prefix"
 libdir=$(dirname "$library")
-for file in include/rung/rung.h include/rung/ranks.h include/rung/mpi.h include/rung/nccl.h; do
+for file in include/rung/rung.h include/rung/ranks.h include/rung/mpi.h include/rung/nccl.h \
+  include/rung/lab.h; do
   [ -f "$prefix/$file" ] || fail "$file was not installed"
 done
 # Every page of the library, and one under each name that it lists.

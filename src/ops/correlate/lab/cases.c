@@ -226,6 +226,8 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
     drop(test_case);
     return status;
   }
+  test_case->numbers = p->given;
+  test_case->number_count = (int)(p->kernels * p->kernel_rows * p->kernel_columns);
   test_case->bytes = p->bytes;
   test_case->flops = p->flops;
   fill_image(test_case, (rung_numbers_kind)r.kind, &random);

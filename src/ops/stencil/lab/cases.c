@@ -273,6 +273,8 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   test_case->problem = t; /* its first member is the problem */
   test_case->bytes = t->problem.bytes;
   test_case->flops = t->problem.flops;
+  test_case->numbers = t->problem.scaled;
+  test_case->number_count = 2 * t->problem.radius + 1;
   set_arrays(&wish, t, grid, test_case);
   wish.edge = (int)t->problem.edge; /* the radiator's own where it is one */
   wish.radius = t->problem.radius;
