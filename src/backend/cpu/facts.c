@@ -102,7 +102,8 @@ static int default_threads(int processors) {
 static rung_isa best_isa(void) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  bool fma = __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2");
+  bool fma = __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") &&
+             __builtin_cpu_supports("f16c");
   if (fma && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
     return RUNG_AVX512;

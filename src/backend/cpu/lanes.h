@@ -8,6 +8,10 @@
  *   lanes_stream_f32(p, v)                a store past the caches, where there is one; p is a
  *                                         multiple of LANES_BYTES
  *   lanes_transpose_f32(v)                LANES vectors as a square matrix, transposed in place
+ *   lanes_of_f16(p), lanes_of_bf16(p)     so many halves as floats
+ *   lanes_to_f16(p, v), lanes_to_bf16(p, v)     and floats rounded to halves (core/half.h)
+ *   lanes_of_half(p, bfloat), lanes_to_half(p, v, bfloat)    of either, and
+ *   lanes_widen_halves(from, n, bfloat, to)    n of them
  *   lanes_load_some(p, n), lanes_store_some(p, v, n)    the first n bytes of a lanes_i32, a
  * multiple of 4: none are touched beyond; loaded, the rest is 0 */
 #ifndef RUNG_BACKEND_CPU_LANES_H
@@ -16,6 +20,8 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "core/half.h"
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -141,6 +147,65 @@ LANES_INLINE void lanes_stream_f64(double *p, lanes_f64 v) {
 #else
   lanes_store_f64(p, v);
 #endif
+}
+
+LANES_INLINE lanes_f32 lanes_of_f16(const uint16_t *p) {
+#if defined(__AVX512F__)
+  return (lanes_f32)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)p));
+#elif defined(__F16C__)
+  return (lanes_f32)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p));
+#else
+  float x[LANES_F32];
+  for (int l = 0; l < LANES_F32; l++) x[l] = rung_f16_to_f32(p[l]);
+  return lanes_load_f32(x);
+#endif
+}
+
+typedef uint16_t lanes_halves __attribute__((vector_size(LANES_BYTES / 2)));
+typedef uint32_t lanes_bits __attribute__((vector_size(LANES_BYTES)));
+
+LANES_INLINE lanes_f32 lanes_of_bf16(const uint16_t *p) {
+  lanes_halves halves;
+  memcpy(&halves, p, sizeof halves);
+  return (lanes_f32)(__builtin_convertvector(halves, lanes_bits) << 16);
+}
+
+LANES_INLINE void lanes_to_f16(uint16_t *p, lanes_f32 v) {
+#if defined(__AVX512F__)
+  _mm256_storeu_si256((__m256i *)(void *)p, _mm512_cvtps_ph((__m512)v, _MM_FROUND_TO_NEAREST_INT));
+#elif defined(__F16C__)
+  _mm_storeu_si128((__m128i *)(void *)p, _mm256_cvtps_ph((__m256)v, _MM_FROUND_TO_NEAREST_INT));
+#else
+  for (int l = 0; l < LANES_F32; l++) p[l] = rung_f32_to_f16(v[l]);
+#endif
+}
+
+/* As rung_f32_to_bf16(). */
+LANES_INLINE void lanes_to_bf16(uint16_t *p, lanes_f32 v) {
+  const lanes_bits bits = (lanes_bits)v, rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  const lanes_bits nans = (lanes_bits)((bits & 0x7fffffff) > 0x7f800000);
+  const lanes_bits kept = (nans & ((bits >> 16 & 0x8000) | 0x7fc0)) | (~nans & rounded);
+  const lanes_halves halves = __builtin_convertvector(kept, lanes_halves);
+  memcpy(p, &halves, sizeof halves);
+}
+
+LANES_INLINE lanes_f32 lanes_of_half(const uint16_t *p, bool bfloat) {
+  return bfloat ? lanes_of_bf16(p) : lanes_of_f16(p);
+}
+
+LANES_INLINE void lanes_to_half(uint16_t *p, lanes_f32 v, bool bfloat) {
+  if (bfloat)
+    lanes_to_bf16(p, v);
+  else
+    lanes_to_f16(p, v);
+}
+
+/* n halves as floats. */
+LANES_INLINE void lanes_widen_halves(const uint16_t *from, int64_t n, bool bfloat, float *to) {
+  int64_t l = 0;
+  for (; l + LANES_F32 <= n; l += LANES_F32)
+    lanes_store_f32(to + l, lanes_of_half(from + l, bfloat));
+  for (; l < n; l++) to[l] = rung_half_to_f32(from[l], bfloat);
 }
 
 #if LANES_MASKS

@@ -80,6 +80,12 @@ static void NAME(pass)(const correlate_pass *s) {
 
 static void NAME(widen)(rung_dtype in, const void *from, int64_t n, void *to) {
   NUMBER *restrict wide = (NUMBER *)to;
+#ifdef WIDEN_HALVES
+  if (in == RUNG_F16) {
+    WIDEN_HALVES((const uint16_t *)from, n, wide);
+    return;
+  }
+#endif
 #define WIDEN(dtype, type, conversion) \
   if (in == (dtype))                   \
     for (int64_t i = 0; i < n; i++) wide[i] = conversion(((const type *)from)[i]);

@@ -32,17 +32,21 @@ typedef union reduce_partials {
 #define SUM_NUMBER float
 #define SUM_FOLD reduce_fold_lanes_f32
 #define SUM_CONVERT rung_f16_to_f32
+#define SUM_CONVERT_ALL lanes_of_f16
 #define SUM_NAME(name) name##_f16
 #include "ops/reduce/cpu/line_of.h"
 #undef SUM_CONVERT
+#undef SUM_CONVERT_ALL
 #undef SUM_NAME
 #define SUM_CONVERT rung_bf16_to_f32
+#define SUM_CONVERT_ALL lanes_of_bf16
 #define SUM_NAME(name) name##_bf16
 #include "ops/reduce/cpu/line_of.h"
 #undef SUM_ELEMENT
 #undef SUM_NUMBER
 #undef SUM_FOLD
 #undef SUM_CONVERT
+#undef SUM_CONVERT_ALL
 #undef SUM_NAME
 
 /* Bytes, in pairs that share 16 bits, and those in pairs that share 32 before they can overflow:
@@ -82,7 +86,6 @@ static inline int16_t reduce_key_16(int16_t bits, const rung_key_code *key) {
 
 #define REDUCE_ORDERED 1
 #define REDUCE_CONVERTED 0
-#define REDUCE_LOAD(x) (x)
 #define REDUCE_NAME(name) name##_f32
 #define REDUCE_FOLDED(name) name##_f32
 #define REDUCE_IN float
@@ -98,20 +101,15 @@ static inline int16_t reduce_key_16(int16_t bits, const rung_key_code *key) {
 #undef REDUCE_CONVERTED
 #undef REDUCE_FOLDED
 #undef REDUCE_PARTIAL
-#undef REDUCE_LOAD
 #define REDUCE_CONVERTED 1
 #define REDUCE_FOLDED(name) name##_f32
 #define REDUCE_PARTIAL float
-#define REDUCE_LOAD(x) rung_f16_to_f32(x)
 #define REDUCE_NAME(name) name##_f16
 #define REDUCE_IN uint16_t
 #include "ops/reduce/cpu/fold_of.h"
-#undef REDUCE_LOAD
-#define REDUCE_LOAD(x) rung_bf16_to_f32(x)
 #define REDUCE_NAME(name) name##_bf16
 #define REDUCE_IN uint16_t
 #include "ops/reduce/cpu/fold_of.h"
-#undef REDUCE_LOAD
 #undef REDUCE_CONVERTED
 #undef REDUCE_FOLDED
 #undef REDUCE_PARTIAL

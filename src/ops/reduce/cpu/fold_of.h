@@ -14,17 +14,11 @@ typedef struct REDUCE_NAME(reduce_tile) {
 } REDUCE_NAME(reduce_tile);
 
 #if REDUCE_CONVERTED
-/* Rows one after the other, two at a time. */
+/* Rows one after the other. */
 static void REDUCE_NAME(reduce_chain)(const REDUCE_IN *from, int64_t row, int rows, int n,
                                       REDUCE_PARTIAL *sum) {
-  for (int w = 0; w < n; ++w) sum[w] = REDUCE_LOAD(from[w]);
-  for (int r = 1; r < rows; r += 2) {
-    const REDUCE_IN *one = from + r * row, *two = one + row;
-    if (r + 1 < rows)
-      for (int w = 0; w < n; ++w) sum[w] = (sum[w] + REDUCE_LOAD(one[w])) + REDUCE_LOAD(two[w]);
-    else
-      for (int w = 0; w < n; ++w) sum[w] += REDUCE_LOAD(one[w]);
-  }
+  REDUCE_NAME(reduce_widen)(from, n, sum);
+  for (int r = 1; r < rows; ++r) REDUCE_NAME(reduce_add)(from + r * row, n, sum);
 }
 #endif
 
@@ -125,7 +119,7 @@ static void REDUCE_NAME(reduce_lines)(const void *in, int64_t step, int count, i
     const int now = count - done < most ? count - done : most;
     const int pieces = step == n ? 1 : now, length = step == n ? now * (int)n : (int)n;
     for (int p = 0; p < pieces; ++p, line += step == n ? length : step)
-      for (int k = 0; k < length; ++k) numbers[p * length + k] = REDUCE_LOAD(line[k]);
+      REDUCE_NAME(reduce_widen)(line, length, numbers + p * length);
     REDUCE_FOLDED(reduce_lines)(numbers, n, now, (int)n, sums + done);
   }
 }

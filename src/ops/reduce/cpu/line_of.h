@@ -1,16 +1,29 @@
 /* The functions of line.h for one element type: included by line.h and fold.h alone, once per type.
- * SUM_CONVERT(x): elements are no numbers that can be added, but become floats by it. */
+ * SUM_CONVERT(x): elements are no numbers that can be added, but become floats by it, and a
+ * vector's worth of them by SUM_CONVERT_ALL(p). */
 
 #ifdef SUM_CONVERT
 
-/* The sum of one tile of 1 ... RUNG_SUM_TILE elements: a row is converted, then added. */
+/* n elements as numbers, and n numbers more added to others. */
+static inline void SUM_NAME(reduce_widen)(const SUM_ELEMENT *from, int n, float *to) {
+  int l = 0;
+  for (; l + LANES_F32 <= n; l += LANES_F32) lanes_store_f32(to + l, SUM_CONVERT_ALL(from + l));
+  for (; l < n; ++l) to[l] = SUM_CONVERT(from[l]);
+}
+static inline void SUM_NAME(reduce_add)(const SUM_ELEMENT *from, int n, float *to) {
+  int l = 0;
+  for (; l + LANES_F32 <= n; l += LANES_F32)
+    lanes_store_f32(to + l, lanes_load_f32(to + l) + SUM_CONVERT_ALL(from + l));
+  for (; l < n; ++l) to[l] += SUM_CONVERT(from[l]);
+}
+
+/* The sum of one tile of 1 ... RUNG_SUM_TILE elements. */
 LANES_OUTLINE float SUM_NAME(reduce_sum_tile)(const SUM_ELEMENT *tile, int count) {
-  float lanes[RUNG_SUM_LANES] __attribute__((aligned(64))), row[RUNG_SUM_LANES];
-  for (int l = 0; l < RUNG_SUM_LANES && l < count; ++l) lanes[l] = SUM_CONVERT(tile[l]);
+  float lanes[RUNG_SUM_LANES] __attribute__((aligned(64)));
+  SUM_NAME(reduce_widen)(tile, count < RUNG_SUM_LANES ? count : RUNG_SUM_LANES, lanes);
   for (int first = RUNG_SUM_LANES; first < count; first += RUNG_SUM_LANES) {
-    const int left = count - first, n = left < RUNG_SUM_LANES ? left : RUNG_SUM_LANES;
-    for (int l = 0; l < n; ++l) row[l] = SUM_CONVERT(tile[first + l]);
-    for (int l = 0; l < n; ++l) lanes[l] += row[l];
+    const int left = count - first;
+    SUM_NAME(reduce_add)(tile + first, left < RUNG_SUM_LANES ? left : RUNG_SUM_LANES, lanes);
   }
   return count < RUNG_SUM_LANES ? SUM_FOLD(lanes, count) : reduce_fold_all_lanes_f32(lanes);
 }

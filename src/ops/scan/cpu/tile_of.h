@@ -23,19 +23,27 @@ LANES_INLINE SCAN_NAME(scan_code) SCAN_NAME(scan_code_of)(const rung_key_code *k
   return *key;
 }
 LANES_INLINE SCAN_V SCAN_NAME(scan_load)(const SCAN_E *from, SCAN_NAME(scan_code) code) {
+#ifdef SCAN_LOAD_ALL
+  return SCAN_LOAD_ALL(from, &code);
+#else
   SCAN_T numbers[SCAN_LANES];
   SCAN_V v;
   (void)code;
   for (int l = 0; l < SCAN_LANES; ++l) numbers[l] = SCAN_LOAD_ONE(from[l], &code);
   memcpy(&v, numbers, sizeof v);
   return v;
+#endif
 }
 LANES_INLINE void SCAN_NAME(scan_store)(SCAN_E *to, SCAN_V v, SCAN_NAME(scan_code) code,
                                         bool past) {
-  SCAN_T numbers[SCAN_LANES];
   (void)code, (void)past;
+#ifdef SCAN_STORE_ALL
+  SCAN_STORE_ALL(to, v, &code);
+#else
+  SCAN_T numbers[SCAN_LANES];
   memcpy(numbers, &v, sizeof v);
   for (int l = 0; l < SCAN_LANES; ++l) to[l] = (SCAN_E)SCAN_STORE_ONE(numbers[l], &code);
+#endif
 }
 /* What is turned into columns: numbers. */
 #define SCAN_TAKE(v, code) (v)
@@ -486,6 +494,8 @@ static void SCAN_NAME(scan_short)(const scan_short_lines *lines) {
 #undef SCAN_STORE
 #undef SCAN_LOAD_ONE
 #undef SCAN_STORE_ONE
+#undef SCAN_LOAD_ALL
+#undef SCAN_STORE_ALL
 #undef SCAN_PARTS
 #undef SCAN_TAKE
 #undef SCAN_GIVE

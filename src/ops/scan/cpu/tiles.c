@@ -149,6 +149,8 @@ static const int64_t scan_neighbours[SCAN_MOST_LANES] = {0, 1, 2,  3,  4,  5,  6
 #define SCAN_EMPTY 0
 #define SCAN_LOAD_ONE(x, key) rung_half_to_f32(x, (key)->bfloat)
 #define SCAN_STORE_ONE(x, key) rung_f32_to_half(x, (key)->bfloat)
+#define SCAN_LOAD_ALL(from, key) (scan_f32) lanes_of_half((const uint16_t *)(from), (key)->bfloat)
+#define SCAN_STORE_ALL(to, v, key) lanes_to_half((uint16_t *)(to), (lanes_f32)(v), (key)->bfloat)
 #include "ops/scan/cpu/tile_of.h"
 #define SCAN_NAME(name) name##_add_32
 #define SCAN_T scan_a_u32

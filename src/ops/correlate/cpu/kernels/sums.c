@@ -33,10 +33,11 @@ LANES_INLINE void store_i64(int64_t *p, lanes_i64 v) {
 #define STREAM lanes_stream_f32
 #define DTYPE RUNG_F32
 #define STORE_ONE correlate_store_f32
-#define EACH_INPUT(of)                                          \
-  of(RUNG_U8, uint8_t, (float)) of(RUNG_U16, uint16_t, (float)) \
-      of(RUNG_F16, uint16_t, rung_f16_to_f32) of(RUNG_F32, float, )
+#define WIDEN_HALVES(from, n, to) lanes_widen_halves(from, n, false, to)
+#define EACH_INPUT(of) \
+  of(RUNG_U8, uint8_t, (float)) of(RUNG_U16, uint16_t, (float)) of(RUNG_F32, float, )
 #include "ops/correlate/cpu/kernels_of.h"
+#undef WIDEN_HALVES
 
 #define NUMBER double
 #define LANES lanes_f64

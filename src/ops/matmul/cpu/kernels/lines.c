@@ -1,5 +1,6 @@
 /* Elements of lines as whole numbers: one copy for all rungs in fixed point. */
 #include "ops/matmul/cpu/lines.h"
+#include "backend/cpu/lanes.h"
 
 /* Elements [l, l + count) of a line as floats, which is exact. */
 static void load_chunk(const matmul_lines *of, int64_t line, int64_t l, int64_t count, float *to) {
@@ -10,6 +11,8 @@ static void load_chunk(const matmul_lines *of, int64_t line, int64_t l, int64_t 
     memcpy(to, single, (size_t)count * sizeof *to);
   else if (of->dtype == RUNG_F32)
     for (int64_t i = 0; i < count; i++) to[i] = single[i * step];
+  else if (step == 1)
+    lanes_widen_halves(half, count, of->dtype == RUNG_BF16, to);
   else
     for (int64_t i = 0; i < count; i++)
       to[i] = rung_half_to_f32(half[i * step], of->dtype == RUNG_BF16);
