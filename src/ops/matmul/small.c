@@ -62,8 +62,8 @@ static bool is_apart(const matrix *m, const matrix *c, int64_t size) {
 static bool fits(const matrix *a, const matrix *b, const matrix *c, int64_t size) {
   return a->columns == b->rows && c->rows == a->rows && c->columns == b->columns &&
          a->rows * a->columns <= MOST && a->rows * a->columns * b->columns <= MATMUL_ALONE &&
-         b->column == 1 && c->column == 1 && c->row >= c->columns && is_apart(a, c, size) &&
-         is_apart(b, c, size);
+         (b->column == 1 || b->row == 1) && c->column == 1 && c->row >= c->columns &&
+         is_apart(a, c, size) && is_apart(b, c, size);
 }
 
 bool matmul_small(const rung_context *context, double alpha, const DLTensor *a, const DLTensor *b,
@@ -88,7 +88,7 @@ bool matmul_small(const rung_context *context, double alpha, const DLTensor *a, 
                         .b = right.data,
                         .c = to.data,
                         .as = {0, left.row, left.column},
-                        .bs = {0, right.row, 1},
+                        .bs = {0, right.row, right.column},
                         .c_row = to.row,
                         .size = size,
                         .result_size = size};

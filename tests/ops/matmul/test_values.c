@@ -261,9 +261,9 @@ static void short_cuts_have_the_same_bits(void **state) {
   for (int job = 0; job < (INSTRUMENTED ? 150 : 1000); job++) {
     const DLDataType type = throw(2) ? f32 : f64;
     const int64_t most = throw(4) ? 24 : 110, m = 1 + throw(most), n = 1 + throw(most),
-                  k = 1 + throw(most);
-    array a = exact(type, m, k, throw(3), throw(3) == 0), b = exact(type, k, n, throw(3), false),
-          c = exact(type, m, n, throw(3), false);
+                  k = 1 + throw(most == 24 && throw(3) == 0 ? 1500 : most);
+    array a = exact(type, m, k, throw(3), throw(3) == 0),
+          b = exact(type, k, n, throw(3), throw(3) == 0), c = exact(type, m, n, throw(3), false);
     a.tensor.shape = a.shape, a.tensor.strides = a.stride;
     b.tensor.shape = b.shape, b.tensor.strides = b.stride;
     c.tensor.shape = c.shape, c.tensor.strides = c.stride;

@@ -1,5 +1,6 @@
 /* Products that are better not packed: small ones, whose A and B stay in the caches as they lie,
  * and those of few rows, which read B once. */
+#include "backend/cpu/lanes.h"
 #include "backend/cpu/parallel.h"
 #include "ops/matmul/cpu/product.h"
 
@@ -22,11 +23,24 @@ typedef struct product {
 /* ---- small ------------------------------------------------------------------------------------
  */
 
-/* A tile's columns of B, from `first` on; so many of them are finished, from j on. */
+/* A tile's columns of B, from `first` on; so many of them are finished, from j on. The first
+ * `whole` rows are read where they lie; the others, from there on, are packed. */
 typedef struct panel {
-  const char *b;
-  int64_t b_row, first, j, count, width;
+  const char *b, *packed;
+  int64_t b_row, whole, first, j, count, width;
 } panel;
+
+/* A row of fewer numbers than a vector has, of a tile whose rows are vectors. */
+static inline void copy_row(char *to, const char *from, int64_t bytes) {
+#if LANES_MASKS
+  lanes_i32 row;
+  memcpy(&row, from, sizeof row);
+  lanes_store_some(to, row, (int)bytes);
+#else
+  for (; bytes >= 8; bytes -= 8, to += 8, from += 8) memcpy(to, from, 8);
+  if (bytes > 0) memcpy(to, from, 4);
+#endif
+}
 
 static void run_tile(const product *job, const panel *of, int64_t i, int64_t rows) {
   union {
@@ -34,21 +48,47 @@ static void run_tile(const product *job, const panel *of, int64_t i, int64_t row
     char bytes[MATMUL_TILE];
   } own;
   const matmul_at *at = job->at;
-  const int64_t size = job->of->size, width = of->width;
+  const int64_t size = job->of->size, width = of->width, k = at->p->k;
   const bool direct = job->plain && at->p->n >= width;
-  const matmul_tile tile = {.rows = rows,
-                            .k = at->p->k,
-                            .a = at->a + i * at->as.row * size,
-                            .a_row = at->as.row,
-                            .a_step = at->as.column,
-                            .b = of->b,
-                            .b_step = of->b_row,
-                            .to = direct ? at->c + (i * at->c_row + of->first) * size : own.bytes,
-                            .to_row = direct ? at->c_row : width,
-                            .narrow = width < job->of->columns};
-  job->of->tile(&tile);
-  for (int64_t r = 0; r < rows && !direct; r++) RUNG_ENTRY(matmul_finish)
-  (at, i + r, of->j, of->count, &own.bytes[(r * width + of->j - of->first) * size]);
+  matmul_tile tile = {.rows = rows,
+                      .k = of->whole,
+                      .a = at->a + i * at->as.row * size,
+                      .a_row = at->as.row,
+                      .a_step = at->as.column,
+                      .b = of->b,
+                      .b_step = of->b_row,
+                      .to = direct ? at->c + (i * at->c_row + of->first) * size : own.bytes,
+                      .to_row = direct ? at->c_row : width,
+                      .narrow = width < job->of->columns};
+  if (of->whole > 0) job->of->tile(&tile);
+  if (of->whole < k) {
+    if (of->whole > 0) tile.from = tile.to;
+    tile.from_row = tile.to_row;
+    tile.a = (const char *)tile.a + of->whole * at->as.column * size;
+    tile.b = of->packed;
+    tile.b_step = job->of->columns;
+    tile.k = k - of->whole;
+    job->of->tile(&tile);
+  }
+  for (int64_t r = 0; r < rows && !direct; r++) {
+    const char *from = &own.bytes[(r * width + of->j - of->first) * size];
+    if (job->plain)
+      copy_row(at->c + ((i + r) * at->c_row + of->j) * size, from, of->count * size);
+    else
+      RUNG_ENTRY(matmul_finish)(at, i + r, of->j, of->count, from);
+  }
+}
+
+/* How many of B's rows are read where they lie. One that is shorter than a tile's columns is read
+ * into the next ones, where B has no gaps, but for those at whose end nothing follows. */
+static int64_t whole_rows(const product *job, int64_t width) {
+  const matmul_at *at = job->at;
+  const int64_t n = at->p->n, k = at->p->k;
+  if (job->packs || at->bs.column != 1) return 0;
+  if (n >= width) return k;
+  if (at->bs.row != n) return 0;
+  const int64_t last = (width - 1) / n; /* (width - n) / n, rounded up */
+  return k > 2 * last ? k - last : 0;
 }
 
 /* Columns from j on, as many as a tile has, or half of them: the last together with those before
@@ -60,21 +100,21 @@ static void run_rows(void *arg, int64_t chunk, int thread) {
   } packed;
   const product *job = (const product *)arg;
   const matmul_at *at = job->at;
-  const int64_t n = at->p->n, columns = job->of->columns, most = job->of->rows;
+  const int64_t n = at->p->n, k = at->p->k, columns = job->of->columns, most = job->of->rows;
   const int64_t whole = n < columns ? columns / 2 : columns;
   const int64_t first = chunk * job->block, end = matmul_least(first + job->block, at->p->m);
   (void)thread;
   for (int64_t j = 0; j < n; j += whole) {
-    panel of = {.b_row = at->bs.row, .j = j, .count = matmul_least(whole, n - j)};
+    panel of = {
+        .b_row = at->bs.row, .packed = packed.bytes, .j = j, .count = matmul_least(whole, n - j)};
     of.width = of.count <= columns / 2 ? columns / 2 : columns;
     of.first = n < of.width ? 0 : matmul_least(j, n - of.width);
     of.b = at->b + of.first * job->of->size;
-    if (job->packs || n < of.width) {
-      const matmul_packing what = {at, of.first, matmul_least(whole, n - of.first),
-                                   0,  at->p->k, packed.bytes};
+    of.whole = whole_rows(job, of.width);
+    if (of.whole < k) {
+      const matmul_packing what = {at,       of.first,     matmul_least(whole, n - of.first),
+                                   of.whole, k - of.whole, packed.bytes};
       job->of->pack_b(&what);
-      of.b = packed.bytes;
-      of.b_row = columns;
     }
     for (int64_t i = first, rows; i < end; i += rows) {
       /* Two tiles of few rows take as long as one: the last two are as high as each other. */
@@ -93,11 +133,14 @@ static void run_small(product *job, int threads) {
   rung_parallel(threads, (p->m + job->block - 1) / job->block, run_rows, job);
 }
 
+/* Whether A and B stay in the caches as they lie, or each is read but once. */
 static bool is_small(const product *job) {
   const matmul_problem *p = job->at->p;
-  const int64_t size = job->of->size;
-  return p->k * p->n * size <= SMALL && p->m * p->k * size <= SMALL &&
-         (p->n >= job->of->columns / 2 || p->k <= DEEP); /* or columns are packed */
+  const int64_t size = job->of->size, columns = job->of->columns, row = job->at->bs.row;
+  const bool near = p->k * p->n * size <= SMALL && p->m * p->k * size <= SMALL;
+  if (p->k <= DEEP) return near; /* columns may be packed */
+  if (job->at->bs.column != 1 || (p->n < columns / 2 && row != p->n)) return false;
+  return near || (p->n <= columns && p->m <= 2 * job->of->rows);
 }
 
 /* ---- few rows ---------------------------------------------------------------------------------
@@ -145,7 +188,7 @@ bool RUNG_ENTRY(matmul_unpacked)(const matmul_at *at, int threads) {
     run_thin(&job, threads);
   else if (!runs && turned && p->m == 1 && p->n >= job.of->columns)
     run_thin(&job, threads);
-  else if (runs && is_small(&job))
+  else if (is_small(&job))
     run_small(&job, threads);
   else
     return false;
