@@ -1,6 +1,6 @@
 // A CUDA kernel of one's own in the laboratory: sums of lines, a block a line.
 //
-//   nvcc -O3 -std=c++20 -Xcompiler -fPIC -shared kernels.cu -o kernels.so
+//   nvcc -O3 -Xcompiler -fPIC -shared kernels.cu -o kernels.so
 //   rung bench reduce --device cuda --kernels kernels.so --sizes "n=2^12 outer=2^12"
 #include <rung/lab.h>
 

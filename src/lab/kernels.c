@@ -125,7 +125,7 @@ static rung_status refuse(rung_error *error, const char *path, int number, const
 
 static bool is_name(const char *name) {
   size_t length = 0;
-  for (; name[length] != '\0' && length <= NAME_MOST; length++)
+  for (; length <= NAME_MOST && name[length] != '\0'; length++)
     if (!isalnum((unsigned char)name[length]) && name[length] != '-') return false;
   return length > 0 && length <= NAME_MOST;
 }
@@ -244,6 +244,7 @@ static rung_row row_of(int number, const rung_operation *operation) {
                   .scratch_bytes = functions[number].scratch};
   if (kernel->types != NULL) row.types.in &= types_named(kernel->types);
   for (int isa = 0; isa < RUNG_ISAS; isa++)
+    // cppcheck-suppress AssignmentAddressToInteger
     if (!is_gpu(kernel) || isa == 0) row.launch[isa] = functions[number].launch;
   return row;
 }
@@ -300,7 +301,7 @@ rung_status lab_kernels_open(const char *path, const rung_operation **operations
   int count = 0, listed = 0;
   rung_status status = load(path, &kernels, error);
   if (status == RUNG_OK) status = read_table(path, kernels, &count, error);
-  for (; operations[listed] != NULL && listed < LADDERS && status == RUNG_OK; listed++) {
+  for (; listed < LADDERS && operations[listed] != NULL && status == RUNG_OK; listed++) {
     longer[listed] = operations[listed];
     status = lengthen(operations[listed], count, &longer[listed], error);
   }

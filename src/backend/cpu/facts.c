@@ -101,9 +101,11 @@ static int default_threads(int processors) {
 
 static rung_isa best_isa(void) {
 #if defined(__x86_64__)
+  unsigned a, b, features = 0, d;
   __builtin_cpu_init();
-  bool fma = __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") &&
-             __builtin_cpu_supports("f16c");
+  /* Clang's builtin knows no "f16c". */
+  const bool halves = __get_cpuid(1, &a, &b, &features, &d) && (features & bit_F16C) != 0;
+  bool fma = __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") && halves;
   if (fma && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
     return RUNG_AVX512;
