@@ -21,7 +21,8 @@ endforeach()
 foreach(name IN LISTS rung_mpi_parts)
   install(TARGETS rung_mpi_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${name})
 endforeach()
-install(FILES include/rung/rung.h include/rung/ranks.h include/rung/mpi.h include/rung/nccl.h include/rung/lab.h
+install(FILES include/rung/rung.h include/rung/ranks.h include/rung/mpi.h include/rung/nccl.h
+              include/rung/lab.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rung COMPONENT development)
 # The manual of the library. A page of several calls is there under each name that its NAME lists:
 # links, as Debian has them.

@@ -38,7 +38,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   list(APPEND isas avx2 avx512)
   set(flags_baseline -O2) # for CPUs of before 2013: -O3 makes it twice as large
   set(flags_avx2 -mavx2 -mfma -mf16c)
-  set(flags_avx512 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma -mf16c -mprefer-vector-width=512)
+  set(flags_avx512 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma -mf16c
+      -mprefer-vector-width=512)
 endif()
 # Tests with a sanitizer run here: what this machine cannot run is compiled without; and what
 # threads share, all sets share alike, so that ThreadSanitizer sees the widest alone.

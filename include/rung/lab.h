@@ -81,8 +81,9 @@ typedef enum rung_lab_order {
  * launch:    queues the work on job->stream; on the CPU, does it. It keeps nothing, waits for
  *            nothing and writes the outputs and the scratch alone, every element of the outputs.
  *            NULL: done; else what went wrong, text that lasts until the next call.
- * refuses:   why it cannot do a job, text likewise; NULL where it can. A function of NULL: it can
- * do all that its types allow. scratch_bytes: what a job needs of scratch; NULL: none. */
+ * refuses:   why it cannot do a job, text likewise, or NULL. No function: it can do all that its
+ *            types allow.
+ * scratch_bytes: what a job needs of scratch; NULL: none. */
 typedef struct rung_lab_kernel {
   size_t size;
   const char *operation, *name, *idea, *device, *types;

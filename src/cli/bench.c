@@ -211,6 +211,6 @@ int verb_bench(int argc, char **argv) {
   rung_close(b.set_up.context);
   bench_part_free(&b.part);
   bench_jobs_free(&b.jobs);
-  cli_kernels_end();
+  lab_kernels_close();
   return cli_end(verb, &error);
 }

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "lab/kernels.h"
-
 rung_status cli_devices_of(const char *asked, cli_devices *devices, rung_error *error) {
   *devices = (cli_devices){0};
   if (asked && strcmp(asked, "auto") != 0) {
@@ -81,10 +79,6 @@ rung_status cli_kernels(const char *path, const rung_operation *list[CLI_OPERATI
   list[count] = NULL;
   *operations = list;
   return lab_kernels_open(path, list, error);
-}
-
-void cli_kernels_end(void) {
-  lab_kernels_close();
 }
 
 bool cli_in_list(const char *list, const char *name) {

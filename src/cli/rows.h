@@ -4,6 +4,7 @@
 #define RUNG_CLI_ROWS_H
 
 #include "cli/cli.h"
+#include "lab/kernels.h"
 #include "lab/lab.h"
 
 /* Names of devices to work on ("cpu", "cuda:0"): the one asked for, or all that are here. */
@@ -35,7 +36,7 @@ rung_status cli_operations_of(int count, char *const *names,
                               const rung_operation *const **operations, rung_error *error);
 
 /* --kernels FILE: the operations with the file's kernels (rung/lab.h) behind their rungs, from the
- * list that cli_operations_of() was given, until cli_kernels_end(). `path` may be NULL. */
+ * list that cli_operations_of() was given, until lab_kernels_close(). `path` may be NULL. */
 #define CLI_KERNELS                                                                            \
   {                                                                                            \
     "kernels", 0, "FILE",                                                                      \
@@ -43,7 +44,6 @@ rung_status cli_operations_of(int count, char *const *names,
   }
 rung_status cli_kernels(const char *path, const rung_operation *list[CLI_OPERATIONS + 1],
                         const rung_operation *const **operations, rung_error *error);
-void cli_kernels_end(void);
 
 /* Whether the comma-separated list has that name. */
 bool cli_in_list(const char *list, const char *name);

@@ -293,6 +293,6 @@ int verb_verify(int argc, char **argv) {
   if (!status) status = finish(&v, &error);
   file_replace_abandon(&v.out);
   json_decref(v.json);
-  cli_kernels_end();
+  lab_kernels_close();
   return cli_end(verb, &error);
 }

@@ -29,10 +29,9 @@ typedef struct job {
   DLTensor arrays[RUNG_TASK_ARRAYS];
 } job;
 
-static void read_array(const rung_view *view, bool on_host, DLTensor *to) {
-  *to = (DLTensor){.device = {on_host ? kDLCPU : kDLCUDA, on_host ? 0 : view->device},
+static void read_array(const rung_view *view, DLTensor *to) {
+  *to = (DLTensor){.device = {view->place == RUNG_HOST ? kDLCPU : kDLCUDA, view->device},
                    .dtype = rung_dlpack_type(view->dtype)};
-  if (view->count == 0 && view->data == NULL && view->ndim == 0) return;
   to->data = view->data;
   to->ndim = view->ndim;
   to->shape = (int64_t *)view->shape;
@@ -53,8 +52,7 @@ static void read_job(const rung_task *task, job *to) {
                           .block = task->block,
                           .stream = task->stream,
                           .scratch = task->scratch};
-  for (int i = 0; i < arrays; i++)
-    read_array(&task->arrays[i], task->device->kind != RUNG_CUDA, &to->arrays[i]);
+  for (int i = 0; i < arrays; i++) read_array(&task->arrays[i], &to->arrays[i]);
 }
 
 static rung_status launch(int number, const rung_task *task) {

@@ -1,6 +1,7 @@
 /* Scans of 8- and 16-bit elements from outside: what those of the same numbers in 32 bits come to,
  * brought into the type: modulo 2^bits, or rounded once. */
 #include "core/dtype.h"
+#include "core/half.h"
 #include "ops/scan/outside.h"
 
 static const struct {
@@ -117,6 +118,47 @@ static void by_hand(void **state) {
   }
 }
 
+/* Every half, and half a unit of its last place more: each sum lies between two halves, and the
+ * even one is stored; with infinities, NaNs and subnormal numbers among them. By every instruction
+ * set, along lines and across them. */
+static void sums_between_two_go_to_the_even_one(void **state) {
+  (void)state;
+  enum { HALVES = 1 << 16 };
+  static const char *const sets[] = {"baseline", "avx2", "avx512"};
+  static uint16_t pairs[HALVES][2], side_by_side[2][HALVES], sums[HALVES][2], across[2][HALVES];
+  int64_t lines[2] = {HALVES, 2}, rows[2] = {2, HALVES};
+  for (size_t s = 0; s < sizeof sets / sizeof *sets; ++s) {
+    rung_context *context = NULL;
+    const bool there =
+        rung_open(&context, &(rung_options){.device = "cpu", .isa = sets[s]}) == RUNG_OK;
+    for (int bfloat = 0; bfloat < 2 && there; ++bfloat) {
+      const int digits = bfloat ? 7 : 10, unit = digits + 1;
+      for (int a = 0; a < HALVES; ++a) {
+        const int exponent = (a & 0x7fff) >> digits;
+        const int half = exponent > unit ? (exponent - unit) << digits : 1;
+        pairs[a][0] = side_by_side[0][a] = (uint16_t)a;
+        pairs[a][1] = side_by_side[1][a] = (uint16_t)(half | (a & 0x8000));
+      }
+      const DLDataType type = bfloat ? bf16 : f16;
+      DLTensor in = tensor(pairs, type, 2, lines, NULL), out = tensor(sums, type, 2, lines, NULL);
+      assert_int_equal(rung_scan(context, RUNG_SUM, &in, 1, 0, &out, NULL), RUNG_OK);
+      in = tensor(side_by_side, type, 2, rows, NULL), out = tensor(across, type, 2, rows, NULL);
+      assert_int_equal(rung_scan(context, RUNG_SUM, &in, 0, 0, &out, NULL), RUNG_OK);
+      for (int a = 0; a < HALVES; ++a) {
+        const float exact =
+            rung_half_to_f32(pairs[a][0], bfloat) + rung_half_to_f32(pairs[a][1], bfloat);
+        const uint16_t even = rung_f32_to_half(exact, bfloat);
+        const rung_dtype dtype = bfloat ? RUNG_BF16 : RUNG_F16;
+        if (!same(dtype, (const char *)&even, (const char *)&sums[a][1]) ||
+            !same(dtype, (const char *)&even, (const char *)&across[1][a]))
+          fail_msg("%s, %s: %04x + %04x is %04x and %04x, not %04x", sets[s],
+                   rung_dtype_name(dtype), a, pairs[a][1], sums[a][1], across[1][a], even);
+      }
+    }
+    rung_close(context);
+  }
+}
+
 /* Lines with gaps, backwards, and in place. */
 static void views(void **state) {
   (void)state;
@@ -160,6 +202,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(as_in_32_bits),
       cmocka_unit_test(by_hand),
+      cmocka_unit_test(sums_between_two_go_to_the_even_one),
       cmocka_unit_test(views),
       cmocka_unit_test(some_rungs_refuse),
   };

@@ -3,7 +3,8 @@
  *   NAME(x)     x of this type       FMA, LOAD, STORE, STREAM, ALL: of vectors
  *   DTYPE       its name
  *   STORE_ONE   correlate_store_*()
- *   EACH_INPUT(of): of(dtype, type, conversion) for every type of an image */
+ *   EACH_INPUT(of): of(dtype, type, conversion) for every type of an image
+ *   WIDEN_HALVES(from, n, to)    f16 instead of by EACH_INPUT, or not defined */
 
 /* Down a strip of V vectors of columns. Of every row of the image that comes by, tap row i serves
  * the chains t[i]; then they move on by one, the last ones done. So every vector that is loaded
@@ -121,3 +122,4 @@ const correlate_kernels RUNG_ENTRY(NAME(correlate_kernels)) = {
 #undef ALL
 #undef STORE_ONE
 #undef EACH_INPUT
+#undef WIDEN_HALVES

@@ -31,22 +31,18 @@ typedef union reduce_partials {
 #define SUM_ELEMENT uint16_t
 #define SUM_NUMBER float
 #define SUM_FOLD reduce_fold_lanes_f32
-#define SUM_CONVERT rung_f16_to_f32
-#define SUM_CONVERT_ALL lanes_of_f16
+#define SUM_BFLOAT false
 #define SUM_NAME(name) name##_f16
 #include "ops/reduce/cpu/line_of.h"
-#undef SUM_CONVERT
-#undef SUM_CONVERT_ALL
+#undef SUM_BFLOAT
 #undef SUM_NAME
-#define SUM_CONVERT rung_bf16_to_f32
-#define SUM_CONVERT_ALL lanes_of_bf16
+#define SUM_BFLOAT true
 #define SUM_NAME(name) name##_bf16
 #include "ops/reduce/cpu/line_of.h"
 #undef SUM_ELEMENT
 #undef SUM_NUMBER
 #undef SUM_FOLD
-#undef SUM_CONVERT
-#undef SUM_CONVERT_ALL
+#undef SUM_BFLOAT
 #undef SUM_NAME
 
 /* Bytes, in pairs that share 16 bits, and those in pairs that share 32 before they can overflow:

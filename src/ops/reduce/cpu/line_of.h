@@ -1,20 +1,17 @@
 /* The functions of line.h for one element type: included by line.h and fold.h alone, once per type.
- * SUM_CONVERT(x): elements are no numbers that can be added, but become floats by it, and a
- * vector's worth of them by SUM_CONVERT_ALL(p). */
+ * SUM_BFLOAT, defined of halves alone, which are added up as floats: whether they are bf16. */
 
-#ifdef SUM_CONVERT
+#ifdef SUM_BFLOAT
 
-/* n elements as numbers, and n numbers more added to others. */
 static inline void SUM_NAME(reduce_widen)(const SUM_ELEMENT *from, int n, float *to) {
-  int l = 0;
-  for (; l + LANES_F32 <= n; l += LANES_F32) lanes_store_f32(to + l, SUM_CONVERT_ALL(from + l));
-  for (; l < n; ++l) to[l] = SUM_CONVERT(from[l]);
+  lanes_widen_halves(from, n, SUM_BFLOAT, to);
 }
+/* n halves added to as many floats. */
 static inline void SUM_NAME(reduce_add)(const SUM_ELEMENT *from, int n, float *to) {
   int l = 0;
   for (; l + LANES_F32 <= n; l += LANES_F32)
-    lanes_store_f32(to + l, lanes_load_f32(to + l) + SUM_CONVERT_ALL(from + l));
-  for (; l < n; ++l) to[l] += SUM_CONVERT(from[l]);
+    lanes_store_f32(to + l, lanes_load_f32(to + l) + lanes_of_half(from + l, SUM_BFLOAT));
+  for (; l < n; ++l) to[l] += rung_half_to_f32(from[l], SUM_BFLOAT);
 }
 
 /* The sum of one tile of 1 ... RUNG_SUM_TILE elements. */

@@ -37,7 +37,6 @@ LANES_INLINE void store_i64(int64_t *p, lanes_i64 v) {
 #define EACH_INPUT(of) \
   of(RUNG_U8, uint8_t, (float)) of(RUNG_U16, uint16_t, (float)) of(RUNG_F32, float, )
 #include "ops/correlate/cpu/kernels_of.h"
-#undef WIDEN_HALVES
 
 #define NUMBER double
 #define LANES lanes_f64

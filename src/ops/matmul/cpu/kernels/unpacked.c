@@ -133,14 +133,14 @@ static void run_small(product *job, int threads) {
   rung_parallel(threads, (p->m + job->block - 1) / job->block, run_rows, job);
 }
 
-/* Whether A and B stay in the caches as they lie, or each is read but once. */
+/* Whether A and B stay in the caches as they lie, or each is read but once; of B no more is packed
+ * than there is room for. */
 static bool is_small(const product *job) {
   const matmul_problem *p = job->at->p;
-  const int64_t size = job->of->size, columns = job->of->columns, row = job->at->bs.row;
-  const bool near = p->k * p->n * size <= SMALL && p->m * p->k * size <= SMALL;
-  if (p->k <= DEEP) return near; /* columns may be packed */
-  if (job->at->bs.column != 1 || (p->n < columns / 2 && row != p->n)) return false;
-  return near || (p->n <= columns && p->m <= 2 * job->of->rows);
+  const int64_t size = job->of->size, columns = job->of->columns;
+  if (p->k - whole_rows(job, columns / 2) > DEEP) return false;
+  return (p->k * p->n * size <= SMALL && p->m * p->k * size <= SMALL) ||
+         (p->n <= columns && p->m <= 2 * job->of->rows);
 }
 
 /* ---- few rows ---------------------------------------------------------------------------------
