@@ -354,7 +354,7 @@ static rung_status make_room(run *r) {
   return job->cut->again ? run_pieces(r, RUNG_AGAIN, true) : RUNG_OK;
 }
 
-/* One rank's results, checked as far as framing goes. */
+/* One rank's results, if that is what they are. */
 static bool take_results(const run *r, char *at, size_t bytes) {
   const rung_job *job = &r->over->job;
   while (bytes > 0) {
@@ -375,7 +375,7 @@ static bool take_results(const run *r, char *at, size_t bytes) {
       at += padded;
       bytes -= padded;
     }
-    job->cut->take(r->over->problem, &piece, results, r->state);
+    if (!job->cut->take(r->over->problem, &piece, results, r->state)) return false;
   }
   return true;
 }

@@ -70,8 +70,9 @@ typedef struct rung_cut {
   /* Bytes of host memory, at first all zero, for all parts of a block: of the piece's ranges of the
    * axes that are not combined. */
   size_t (*state_bytes)(const void *problem, const rung_piece *piece);
-  /* The results of a part, compact in host memory, by the number of the array. */
-  void (*take)(const void *problem, const rung_piece *piece, const rung_view *results, void *state);
+  /* The results of a part, compact in host memory, by the number of the array. False: no part of
+   * the job begins there or has so many; nothing is written. The range is within the job. */
+  bool (*take)(const void *problem, const rung_piece *piece, const rung_view *results, void *state);
   /* Writes the block's outputs, compact in host memory, by the number of the array; where `again`
    * none are given. */
   void (*finish)(const void *problem, const rung_piece *piece, void *state,

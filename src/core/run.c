@@ -178,7 +178,7 @@ static rung_status take(run *run, const rung_piece_plan *layout) {
   if (status == RUNG_OK && job->stretch != NULL)
     status = job->stretch->take(job->stretch->to, &layout->piece, results);
   else if (status == RUNG_OK)
-    job->cut->take(job->task.problem, &layout->piece, results, run->state);
+    (void)job->cut->take(job->task.problem, &layout->piece, results, run->state);
   for (int a = job->inputs; a < job->arrays; a++) free(results[a].data);
   return status;
 }

@@ -246,6 +246,12 @@ RUNG_MMA_OF_BYTES_(rung_mma_s8u8, "u8")
 #undef RUNG_MMA_OF_BYTES_
 #undef RUNG_MMA_8_
 
+/* Four products of a's bytes and b's signed ones, added up modulo 2^32. */
+static __device__ inline int rung_dot_u8s8(unsigned a, int b, int c) {
+  asm("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(c) : "r"(a), "r"(b));
+  return c;
+}
+
 /* Four integers as bytes, the first in the lowest, saturated to 0 ... 255. */
 static __device__ inline unsigned rung_pack_u8(int a, int b, int c, int d) {
   unsigned high, all;

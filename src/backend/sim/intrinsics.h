@@ -133,6 +133,12 @@ RUNG_SIM_INLINE int __dp4a(int a, int b, int c) {
   for (int i = 0; i < 32; i += 8) sum += (unsigned)((int8_t)(a >> i) * (int8_t)(b >> i));
   return (int)sum;
 }
+/* Likewise, a's bytes without a sign. */
+RUNG_SIM_INLINE int rung_dot_u8s8(unsigned a, int b, int c) {
+  unsigned sum = (unsigned)c;
+  for (int i = 0; i < 32; i += 8) sum += (unsigned)((uint8_t)(a >> i) * (int8_t)(b >> i));
+  return (int)sum;
+}
 RUNG_SIM_INLINE void rung_sim_mma_8(int *t, const rung_sim_bytes &mine, bool b_signed) {
   rung_sim_tile<rung_sim_bytes> tile;
   rung_sim_take(&mine, &tile);

@@ -17,8 +17,9 @@
  * Order of arithmetic: one chain of fused multiply-adds over the taps in row-major order, from +0:
  * in f64 where in or out is f64, in f32 else. Of u8 and u16 by taps of integers: the exact sum, in
  * 64 bits, for which no order is needed; where `small`, it and all its parts are numbers of f32
- * too. The sum is rounded to out's type once, half to even; to u8 and u16 it saturates, of a NaN to
- * 0.
+ * too. Taps of floats that are such integers, all of them, are taken as integers: the sum is the
+ * same. The sum is rounded to out's type once, half to even; to u8 and u16 it saturates, of a NaN
+ * to 0.
  *
  * RUNG_MATH_FAST allows a kernel of rank one to be taken in two passes (separable.h): another
  * order, with a bound of its own.
@@ -93,8 +94,8 @@ rung_dtype correlate_number_of(const correlate_problem *p);
 
 /* A kernel's count * rows * columns taps, as the sum's type has them, `reversed` or not; `from` has
  * them compact, and `to` has room for twice as many numbers of 8 bytes. Refused: one that is not
- * finite then. Sets p->taps, which is `to`, given, and small: types and the kernels' extents are
- * set. */
+ * finite then. Sets p->taps, which is `to`, given, and small: types, which become those of integers
+ * where such taps are, and the kernels' extents are set. */
 rung_status correlate_set_taps(rung_error *error, correlate_problem *p, rung_dtype dtype,
                                const void *from, bool reversed, void *to);
 

@@ -97,7 +97,6 @@ static bool streams(const rung_task *task, char why[RUNG_REASON]) {
 /* Taps that are signed bytes, and images of bytes. */
 static bool bands(const rung_task *task, char why[RUNG_REASON]) {
   const correlate_problem *p = problem_of(task);
-  const int64_t count = p->kernels * p->kernel_rows * p->kernel_columns;
   if (p->types.in != RUNG_U8 || p->types.accumulate != RUNG_I64 || p->height >= INT32_MAX ||
       p->width * p->channels >= INT32_MAX / 2 || correlate_band_steps(p) > CORRELATE_BAND_STEPS) {
     snprintf(why, RUNG_REASON,
@@ -107,14 +106,11 @@ static bool bands(const rung_task *task, char why[RUNG_REASON]) {
              32 * CORRELATE_BAND_STEPS - 15);
     return false;
   }
-  for (int64_t i = 0; i < count; i++) {
-    const int32_t tap = ((const int32_t *)p->taps)[i];
-    if (tap >= INT8_MIN && tap <= INT8_MAX) continue;
-    snprintf(why, RUNG_REASON, "a tap is %d; expected: taps within %d and %d", (int)tap, INT8_MIN,
-             INT8_MAX);
-    return false;
-  }
-  return true;
+  const int32_t tap = correlate_wide_tap(p);
+  if (tap == 0) return true;
+  snprintf(why, RUNG_REASON, "a tap is %d; expected: taps within %d and %d", (int)tap, INT8_MIN,
+           INT8_MAX);
+  return false;
 }
 
 static size_t band_scratch(const rung_task *task) {

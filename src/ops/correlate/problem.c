@@ -19,9 +19,30 @@ static void set_tap(rung_dtype sum, void *taps, int64_t at, double value) {
     ((int32_t *)taps)[at] = (int32_t)value;
 }
 
+/* The largest sum of integers that f32 holds with all its parts. */
+static const double small_sum = 0x1p24;
+
+/* Whether an image of integers meets taps of floats that are integers too, so small that a chain of
+ * multiply-adds rounds nothing: it leaves their exact sum then, and of zeros +0. */
+static bool are_whole(const correlate_problem *p, rung_dtype dtype, const void *from) {
+  const int64_t each = (int64_t)p->kernel_rows * p->kernel_columns;
+  const double most = small_sum / rung_traits_of(p->types.in)->largest;
+  if ((RUNG_TYPE(p->types.in) & CORRELATE_INTEGERS) == 0) return false;
+  for (int64_t k = 0; k < p->kernels; k++) {
+    double magnitudes = 0;
+    for (int64_t i = 0; i < each; i++) {
+      const double tap = rung_number_at(dtype, from, k * each + i);
+      magnitudes += fabs(tap);
+      if (!(magnitudes <= most) || tap != rint(tap)) return false;
+    }
+  }
+  return true;
+}
+
 rung_status correlate_set_taps(rung_error *error, correlate_problem *p, rung_dtype dtype,
                                const void *from, bool reversed, void *to) {
   const int64_t each = (int64_t)p->kernel_rows * p->kernel_columns;
+  if (are_whole(p, dtype, from)) p->types.accumulate = RUNG_I64;
   const rung_dtype sum = p->types.accumulate;
   double *as_given = (double *)to + p->kernels * each, largest = 0;
   for (int64_t k = 0; k < p->kernels; k++) {
@@ -44,7 +65,7 @@ rung_status correlate_set_taps(rung_error *error, correlate_problem *p, rung_dty
   largest *= rung_traits_of(p->types.in)->largest;
   p->taps = to;
   p->given = as_given;
-  p->small = sum == RUNG_I64 && largest <= 0x1p24;
+  p->small = sum == RUNG_I64 && largest <= small_sum;
   return RUNG_OK;
 }
 

@@ -34,16 +34,19 @@ enum { CORRELATE_COLUMN = 8 };
 
 /* ---- several elements a thread ----------------------------------------------------------------
  *
- * A thread makes `rows` rows of `groups` vectors of 16 bytes each; the lanes of a warp lie side by
- * side, its warps below each other. */
+ * A thread makes `rows` rows of `groups` vectors of 16 bytes each; so many lanes of a warp lie side
+ * by side, the others and the other warps below. */
 
 typedef struct correlate_panel {
   int rows, groups, vector; /* elements of a vector */
-  int warps;
+  int lanes, warps;
 } correlate_panel;
 
 static inline int64_t correlate_panel_columns(const correlate_panel *panel) {
-  return 32 * (int64_t)panel->groups * panel->vector;
+  return panel->lanes * (int64_t)panel->groups * panel->vector;
+}
+static inline int64_t correlate_panel_rows(const correlate_panel *panel) {
+  return (int64_t)panel->rows * panel->warps * (32 / panel->lanes);
 }
 /* Numbers from a row of the tile to the next: the last taps' vector begins within. */
 static inline int64_t correlate_panel_pitch(const correlate_panel *panel, int kernel_columns) {
@@ -51,14 +54,14 @@ static inline int64_t correlate_panel_pitch(const correlate_panel *panel, int ke
 }
 static inline int64_t correlate_panel_bytes(const correlate_panel *panel, int kernel_rows,
                                             int kernel_columns, int64_t number) {
-  const int64_t rows = (int64_t)panel->rows * panel->warps + kernel_rows - 1;
+  const int64_t rows = correlate_panel_rows(panel) + kernel_rows - 1;
   const int64_t taps = (int64_t)kernel_rows * ((kernel_columns + 3) / 4 * 4);
   return (rows * correlate_panel_pitch(panel, kernel_columns) + taps) * number;
 }
 
 static inline int64_t correlate_panel_blocks(const rung_task *task, const correlate_panel *panel) {
   const correlate_problem *p = (const correlate_problem *)task->problem;
-  const int64_t wide = correlate_panel_columns(panel), high = (int64_t)panel->rows * panel->warps;
+  const int64_t wide = correlate_panel_columns(panel), high = correlate_panel_rows(panel);
   return (p->columns + wide - 1) / wide * ((p->rows + high - 1) / high) * p->channels;
 }
 
@@ -66,9 +69,9 @@ static inline int64_t correlate_panel_blocks(const rung_task *task, const correl
  * holds both. The last is what is left. */
 static inline correlate_panel correlate_panel_of(const rung_task *task) {
   static const correlate_panel singles[] = {
-      {8, 2, 4, 8}, {8, 2, 4, 4}, {4, 1, 4, 8}, {4, 1, 4, 4}, {4, 1, 4, 2}};
+      {4, 4, 4, 16, 8}, {4, 4, 4, 16, 4}, {4, 1, 4, 32, 8}, {4, 1, 4, 32, 4}, {4, 1, 4, 32, 2}};
   static const correlate_panel doubles[] = {
-      {4, 4, 2, 8}, {4, 4, 2, 4}, {4, 1, 2, 8}, {4, 1, 2, 4}, {4, 1, 2, 2}};
+      {4, 4, 2, 32, 8}, {4, 4, 2, 32, 4}, {4, 1, 2, 32, 8}, {4, 1, 2, 32, 4}, {4, 1, 2, 32, 2}};
   enum { PANELS = sizeof singles / sizeof *singles };
   const correlate_problem *p = (const correlate_problem *)task->problem;
   const int64_t number = correlate_number_bytes(p), room = task->device->shared_bytes / 2 - 1024;
@@ -131,6 +134,22 @@ static inline bool correlate_streams(int rows, int columns, int channels) {
   if (channels > 1) return rows <= CORRELATE_NARROW && columns > 1 && columns < 8 && columns % 2;
   if (rows > CORRELATE_STREAMED || columns > CORRELATE_STREAMED) return false;
   return rows <= CORRELATE_NARROW || columns > CORRELATE_NARROW || columns == 1;
+}
+
+/* Of taps of integers the first that is no signed byte, or 0. */
+static inline int32_t correlate_wide_tap(const correlate_problem *p) {
+  const int64_t count = p->kernels * p->kernel_rows * p->kernel_columns;
+  for (int64_t i = 0; i < count; i++) {
+    const int32_t tap = ((const int32_t *)p->taps)[i];
+    if (tap < INT8_MIN || tap > INT8_MAX) return tap;
+  }
+  return 0;
+}
+
+/* Whether the image is of bytes and all taps are signed ones: products of which instructions take
+ * several at a time. */
+static inline bool correlate_of_bytes(const correlate_problem *p) {
+  return p->types.in == RUNG_U8 && p->types.accumulate == RUNG_I64 && correlate_wide_tap(p) == 0;
 }
 
 /* ---- bands ------------------------------------------------------------------------------------

@@ -47,14 +47,18 @@ static size_t state_bytes(const void *problem, const rung_piece *piece) {
   return (size_t)(p->rule.bins + HISTOGRAM_OUTER) * sizeof(uint64_t);
 }
 
-static void take(const void *problem, const rung_piece *piece, const rung_view *results,
+static bool take(const void *problem, const rung_piece *piece, const rung_view *results,
                  void *state) {
   const int bins = ((const histogram_problem *)problem)->rule.bins;
   uint64_t *slots = (uint64_t *)state;
   (void)piece;
+  if (rung_view_bytes(&results[HISTOGRAM_COUNTS]) != (size_t)bins * sizeof *slots ||
+      rung_view_bytes(&results[HISTOGRAM_OUTSIDE]) != HISTOGRAM_OUTER * sizeof *slots)
+    return false;
   for (int k = 0; k < bins; ++k) slots[k] += ((const uint64_t *)results[HISTOGRAM_COUNTS].data)[k];
   for (int k = 0; k < HISTOGRAM_OUTER; ++k)
     slots[bins + k] += ((const uint64_t *)results[HISTOGRAM_OUTSIDE].data)[k];
+  return true;
 }
 
 static void finish(const void *problem, const rung_piece *piece, void *state,

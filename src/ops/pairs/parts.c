@@ -65,7 +65,7 @@ void pairs_results_at(const pairs_problem *p, void *state, rung_view *arrays) {
   if (p->weighted) arrays[PAIRS_SUMS].data = (char *)state;
 }
 
-static void take(const void *problem, const rung_piece *piece, const rung_view *results,
+static bool take(const void *problem, const rung_piece *piece, const rung_view *results,
                  void *state) {
   const pairs_problem *p = (const pairs_problem *)problem;
   uint64_t *slots = slots_of(p, state);
@@ -77,6 +77,7 @@ static void take(const void *problem, const rung_piece *piece, const rung_view *
   }
   for (int k = 0; k < PAIRS_OUTER; ++k)
     slots[p->bins + k] += ((const uint64_t *)results[PAIRS_OUTSIDE].data)[k];
+  return true;
 }
 
 static void finish(const void *problem, const rung_piece *piece, void *state,

@@ -172,7 +172,7 @@ static rung_status count_part(run *r, const int64_t first[2], const int64_t coun
   pairs_results_at(&part, state_at(r, ranks), arrays);
   rung_job job = pairs_job_of(&part, arrays, true);
   const rung_status status = rung_run_job(r->context, &job, &r->known, &r->used);
-  if (status == RUNG_OK) pairs_parts.take(&part, NULL, arrays, state_at(r, me));
+  if (status == RUNG_OK) (void)pairs_parts.take(&part, NULL, arrays, state_at(r, me));
   return status;
 }
 
@@ -216,7 +216,7 @@ static rung_status put_together(run *r) {
   for (int k = 0; k < ranks; ++k) {
     rung_view results[PAIRS_ARRAYS] = {{0}};
     pairs_results_at(p, state_at(r, k), results);
-    pairs_parts.take(p, NULL, results, all);
+    (void)pairs_parts.take(p, NULL, results, all);
   }
   pairs_parts.finish(p, NULL, all, r->whole);
   for (int a = PAIRS_COUNTS; a < PAIRS_ARRAYS && status == RUNG_OK; ++a)

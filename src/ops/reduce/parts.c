@@ -92,23 +92,25 @@ static size_t state_bytes(const void *problem, const rung_piece *piece) {
   return numbers_bytes(p, piece) + (size_t)reduce_tiles(reduce_tiles(p->columns));
 }
 
-static void take(const void *problem, const rung_piece *piece, const rung_view *results,
+static bool take(const void *problem, const rung_piece *piece, const rung_view *results,
                  void *state) {
   const reduce_problem *p = (const reduce_problem *)problem;
   const rung_view *from = &results[REDUCE_OUT];
-  const size_t row = (size_t)inner_of(p, piece) * result_bytes(p);
-  const int64_t tile = piece->first[p->axis] / RUNG_SUM_TILE;
-  const int64_t rows = (int64_t)(rung_view_bytes(from) / row);
-  if (rows >= reduce_tiles(piece->count[p->axis])) {
-    memcpy((char *)state + (size_t)tile * row, from->data, (size_t)rows * row);
-    return;
+  const size_t row = (size_t)inner_of(p, piece) * result_bytes(p), bytes = rung_view_bytes(from);
+  const int64_t first = piece->first[p->axis], count = piece->count[p->axis];
+  if (count > 0 && first % RUNG_SUM_TILE == 0 && bytes == (size_t)reduce_tiles(count) * row) {
+    memcpy((char *)state + (size_t)(first / RUNG_SUM_TILE) * row, from->data, bytes);
+    return true;
   }
+  const int64_t rows = count / SUPER;
+  if (first % SUPER != 0 || count % SUPER != 0 || bytes != (size_t)rows * row) return false;
   for (int64_t k = 0; k < rows; k++) {
-    const int64_t super = tile / RUNG_SUM_TILE + k;
+    const int64_t super = first / SUPER + k;
     memcpy((char *)state + (size_t)(super * RUNG_SUM_TILE) * row, from->data + (size_t)k * row,
            row);
     ((unsigned char *)state)[reduce_tiles(p->columns) * (int64_t)row + super] = 1;
   }
+  return true;
 }
 
 /* ---- what they come to -------------------------------------------------------------------------

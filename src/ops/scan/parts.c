@@ -144,14 +144,18 @@ static size_t state_bytes(const void *problem, const rung_piece *piece) {
          (size_t)scan_tiles(((const scan_problem *)problem)->columns) * sizeof(scan_node);
 }
 
-static void take(const void *problem, const rung_piece *piece, const rung_view *results,
+static bool take(const void *problem, const rung_piece *piece, const rung_view *results,
                  void *state) {
   const scan_problem *p = (const scan_problem *)problem;
   scan_state *parts = (scan_state *)state;
   const int64_t first = piece->first[p->axis] / SCAN_TILE,
                 tiles = piece->count[p->axis] / SCAN_TILE;
+  if (piece->first[p->axis] % SCAN_TILE != 0 || tiles == 0 ||
+      rung_view_bytes(&results[SCAN_OUT]) != rung_dtype_bytes(p->dtype))
+    return false;
   parts->nodes[first] = (scan_node){number_of(p, results[SCAN_OUT].data), tiles};
   if (first + tiles > parts->end) parts->end = first + tiles;
+  return true;
 }
 
 /* ---- the hierarchy -----------------------------------------------------------------------------

@@ -102,13 +102,31 @@ typedef struct run {
   bool canonical;
 } run;
 
-static bool is_canonical(const char *operation, const run *run) {
+/* The CPU's rungs of an operation: asked for once, since every row asks for the GPUs' parts. */
+typedef struct ladder {
+  const char *names[16]; /* the library's own text */
+  bool canonical[16];
+  int count;
+} ladder;
+
+static const ladder *ladder_of(int chosen) {
+  static ladder ladders[RUNG_OPERATIONS];
+  ladder *of = &ladders[chosen];
   rung_ladder_info row = {.size = sizeof row};
+  if (of->count > 0) return of;
+  for (int k = 0; rung_ladder_at(operations[chosen].name, k, NULL, &row) == RUNG_OK; k++) {
+    if (strcmp(row.on, "cpu") != 0 || of->count == 16) continue;
+    of->canonical[of->count] = strcmp(row.order, "canonical") == 0;
+    of->names[of->count++] = row.name;
+  }
+  return of;
+}
+
+static bool is_canonical(const ladder *of, const run *run) {
   if (run->how.math == RUNG_MATH_FIXED) return true;
-  if (run->how.math != RUNG_MATH_STRICT) return false;
-  for (int k = 0; rung_ladder_at(operation, k, NULL, &row) == RUNG_OK; k++)
-    if (strcmp(row.on, "cpu") == 0 && run->how.used != NULL && strcmp(row.name, run->how.used) == 0)
-      return strcmp(row.order, "canonical") == 0;
+  if (run->how.math != RUNG_MATH_STRICT || run->how.used == NULL) return false;
+  for (int k = 0; k < of->count; k++)
+    if (strcmp(of->names[k], run->how.used) == 0) return of->canonical[k];
   return false;
 }
 
@@ -143,38 +161,34 @@ static rung_context *context_of(const run *run) {
   return *context;
 }
 
-static void make_run(const char *name, const operation *operation, job *job, bool shared,
-                     run *run) {
+static void make_run(int chosen, job *job, bool shared, run *run) {
   rung_context *context = context_of(run);
   for (int k = 0; k < job->count; k++)
     memcpy(job->arrays[k].memory, job->arrays[k].before, job->arrays[k].bytes);
-  run->status = operation->call(context, job, &run->how);
+  run->status = operations[chosen].of->call(context, job, &run->how);
   const char *said = rung_last_error(context);
   if ((run->status == RUNG_OK) != (said[0] == '\0'))
     fuzz_wrong("status %d, \"%s\"", (int)run->status, said);
   for (int k = 0; k < job->count; k++)
     if (run->status != RUNG_OK || !shared)
       check_untouched(&job->arrays[k], run->status != RUNG_OK, said);
-  run->canonical = run->status == RUNG_OK && is_canonical(name, run);
+  run->canonical = run->status == RUNG_OK && is_canonical(ladder_of(chosen), run);
 }
 
 /* ---- twice ------------------------------------------------------------------------------------
  */
 
-static void choose(fuzz_input *input, const char *name, run runs[RUNS]) {
-  rung_ladder_info row = {.size = sizeof row};
-  const char *on_cpu[16] = {NULL}; /* the library's own text */
-  int count = 0;
-  for (int k = 0; rung_ladder_at(name, k, NULL, &row) == RUNG_OK; k++)
-    if (strcmp(row.on, "cpu") == 0 && count < 16) on_cpu[count++] = row.name;
-  runs[0] = (run){.isa = "baseline",
-                  .threads = 1,
-                  .how = {.size = sizeof runs->how, .rung = on_cpu[fuzz_pick(input, count)]}};
+static void choose(fuzz_input *input, int chosen, run runs[RUNS]) {
+  const ladder *of = ladder_of(chosen);
+  runs[0] =
+      (run){.isa = "baseline",
+            .threads = 1,
+            .how = {.size = sizeof runs->how, .rung = of->names[fuzz_pick(input, of->count)]}};
   runs[1] = runs[0];
   runs[1].isa = NULL;
   runs[1].threads = 1 + fuzz_pick(input, THREADS);
   if (fuzz_pick(input, 2)) runs[1].limit = fuzz_pick(input, LIMITS);
-  runs[1].how.rung = fuzz_pick(input, 2) ? NULL : on_cpu[fuzz_pick(input, count)];
+  runs[1].how.rung = fuzz_pick(input, 2) ? NULL : of->names[fuzz_pick(input, of->count)];
 }
 
 /* A rung may not support a job, a limit may be too low for it; else both runs end alike. */
@@ -202,12 +216,12 @@ static void compare(const array *of, const void *first, const void *second) {
   }
 }
 
-static void run_twice(const char *name, const operation *operation, job *job, bool spoiled,
-                      bool shared, run runs[RUNS]) {
+static void run_twice(int chosen, job *job, bool spoiled, bool shared, run runs[RUNS]) {
+  const operation *operation = operations[chosen].of;
   void *first[ARRAYS] = {NULL};
-  make_run(name, operation, job, shared, &runs[0]);
+  make_run(chosen, job, shared, &runs[0]);
   for (int k = 0; k < job->count && !spoiled; k++) first[k] = fuzz_gather(&job->arrays[k]);
-  make_run(name, operation, job, shared, &runs[1]);
+  make_run(chosen, job, shared, &runs[1]);
   compare_statuses(runs);
   for (int k = 0; k < job->count && !spoiled; k++) {
     void *second = fuzz_gather(&job->arrays[k]);
@@ -225,7 +239,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char name[16] = "";
   const int chosen = fuzz_pick(&input, RUNG_OPERATIONS);
   const operation *operation = operations[chosen].of;
-  choose(&input, operations[chosen].name, runs);
+  choose(&input, chosen, runs);
   const int spoiling = fuzz_pick(&input, 16);
   operation->make(&input, &job);
   if (spoiling == 0) spoil_tensor(&input, &job.arrays[fuzz_pick(&input, job.count)]);
@@ -233,7 +247,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (spoiling == 2) spoil_call(&input, &runs[0].how, name);
   if (spoiling == 2) runs[1].how = runs[0].how;
   if (spoiling == 3) share(&input, &job);
-  run_twice(operations[chosen].name, operation, &job, spoiling <= 3, spoiling == 3, runs);
+  run_twice(chosen, &job, spoiling <= 3, spoiling == 3, runs);
   for (int k = 0; k < job.count; k++) {
     free(job.arrays[k].memory);
     free(job.arrays[k].before);

@@ -1,7 +1,8 @@
 /* Rung `streamed`: a block walks down the image. Its rows come into a ring in shared memory without
  * being waited for, each once; a thread takes four or eight columns and their neighbours from there
  * into registers, where a running row of sums for every row of the kernel meets its taps in their
- * order. All taps are constant operands of multiply-adds. */
+ * order. All taps are constant operands of multiply-adds; bytes by signed bytes are taken four at a
+ * time as they lie, for the sums of integers have no order. */
 #include "ops/correlate/cuda/walk.cuh"
 
 static constexpr int THREADS = CORRELATE_STRIP_THREADS, AHEAD = 3, SLOTS = AHEAD + 1;
@@ -108,6 +109,28 @@ static __device__ __forceinline__ void correlate_fill_slot(E *to, E *target, con
 /* ---- from the ring into registers -------------------------------------------------------------
  */
 
+/* What a thread's columns need of a row: numbers, from the first tap's on, or, for sums of
+ * integers, the words of bytes as they were loaded. */
+template <typename Slot, int V, typename S>
+struct correlate_window {
+  float at[V + Slot::REACH];
+};
+template <typename Slot, int V>
+struct correlate_window<Slot, V, int> {
+  unsigned at[Slot::WINDOW / 4];
+};
+
+template <typename Slot, int V>
+static __device__ __forceinline__ void correlate_load_window(const uint8_t *line, bool,
+                                                             unsigned *window) {
+#pragma unroll
+  for (int c = 0; c < Slot::WINDOW / V; c++) {
+    const auto run = *reinterpret_cast<const correlate_run<unsigned, V / 4> *>(line + c * V);
+#pragma unroll
+    for (int w = 0; w < V / 4; w++) window[c * (V / 4) + w] = run.at[w];
+  }
+}
+
 template <typename Slot, int V>
 static __device__ __forceinline__ void correlate_load_window(const float *line, bool,
                                                              float *window) {
@@ -191,16 +214,25 @@ static __device__ __forceinline__ void correlate_store_own(uint8_t *to, bool, co
   *reinterpret_cast<correlate_run<unsigned, V / 4> *>(to) = run;
 }
 
-/* Any others, a warp's, whose first is element x of a row: by way of `stage`, from which a loop
- * takes them. */
 template <int V>
+static __device__ __forceinline__ void correlate_store_own(uint8_t *to, bool, const int *sums) {
+  correlate_run<unsigned, V / 4> run;
+#pragma unroll
+  for (int w = 0; w < V / 4; w++)
+    run.at[w] = rung_pack_u8(sums[4 * w], sums[4 * w + 1], sums[4 * w + 2], sums[4 * w + 3]);
+  *reinterpret_cast<correlate_run<unsigned, V / 4> *>(to) = run;
+}
+
+/* Any others, a warp's, whose first is element x of a row: by way of `stage`, from which a loop
+ * takes them. Integers are small ones, which a float holds. */
+template <int V, typename S>
 static __device__ __forceinline__ void correlate_store_other(rung_dtype dtype, void *row, int64_t x,
-                                                             int64_t n, const float *sums,
+                                                             int64_t n, const S *sums,
                                                              float *stage) {
   const int lane = threadIdx.x % 32;
   __syncwarp();
 #pragma unroll
-  for (int v = 0; v < V; v++) stage[lane * V + v] = sums[v];
+  for (int v = 0; v < V; v++) stage[lane * V + v] = (float)sums[v];
   __syncwarp();
 #pragma unroll 1
   for (int e = lane; e < 32 * V && x + e < n; e += 32) correlate_store(dtype, row, x + e, stage[e]);
@@ -209,26 +241,61 @@ static __device__ __forceinline__ void correlate_store_other(rung_dtype dtype, v
 /* ---- the walk ---------------------------------------------------------------------------------
  */
 
+/* The taps of M rows of K; of integers by words, as they meet the words of a row where the first
+ * element that they meet is byte 0, 1, 2 or 3 of a word. */
+template <typename S, int K, int M>
+struct correlate_rows_of_taps {
+  float at[M][K];
+};
+template <int K, int M>
+struct correlate_rows_of_taps<int, K, M> {
+  static constexpr int WORDS = (3 + K + 3) / 4;
+  int at[M][4][WORDS];
+};
+
+/* Rows i and on of sums get row i of taps. */
+template <int V, int G, int K, int M, int STEP, typename Slot>
+static __device__ __forceinline__ void correlate_pass_row(
+    const correlate_rows_of_taps<float, K, M> &taps, int i,
+    const correlate_window<Slot, V, float> *window, float (*sums)[G][V]) {
+#pragma unroll
+  for (int j = 0; j < K; j++)
+#pragma unroll
+    for (int g = 0; g < G; g++)
+#pragma unroll
+      for (int v = 0; v < V; v++)
+        sums[i + 1][g][v] = fmaf(taps.at[i][j], window[g].at[v + j * STEP],
+                                 j == 0 ? sums[i][g][v] : sums[i + 1][g][v]);
+}
+template <int V, int G, int K, int M, int STEP, typename Slot>
+static __device__ __forceinline__ void correlate_pass_row(
+    const correlate_rows_of_taps<int, K, M> &taps, int i,
+    const correlate_window<Slot, V, int> *window, int (*sums)[G][V]) {
+#pragma unroll
+  for (int g = 0; g < G; g++)
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+      const int word = (Slot::SKIP + v) / 4, byte = (Slot::SKIP + v) % 4;
+#pragma unroll
+      for (int w = 0; 4 * w < byte + K; w++)
+        sums[i + 1][g][v] = rung_dot_u8s8(window[g].at[word + w], taps.at[i][byte][w],
+                                          w == 0 ? sums[i][g][v] : sums[i + 1][g][v]);
+    }
+}
+
 /* A row passes through. Kernels of fewer rows than M stand at the bottom of its taps. Row i
  * of sums is that of the output above which i rows of taps are done: with the next one it becomes
  * row i + 1, so that nothing is ever moved, and from the last comes the result. Rows of taps before
  * `first` serve no output of the block, which is not asked where a kernel has ALL rows. */
-template <int V, int G, int K, int M, int STEP, bool ALL>
-static __device__ __forceinline__ void correlate_pass(const correlate_taps<float, M * K> &taps,
+template <int V, int G, int K, int M, int STEP, bool ALL, typename S, typename Slot>
+static __device__ __forceinline__ void correlate_pass(const correlate_rows_of_taps<S, K, M> &taps,
                                                       int first,
-                                                      const float (*window)[V + (K - 1) * STEP],
-                                                      float (*sums)[G][V]) {
+                                                      const correlate_window<Slot, V, S> *window,
+                                                      S (*sums)[G][V]) {
 #pragma unroll
   for (int i = M - 1; i >= 0; i--) {
     if (!ALL && i < first) break;
-#pragma unroll
-    for (int j = 0; j < K; j++)
-#pragma unroll
-      for (int g = 0; g < G; g++)
-#pragma unroll
-        for (int v = 0; v < V; v++)
-          sums[i + 1][g][v] = fmaf(taps.at[i * K + j], window[g][v + j * STEP],
-                                   j == 0 ? sums[i][g][v] : sums[i + 1][g][v]);
+    correlate_pass_row<V, G, K, M, STEP>(taps, i, window, sums);
   }
 }
 
@@ -239,11 +306,11 @@ static constexpr int correlate_resident(int sums, bool more) {
   return sums <= 28 ? 8 : sums <= 44 ? 6 : sums <= 80 ? 4 : 3;
 }
 
-/* A thread makes V columns in each of G groups of a block's. */
-template <typename E, int V, int G, int K, int M, int STEP, bool ALL>
+/* A thread makes V columns in each of G groups of a block's; sums are of S. */
+template <typename E, typename S, int V, int G, int K, int M, int STEP, bool ALL>
 __global__ void __launch_bounds__(THREADS, correlate_resident(V *G *M, G > 1 || V > 8))
     correlate_streamed(const __grid_constant__ correlate_job<float> job,
-                       const __grid_constant__ correlate_taps<float, M * K> taps, int64_t k,
+                       const __grid_constant__ correlate_rows_of_taps<S, K, M> taps, int64_t k,
                        int high, bool wide_in, bool wide_out) {
   typedef correlate_slot<sizeof(E), V, G, K, STEP> slot;
   __shared__ __align__(128) E ring[SLOTS * slot::PITCH];
@@ -277,7 +344,7 @@ __global__ void __launch_bounds__(THREADS, correlate_resident(V *G *M, G > 1 || 
     rung_keep(out_step);
     rung_keep(inputs);
     __syncthreads();
-    float sums[M + 1][G][V] = {};
+    S sums[M + 1][G][V] = {};
     for (int r = -AHEAD; r < inputs; r++) {
       if (r >= 0) {
         rung_copy_async_wait<AHEAD - 1>();
@@ -295,11 +362,11 @@ __global__ void __launch_bounds__(THREADS, correlate_resident(V *G *M, G > 1 || 
       }
       rung_copy_async_commit();
       if (r < 0) continue;
-      float window[G][V + slot::REACH];
+      correlate_window<slot, V, S> window[G];
 #pragma unroll
       for (int g = 0; g < G; g++)
         correlate_load_window<slot, V>(windows + (r & (SLOTS - 1)) * slot::PITCH + g * slot::GROUP,
-                                       half, window[g]);
+                                       half, window[g].at);
       const int done = r - outputs + 1;
       correlate_pass<V, G, K, M, STEP, ALL>(taps, M - 1 - above + (done > 0 ? done : 0), window,
                                             sums);
@@ -322,15 +389,27 @@ __global__ void __launch_bounds__(THREADS, correlate_resident(V *G *M, G > 1 || 
  */
 
 template <int K, int M>
-static correlate_taps<float, M * K> taps_of(const rung_task *task, int64_t k) {
+static void put_tap(correlate_rows_of_taps<float, K, M> &taps, int i, int j, float tap) {
+  taps.at[i][j] = tap;
+}
+template <int K, int M>
+static void put_tap(correlate_rows_of_taps<int, K, M> &taps, int i, int j, float tap) {
+  for (int byte = 0; byte < 4; byte++)
+    taps.at[i][byte][(byte + j) / 4] |= ((int)tap & 255) << (byte + j) % 4 * 8;
+}
+
+template <typename S, int K, int M>
+static correlate_rows_of_taps<S, K, M> taps_of(const rung_task *task, int64_t k) {
   const correlate_problem *p = static_cast<const correlate_problem *>(task->problem);
-  const int count = p->kernel_rows * K, unused = M * K - count;
-  correlate_taps<float, M *K> taps = {};
-  for (int i = 0; i < count; i++) taps.at[unused + i] = correlate_tap_at<float>(p, k * count + i);
+  const int rows = p->kernel_rows, unused = M - rows;
+  correlate_rows_of_taps<S, K, M> taps = {};
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < K; j++)
+      put_tap(taps, unused + i, j, correlate_tap_at<float>(p, (k * rows + i) * K + j));
   return taps;
 }
 
-template <typename E, int V, int G, int K, int M, int STEP, bool ALL>
+template <typename E, typename S, int V, int G, int K, int M, int STEP, bool ALL>
 static rung_status run_strips(const rung_task *task) {
   const auto job = correlate_job_of<float>(task);
   static constexpr int RUN = 16 / (int)sizeof(E);
@@ -340,13 +419,14 @@ static rung_status run_strips(const rung_task *task) {
   const bool wide_out = correlate_wide_out(task, V);
   const int64_t across = (job.n + THREADS * V * G - 1) / (THREADS * V * G);
   int blocks;
-  RUNG_RESIDENT_BLOCKS(task, (correlate_streamed<E, V, G, K, M, STEP, ALL>), THREADS, 0, &blocks);
+  RUNG_RESIDENT_BLOCKS(task, (correlate_streamed<E, S, V, G, K, M, STEP, ALL>), THREADS, 0,
+                       &blocks);
   const int high = correlate_strip_rows(task, across, blocks, V * G, job.kernel_rows);
   const int64_t down = (job.rows + high - 1) / high;
   for (int64_t k = 0; k < job.kernels; k++)
-    RUNG_LAUNCH(task, (correlate_streamed<E, V, G, K, M, STEP, ALL>),
+    RUNG_LAUNCH(task, (correlate_streamed<E, S, V, G, K, M, STEP, ALL>),
                 dim3((unsigned)across, (unsigned)(down < 65535 ? down : 65535)), THREADS, 0, job,
-                (taps_of<K, M>(task, k)), k, high, wide_in, wide_out);
+                (taps_of<S, K, M>(task, k)), k, high, wide_in, wide_out);
   return RUNG_OK;
 }
 
@@ -366,16 +446,20 @@ static rung_status run(const rung_task *task) {
   const int rows = p->kernel_rows;
   const bool many = p->rows * p->columns >= MANY * task->device->processors;
   if constexpr (sizeof(E) == 1 && NARROW && K % 2 == 1 && K > 1)
-    if (rows == K && many) return run_strips<E, 16, 1, K, K, 1, true>(task);
+    if (rows == K && correlate_of_bytes(p))
+      return many ? run_strips<E, int, 16, 1, K, K, 1, true>(task)
+                  : run_strips<E, int, 4, 1, K, K, 1, true>(task);
+  if constexpr (sizeof(E) == 1 && NARROW && K % 2 == 1 && K > 1)
+    if (rows == K && many) return run_strips<E, float, 16, 1, K, K, 1, true>(task);
   if constexpr (sizeof(E) == 4 && K % 2 == 1 && K > 3)
-    if (rows == K && many) return run_strips<E, 4, 2, K, K, 1, true>(task);
+    if (rows == K && many) return run_strips<E, float, 4, 2, K, K, 1, true>(task);
   if constexpr (sizeof(E) != 2 && K % 2 == 1 && K > 1)
-    if (rows == K) return run_strips<E, V, 1, K, K, 1, true>(task);
+    if (rows == K) return run_strips<E, float, 4, 1, K, K, 1, true>(task);
   if constexpr (NARROW)
     if (K > 1 || rows <= CORRELATE_NARROW)
-      return run_strips<E, V, 1, K, CORRELATE_NARROW, 1, false>(task);
+      return run_strips<E, float, V, 1, K, CORRELATE_NARROW, 1, false>(task);
   if constexpr (!NARROW || K == 1)
-    return run_strips<E, 4, 1, K, CORRELATE_STREAMED, 1, false>(task);
+    return run_strips<E, float, 4, 1, K, CORRELATE_STREAMED, 1, false>(task);
 }
 
 template <typename E>
@@ -410,11 +494,11 @@ template <typename E, int STEP>
 static rung_status run_channels(const rung_task *task) {
   switch (static_cast<const correlate_problem *>(task->problem)->kernel_columns) {
     case 3:
-      return run_strips<E, 4, 1, 3, CORRELATE_NARROW, STEP, false>(task);
+      return run_strips<E, float, 4, 1, 3, CORRELATE_NARROW, STEP, false>(task);
     case 5:
-      return run_strips<E, 4, 1, 5, CORRELATE_NARROW, STEP, false>(task);
+      return run_strips<E, float, 4, 1, 5, CORRELATE_NARROW, STEP, false>(task);
     default:
-      return run_strips<E, 4, 1, 7, CORRELATE_NARROW, STEP, false>(task);
+      return run_strips<E, float, 4, 1, 7, CORRELATE_NARROW, STEP, false>(task);
   }
 }
 

@@ -221,6 +221,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   test_case->problem = p;
   *p = problem_of(&r, of);
   status = set_taps(p, r.taps, &random, error);
+  test_case->types = p->types;
   if (status == RUNG_OK) status = make_arrays(test_case, error);
   if (status != RUNG_OK) {
     drop(test_case);
