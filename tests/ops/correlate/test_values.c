@@ -405,6 +405,41 @@ static void sums_of_integers_are_exact(void **state) {
     }
 }
 
+/* Taps of floats that are integers leave what those leave, a sum of zeros +0; a fraction among them
+ * leaves a sum of its own. */
+static void whole_taps_are_integers(void **state) {
+  (void)state;
+  enum { N = 24, TAPS = 25 };
+  static uint8_t image[N * N];
+  int64_t shape[2] = {N, N}, five[2] = {5, 5};
+  int32_t integers[TAPS];
+  float floats[TAPS];
+  for (int i = 0; i < N * N; i++) image[i] = i < N * N / 3 ? 0 : (uint8_t)(i * 37 % 256);
+  for (int i = 0; i < TAPS; i++) {
+    integers[i] = i * 53 % 256 - 128;
+    floats[i] = integers[i] == 0 ? -0.0F : (float)integers[i];
+  }
+  const DLTensor in = tensor(image, types[U8], 2, shape, NULL),
+                 kernel = tensor(integers, types[I32], 2, five, NULL),
+                 same = tensor(floats, types[F32], 2, five, NULL);
+  for (int r = 0; r < RUNGS; r++)
+    for (int to = 0; to < 2; to++) {
+      float wanted[N * N] = {1}, found[N * N] = {2};
+      DLTensor one = tensor(wanted, types[to ? F32 : U8], 2, shape, NULL),
+               other = tensor(found, types[to ? F32 : U8], 2, shape, NULL);
+      const size_t bytes = N * N * (to ? sizeof(float) : 1);
+      rung_call call = {.rung = rungs[r]};
+      floats[3] = (float)integers[3];
+      assert_int_equal(rung_correlate(context, NULL, &in, &kernel, &one, &call), RUNG_OK);
+      assert_int_equal(rung_correlate(context, NULL, &in, &same, &other, &call), RUNG_OK);
+      assert_memory_equal(wanted, found, bytes);
+      assert_true(!to || (wanted[0] == 0 && !signbit(wanted[0])));
+      floats[3] += 0.5F;
+      assert_int_equal(rung_correlate(context, NULL, &in, &same, &other, &call), RUNG_OK);
+      assert_memory_not_equal(wanted, found, bytes);
+    }
+}
+
 /* ---- the input of an old report ---------------------------------------------------------------
  */
 
@@ -488,6 +523,7 @@ int main(void) {
       cmocka_unit_test(zero_taps_meet_nan_and_infinity),
       cmocka_unit_test(rounds_half_to_even_and_saturates),
       cmocka_unit_test(sums_of_integers_are_exact),
+      cmocka_unit_test(whole_taps_are_integers),
       cmocka_unit_test(results_may_be_empty),
       cmocka_unit_test(an_old_report),
       cmocka_unit_test(edges_have_names),
