@@ -248,13 +248,16 @@ static inline correlate_taps<T, N> correlate_taps_of(const rung_task *task, int6
 template <int N>
 struct correlate_room {};
 
-/* run(room) for the smaller of the two arguments that holds a kernel's taps. */
+/* run(room) for the smaller of the two arguments that holds a kernel's taps; where arguments cost
+ * nothing there is one. */
 template <typename S, typename Run>
 static inline rung_status correlate_by_taps(const rung_task *task, const Run &run) {
+#ifdef __CUDACC__
   static constexpr int FEW = CORRELATE_ARGUMENT / (int)sizeof(typename correlate_tap<S>::type);
   const correlate_problem *p = static_cast<const correlate_problem *>(task->problem);
-  return p->kernel_rows * p->kernel_columns <= FEW ? run(correlate_room<FEW>())
-                                                   : run(correlate_room<CORRELATE_TAPS>());
+  if (p->kernel_rows * p->kernel_columns <= FEW) return run(correlate_room<FEW>());
+#endif
+  return run(correlate_room<CORRELATE_TAPS>());
 }
 
 template <typename T>

@@ -231,7 +231,7 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
   test_case->number_count = (int)(p->kernels * p->kernel_rows * p->kernel_columns);
   test_case->bytes = p->bytes;
   test_case->flops = p->flops;
-  fill_image(test_case, (rung_numbers_kind)r.kind, &random);
+  if (seed != LAB_UNFILLED) fill_image(test_case, (rung_numbers_kind)r.kind, &random);
   return RUNG_OK;
 }
 
@@ -333,6 +333,7 @@ const rung_cases correlate_cases = {.operation = "correlate",
                                     .picture = picture,
                                     .tour = tour,
                                     .make = make,
+                                    .unfilled = true,
                                     .drop = drop,
                                     .expect = correlate_expect,
                                     .check = correlate_check};
