@@ -204,22 +204,20 @@ static __device__ __forceinline__ void correlate_store_own(uint16_t *to, bool ha
     correlate_store_as<uint16_t, V>(to, 0, sums,
                                     [](float t) { return (uint16_t)correlate_integer(t, 65535); });
 }
-template <int V>
-static __device__ __forceinline__ void correlate_store_own(uint8_t *to, bool, const float *sums) {
-  correlate_run<unsigned, V / 4> run;
-#pragma unroll
-  for (int w = 0; w < V / 4; w++)
-    run.at[w] = rung_pack_u8(__float2int_rn(sums[4 * w]), __float2int_rn(sums[4 * w + 1]),
-                             __float2int_rn(sums[4 * w + 2]), __float2int_rn(sums[4 * w + 3]));
-  *reinterpret_cast<correlate_run<unsigned, V / 4> *>(to) = run;
+static __device__ __forceinline__ int correlate_nearest(float t) {
+  return __float2int_rn(t);
 }
-
-template <int V>
-static __device__ __forceinline__ void correlate_store_own(uint8_t *to, bool, const int *sums) {
+static __device__ __forceinline__ int correlate_nearest(int t) {
+  return t;
+}
+template <int V, typename S>
+static __device__ __forceinline__ void correlate_store_own(uint8_t *to, bool, const S *sums) {
   correlate_run<unsigned, V / 4> run;
 #pragma unroll
   for (int w = 0; w < V / 4; w++)
-    run.at[w] = rung_pack_u8(sums[4 * w], sums[4 * w + 1], sums[4 * w + 2], sums[4 * w + 3]);
+    run.at[w] =
+        rung_pack_u8(correlate_nearest(sums[4 * w]), correlate_nearest(sums[4 * w + 1]),
+                     correlate_nearest(sums[4 * w + 2]), correlate_nearest(sums[4 * w + 3]));
   *reinterpret_cast<correlate_run<unsigned, V / 4> *>(to) = run;
 }
 
@@ -435,9 +433,10 @@ static rung_status run_strips(const rung_task *task) {
 static constexpr int64_t MANY = 120000;
 
 /* The rows of sums that a kernel of K columns keeps; the common sizes have kernels of their own.
- * Bytes by eight, as long as there are registers for so many sums, and by sixteen in the common
- * sizes, in which floats are taken by twice four: what a row costs beside its multiply-adds is then
- * shared by twice as many. */
+ * Bytes by eight, as long as there are registers for so many sums. In the common sizes large images
+ * are taken by sixteen bytes or twice four floats, so that what a row costs beside its
+ * multiply-adds is shared by more, and others by four, for a block would be wider than many of
+ * them. */
 template <typename E, int K>
 static rung_status run(const rung_task *task) {
   static constexpr bool NARROW = K <= CORRELATE_NARROW;
