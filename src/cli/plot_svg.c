@@ -21,6 +21,8 @@ typedef struct style {
 typedef struct layer {
   char open[128];
   bool words;
+  bool begun;
+  long x, y; /* where its last line ended, in tenths */
   char *text;
   size_t length;
   FILE *to;
@@ -118,19 +120,20 @@ static bool take_style(const tag *t, style *s) {
 /* ---- writing ------------------------------------------------------------------------------ */
 
 /* The layer of a look; NULL: there is no room. */
-static FILE *layer_of(drawing *d, bool words, const char *open) {
+static layer *layer_of(drawing *d, bool words, const char *open) {
   for (int i = 0; i < d->count; i++)
-    if (d->layers[i].words == words && strcmp(d->layers[i].open, open) == 0) return d->layers[i].to;
+    if (d->layers[i].words == words && strcmp(d->layers[i].open, open) == 0) return &d->layers[i];
   if (d->count == LAYERS) return NULL;
   layer *made = &d->layers[d->count];
   snprintf(made->open, sizeof made->open, "%s", open);
   made->words = words;
   made->to = open_memstream(&made->text, &made->length);
-  d->count += made->to != NULL;
-  return made->to;
+  if (!made->to) return NULL;
+  d->count++;
+  return made;
 }
 
-static FILE *layer_of_lines(drawing *d, const style *s) {
+static layer *layer_of_lines(drawing *d, const style *s) {
   char open[128];
   size_t used = 0;
   open[0] = '\0';
@@ -159,31 +162,52 @@ static void put_tenths(FILE *to, long tenths, bool apart) {
   if (tenths % 10) fprintf(to, ".%ld", tenths % 10);
 }
 
-static void put_point(FILE *to, const char *letter, long x, long y) {
-  fputs(letter, to);
+static void put_point(FILE *to, char letter, long x, long y) {
+  fputc(letter, to);
   put_tenths(to, x, false);
   put_tenths(to, y, true);
 }
 
-static void put_line(FILE *to, long x, long y) {
+/* To where a line begins: from the last one's end, which is mostly near. */
+static void move_to(layer *in, long x, long y) {
+  if (in->begun)
+    put_point(in->to, 'm', x - in->x, y - in->y);
+  else
+    put_point(in->to, 'M', x, y);
+  in->begun = true;
+  in->x = x;
+  in->y = y;
+}
+
+static void line_to(layer *in, long to_x, long to_y) {
+  const long x = to_x - in->x, y = to_y - in->y;
   if (x == 0 && y == 0) return;
   if (x != 0 && y != 0) {
-    put_point(to, "l", x, y);
+    put_point(in->to, 'l', x, y);
   } else {
-    fputc(x == 0 ? 'v' : 'h', to);
-    put_tenths(to, x == 0 ? y : x, false);
+    fputc(x == 0 ? 'v' : 'h', in->to);
+    put_tenths(in->to, x == 0 ? y : x, false);
   }
+  in->x = to_x;
+  in->y = to_y;
+}
+
+/* Back to where it began. */
+static void close_line(layer *in, long first_x, long first_y) {
+  fputc('z', in->to);
+  in->x = first_x;
+  in->y = first_y;
 }
 
 /* A path's M, L and Z, or without letters a polygon's points; false: there is something else. */
-static bool put_path(FILE *to, const char *at, const char *end, bool polygon) {
-  long x = 0, y = 0;
+static bool put_path(layer *to, const char *at, const char *end, bool polygon) {
+  long x = 0, y = 0, first_x = 0, first_y = 0;
   bool moves = true, begun = false;
   while (at < end) {
     at += strspn(at, " \t\n");
     if (at >= end) break;
     if (!polygon && strchr("MLZ", *at)) {
-      if (*at == 'Z' && begun) fputc('z', to);
+      if (*at == 'Z' && begun) close_line(to, first_x, first_y);
       moves = *at++ == 'M';
       continue;
     }
@@ -198,15 +222,19 @@ static bool put_path(FILE *to, const char *at, const char *end, bool polygon) {
     if (moves) {
       begun = false;
     } else {
-      if (!begun) put_point(to, "M", x, y);
-      put_line(to, to_x - x, to_y - y);
+      if (!begun) {
+        move_to(to, x, y);
+        first_x = x;
+        first_y = y;
+      }
+      line_to(to, to_x, to_y);
       begun = true;
     }
     x = to_x;
     y = to_y;
     moves = false;
   }
-  if (polygon && begun) fputc('z', to);
+  if (polygon && begun) close_line(to, first_x, first_y);
   return true;
 }
 
@@ -216,15 +244,16 @@ static bool put_symbol(drawing *d, const tag *t) {
   static const struct {
     int number, x, y; /* where it begins, in tenths */
     const char *path;
-  } symbols[] = {{0, -31, 0, "h6.2m-3.1-3.1v6.2"},
-                 {1, -30, -30, "l6 6m0-6l-6 6"},
-                 {2, -31, 0, "h6.2m-3.1-3.1v6.2m-2.2-5.3l4.4 4.4m0-4.4l-4.4 4.4"},
-                 {3, -31, -31, "h6.2v6.2h-6.2z"},
-                 {5, 0, -30, "a3 3 0 1 0 .1 0z"},
-                 {7, 0, -40, "l-4 6.2h8z"},
-                 {9, 0, 40, "l-4-6.2h8z"},
-                 {11, 0, -41, "l4.1 4.1l-4.1 4.1l-4.1-4.1z"},
-                 {13, 0, 41, "l3.9-2.8l-1.5-4.6h-4.8l-1.5 4.6z"}};
+    int to_x, to_y; /* where it ends, from where it begins */
+  } symbols[] = {{0, -31, 0, "h6.2m-3.1-3.1v6.2", 31, 31},
+                 {1, -30, -30, "l6 6m0-6l-6 6", 0, 60},
+                 {2, -31, 0, "h6.2m-3.1-3.1v6.2m-2.2-5.3l4.4 4.4m0-4.4l-4.4 4.4", 9, 22},
+                 {3, -31, -31, "h6.2v6.2h-6.2z", 0, 0},
+                 {5, 0, -30, "a3 3 0 1 0 .1 0z", 0, 0},
+                 {7, 0, -40, "l-4 6.2h8z", 0, 0},
+                 {9, 0, 40, "l-4-6.2h8z", 0, 0},
+                 {11, 0, -41, "l4.1 4.1l-4.1 4.1l-4.1-4.1z", 0, 0},
+                 {13, 0, 41, "l3.9-2.8l-1.5-4.6h-4.8l-1.5 4.6z", 0, 0}};
   char name[16] = "";
   int number;
   style s = {.width = "1"};
@@ -237,10 +266,12 @@ static bool put_symbol(drawing *d, const tag *t) {
   }
   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
     if (symbols[i].number != number) continue;
-    FILE *to = layer_of_lines(d, &s);
+    layer *to = layer_of_lines(d, &s);
     if (!to) return false;
-    put_point(to, "M", lround(10 * s.x) + symbols[i].x, lround(10 * s.y) + symbols[i].y);
-    fputs(symbols[i].path, to);
+    move_to(to, lround(10 * s.x) + symbols[i].x, lround(10 * s.y) + symbols[i].y);
+    fputs(symbols[i].path, to->to);
+    to->x += symbols[i].to_x;
+    to->y += symbols[i].to_y;
     return true;
   }
   return false;
@@ -257,8 +288,9 @@ static bool put_words(drawing *d, const char **at) {
   snprintf(open, sizeof open, "%s%s%s%s%s%s", coloured ? " fill=\"" : "", coloured ? s->fill : "",
            coloured ? "\"" : "", moved ? " text-anchor=\"" : "", moved ? s->anchor : "",
            moved ? "\"" : "");
-  FILE *to = layer_of(d, true, open);
-  if (!to) return false;
+  const layer *in = layer_of(d, true, open);
+  if (!in) return false;
+  FILE *to = in->to;
   const long x = lround(s->x), y = lround(s->y);
   if (s->turned)
     fprintf(to, "<text transform=\"translate(%ld,%ld)rotate(270)\">", x, y);
@@ -282,7 +314,7 @@ static bool draw_lines(drawing *d, const tag *t, bool polygon) {
   const char *end, *value = value_of(t, polygon ? "points" : "d", &end);
   if (!value || !take_style(t, &s)) return false;
   if (polygon) strcpy(s.stroke, "none");
-  FILE *to = layer_of_lines(d, &s);
+  layer *to = layer_of_lines(d, &s);
   return to && put_path(to, value, end, polygon);
 }
 

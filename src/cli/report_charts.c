@@ -243,21 +243,23 @@ bool report_draws_roofline(const report_group *groups, int count) {
   return false;
 }
 
-/* The roofs of a device: levels' bandwidths up to the rate of multiply-adds. */
-static void roofs(FILE *to, const lab_read_case *of, double low, double high) {
+/* The roofs of a device, as data of gnuplot's: levels' bandwidths up to the rate of multiply-adds,
+ * straight on logarithmic axes. Their levels are in names; returns how many. */
+static int roofs(FILE *to, const lab_read_case *of, double low, double high, const char *names[8]) {
   const json_t *levels = json_object_get(of->peaks, "levels");
   const bool wide = strcmp(of->type, "f64") == 0;
   const double most = 2 * report_rate(of, "", wide ? "fma64" : "fma32");
-  for (size_t i = 0; i < json_array_size(levels) && i < 8; i++) {
+  int count = 0;
+  for (size_t i = 0; i < json_array_size(levels) && count < 8; i++) {
     const double rate = lab_read_number(json_array_get(levels, i), "read_gb_per_s");
     if (!(rate > 0) || !(most > 0) || !isfinite(rate) || !isfinite(most)) continue;
-    fprintf(to,
-            "[%.9g:%.9g] (x*%.9g < %.9g ? x*%.9g : %.9g) with lines dt %zu lw 1.4 "
-            "lc rgb '#8b949e' title ",
-            low, high, rate, most, rate, most, i + 1);
-    plot_name(to, lab_read_text(json_array_get(levels, i), "level"));
-    fputs(", ", to);
+    const double ridge = most / rate;
+    fprintf(to, "$r%d << EOD\n%.9g %.9g\n", count, low, fmin(low * rate, most));
+    if (low < ridge && ridge < high) fprintf(to, "%.9g %.9g\n", ridge, most);
+    fprintf(to, "%.9g %.9g\nEOD\n", high, fmin(high * rate, most));
+    names[count++] = lab_read_text(json_array_get(levels, i), "level");
   }
+  return count;
 }
 
 void report_roofline(plot *chart, const report_group *groups, int count) {
@@ -294,8 +296,14 @@ void report_roofline(plot *chart, const report_group *groups, int count) {
       "set logscale xy\nset xlabel 'FLOP a byte'\nset ylabel 'GFLOP/s'\n"
       "set key below left vertical maxrows 6\n",
       to);
+  const char *levels[8];
+  const int count_of_roofs = roofs(to, first, low / 8, high * 8, levels);
   fprintf(to, "set xrange [%.9g:%.9g]\nset linetype cycle 8\nplot ", low / 8, high * 8);
-  roofs(to, first, low / 8, high * 8);
+  for (int i = 0; i < count_of_roofs; i++) {
+    fprintf(to, "$r%d using 1:2 with lines dt %d lw 1.4 lc rgb '#8b949e' title ", i, i + 1);
+    plot_name(to, levels[i]);
+    fputs(", ", to);
+  }
   for (int k = 0; k < series; k++) {
     char name[64];
     snprintf(name, sizeof name, "%s", names[k]);
