@@ -55,7 +55,7 @@ static void copy_row(char *to, int64_t to_step, const char *from, int64_t from_s
 /* ---- turned -----------------------------------------------------------------------------------
  */
 
-enum { VECTOR = 16, LINE = 64 };
+enum { VECTOR = 16, LINE = 64, AHEAD = 6 };
 
 #define PICK __builtin_shufflevector
 #define LOW_1(a, b) PICK(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
@@ -96,8 +96,8 @@ static void turn_block(char *to, int64_t to_step, const char *from, int64_t from
                        int64_t element) {
   _Alignas(LINE) char block[LINE * LINE];
   const int64_t side = LINE / element, lanes = VECTOR / element;
-  for (int64_t k = 0; k < side; k++) { /* of the next block along `to` */
-    __builtin_prefetch(from + (side + k) * from_step);
+  for (int64_t k = 0; k < side; k++) { /* of blocks further along `to` */
+    __builtin_prefetch(from + (AHEAD * side + k) * from_step);
     __builtin_prefetch(to + k * to_step + LINE, 1);
   }
   for (int64_t j = 0; j < side; j += lanes)

@@ -55,6 +55,8 @@ typedef struct rung_row {
   const char *hardware; /* NULL, or what it needs that the simulator lacks ("wgmma") */
   const int *blocks;    /* block sizes worth sweeping, ended by 0; NULL: takes no block size */
   bool in_place;        /* the output may be the very view of the input */
+  /* Whether it takes the job's inputs where they lie, whatever their strides. NULL: no. */
+  bool (*gathers)(const rung_task *task);
   /* Can it do this job on this device? Writes the reason to `why` where not. NULL: always. Only
    * problem, arrays (shapes, strides; data may be NULL), block and device of the task are set. */
   bool (*supports)(const rung_task *task, char why[RUNG_REASON]);

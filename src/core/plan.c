@@ -13,13 +13,17 @@ static size_t whole(size_t bytes) {
 /* ---- the layout of a piece -------------------------------------------------------------------
  */
 
-static rung_way way_of(const rung_plan *plan, int a, const rung_share *share, rung_stage stage) {
+static rung_way way_of(const rung_plan *plan, int a, const rung_share *share, rung_stage stage,
+                       const rung_task *task) {
   const rung_job *job = plan->job;
   const rung_view *view = &share->arrays[a];
   if (a >= job->inputs && stage == RUNG_PARTS) return RUNG_RESULT;
   if (!rung_is_local(plan->context, view)) return RUNG_STAGED;
   const bool compact = job->compact >> a & 1;
   const rung_view *direct = share->flat[a] < 0 ? view : &job->task.arrays[a];
+  const rung_row *row = plan->rows[stage];
+  if (a < job->inputs && share->flat[a] < 0 && row->gathers != NULL && row->gathers(task))
+    return RUNG_DIRECT;
   const bool fits = compact || share->flat[a] >= 0 ? rung_view_is_compact(direct)
                                                    : view->ndim < 2 || rung_view_compact_rows(view);
   return fits ? RUNG_DIRECT : RUNG_PACKED;
@@ -58,7 +62,7 @@ static void place(const rung_plan *plan, const rung_recalled *known, rung_piece_
   const rung_job *job = plan->job;
   const rung_context *context = plan->context;
   for (int a = 0; a < job->arrays; a++)
-    layout->ways[a] = way_of(plan, a, &layout->share, layout->piece.stage);
+    layout->ways[a] = way_of(plan, a, &layout->share, layout->piece.stage, &layout->task);
   guard_in_place(plan, layout);
   layout->moved = 0;
   for (int a = 0; a < job->arrays; a++) {

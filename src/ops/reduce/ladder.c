@@ -23,19 +23,22 @@ static size_t partials(const reduce_problem *problem, int64_t parts) {
 }
 
 /* A room for each of the threads that find something to do, then what the tiles leave. */
-static size_t rooms_scratch(const reduce_problem *problem, int64_t threads, int64_t busy) {
-  const reduce_units units = reduce_units_of(problem, threads);
-  const size_t rooms = (size_t)(busy * reduce_room(problem, &units));
-  return rooms + (units.tiles > 1 ? partials(problem, units.tiles) : 0);
+static size_t rooms_scratch(const rung_task *task, int64_t threads, int64_t busy) {
+  const reduce_units units = reduce_units_of(task, threads);
+  const size_t rooms = (size_t)(busy * reduce_room(task, &units));
+  return rooms + (units.tiles > 1 ? partials(problem_of(task), units.tiles) : 0);
 }
 
 static size_t lanes_scratch(const rung_task *task) {
-  return rooms_scratch(problem_of(task), 1, 1);
+  return rooms_scratch(task, 1, 1);
 }
 
 static size_t threads_scratch(const rung_task *task) {
-  return rooms_scratch(problem_of(task), task->device->threads,
-                       reduce_threads(problem_of(task), task->device));
+  return rooms_scratch(task, task->device->threads, reduce_threads(task));
+}
+
+static bool gathers(const rung_task *task) {
+  return problem_of(task)->form != REDUCE_ACROSS;
 }
 
 /* Partial results of every launch but the last, where each leaves one of `part` elements. */
@@ -254,11 +257,11 @@ static rung_row rows[] = {
     {ON_CPU, .name = "serial", .order = RUNG_TEXTBOOK,
      .idea = "the textbook: one running result a line", .launch = RUNG_CPU_ENTRIES(reduce_serial)},
     {ON_CPU, .name = "lanes", .order = RUNG_CANONICAL,
-     .idea = "2048 running sums, eight rows of elements read side by side",
+     .idea = "2048 running sums, eight rows of elements read side by side", .gathers = gathers,
      .scratch_bytes = lanes_scratch, .launch = RUNG_CPU_ENTRIES(reduce_lanes)},
     {ON_CPU, .name = "threads", .order = RUNG_CANONICAL,
-     .idea = "the tiles of all lines shared out to all cores", .scratch_bytes = threads_scratch,
-     .launch = RUNG_CPU_ENTRIES(reduce_threads)},
+     .idea = "the tiles of all lines shared out to all cores", .gathers = gathers,
+     .scratch_bytes = threads_scratch, .launch = RUNG_CPU_ENTRIES(reduce_threads)},
     {ON_GPU, .name = "timed", .order = RUNG_TEXTBOOK, .blocks = timed_blocks_swept,
      .idea = "a block a line, which writes down when it ran and where",
      .supports = takes_short_lines, .scratch_bytes = timed_scratch, .block_times = timed_blocks},

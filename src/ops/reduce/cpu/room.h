@@ -13,8 +13,17 @@ enum {
   REDUCE_LONG = 4096,  /* bytes of a line that is worth its vectors' lying as memory's lines do */
   REDUCE_NARROW = 512, /* and the fewest, where there are threads without work */
   /* Elements a chunk: long enough to be worth dealing out, short enough to balance. */
-  REDUCE_CHUNK = 4 * RUNG_SUM_TILE
+  REDUCE_CHUNK = 4 * RUNG_SUM_TILE,
+  REDUCE_GATHERED = 8192 /* elements of short lines that are brought together at a time */
 };
+
+/* Whether the elements of lines do not follow each other, and are brought together in a room. */
+static inline bool reduce_gathers(const rung_task *task) {
+  const reduce_problem *problem = (const reduce_problem *)task->problem;
+  const rung_view *in = &task->arrays[REDUCE_IN];
+  if (problem->form == REDUCE_ACROSS || in->count == 0) return false;
+  return problem->form == REDUCE_PACKED ? !rung_view_is_compact(in) : !rung_view_compact_rows(in);
+}
 
 /* What a job is cut into: units, of which so many are dealt out together. */
 typedef struct reduce_units {
@@ -24,7 +33,8 @@ typedef struct reduce_units {
   int64_t all, chunk;
 } reduce_units;
 
-static inline reduce_units reduce_units_of(const reduce_problem *problem, int64_t threads) {
+static inline reduce_units reduce_units_of(const rung_task *task, int64_t threads) {
+  const reduce_problem *problem = (const reduce_problem *)task->problem;
   reduce_units units = {.tiles = reduce_tiles(problem->columns), .strip = 1, .lines = 1};
   const int64_t columns = problem->columns < RUNG_SUM_TILE ? problem->columns : RUNG_SUM_TILE;
   const int64_t partial = (int64_t)rung_dtype_bytes(reduce_partial_of(reduce_operator_of(problem)));
@@ -38,7 +48,7 @@ static inline reduce_units reduce_units_of(const reduce_problem *problem, int64_
     units.strip = problem->inner < strip ? problem->inner : strip;
     each *= units.strip;
   } else if (units.tiles == 1) {
-    const int64_t most = REDUCE_CHUNK / each;
+    const int64_t most = (reduce_gathers(task) ? REDUCE_GATHERED : REDUCE_CHUNK) / each;
     units.lines = most < 1 ? 1 : most < REDUCE_SHORT_LINES ? most : REDUCE_SHORT_LINES;
     each *= units.lines;
   }
@@ -70,8 +80,13 @@ static inline int64_t reduce_piece(int64_t count, int64_t width, int64_t bytes) 
 }
 
 /* Bytes that a thread needs for itself. */
-static inline int64_t reduce_room(const reduce_problem *problem, const reduce_units *units) {
+static inline int64_t reduce_room(const rung_task *task, const reduce_units *units) {
+  const reduce_problem *problem = (const reduce_problem *)task->problem;
   const reduce_operator op = reduce_operator_of(problem);
+  if (reduce_gathers(task)) {
+    const int64_t most = units->tiles > 1 ? RUNG_SUM_TILE : units->lines * problem->columns;
+    return (most * (int64_t)rung_dtype_bytes(problem->dtype) + 63) / 64 * 64;
+  }
   if (problem->form != REDUCE_ACROSS || !reduce_is_ordered(op)) return 0;
   const int64_t bytes = (int64_t)rung_dtype_bytes(reduce_partial_of(op));
   const int64_t width = (units->strip + 15) / 16 * 16;
@@ -80,10 +95,11 @@ static inline int64_t reduce_room(const reduce_problem *problem, const reduce_un
 }
 
 /* Threads that find something to do. */
-static inline int64_t reduce_threads(const reduce_problem *problem, const rung_device *device) {
-  const reduce_units units = reduce_units_of(problem, device->threads);
+static inline int64_t reduce_threads(const rung_task *task) {
+  const int64_t threads = task->device->threads;
+  const reduce_units units = reduce_units_of(task, threads);
   const int64_t chunks = reduce_chunks(&units);
-  return device->threads < chunks ? device->threads : chunks;
+  return threads < chunks ? threads : chunks;
 }
 
 #endif

@@ -21,7 +21,7 @@ static void end_strip(void *arg, int64_t at, int thread) {
 
 rung_status RUNG_ENTRY(reduce_threads)(const rung_task *task) {
   const reduce_problem *problem = (const reduce_problem *)task->problem;
-  const int64_t threads = reduce_threads(problem, task->device);
+  const int64_t threads = reduce_threads(task);
   reduce_job job = RUNG_ENTRY(reduce_job_of)(task, task->device->threads, threads);
   rung_parallel((int)threads, reduce_chunks(&job.units), fold_chunk, &job);
   if (job.units.tiles > 1)

@@ -19,13 +19,19 @@ reduce_job RUNG_ENTRY(reduce_job_of)(const rung_task *task, int64_t threads, int
                     .op = reduce_operator_of(problem),
                     .end = reduce_end_of(problem),
                     .size = (int64_t)rung_dtype_bytes(problem->dtype),
-                    .units = reduce_units_of(problem, threads),
+                    .units = reduce_units_of(task, threads),
+                    .gathers = reduce_gathers(task),
+                    .view = task->arrays[REDUCE_IN],
                     .in = task->arrays[REDUCE_IN].data,
                     .out = task->arrays[REDUCE_OUT].data,
                     .rooms = (char *)task->scratch};
+  if (job.gathers) {
+    job.layout.in_outer = problem->columns;
+    job.layout.in_column = 1;
+  }
   job.type = reduce_partial_of(job.op);
   job.partial = (int64_t)rung_dtype_bytes(job.type);
-  job.room = reduce_room(problem, &job.units);
+  job.room = reduce_room(task, &job.units);
   job.partials = job.rooms + rooms * job.room;
   return job;
 }
@@ -92,6 +98,37 @@ static void reduce_put(const reduce_job *job, const void *partials, int count, i
 #undef REDUCE_PUT
 }
 
+/* ---- elements that lie apart -------------------------------------------------------------------
+ */
+
+typedef struct reduce_found {
+  char *room;
+  const char *at; /* where they follow each other */
+  int64_t n;
+} reduce_found;
+
+static rung_status reduce_bring(void *user, const rung_view *box, int64_t before) {
+  reduce_found *found = (reduce_found *)user;
+  char *to = found->room + before * (int64_t)rung_dtype_bytes(box->dtype);
+  const rung_view compact = rung_view_compact(to, box->dtype, box->ndim, box->shape);
+  if (box->count == found->n && rung_view_is_compact(box))
+    found->at = box->data;
+  else
+    rung_view_copy(&compact, box);
+  return RUNG_OK;
+}
+
+/* n elements from the first on, in row-major order, where they follow each other. */
+static const char *reduce_gather(const reduce_job *job, int64_t first, int64_t n, char *room) {
+  if (!job->gathers) return job->problem->columns > 0 ? job->in + first * job->size : NULL;
+  reduce_found found = {room, room, n};
+  (void)rung_view_boxes(&job->view, first, n, reduce_bring, &found);
+  return found.at;
+}
+
+/* ---- units -------------------------------------------------------------------------------------
+ */
+
 static int reduce_width(const reduce_job *job, int64_t i) {
   const int64_t left = job->problem->inner - i;
   return (int)(left < job->units.strip ? left : job->units.strip);
@@ -103,7 +140,7 @@ static void reduce_do_tile(const reduce_job *job, int64_t o, int64_t tile, int64
   const int64_t first = tile * RUNG_SUM_TILE, left = problem->columns - first;
   const int64_t n = left < RUNG_SUM_TILE ? left : RUNG_SUM_TILE, tiles = job->units.tiles;
   const int64_t at = o * job->layout.in_outer + first * job->layout.in_column + i;
-  const char *from = problem->columns > 0 ? job->in + at * job->size : NULL;
+  const char *from = reduce_gather(job, at, n, room);
   const int width = reduce_width(job, i);
   reduce_partials own;
   char *partials = (char *)&own;
@@ -118,11 +155,11 @@ static void reduce_do_tile(const reduce_job *job, int64_t o, int64_t tile, int64
 }
 
 /* Lines of one tile, as many as a unit has. */
-static void reduce_do_lines(const reduce_job *job, int64_t o) {
+static void reduce_do_lines(const reduce_job *job, int64_t o, char *room) {
   const reduce_problem *problem = job->problem;
   const int64_t left = problem->outer - o, step = job->layout.in_outer;
   const int count = (int)(left < job->units.lines ? left : job->units.lines);
-  const char *from = problem->columns > 0 ? job->in + o * step * job->size : NULL;
+  const char *from = reduce_gather(job, o * step, count * problem->columns, room);
   reduce_partials partials;
   reduce_folds[job->op].lines(from, step, count, problem->columns, &job->end.key, &partials);
   reduce_put(job, &partials, count, o * job->layout.out_outer, job->layout.out_outer);
@@ -131,7 +168,7 @@ static void reduce_do_lines(const reduce_job *job, int64_t o) {
 void RUNG_ENTRY(reduce_do_unit)(const reduce_job *job, int64_t unit, char *room) {
   const reduce_units *units = &job->units;
   if (job->problem->form != REDUCE_ACROSS && units->tiles == 1) {
-    reduce_do_lines(job, unit * units->lines);
+    reduce_do_lines(job, unit * units->lines, room);
     return;
   }
   const int64_t strip = unit % units->strips, line = unit / units->strips;
