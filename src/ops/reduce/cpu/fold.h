@@ -1,8 +1,10 @@
 /* Reductions of lines one after the other, and of many lines side by side, on one CPU thread. For
  * every reduce_operator a row of a table:
  *
- *   lines(in, step, count, n, key, partials)  `count` lines of n elements without gaps, 0 <= n,
- *                                             `step` from line to line, to as many partials
+ *   lines(in, step, count, n, far, key, partials)
+ *                                             `count` lines of n elements without gaps, 0 <= n,
+ *                                             `step` from line to line, to as many partials; `far`:
+ *                                             from memory (line.h)
  *   across(in, step, n, width, key, room, partials)
  *                                             `width` lines side by side, an element of each in
  *                                             every row of `step` elements, to as many partials; of
@@ -111,9 +113,9 @@ static inline int16_t reduce_key_16(int16_t bits, const rung_key_code *key) {
 #undef REDUCE_PARTIAL
 #undef REDUCE_ORDERED
 
-static void reduce_lines_half(const void *in, int64_t step, int count, int64_t n,
+static void reduce_lines_half(const void *in, int64_t step, int count, int64_t n, bool far,
                               const rung_key_code *key, void *partials) {
-  (key->bfloat ? reduce_lines_bf16 : reduce_lines_f16)(in, step, count, n, key, partials);
+  (key->bfloat ? reduce_lines_bf16 : reduce_lines_f16)(in, step, count, n, far, key, partials);
 }
 static void reduce_across_half(const void *in, int64_t step, int64_t n, int width,
                                const rung_key_code *key, void *room, void *partials) {
@@ -279,8 +281,8 @@ REDUCE_TILE_OF_FLOATS(64, reduce_bits_64, int64_t, uint64_t)
  */
 
 typedef struct reduce_fold {
-  void (*lines)(const void *in, int64_t step, int count, int64_t n, const rung_key_code *key,
-                void *partials);
+  void (*lines)(const void *in, int64_t step, int count, int64_t n, bool far,
+                const rung_key_code *key, void *partials);
   void (*across)(const void *in, int64_t step, int64_t n, int width, const rung_key_code *key,
                  void *room, void *partials);
 } reduce_fold;

@@ -15,8 +15,9 @@ typedef struct REDUCE_NAME(reduce_tile) {
 
 #if REDUCE_CONVERTED
 /* Rows one after the other. */
-static void REDUCE_NAME(reduce_chain)(const REDUCE_IN *from, int64_t row, int rows, int n,
+static void REDUCE_NAME(reduce_chain)(const REDUCE_IN *from, int64_t row, int rows, bool far, int n,
                                       REDUCE_PARTIAL *sum) {
+  (void)far;
   REDUCE_NAME(reduce_widen)(from, n, sum);
   for (int r = 1; r < rows; ++r) REDUCE_NAME(reduce_add)(from + r * row, n, sum);
 }
@@ -39,7 +40,7 @@ static void REDUCE_NAME(reduce_piece)(const REDUCE_NAME(reduce_tile) * tile, int
     }
 #endif
     REDUCE_PARTIAL *sum = tile->sums + i * tile->piece;
-    REDUCE_NAME(reduce_chain)(from, row, rows, n, sum);
+    REDUCE_NAME(reduce_chain)(from, row, rows, false, n, sum);
     lanes[i] = sum;
   }
   REDUCE_FOLDED(reduce_rows)(lanes, all, n, to);
@@ -103,7 +104,7 @@ static void REDUCE_NAME(reduce_across)(const void *in, int64_t step, int64_t n, 
 
 #if REDUCE_CONVERTED
 /* Lines short enough are made numbers first, as many as fit. */
-static void REDUCE_NAME(reduce_lines)(const void *in, int64_t step, int count, int64_t n,
+static void REDUCE_NAME(reduce_lines)(const void *in, int64_t step, int count, int64_t n, bool far,
                                       const rung_key_code *key, void *partials) {
   enum { NUMBERS = 2 * RUNG_SUM_LANES };
   REDUCE_PARTIAL numbers[NUMBERS], *sums = (REDUCE_PARTIAL *)partials;
@@ -111,7 +112,7 @@ static void REDUCE_NAME(reduce_lines)(const void *in, int64_t step, int count, i
   (void)key;
   if (n == 0 || n > RUNG_SUM_LANES) {
     for (int l = 0; l < count; ++l, line += step)
-      sums[l] = n > 0 ? REDUCE_NAME(reduce_sum)(line, n) : (REDUCE_PARTIAL)0;
+      sums[l] = n > 0 ? REDUCE_NAME(reduce_sum)(line, n, far) : (REDUCE_PARTIAL)0;
     return;
   }
   const int most = NUMBERS / (int)n;
@@ -125,7 +126,7 @@ static void REDUCE_NAME(reduce_lines)(const void *in, int64_t step, int count, i
 }
 #else
 static void REDUCE_NAME(reduce_lines_any)(const void *in, int64_t step, int count, int64_t n,
-                                          const rung_key_code *key, void *partials) {
+                                          bool far, const rung_key_code *key, void *partials) {
   const REDUCE_IN *line = (const REDUCE_IN *)in;
   REDUCE_PARTIAL *sums = (REDUCE_PARTIAL *)partials;
   (void)key;
@@ -138,7 +139,7 @@ static void REDUCE_NAME(reduce_lines_any)(const void *in, int64_t step, int coun
     return;
   }
   for (int l = 0; l < count; ++l, line += step)
-    sums[l] = n > 0 ? REDUCE_NAME(reduce_sum)(line, n) : (REDUCE_PARTIAL)0;
+    sums[l] = n > 0 ? REDUCE_NAME(reduce_sum)(line, n, far) : (REDUCE_PARTIAL)0;
 }
 #endif
 
@@ -214,9 +215,10 @@ static void REDUCE_NAME(reduce_few)(const REDUCE_IN *in, int64_t step, int count
   }
 }
 
-static void REDUCE_NAME(reduce_lines)(const void *in, int64_t step, int count, int64_t n,
+static void REDUCE_NAME(reduce_lines)(const void *in, int64_t step, int count, int64_t n, bool far,
                                       const rung_key_code *code, void *partials) {
   const rung_key_code key = *code;
+  (void)far;
   if (n > 0 && n <= REDUCE_FEW && count > 1) {
     REDUCE_NAME(reduce_few)
     ((const REDUCE_IN *)in, step, count, (int)n, code, (REDUCE_PARTIAL *)partials);

@@ -1,10 +1,11 @@
 /* The canonical sum of floats (core/sum.h) of one contiguous line, on one CPU thread:
  *
- *   float reduce_sum_f32(const float *line, int64_t n)       1 <= n
- *   void reduce_chain_f32(from, row, rows, n, to)            `rows` of n numbers, `row` from each
+ *   float reduce_sum_f32(const float *line, int64_t n, bool far)       1 <= n
+ *   void reduce_chain_f32(from, row, rows, far, n, to)       `rows` of n numbers, `row` from each
  * to the next, added up in their order
  *
- * and the same for double, _f64. Data need be aligned to their element only. For the files under
+ * and the same for double, _f64. `far`: numbers come from memory, and those that follow are asked
+ * for meanwhile. Data need be aligned to their element only. For the files under
  * cpu/, which are compiled once per instruction set; other operations see sum.h.
  *
  * The rows of a tile are read eight at a time, side by side, and the lanes' sums lie in the
@@ -26,6 +27,11 @@
 #else
 #define SUM_UNROLL
 #endif
+
+/* How many elements on from the rows that are read is asked for: what follows them, 16 KiB at
+ * least. */
+#define SUM_AHEAD(read) \
+  ((read) * (int64_t)sizeof(SUM_ELEMENT) > 16384 ? (read) : 16384 / (int64_t)sizeof(SUM_ELEMENT))
 
 #define SUM_ELEMENT float
 #define SUM_NUMBER float

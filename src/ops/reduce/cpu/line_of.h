@@ -15,7 +15,8 @@ static inline void SUM_NAME(reduce_add)(const SUM_ELEMENT *from, int n, float *t
 }
 
 /* The sum of one tile of 1 ... RUNG_SUM_TILE elements. */
-LANES_OUTLINE float SUM_NAME(reduce_sum_tile)(const SUM_ELEMENT *tile, int count) {
+LANES_OUTLINE float SUM_NAME(reduce_sum_tile)(const SUM_ELEMENT *tile, int count, bool far) {
+  (void)far;
   float lanes[RUNG_SUM_LANES] __attribute__((aligned(64)));
   SUM_NAME(reduce_widen)(tile, count < RUNG_SUM_LANES ? count : RUNG_SUM_LANES, lanes);
   for (int first = RUNG_SUM_LANES; first < count; first += RUNG_SUM_LANES) {
@@ -41,12 +42,16 @@ LANES_INLINE SUM_NAME(lanes) SUM_NAME(reduce_chain_at)(const SUM_ELEMENT *from, 
  * as its lines do: those at the ends, which need not, are found before anything is stored, and
  * stored last. */
 LANES_INLINE void SUM_NAME(reduce_chain_of)(const SUM_ELEMENT *from, int64_t row, int rows,
-                                            bool more, int n, SUM_ELEMENT *to) {
+                                            bool more, bool far, int n, SUM_ELEMENT *to) {
   const int last = n - SUM_WIDTH;
+  const SUM_ELEMENT *next = from + SUM_AHEAD(rows * row);
   const SUM_NAME(lanes) begins = SUM_NAME(reduce_chain_at)(from, row, rows, more, to);
   const SUM_NAME(lanes) ends = SUM_NAME(reduce_chain_at)(from + last, row, rows, more, to + last);
-  for (int w = LANES_HEAD(from); w <= last; w += SUM_WIDTH)
+  for (int w = LANES_HEAD(from); w <= last; w += SUM_WIDTH) {
+    SUM_UNROLL
+    for (int k = 0; k < rows && far; k++) __builtin_prefetch(next + k * row + w, 0, 2);
     SUM_NAME(lanes_store)(to + w, SUM_NAME(reduce_chain_at)(from + w, row, rows, more, to + w));
+  }
   SUM_NAME(lanes_store)(to, begins);
   SUM_NAME(lanes_store)(to + last, ends);
 }
@@ -54,11 +59,11 @@ LANES_INLINE void SUM_NAME(reduce_chain_of)(const SUM_ELEMENT *from, int64_t row
 /* Up to eight at a time: a few rows read side by side come faster than one after the other, and a
  * sum is loaded and stored once for all of them. */
 LANES_OUTLINE __attribute__((unused)) void SUM_NAME(reduce_chain)(const SUM_ELEMENT *from,
-                                                                  int64_t row, int rows, int n,
-                                                                  SUM_ELEMENT *to) {
-#define SUM_CASE(rows)                                        \
-  case rows:                                                  \
-    SUM_NAME(reduce_chain_of)(from, row, rows, r > 0, n, to); \
+                                                                  int64_t row, int rows, bool far,
+                                                                  int n, SUM_ELEMENT *to) {
+#define SUM_CASE(rows)                                                                 \
+  case rows:                                                                           \
+    SUM_NAME(reduce_chain_of)(from, row, rows, r > 0, far && LANES_BYTES > 16, n, to); \
     break;
   for (int w = 0; w < n && n < SUM_WIDTH; w++) {
     to[w] = from[w];
@@ -112,7 +117,7 @@ static inline SUM_ELEMENT SUM_NAME(reduce_fold_all_lanes)(SUM_ELEMENT *lanes) {
 }
 
 /* The sum of one tile of 1 ... RUNG_SUM_TILE elements. The lanes lie to memory as the tile does. */
-LANES_OUTLINE SUM_ELEMENT SUM_NAME(reduce_sum_tile)(const SUM_ELEMENT *tile, int count) {
+LANES_OUTLINE SUM_ELEMENT SUM_NAME(reduce_sum_tile)(const SUM_ELEMENT *tile, int count, bool far) {
   SUM_ELEMENT room[RUNG_SUM_LANES + SUM_WIDTH] __attribute__((aligned(64)));
   SUM_ELEMENT *const lanes = room + SUM_WIDTH - LANES_HEAD(tile);
   const int rows = count / RUNG_SUM_LANES, rest = count % RUNG_SUM_LANES;
@@ -121,7 +126,9 @@ LANES_OUTLINE SUM_ELEMENT SUM_NAME(reduce_sum_tile)(const SUM_ELEMENT *tile, int
     for (int l = 0; l < rest; ++l) lanes[l] = last[l];
     return SUM_NAME(reduce_fold_lanes)(lanes, rest);
   }
-  SUM_NAME(reduce_chain)(tile, RUNG_SUM_LANES, rows, RUNG_SUM_LANES, lanes);
+  SUM_NAME(reduce_chain)(tile, RUNG_SUM_LANES, rows, far, RUNG_SUM_LANES, lanes);
+  for (int l = 0; l < rest && far; l += SUM_WIDTH)
+    __builtin_prefetch(last + SUM_AHEAD(0) + l, 0, 2);
   for (int l = 0; l < rest; ++l) lanes[l] += last[l];
   return SUM_NAME(reduce_fold_all_lanes)(lanes);
 }
@@ -130,15 +137,15 @@ LANES_OUTLINE SUM_ELEMENT SUM_NAME(reduce_sum_tile)(const SUM_ELEMENT *tile, int
 
 /* The sum of a line of any length. A line of more than one tile is cut into parts of `part` =
  * RUNG_SUM_TILE^k elements, so that their sums are the one tile of the highest level. */
-static inline SUM_NUMBER SUM_NAME(reduce_sum)(const SUM_ELEMENT *line, int64_t n) {
-  if (n <= RUNG_SUM_TILE) return SUM_NAME(reduce_sum_tile)(line, (int)n);
+static inline SUM_NUMBER SUM_NAME(reduce_sum)(const SUM_ELEMENT *line, int64_t n, bool far) {
+  if (n <= RUNG_SUM_TILE) return SUM_NAME(reduce_sum_tile)(line, (int)n, far);
   SUM_NUMBER lanes[RUNG_SUM_LANES];
   int64_t part = RUNG_SUM_TILE;
   while ((n - 1) / RUNG_SUM_TILE >= part) part *= RUNG_SUM_TILE;
   int parts = 0;
   for (int64_t done = 0; done < n; done += part, ++parts) {
     const int64_t left = n - done;
-    const SUM_NUMBER sum = SUM_NAME(reduce_sum)(line + done, left < part ? left : part);
+    const SUM_NUMBER sum = SUM_NAME(reduce_sum)(line + done, left < part ? left : part, far);
     SUM_NUMBER *lane = &lanes[parts % RUNG_SUM_LANES];
     *lane = parts < RUNG_SUM_LANES ? sum : *lane + sum;
   }

@@ -15,8 +15,8 @@ typedef struct reduce_job {
   rung_dtype type;       /* of partial results */
   int64_t size, partial; /* bytes of an element and of a partial result */
   reduce_units units;
-  bool gathers;
-  rung_view view; /* of in */
+  bool gathers, far; /* elements lie apart; they come from memory */
+  rung_view view;    /* of in */
   const char *in;
   char *out, *partials; /* (outer, tiles, inner) where there is more than one tile */
   char *rooms;

@@ -5,11 +5,11 @@
 #include "ops/reduce/cpu/sum.h"
 
 float RUNG_ENTRY(reduce_sum_f32)(const float *line, int64_t n) {
-  return reduce_sum_f32(line, n);
+  return reduce_sum_f32(line, n, false);
 }
 
 double RUNG_ENTRY(reduce_sum_f64)(const double *line, int64_t n) {
-  return reduce_sum_f64(line, n);
+  return reduce_sum_f64(line, n, false);
 }
 
 reduce_job RUNG_ENTRY(reduce_job_of)(const rung_task *task, int64_t threads, int64_t rooms) {
@@ -25,6 +25,7 @@ reduce_job RUNG_ENTRY(reduce_job_of)(const rung_task *task, int64_t threads, int
                     .in = task->arrays[REDUCE_IN].data,
                     .out = task->arrays[REDUCE_OUT].data,
                     .rooms = (char *)task->scratch};
+  job.far = !job.gathers && problem->bytes > (double)task->device->cache_bytes / 2;
   if (job.gathers) {
     job.layout.in_outer = problem->columns;
     job.layout.in_column = 1;
@@ -150,7 +151,7 @@ static void reduce_do_tile(const reduce_job *job, int64_t o, int64_t tile, int64
     reduce_folds[job->op].across(from, job->layout.in_column, n, width, &job->end.key, room,
                                  partials);
   else
-    reduce_folds[job->op].lines(from, 0, 1, n, &job->end.key, partials);
+    reduce_folds[job->op].lines(from, 0, 1, n, job->far, &job->end.key, partials);
   if (tiles == 1) reduce_put(job, partials, width, o * job->layout.out_outer + i, 1);
 }
 
@@ -161,7 +162,8 @@ static void reduce_do_lines(const reduce_job *job, int64_t o, char *room) {
   const int count = (int)(left < job->units.lines ? left : job->units.lines);
   const char *from = reduce_gather(job, o * step, count * problem->columns, room);
   reduce_partials partials;
-  reduce_folds[job->op].lines(from, step, count, problem->columns, &job->end.key, &partials);
+  reduce_folds[job->op].lines(from, step, count, problem->columns, job->far, &job->end.key,
+                              &partials);
   reduce_put(job, &partials, count, o * job->layout.out_outer, job->layout.out_outer);
 }
 
@@ -185,7 +187,7 @@ void RUNG_ENTRY(reduce_end_strip)(const reduce_job *job, int64_t at, char *room)
   const int width = reduce_width(job, i);
   int64_t n = job->units.tiles;
   reduce_partials partials;
-  if (job->problem->form != REDUCE_ACROSS) fold->lines(from, 0, 1, n, &key, &partials);
+  if (job->problem->form != REDUCE_ACROSS) fold->lines(from, 0, 1, n, false, &key, &partials);
   for (; job->problem->form == REDUCE_ACROSS; n = reduce_tiles(n)) {
     const bool last = n <= RUNG_SUM_TILE || !reduce_is_ordered(next);
     if (last) fold->across(from, inner, n, width, &key, room, &partials);
