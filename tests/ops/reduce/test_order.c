@@ -79,7 +79,7 @@ static void check(rung_dtype dtype, int64_t n, int width) {
     const double wanted = reduce_reference_sum(&problem, line, 1);
     const double strided = reduce_reference_sum(&problem, x + w * size, step);
     if (!(strided == wanted)) fail_msg("n=%ld: the reference goes by strides", (long)n);
-    fold->lines(line, 0, 1, n, &key, &along);
+    fold->lines(line, 0, 1, n, w % 2 == 0, &key, &along); /* as if from memory, or from a cache */
     const double side = partial_at(&across, dtype, w), alone = partial_at(&along, dtype, 0);
     if (!(side == wanted)) fail_msg("n=%ld, across: %a, not %a", (long)n, side, wanted);
     if (!(alone == wanted)) fail_msg("n=%ld, along: %a, not %a", (long)n, alone, wanted);
@@ -143,7 +143,8 @@ static void tells_the_same_twice(void **state) {
     const double wide = reduce_reference_wide(&problem, x, 1, &magnitude);
     /* 6 additions a level here, and at most 4 levels. */
     assert_true(fabs(sum - wide) <= 0x1p-24 * 25 * magnitude);
-    assert_true(reduce_sum_f32(x, n) == (float)sum);
+    assert_true(reduce_sum_f32(x, n, false) == (float)sum);
+    assert_true(reduce_sum_f32(x, n, true) == (float)sum);
     const float told = sum_in_place(x, n);
     if (!((float)sum == told)) fail_msg("n=%ld: reference %a, told %a", (long)n, sum, told);
     free(x);
@@ -181,9 +182,9 @@ static void keeps_the_sign_of_nothing(void **state) {
   const reduce_problem two = {.what = RUNG_SUM, .dtype = RUNG_F32, .columns = 2};
   const reduce_problem many = {.what = RUNG_SUM, .dtype = RUNG_F32, .columns = 40};
   assert_true(signbit(reduce_reference_sum(&two, zeros, 1)));
-  assert_true(signbit(reduce_sum_f32(zeros, 2)));
+  assert_true(signbit(reduce_sum_f32(zeros, 2, false)));
   assert_false(signbit(reduce_reference_sum(&many, zeros, 1)));
-  assert_false(signbit(reduce_sum_f32(zeros, 40)));
+  assert_false(signbit(reduce_sum_f32(zeros, 40, false)));
 }
 
 /* A tile of bytes, or of numbers of 16 bits, is summed in 32 bits: no sum of one wraps. */

@@ -311,6 +311,51 @@ static void NAME(turned)(const matmul_at *at, int64_t j, int64_t n) {
 }
 #endif
 
+#if LANES_BYTES > 16 && defined(TRANSPOSE)
+/* Four rows of C, the same one where there are fewer, each V vectors of chains, of whose last one
+ * `bytes` are there. */
+LANES_INLINE void NAME(few_rows)(const int V, int64_t k, int bytes, int64_t rows, const NUMBER *a,
+                                 int64_t a_row, int64_t a_step, const NUMBER *b, int64_t b_row,
+                                 NUMBER *c, int64_t c_row) {
+  LANES x[4][2] = {{{0}}};
+  int64_t row[4];
+#pragma GCC unroll 4
+  for (int r = 0; r < 4; r++) row[r] = r < rows ? r : rows - 1;
+  for (int64_t l = 0; l < k; l++, a += a_step, b += b_row) {
+    const LANES last = (LANES)load_some(b + (V - 1) * WIDTH, bytes), first = V > 1 ? LOAD(b) : last;
+#pragma GCC unroll 4
+    for (int r = 0; r < 4; r++) {
+      const LANES all = ALL(a[row[r] * a_row]);
+      x[r][0] = FMA(all, last, x[r][0]);
+      if (V > 1) x[r][1] = FMA(all, first, x[r][1]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < 4; r++) {
+    store_some(c + row[r] * c_row + (V - 1) * WIDTH, (lanes_i32)x[r][0], bytes);
+    if (V > 1) STORE(c + row[r] * c_row, x[r][1]);
+  }
+}
+
+LANES_INLINE void NAME(few_of)(const int V, const matmul_few *all) {
+  const int bytes = (int)(all->n - (V - 1) * WIDTH) * (int)sizeof(NUMBER);
+  const matmul_steps as = all->as, bs = all->bs, cs = all->cs;
+  const NUMBER *a = (const NUMBER *)all->a, *b = (const NUMBER *)all->b;
+  NUMBER *c = (NUMBER *)all->c;
+  const int64_t m = all->m, k = all->k;
+  for (int64_t left = all->count; left > 0; left--, a += as.batch, b += bs.batch, c += cs.batch)
+    for (int64_t i = 0; i < m; i += 4) NAME(few_rows)
+  (V, k, bytes, m - i, a + i * as.row, as.row, as.column, b, bs.row, c + i * cs.row, cs.row);
+}
+
+static void NAME(few)(const matmul_few *all) {
+  if (all->n <= WIDTH)
+    NAME(few_of)(1, all);
+  else
+    NAME(few_of)(2, all);
+}
+#endif
+
 const matmul_kernels RUNG_ENTRY(NAME(matmul_kernels)) = {.size = sizeof(NUMBER),
                                                          .rows = ROWS,
                                                          .columns = NAME(COLUMNS),
@@ -319,6 +364,9 @@ const matmul_kernels RUNG_ENTRY(NAME(matmul_kernels)) = {.size = sizeof(NUMBER),
 #ifdef TRANSPOSE
                                                          .strip = NAME(strip),
                                                          .turned = NAME(turned),
+#if LANES_BYTES > 16
+                                                         .few = NAME(few),
+#endif
 #endif
                                                          .pack_b = NAME(pack_b)};
 

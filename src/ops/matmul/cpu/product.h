@@ -34,6 +34,15 @@ typedef struct matmul_packing {
   void *to;
 } matmul_packing;
 
+/* So many small matrices of a batch, m by k times k by n <= the kernels' columns, whose chains are
+ * their results. Rows of B and C go on in memory. */
+typedef struct matmul_few {
+  int64_t count, m, n, k;
+  const void *a, *b;
+  void *c;
+  matmul_steps as, bs, cs;
+} matmul_few;
+
 /* Kernels by the type of the sums. */
 typedef struct matmul_kernels {
   int64_t size, rows, columns; /* bytes of a sum; a tile's extents */
@@ -45,6 +54,7 @@ typedef struct matmul_kernels {
    * `turned`: of one row and at least `columns` columns in all; B's columns do. */
   void (*strip)(const matmul_at *at, int64_t j, int64_t n);
   void (*turned)(const matmul_at *at, int64_t j, int64_t n);
+  void (*few)(const matmul_few *all); /* NULL: not for these */
 } matmul_kernels;
 
 extern const matmul_kernels RUNG_ENTRY(matmul_kernels_f32), RUNG_ENTRY(matmul_kernels_f64),

@@ -25,6 +25,10 @@ static inline int64_t matmul_block_rows(const rung_device *device, int64_t size)
 /* Products of so few rows read B once, in strips of columns whose chains have so many bytes. */
 enum { MATMUL_THIN = 8, MATMUL_STRIP = 1 << 14 };
 
+/* Matrices of a batch with so many rows and elements of k at most are made one after the other,
+ * nothing decided anew for each. */
+enum { MATMUL_FEW = 16 };
+
 /* So many multiply-adds are not worth waking threads for. */
 enum { MATMUL_ALONE = 1 << 20 };
 

@@ -8,10 +8,15 @@
 #include "ops/stencil/cpu/cpu.h"
 
 /* Steps pipelined at once: as many as the registers hold windows for between them, beside the
- * weights and two sums. 7 for 3 taps, 5 for 5 taps on AVX-512 and NEON; 3 and 2 on AVX2. */
+ * weights and two sums. 7 for 3 taps, 5 for 5 taps on AVX-512 and NEON; 3 and 2 on AVX2. One where
+ * multiply-adds are calls, which leave no register alone. */
 enum { STENCIL_MAX_DEPTH = 10, STENCIL_PAD = 3 * STENCIL_MAX_DEPTH + STENCIL_TAPS };
+#if defined(__FMA__) || defined(__aarch64__)
 #define STENCIL_DEPTH(taps) \
   ((LANES_REGISTERS - 2 - (taps)) > 0 ? 1 + (LANES_REGISTERS - 2 - (taps)) / ((taps) + 1) : 1)
+#else
+#define STENCIL_DEPTH(taps) 1
+#endif
 #define STENCIL_STRIP(r) (4 * (r)*STENCIL_DEPTH(2 * (r) + 1)) /* cells in the widest strip */
 
 #define REAL float

@@ -76,7 +76,7 @@ LANES_INLINE void NAME(pass)(LANE *cell, int64_t low, int64_t high, const REAL *
  * made: what is left over after full passes goes step by step. */
 #define STENCIL_PASS(r)                                                         \
   case r:                                                                       \
-    if (depth == 1)                                                             \
+    if (depth == 1 || STENCIL_DEPTH(2 * r + 1) == 1)                            \
       NAME(pass)(cell, low, high, weights, ahead, r, 1);                        \
     else                                                                        \
       NAME(pass)(cell, low, high, weights, ahead, r, STENCIL_DEPTH(2 * r + 1)); \

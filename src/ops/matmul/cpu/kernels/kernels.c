@@ -13,6 +13,26 @@ enum { ROWS = 6 };
 #define EACH_ROW(of) of(6) of(4) of(2) of(1)
 #endif
 
+/* The first bytes of a vector, a multiple of 4: none are touched beyond. */
+#if LANES_MASKS
+#define load_some lanes_load_some
+#define store_some lanes_store_some
+#elif LANES_BYTES == 32
+LANES_INLINE lanes_i32 load_some(const void *p, int bytes) {
+  const lanes_i32 lane = {0, 4, 8, 12, 16, 20, 24, 28};
+  return (lanes_i32)_mm256_maskload_epi32((const int *)p, (__m256i)(lane < bytes));
+}
+LANES_INLINE void store_some(void *p, lanes_i32 v, int bytes) {
+  if (bytes == LANES_BYTES)
+    memcpy(p, &v, sizeof v);
+  else /* by an instruction some processors take twenty cycles */
+    for (int done = 0, now; done < bytes; done += now) {
+      now = bytes - done >= 16 ? 16 : bytes - done >= 8 ? 8 : 4;
+      memcpy((char *)p + done, (const char *)&v + done, (size_t)now);
+    }
+}
+#endif
+
 typedef uint32_t lanes_u32 __attribute__((vector_size(LANES_BYTES)));
 
 /* Modulo 2^32, and so of unsigned numbers. */

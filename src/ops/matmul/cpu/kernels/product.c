@@ -172,6 +172,33 @@ static void run_one(const rung_task *task, int64_t batch, int threads, char *scr
   run_packed(&job);
 }
 
+/* `count` matrices from `first` on; false: they are not such as are made at once. A row times a
+ * matrix whose columns go on in memory is as good as that, turned, times a column. */
+static bool run_few(const rung_task *task, int64_t first, int64_t count) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const matmul_kernels *of = matmul_kernels_of(p);
+  if (of->few == NULL || p->k == 0 || p->k > MATMUL_FEW || p->m > MATMUL_FEW || p->n > MATMUL_FEW)
+    return false;
+  const matmul_at at = matmul_matrix(task, first);
+  const bool turned = p->m == 1 && at.bs.row == 1;
+  if (!matmul_is_plain(&at) || at.size != of->size) return false;
+  matmul_few all = {count, p->m, p->n,  p->k,  at.a,
+                    at.b,  at.c, at.as, at.bs, matmul_steps_of(&task->arrays[MATMUL_C], false)};
+  if (turned) {
+    all.m = p->n;
+    all.n = 1;
+    all.a = at.b;
+    all.b = at.a;
+    all.as = (matmul_steps){at.bs.batch, at.bs.column, at.bs.row};
+    all.bs = (matmul_steps){at.as.batch, at.as.column, at.as.row};
+    all.cs.row = 1;
+  } else if ((at.bs.column != 1 && p->n > 1) || p->n > of->columns) {
+    return false;
+  }
+  of->few(&all);
+  return true;
+}
+
 typedef struct dealt {
   const rung_task *task;
   int64_t each; /* matrices a chunk */
@@ -183,6 +210,7 @@ static void run_some(void *arg, int64_t chunk, int thread) {
   const int64_t first = chunk * job->each, end = matmul_least(first + job->each, p->batch);
   char *scratch =
       (char *)job->task->scratch + (size_t)thread * matmul_product_scratch(job->task, 1);
+  if (run_few(job->task, first, end - first)) return;
   for (int64_t b = first; b < end; b++) run_one(job->task, b, 1, scratch);
 }
 
@@ -196,6 +224,7 @@ rung_status RUNG_ENTRY(matmul_product)(const rung_task *task, int threads) {
     rung_parallel(threads, (p->batch + job.each - 1) / job.each, run_some, &job);
     return RUNG_OK;
   }
+  if (run_few(task, 0, p->batch)) return RUNG_OK;
   for (int64_t b = 0; b < p->batch; b++)
     run_one(task, b, work <= MATMUL_ALONE ? 1 : threads, (char *)task->scratch);
   return RUNG_OK;
