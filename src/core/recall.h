@@ -1,6 +1,7 @@
 /* The rungs of a context's last jobs. Which one `auto` takes and what it needs follows from shapes
  * alone, and to find it out asks rungs from the last on, those that refuse for a sentence: longer
- * than it takes to launch a kernel. */
+ * than it takes to launch a kernel. Where their arrays are taken as they lie, such jobs need no
+ * plan at all (core/run.c). */
 #ifndef RUNG_CORE_RECALL_H
 #define RUNG_CORE_RECALL_H
 

@@ -15,6 +15,7 @@
 #include "core/call.h"
 #include "core/plan.h"
 #include "core/prefer.h"
+#include "core/recall.h"
 #include "core/transfer.h"
 
 typedef struct run {
@@ -430,20 +431,61 @@ static rung_status make_plan(rung_context *context, rung_job *job, const rung_ca
   return rung_plan_make(context, job, call, plan, first);
 }
 
-rung_status rung_run_job(rung_context *context, rung_job *job, const rung_call *call,
-                         const char **used) {
-  job->task.device = &context->device;
-  job->task.error = &context->error;
-  job->task.block = call->block;
-  rung_status status = rung_run_reaches(context, job);
+/* ---- jobs like one of the last ----------------------------------------------------------------
+ */
+
+/* Whether rungs may read and write the arrays as they lie, though an output be an input too. */
+static bool is_apart(const rung_job *job, const rung_row *row) {
+  for (int in = 0; in < job->inputs && !row->in_place; in++)
+    for (int out = job->inputs; out < job->arrays; out++)
+      if (rung_views_overlap(&job->task.arrays[in], &job->task.arrays[out])) return false;
+  return true;
+}
+
+/* What is known of such a job that needs no plan, as its arrays are taken as they lie and no limit
+ * is set; NULL: it needs one. */
+static const rung_recalled *known_of(rung_context *context, const rung_job *job,
+                                     const rung_call *call) {
+  rung_recall_key key;
+  rung_call instead;
+  if (job->reserve || job->stretch != NULL || context->memory_limit > 0) return NULL;
+  if (rung_preferred(context, job, call, &instead)) return NULL;
+  rung_recall_key_of(job, call, &key);
+  const rung_recalled *known = rung_recall(context, &key);
+  return known != NULL && is_apart(job, known->row) ? known : NULL;
+}
+
+static rung_status run_known(rung_context *context, rung_job *job, const rung_recalled *known) {
+  rung_task *task = &job->task;
+  const rung_row *row = known->row;
+  const rung_needs needs = known->needs;
+  rung_status status = rung_scratch(context, whole(needs.scratch), &task->scratch);
+  if (status == RUNG_OK) status = rung_zeros(context, needs.zeros, &task->zeros);
+  if (status == RUNG_OK)
+    status = rung_host_scratch(context, needs.host_scratch, &task->host_scratch);
   if (status != RUNG_OK) return status;
+  task->stream = context->backend->stream(context->state);
+  task->state = context->state;
+  status = rung_row_run(row, task);
+  if (status != RUNG_OK) rung_zeros_spoilt(context);
+  return status;
+}
+
+/* No elements along an axis that is not combined. */
+static bool is_empty(const rung_job *job) {
+  for (int k = 0; k < job->axes; k++)
+    if (job->axis[k].extent == 0 && !job->axis[k].combined) return true;
+  return false;
+}
+
+static rung_status run_planned(rung_context *context, rung_job *job, const rung_call *call,
+                               const char **used) {
   rung_plan plan;
   run run = {.plan = &plan, .context = context, .job = job};
-  status = make_plan(context, job, call, &plan, &run.layouts[0]);
+  rung_status status = make_plan(context, job, call, &plan, &run.layouts[0]);
   if (status == RUNG_OK && job->stretch != NULL) status = keep_range(&plan, job->stretch);
   if (status != RUNG_OK) return status;
-  for (int k = 0; k < job->axes; k++)
-    if (job->axis[k].extent == 0 && !job->axis[k].combined) goto done;
+  if (is_empty(job)) goto done;
   if (job->reserve) return reserve(&run);
   run.lane = plan.moved;
   run.scratch = plan.needs.scratch;
@@ -464,6 +506,21 @@ rung_status rung_run_job(rung_context *context, rung_job *job, const rung_call *
 done:
   *used = plan.rows[plan.combined ? (job->cut->again ? RUNG_AGAIN : RUNG_PARTS) : RUNG_WHOLE]->name;
   return status;
+}
+
+rung_status rung_run_job(rung_context *context, rung_job *job, const rung_call *call,
+                         const char **used) {
+  job->task.device = &context->device;
+  job->task.error = &context->error;
+  job->task.block = call->block;
+  rung_status status = rung_run_reaches(context, job);
+  if (status != RUNG_OK) return status;
+  const rung_recalled *known = known_of(context, job, call);
+  if (known != NULL) {
+    *used = known->row->name;
+    return is_empty(job) ? RUNG_OK : run_known(context, job, known);
+  }
+  return run_planned(context, job, call, used);
 }
 
 rung_status rung_run_stretch(rung_context *context, const rung_job *job, const rung_call *known,
