@@ -2,8 +2,9 @@
  * call, from shapes alone, and execute it.
  *
  * Rungs take arrays in the device's own memory whose last dimension, where there are two, is
- * contiguous. Arrays with other strides are packed into scratch and unpacked; host arrays given to
- * a GPU context are staged through its memory (core/transfer.h). So that no call takes more memory
+ * contiguous. Arrays with other strides are packed into scratch and unpacked, but for inputs of
+ * rungs that gather (rung_row.gathers); host arrays given to a GPU context are staged through its
+ * memory (core/transfer.h). So that no call takes more memory
  * than keeps the device busy, or than there is, or than RUNG_MEMORY_LIMIT allows, a job is cut into
  * pieces, one launch each. An operation says how: */
 #ifndef RUNG_CORE_PLAN_H

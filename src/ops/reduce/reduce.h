@@ -10,6 +10,9 @@
  *   REDUCE_PACKED  in and out without gaps, of any number of dimensions: `outer` lines of
  *                  `columns`, one after the other; inner is 1
  *
+ * A rung that gathers (rung_row.gathers) takes `in` of REDUCE_LINES and REDUCE_PACKED with any
+ * strides.
+ *
  * in   u8 | i8 | u16 | i16 | i32 | u32 | i64 | u64 | f16 | bf16 | f32 | f64, arrays[REDUCE_IN]
  * out  arrays[REDUCE_OUT]. Minimum, maximum: in's type. Sum: in's type where that is a float, else
  *      u64 of unsigned and i64 of signed integers. Mean: in's type where that is a float, else f64.
