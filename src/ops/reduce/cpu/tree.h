@@ -27,6 +27,8 @@
     if ((live) > 1) (slot)[0] += (slot)[1];              \
   } while (0)
 
+enum { TREE_NEAR = 8192 }; /* bytes of a line that a first-level cache has room for twice */
+
 /* At stride s a vector folds by half of each of its pieces of 2 s lanes, and takes another one's
  * halves into the lanes that this leaves free. */
 #define TREE_EXCHANGE(v, s, n, integers, list, combine)                                  \

@@ -143,10 +143,12 @@ LANES_INLINE void TREE_NAME(reduce_lines_of)(const TREE_NUMBER *in, int64_t step
       continue;
     }
     for (int l = 0; l < lines; l++, in += step) {
-      /* Memory gives the next line in its order, however this one is read meanwhile. */
-      const char *next = at + l + 1 < count ? (const char *)(in + step) : NULL;
-      for (int b = 0; vectors == 0 && next != NULL && b < n * (int)sizeof *in; b += 64)
-        __builtin_prefetch(next + b, 0, 3);
+      /* Memory gives the next line in its order, however this one is read meanwhile; one that would
+       * fill half of the first-level cache, into the second. */
+      const char *next = (const char *)(in + step);
+      const int bytes = vectors == 0 && at + l + 1 < count ? n * (int)sizeof *in : 0;
+      for (int b = 0; b < bytes && bytes <= TREE_NEAR; b += 64) __builtin_prefetch(next + b, 0, 3);
+      for (int b = 0; b < bytes && bytes > TREE_NEAR; b += 64) __builtin_prefetch(next + b, 0, 2);
       v[l] = vectors > 0 ? TREE_NAME(reduce_few)(in, vectors, last) : TREE_NAME(reduce_many)(in, n);
     }
     for (int l = lines; l < TREE_WIDTH; l++) v[l] = v[0];

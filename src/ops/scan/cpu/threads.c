@@ -18,7 +18,7 @@ typedef struct job {
   const rung_task *task;
   int64_t lines, tiles, chunk; /* lines a chunk, where they are short */
   int64_t aggregates;          /* of a line */
-  bool past;
+  bool past, large;            /* in and out are more than the last cache holds; out alone is */
   char *numbers;
   atomic_uchar *there;
   atomic_llong next;
@@ -61,9 +61,10 @@ static void take_lines(void *arg, int64_t chunk, int thread) {
   if (scan_short_ones(job->task, first, count, job->past)) return;
   for (int64_t l = first; l < first + count; ++l) {
     scan_line line = scan_line_of(job->task, l);
+    const bool ahead = job->large && l + 1 < first + count;
     /* Of shorter ones too much shares a vector with their neighbours. */
-    line.past = job->past && line.columns >= 4 * SCAN_ROW;
-    scan_one_tile(&line, 0, NULL);
+    line.past = job->large && line.columns >= 4 * SCAN_ROW;
+    scan_one_tile(&line, 0, ahead ? scan_line_of(job->task, l + 1).in : NULL);
   }
   lanes_stream_end();
 }
@@ -74,7 +75,8 @@ rung_status RUNG_ENTRY(scan_threads)(const rung_task *task) {
   const int64_t size = (int64_t)rung_dtype_bytes(problem->dtype);
   const rung_view *in = &task->arrays[SCAN_IN], *out = &task->arrays[SCAN_OUT];
   job job = {.task = task, .lines = problem->lines, .tiles = scan_tiles(problem->columns)};
-  job.past = in->data != out->data && out->count * size > task->device->cache_bytes;
+  job.large = in->data != out->data && out->count * size > task->device->cache_bytes;
+  job.past = in->data != out->data && 2 * out->count * size > task->device->cache_bytes;
   if (job.tiles == 1) {
     job.chunk = CHUNK / problem->columns > 0 ? CHUNK / problem->columns : 1;
     if (job.chunk > CHUNK_LINES) job.chunk -= job.chunk % CHUNK_LINES;

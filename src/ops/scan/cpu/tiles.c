@@ -10,7 +10,7 @@
 
 /* Brings memory near, into the second-level cache. */
 LANES_INLINE void scan_prefetch(const char *from, size_t bytes) {
-  for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at, 0, 3);
+  for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at, 0, 2);
 }
 
 /* Copies past the caches, but for what shares a vector with others' memory. */
