@@ -103,6 +103,22 @@ static size_t composed_gpu_scratch(const rung_task *task) {
   return stencil_grid_bytes(&ends);
 }
 
+/* A row that leaves a second-level cache is read again and again, as the whole grid is by the rungs
+ * below, but by one thread. */
+static bool rowwise_pays(const rung_task *task) {
+  const stencil_problem *p = problem_of(task);
+  const int64_t bytes = p->columns * (int64_t)rung_dtype_bytes(p->dtype);
+  return p->steps > (bytes <= 1 << 20 ? 1 : 8);
+}
+
+/* Turning rows costs as much as a few steps, which hides behind memory but not in a cache. */
+static bool panel_pays(const rung_task *task) {
+  const stencil_problem *p = problem_of(task);
+  const double bytes =
+      2. * (double)p->rows * (double)p->columns * (double)rung_dtype_bytes(p->dtype);
+  return p->steps > 4 || bytes > (double)task->device->cache_bytes / 2;
+}
+
 #define ON_CPU .family = RUNG_ON_CPU, .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE)
 #define ON_GPU .family = RUNG_ON_GPU, .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .capability = 75
 #define SWEPT ON_GPU, .blocks = block_sizes, .scratch_bytes = grid_scratch, .then = stencil_means
@@ -118,11 +134,11 @@ static rung_row rows[] = {
      .idea = "rows are independent: threads share them", .scratch_bytes = grid_scratch,
      .launch = RUNG_CPU_ENTRIES(stencil_threads)},
     {ON_CPU, .name = "rowwise", .order = RUNG_CANONICAL, .in_place = true,
-     .idea = "all steps of a row while it is in the cache", .scratch_bytes = rowwise_scratch,
-     .launch = RUNG_CPU_ENTRIES(stencil_rowwise)},
+     .idea = "all steps of a row while it is in the cache", .pays = rowwise_pays,
+     .scratch_bytes = rowwise_scratch, .launch = RUNG_CPU_ENTRIES(stencil_rowwise)},
     {ON_CPU, .name = "panel", .order = RUNG_CANONICAL, .in_place = true,
      .idea = "a row in every vector lane, several steps pipelined in registers",
-     .supports = panel_supports, .scratch_bytes = panel_scratch,
+     .supports = panel_supports, .pays = panel_pays, .scratch_bytes = panel_scratch,
      .launch = RUNG_CPU_ENTRIES(stencil_panel)},
     {ON_CPU, .name = "composed", .order = RUNG_LOOSE, .in_place = true,
      .idea = "inside a row all steps are one filter; its negligible taps are cut",
