@@ -449,10 +449,10 @@ static const rung_recalled *known_of(rung_context *context, const rung_job *job,
   rung_recall_key key;
   rung_call instead;
   if (job->reserve || job->stretch != NULL || context->memory_limit > 0) return NULL;
-  if (rung_preferred(context, job, call, &instead)) return NULL;
   rung_recall_key_of(job, call, &key);
   const rung_recalled *known = rung_recall(context, &key);
-  return known != NULL && is_apart(job, known->row) ? known : NULL;
+  if (known == NULL || !is_apart(job, known->row)) return NULL;
+  return rung_preferred(context, job, call, &instead) ? NULL : known; /* since it was kept */
 }
 
 static rung_status run_known(rung_context *context, rung_job *job, const rung_recalled *known) {
