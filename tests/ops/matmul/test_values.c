@@ -101,6 +101,36 @@ static void expect(const array *a, const array *b, const array *c, const double 
       }
 }
 
+/* Batches without gaps of small matrices, rows and columns among them; B as it is or turned. */
+static void small_batches_are_chains(void **state) {
+  (void)state;
+  static const double plain[2] = {1, 0};
+  static const int64_t extents[] = {1, 2, 3, 4, 5, 8, 9, 15, 16, 17}, BATCH = 3;
+  enum { EXTENTS = sizeof extents / sizeof *extents };
+  for (int at = 0; at < EXTENTS * EXTENTS * EXTENTS * 4; at++) {
+    const DLDataType type = at % 2 ? f32 : f64;
+    const bool turned = at / 2 % 2;
+    const int64_t m = extents[at / 4 % EXTENTS], n = extents[at / 4 / EXTENTS % EXTENTS],
+                  k = extents[at / 4 / EXTENTS / EXTENTS];
+    array a = {.shape = {BATCH, m, k}, .stride = {m * k, k, 1}};
+    array b = {.shape = {BATCH, k, n}, .stride = {k * n, turned ? 1 : n, turned ? k : 1}};
+    array c = {.shape = {BATCH, m, n}, .stride = {m * n, n, 1}};
+    a.tensor = tensor(a_room, type, 3, a.shape, a.stride);
+    b.tensor = tensor(b_room, type, 3, b.shape, b.stride);
+    c.tensor = tensor(c_room, type, 3, c.shape, c.stride);
+    fill(a_room, type);
+    fill(b_room, type);
+    fill(c_room, type);
+    memcpy(kept, c_room, sizeof kept);
+    expect(&a, &b, &c, plain);
+    if (rung_matmul(context, 1, &a.tensor, &b.tensor, 0, &c.tensor, NULL) != RUNG_OK)
+      fail_msg("%s", rung_last_error(context));
+    if (memcmp(c_room, kept, sizeof kept) != 0)
+      fail_msg("f%d, %ld by %ld by %ld%s: other bits", type.bits, (long)m, (long)n, (long)k,
+               turned ? ", turned" : "");
+  }
+}
+
 static void any_shape_and_strides(void **state) {
   (void)state;
   static const double alphas[] = {1, 1, -0.3, 2}, betas[] = {0, 0, 1, -0.7};
@@ -414,10 +444,15 @@ static void steps_beyond_32_bits(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_shape_and_strides), cmocka_unit_test(integers_identity_and_permutations),
-      cmocka_unit_test(special_values),        cmocka_unit_test(bytes_wrap_around),
-      cmocka_unit_test(subnormal_floats),      cmocka_unit_test(short_cuts_have_the_same_bits),
-      cmocka_unit_test(rank_one_and_hilbert),  cmocka_unit_test(brackets_may_be_moved),
+      cmocka_unit_test(small_batches_are_chains),
+      cmocka_unit_test(any_shape_and_strides),
+      cmocka_unit_test(integers_identity_and_permutations),
+      cmocka_unit_test(special_values),
+      cmocka_unit_test(bytes_wrap_around),
+      cmocka_unit_test(subnormal_floats),
+      cmocka_unit_test(short_cuts_have_the_same_bits),
+      cmocka_unit_test(rank_one_and_hilbert),
+      cmocka_unit_test(brackets_may_be_moved),
       cmocka_unit_test(steps_beyond_32_bits),
   };
   return cmocka_run_group_tests(tests, open_context, close_context);
