@@ -29,7 +29,8 @@ typedef struct lab_stats {
   double low, high;
 } lab_stats;
 lab_stats lab_stats_of(const double *samples, int count);
-double lab_relative_iqr(const lab_stats *stats); /* (q3 - q1) / median */
+double lab_relative_iqr(const lab_stats *stats);      /* (q3 - q1) / median */
+double lab_relative_interval(const lab_stats *stats); /* (high - low) / median */
 
 /* ---- fixture.c: a case set up on a device ---------------------------------------------------- */
 
@@ -87,7 +88,8 @@ void lab_verify(lab_fixture *fixture, const rung_row *row, int block, lab_verdic
 typedef struct lab_rules {
   int least;      /* samples at least: 11 */
   int most;       /* and at most: 101 */
-  double spread;  /* stop when the relative IQR falls below: 0.01 */
+  double spread;  /* stop when the relative IQR falls below, and the median's relative interval
+                     below half of it: 0.01 */
   double seconds; /* or when this much time went into one candidate: 10 */
   bool hot;       /* leave the caches as the run before left them: another row, never mixed */
   uint64_t seed;  /* order of interleaving */
@@ -97,7 +99,7 @@ typedef struct lab_rules {
 lab_rules lab_rules_default(void);
 
 typedef enum lab_stop {
-  LAB_STEADY,   /* the relative IQR fell below the rules' spread */
+  LAB_STEADY,   /* relative IQR and interval are as narrow as the rules' spread asks */
   LAB_TIME_OUT, /* at least 3 samples (1 where one run takes longer than the time-out) */
   LAB_MOST,     /* the most samples the rules allow */
   LAB_REFUSED   /* not good: before, during or after */

@@ -156,7 +156,9 @@ static rung_status begin(sampling *all, int index, rung_error *error) {
 bool lab_is_done(const lab_rules *rules, const lab_candidate *candidate, double spent,
                  lab_stop *why) {
   const lab_stats time = lab_stats_of(candidate->samples, candidate->count);
-  if (candidate->count >= rules->least && lab_relative_iqr(&time) < rules->spread) {
+  /* Of a few samples there is no interval. */
+  const bool known = !(lab_relative_interval(&time) >= rules->spread / 2);
+  if (candidate->count >= rules->least && known && lab_relative_iqr(&time) < rules->spread) {
     *why = LAB_STEADY;
     return true;
   }

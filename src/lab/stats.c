@@ -62,3 +62,7 @@ lab_stats lab_stats_of(const double *samples, int count) {
 double lab_relative_iqr(const lab_stats *stats) {
   return (stats->q3 - stats->q1) / stats->median;
 }
+
+double lab_relative_interval(const lab_stats *stats) {
+  return (stats->high - stats->low) / stats->median;
+}

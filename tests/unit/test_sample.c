@@ -146,6 +146,24 @@ static void stops_when_steady(void **state) {
   close_bench(&the);
 }
 
+/* Quartiles are 0.6 % apart from the first round on, but the median may be any of the five. */
+static void goes_on_until_the_median_is_known(void **state) {
+  (void)state;
+  bench the;
+  lab_candidate candidate;
+  open_bench(&the, true);
+  set_times(&the, (const double[FAKE_TIMES]){0.994, 0.997, 1, 1.003, 1.006});
+  assert_int_equal(sample_one(&the, &honest, &candidate), RUNG_OK);
+  assert_int_equal(candidate.stop, LAB_STEADY);
+  assert_in_range(candidate.count, 20, 100);
+  assert_true(lab_relative_iqr(&candidate.time) < 0.01);
+  assert_true(lab_relative_interval(&candidate.time) < 0.005);
+  const lab_stats before = lab_stats_of(candidate.samples, candidate.count - 1);
+  assert_true(lab_relative_iqr(&before) < 0.01 && lab_relative_interval(&before) >= 0.005);
+  lab_candidate_free(&candidate);
+  close_bench(&the);
+}
+
 static void stops_at_the_most(void **state) {
   (void)state;
   bench the;
@@ -351,6 +369,7 @@ int main(void) {
       cmocka_unit_test(steps_of_a_cold_sample),
       cmocka_unit_test(a_hot_sample_is_not_flushed),
       cmocka_unit_test(stops_when_steady),
+      cmocka_unit_test(goes_on_until_the_median_is_known),
       cmocka_unit_test(stops_at_the_most),
       cmocka_unit_test(a_time_out_leaves_three_samples),
       cmocka_unit_test(one_long_run_is_enough),
