@@ -281,18 +281,20 @@ static __device__ __forceinline__ void correlate_pass_row(
     }
 }
 
-/* A row passes through. Kernels of fewer rows than M stand at the bottom of its taps. Row i
- * of sums is that of the output above which i rows of taps are done: with the next one it becomes
- * row i + 1, so that nothing is ever moved, and from the last comes the result. Rows of taps before
- * `first` serve no output of the block, which is not asked where a kernel has ALL rows. */
-template <int V, int G, int K, int M, int STEP, bool ALL, typename S, typename Slot>
+/* A row passes through, row number `row` of the block's. Kernels of fewer rows than M stand at the
+ * bottom of its taps. Row i of sums is that of the output above which i rows of taps are done: with
+ * the next one it becomes row i + 1, so that nothing is ever moved, and from the last comes the
+ * result. Rows of taps before `first` serve no output of the block, nor do those after `row`: the
+ * former is not asked where a kernel has ALL rows, the latter only where it pays. */
+template <int V, int G, int K, int M, int STEP, bool ALL, bool HEAD, typename S, typename Slot>
 static __device__ __forceinline__ void correlate_pass(const correlate_rows_of_taps<S, K, M> &taps,
-                                                      int first,
+                                                      int first, int row,
                                                       const correlate_window<Slot, V, S> *window,
                                                       S (*sums)[G][V]) {
 #pragma unroll
   for (int i = M - 1; i >= 0; i--) {
     if (!ALL && i < first) break;
+    if (HEAD && i > row) continue;
     correlate_pass_row<V, G, K, M, STEP>(taps, i, window, sums);
   }
 }
@@ -311,6 +313,11 @@ __global__ void __launch_bounds__(THREADS, correlate_resident(V *G *M, G > 1 || 
                        const __grid_constant__ correlate_rows_of_taps<S, K, M> taps, int64_t k,
                        int high, bool wide_in, bool wide_out) {
   typedef correlate_slot<sizeof(E), V, G, K, STEP> slot;
+  /* Where a branch before each row of taps, which keeps the compiler from mixing them, was found to
+   * leave registers for a block more, or to save more than it costs. */
+  static constexpr bool BYTES = sizeof(E) == 1 && V == 16 && (K == 5 || (K == 7 && S(0.5) != 0)),
+                        FLOATS = sizeof(E) == 4 && K == (G == 2 ? 7 : 11);
+  static constexpr bool HEAD = ALL && (BYTES || FLOATS);
   __shared__ __align__(128) E ring[SLOTS * slot::PITCH];
   __shared__ const E *lines[CORRELATE_STRIP_ROWS + M];
   __shared__ int places[slot::LINE];
@@ -366,8 +373,8 @@ __global__ void __launch_bounds__(THREADS, correlate_resident(V *G *M, G > 1 || 
         correlate_load_window<slot, V>(windows + (r & (SLOTS - 1)) * slot::PITCH + g * slot::GROUP,
                                        half, window[g].at);
       const int done = r - outputs + 1;
-      correlate_pass<V, G, K, M, STEP, ALL>(taps, M - 1 - above + (done > 0 ? done : 0), window,
-                                            sums);
+      correlate_pass<V, G, K, M, STEP, ALL, HEAD>(taps, M - 1 - above + (done > 0 ? done : 0), r,
+                                                  window, sums);
       if (r < above) continue;
 #pragma unroll
       for (int g = 0; g < G; g++)

@@ -47,25 +47,41 @@ static __device__ __forceinline__ void correlate_load_window(const S *line, int 
     }
 }
 
-/* COUNT taps of a row on row r of the tile: `window` begins at the first of their numbers. Rows of
- * the panel for which that is no row of taps are left alone, unless all are known to have one. */
+/* COUNT taps on the window, which begins at the first of their numbers, for row y of the panel. */
+template <int COUNT, typename S, typename T, int R, int G, int W>
+static __device__ __forceinline__ void correlate_add(correlate_sums<S, R, G> &sums, int y,
+                                                     const S (&window)[G][W], const T (&tap)[4]) {
+#pragma unroll
+  for (int j = 0; j < COUNT; j++)
+#pragma unroll
+    for (int g = 0; g < G; g++)
+#pragma unroll
+      for (int v = 0; v < W - 4; v++)
+        sums.at[y][g][v] = correlate_fma(tap[j], window[g][v + j], sums.at[y][g][v]);
+}
+
+/* COUNT taps of every row of taps that row r of the tile is under. Rows of the panel for which that
+ * is no row of taps are left alone, unless ALL are known to have one: their taps are loaded before
+ * the first is used, where they leave registers. */
 template <bool ALL, int COUNT, typename S, typename T, int R, int G, int W>
 static __device__ __forceinline__ void correlate_step(correlate_sums<S, R, G> &sums,
                                                       const S (&window)[G][W], const T *taps,
                                                       int taps_line, int r, int kernel_rows) {
+  if constexpr (ALL && sizeof(S) == 4) {
+    T tap[R][4];
 #pragma unroll
-  for (int y = 0; y < R; y++) {
-    const int i = r - y;
-    if (!ALL && (unsigned)i >= (unsigned)kernel_rows) continue;
-    T tap[4];
-    correlate_load_taps(taps + i * taps_line, tap);
+    for (int y = 0; y < R; y++) correlate_load_taps(taps + (r - y) * taps_line, tap[y]);
 #pragma unroll
-    for (int j = 0; j < COUNT; j++)
+    for (int y = 0; y < R; y++) correlate_add<COUNT>(sums, y, window, tap[y]);
+  } else {
 #pragma unroll
-      for (int g = 0; g < G; g++)
-#pragma unroll
-        for (int v = 0; v < W - 4; v++)
-          sums.at[y][g][v] = correlate_fma(tap[j], window[g][v + j], sums.at[y][g][v]);
+    for (int y = 0; y < R; y++) {
+      const int i = r - y;
+      if (!ALL && (unsigned)i >= (unsigned)kernel_rows) continue;
+      T tap[4];
+      correlate_load_taps(taps + i * taps_line, tap);
+      correlate_add<COUNT>(sums, y, window, tap);
+    }
   }
 }
 
