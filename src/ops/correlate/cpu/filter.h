@@ -27,8 +27,9 @@ typedef struct correlate_pass {
 /* Kernels by the type of the sums. */
 typedef struct correlate_kernels {
   rung_dtype dtype;
-  int most; /* rows of a kernel in a pass */
-  /* Writes rows of n elements, rounded up to a part of CORRELATE_PANEL. */
+  int most;          /* rows of a kernel in a pass */
+  const int *strips; /* of so many rows, from one on: elements, a part of CORRELATE_PANEL */
+  /* Reads and writes rows of n elements, rounded up to strips. */
   void (*pass)(const correlate_pass *pass);
   /* n elements of the image's type as numbers of the sums', and sums as elements of out's. */
   void (*widen)(rung_dtype in, const void *from, int64_t n, void *to);

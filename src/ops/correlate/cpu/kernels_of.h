@@ -107,8 +107,12 @@ static void NAME(set)(void *to, int64_t at, double value) {
   ((NUMBER *)to)[at] = (NUMBER)value;
 }
 
+#define STRIP_OF(G, V) (V) * WIDTH,
+static const int NAME(strips)[] = {EACH_GROUP(STRIP_OF)};
+#undef STRIP_OF
+
 const correlate_kernels RUNG_ENTRY(NAME(correlate_kernels)) = {
-    DTYPE, MOST_ROWS, NAME(pass), NAME(widen), NAME(finish), NAME(set)};
+    DTYPE, MOST_ROWS, NAME(strips), NAME(pass), NAME(widen), NAME(finish), NAME(set)};
 
 #undef NUMBER
 #undef DTYPE

@@ -1,6 +1,7 @@
 /* Blocks of an image, widened at their edges into scratch as numbers of the sums' type, so that no
  * loop over taps asks where the image ends; then the kernels' rows over them, some at a time, and
- * the sums to out's type. A block stays in the second-level cache. */
+ * the sums to out's type. A block stays in the second-level cache. Those that need no widening are
+ * read where they lie, unless rows of the image would push each other out of it. */
 #include <string.h>
 
 #include "backend/cpu/lanes.h"
@@ -10,6 +11,8 @@
 enum {
   ALONE = 10000,     /* elements of out that one thread makes before others have begun */
   FEWEST = 16,       /* rows of a block where more threads want some */
+  MEETS = 1 << 14,   /* rows a multiple of so many bytes apart meet in few sets of a cache */
+  STAYS = 1 << 12,   /* or of so many, if they are to be found there again */
   STREAMED = 1 << 23 /* bytes of out: more are not kept in a cache */
 };
 
@@ -19,6 +22,7 @@ typedef struct filter {
   correlate_block block;
   char *taps, *scratch;
   bool streams;
+  bool lies;             /* blocks inside the image are read where they lie */
   int64_t rows, panel;   /* of a block; elements of its rows */
   int64_t share, shares; /* elements of a row that are dealt out together, and such parts */
 } filter;
@@ -26,6 +30,8 @@ typedef struct filter {
 /* A block of out: rows and elements of rows. */
 typedef struct place {
   int64_t y, rows, x, n;
+  const char *in; /* what its first output has under the kernel's first tap; rows as far apart: */
+  int64_t in_row; /* elements */
   char *scratch;
 } place;
 
@@ -44,19 +50,24 @@ static void set_taps(const filter *f) {
 /* ---- a block ----------------------------------------------------------------------------------
  */
 
-/* The rows of the image that the next block of the same rows will be widened from, where all of it
- * is inside: fetched by the first pass. */
-static void fetch_next(const filter *f, const place *at, correlate_pass *pass) {
+/* Where the image has what n elements of out from x on need, in the block's rows; NULL: it has not
+ * all of it. */
+static const char *find_inside(const filter *f, const place *at, int64_t x, int64_t n) {
   const correlate_problem *p = (const correlate_problem *)f->task->problem;
+  const int64_t row = p->first_row + at->y, first = p->first_column * p->channels + x;
+  if (row < 0 || row + at->rows + p->kernel_rows - 1 > p->height || first < 0 ||
+      first + n + (p->kernel_columns - 1) * p->channels > p->width * p->channels)
+    return NULL;
+  return correlate_in_row(f->task, row) + first * (int64_t)rung_dtype_bytes(p->types.in);
+}
+
+/* The rows of the image that the next block of the same rows needs, where all of it is inside:
+ * fetched by the first pass. */
+static void fetch_next(const filter *f, const place *at, correlate_pass *pass) {
   const rung_view *in = &f->task->arrays[CORRELATE_IN];
-  const int64_t size = (int64_t)rung_dtype_bytes(in->dtype);
-  const int64_t row = p->first_row + at->y, x = p->first_column * p->channels + at->x + f->panel;
-  if (row < 0 || row + at->rows + p->kernel_rows - 1 > p->height || x < 0 ||
-      x + f->panel > p->width * p->channels)
-    return;
-  pass->next = correlate_in_row(f->task, row) + x * size;
-  pass->next_row = in->stride[0] * size;
-  pass->next_size = size;
+  pass->next = find_inside(f, at, at->x + f->panel, f->panel);
+  pass->next_size = (int64_t)rung_dtype_bytes(in->dtype);
+  pass->next_row = in->stride[0] * pass->next_size;
 }
 
 /* A kernel's rows in passes as even as can be. The last one's sums go to `direct` if not NULL,
@@ -67,7 +78,7 @@ static void sum_kernel(const filter *f, const place *at, int64_t k, char *direct
   char *sums = at->scratch + f->block.sums;
   correlate_pass pass = {.taps_columns = p->kernel_columns,
                          .step = p->channels,
-                         .in_row = f->block.in_row / size,
+                         .in_row = at->in_row,
                          .sums_row = f->block.sums_row / size,
                          .to = sums,
                          .to_row = f->block.sums_row / size,
@@ -78,7 +89,7 @@ static void sum_kernel(const filter *f, const place *at, int64_t k, char *direct
     const int64_t tap = (k * p->kernel_rows + done) * p->kernel_columns;
     pass.taps_rows = (int)((p->kernel_rows - done) / (passes - i));
     pass.taps = f->taps + tap * size;
-    pass.in = at->scratch + done * f->block.in_row;
+    pass.in = at->in + done * at->in_row * size;
     if (i == passes - 1 && direct != NULL) {
       pass.to = direct;
       pass.to_row = f->task->arrays[CORRELATE_OUT].stride[p->kernels > 1];
@@ -90,13 +101,31 @@ static void sum_kernel(const filter *f, const place *at, int64_t k, char *direct
   }
 }
 
-static void run_block(const filter *f, const place *at) {
+/* Whether the last pass over n elements ends where they do. */
+static bool ends_there(const filter *f, int64_t n) {
   const correlate_problem *p = (const correlate_problem *)f->task->problem;
-  const int64_t size = (int64_t)rung_dtype_bytes(p->types.out);
-  const bool direct = f->of->dtype == p->types.out && at->n == f->panel;
+  const int64_t passes = (p->kernel_rows + f->of->most - 1) / f->of->most;
+  return n % f->of->strips[(p->kernel_rows + passes - 1) / passes - 1] == 0;
+}
+
+/* The block's part of the image, widened, or as it lies. */
+static void find_image(const filter *f, place *at) {
+  const correlate_problem *p = (const correlate_problem *)f->task->problem;
+  at->in = f->lies && at->n == f->panel ? find_inside(f, at, at->x, at->n) : NULL;
+  at->in_row = f->task->arrays[CORRELATE_IN].stride[0];
+  if (at->in != NULL) return;
+  at->in = at->scratch;
+  at->in_row = f->block.in_row / f->block.size;
   for (int64_t r = 0; r < at->rows + p->kernel_rows - 1; r++) RUNG_ENTRY(correlate_widen)
   (f->task, f->of, p->first_row + at->y + r, at->x, at->n, f->block.in_row,
    at->scratch + r * f->block.in_row);
+}
+
+static void run_block(const filter *f, place *at) {
+  const correlate_problem *p = (const correlate_problem *)f->task->problem;
+  const int64_t size = (int64_t)rung_dtype_bytes(p->types.out);
+  const bool direct = f->of->dtype == p->types.out && ends_there(f, at->n);
+  find_image(f, at);
   for (int64_t k = 0; k < p->kernels; k++) {
     sum_kernel(f, at, k, direct ? correlate_out_row(f->task, k, at->y) + at->x * size : NULL);
     for (int64_t y = 0; y < at->rows && !direct; y++)
@@ -129,6 +158,9 @@ rung_status RUNG_ENTRY(correlate_filter)(const rung_task *task, int threads) {
   f.taps = (char *)task->scratch;
   f.scratch = f.taps + correlate_taps_bytes(p);
   f.streams = p->rows * n * p->kernels * (int64_t)rung_dtype_bytes(p->types.out) > STREAMED;
+  const bool once = p->kernel_rows <= f.of->most && p->kernels == 1;
+  f.lies = f.of->dtype == p->types.in &&
+           task->arrays[CORRELATE_IN].stride[0] * f.block.size % (once ? MEETS : STAYS) != 0;
   set_taps(&f);
   f.panel = CORRELATE_PANEL / f.block.size;
   const int64_t panels = (n + f.panel - 1) / f.panel;

@@ -8,6 +8,11 @@ static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
+/* There is one channel most of the time, and a division takes as long as a short row. */
+static int64_t pixels(int64_t elements, int channels) {
+  return channels == 1 ? elements : elements / channels;
+}
+
 const correlate_kernels *RUNG_ENTRY(correlate_kernels_of)(const correlate_problem *p) {
   const rung_dtype number = correlate_number_of(p);
   return number == RUNG_F32   ? &RUNG_ENTRY(correlate_kernels_f32)
@@ -33,8 +38,8 @@ void RUNG_ENTRY(correlate_widen)(const rung_task *task, const correlate_kernels 
                                  int64_t x, int64_t n, int64_t room, char *to) {
   const correlate_problem *p = (const correlate_problem *)task->problem;
   const int64_t size = p->channels * (int64_t)rung_dtype_bytes(of->dtype);
-  const int64_t first = p->first_column + x / p->channels;
-  const int64_t end = first + n / p->channels + p->kernel_columns - 1;
+  const int64_t first = p->first_column + pixels(x, p->channels);
+  const int64_t end = first + pixels(n, p->channels) + p->kernel_columns - 1;
   const int64_t left = first < 0 ? least(0, end) : first, right = least(end, p->width);
   const int64_t from = rung_edge_index(p->edge, r, p->height);
   const int64_t used = (end - first) * size, rest = least(room - used, CORRELATE_STRIP);
