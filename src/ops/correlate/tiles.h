@@ -66,7 +66,7 @@ static inline int64_t correlate_panel_blocks(const rung_task *task, const correl
 }
 
 /* How long a multiprocessor takes for `blocks` of its blocks at a time: warps hide each other's
- * delays, and wide panels load less by multiply-add. Fitted to an H200's times of 17 to 31 rows of
+ * delays, and wide panels load less by multiply-add. Fitted to an H100's times of 17 to 31 rows of
  * taps; the unit is of no account. */
 static inline int64_t correlate_panel_time(const correlate_panel *panel, int64_t blocks) {
   const int64_t rate = panel->groups == 1 ? 9 : 14, delay = panel->groups == 1 ? 6 : 5;
