@@ -13,6 +13,7 @@ enum {
   FEWEST = 16,       /* rows of a block where more threads want some */
   MEETS = 1 << 14,   /* rows a multiple of so many bytes apart meet in few sets of a cache */
   STAYS = 1 << 12,   /* or of so many, if they are to be found there again */
+  AHEAD = 4,         /* rows that meet are fetched so many before they are copied */
   STREAMED = 1 << 23 /* bytes of out: more are not kept in a cache */
 };
 
@@ -22,7 +23,7 @@ typedef struct filter {
   correlate_block block;
   char *taps, *scratch;
   bool streams;
-  bool lies;             /* blocks inside the image are read where they lie */
+  bool lies, meets;      /* blocks inside the image are read where they lie; its rows meet */
   int64_t rows, panel;   /* of a block; elements of its rows */
   int64_t share, shares; /* elements of a row that are dealt out together, and such parts */
 } filter;
@@ -62,7 +63,7 @@ static const char *find_inside(const filter *f, const place *at, int64_t x, int6
 }
 
 /* The rows of the image that the next block of the same rows needs, where all of it is inside:
- * fetched by the first pass. */
+ * fetched by the first pass, unless they would push each other out of the cache. */
 static void fetch_next(const filter *f, const place *at, correlate_pass *pass) {
   const rung_view *in = &f->task->arrays[CORRELATE_IN];
   pass->next = find_inside(f, at, at->x + f->panel, f->panel);
@@ -84,7 +85,7 @@ static void sum_kernel(const filter *f, const place *at, int64_t k, char *direct
                          .to_row = f->block.sums_row / size,
                          .rows = at->rows,
                          .n = at->n};
-  if (k == 0) fetch_next(f, at, &pass);
+  if (k == 0 && !f->meets) fetch_next(f, at, &pass);
   for (int64_t i = 0, done = 0; i < passes; i++, done += pass.taps_rows) {
     const int64_t tap = (k * p->kernel_rows + done) * p->kernel_columns;
     pass.taps_rows = (int)((p->kernel_rows - done) / (passes - i));
@@ -108,17 +109,29 @@ static bool ends_there(const filter *f, int64_t n) {
   return n % f->of->strips[(p->kernel_rows + passes - 1) / passes - 1] == 0;
 }
 
-/* The block's part of the image, widened, or as it lies. */
-static void find_image(const filter *f, place *at) {
+/* The block's part of the image, widened. */
+static void widen_rows(const filter *f, const place *at) {
   const correlate_problem *p = (const correlate_problem *)f->task->problem;
+  const rung_view *in = &f->task->arrays[CORRELATE_IN];
+  const int64_t rows = at->rows + p->kernel_rows - 1, size = (int64_t)rung_dtype_bytes(in->dtype);
+  const char *next = f->meets ? find_inside(f, at, at->x, at->n) : NULL;
+  for (int64_t r = 0; r < rows; r++) {
+    for (int64_t b = 0; next != NULL && r + AHEAD < rows && b < at->n * size; b += 64)
+      __builtin_prefetch(next + (r + AHEAD) * in->stride[0] * size + b);
+    RUNG_ENTRY(correlate_widen)
+    (f->task, f->of, p->first_row + at->y + r, at->x, at->n, f->block.in_row,
+     at->scratch + r * f->block.in_row);
+  }
+}
+
+/* That, or as it lies. */
+static void find_image(const filter *f, place *at) {
   at->in = f->lies && at->n == f->panel ? find_inside(f, at, at->x, at->n) : NULL;
   at->in_row = f->task->arrays[CORRELATE_IN].stride[0];
   if (at->in != NULL) return;
   at->in = at->scratch;
   at->in_row = f->block.in_row / f->block.size;
-  for (int64_t r = 0; r < at->rows + p->kernel_rows - 1; r++) RUNG_ENTRY(correlate_widen)
-  (f->task, f->of, p->first_row + at->y + r, at->x, at->n, f->block.in_row,
-   at->scratch + r * f->block.in_row);
+  widen_rows(f, at);
 }
 
 static void run_block(const filter *f, place *at) {
@@ -159,8 +172,10 @@ rung_status RUNG_ENTRY(correlate_filter)(const rung_task *task, int threads) {
   f.scratch = f.taps + correlate_taps_bytes(p);
   f.streams = p->rows * n * p->kernels * (int64_t)rung_dtype_bytes(p->types.out) > STREAMED;
   const bool once = p->kernel_rows <= f.of->most && p->kernels == 1;
-  f.lies = f.of->dtype == p->types.in &&
-           task->arrays[CORRELATE_IN].stride[0] * f.block.size % (once ? MEETS : STAYS) != 0;
+  const int64_t apart =
+      task->arrays[CORRELATE_IN].stride[0] * (int64_t)rung_dtype_bytes(p->types.in);
+  f.meets = apart % MEETS == 0;
+  f.lies = f.of->dtype == p->types.in && apart % (once ? MEETS : STAYS) != 0;
   set_taps(&f);
   f.panel = CORRELATE_PANEL / f.block.size;
   const int64_t panels = (n + f.panel - 1) / f.panel;
