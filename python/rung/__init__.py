@@ -12,6 +12,8 @@ device:  None: where the arrays are. "cpu", "cuda", "cuda:0", "sim" (the simulat
 rung:    a rung's name, as `rung.ladder(operation)` lists it; None: the best one whose results have
          the same bits everywhere.
 threads: of the CPU; 0: as many as the process may use.
+math:    None or "strict": the same bits everywhere; "fast": within a stated error bound, where a
+         rung has one (docs/NUMERICS.md); "fixed": products in fixed point (docs/FIXED.md).
 stream:  the CUDA stream to work on: an integer, or an object of CuPy, PyTorch or CUDA Python.
 
 Python's lock is released while librung computes.

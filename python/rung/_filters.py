@@ -69,8 +69,8 @@ def _kernel(kernel):
         raise TypeError(f"kernel is {kernel!r}; expected: rows of numbers") from None
 
 
-def correlate(x, kernel, mode="reflect", origin=0, cval=0.0, out=None, *, region=None, math=None,
-              device=None, rung=None, threads=0, stream=None):
+def correlate(x, kernel, mode="reflect", origin=0, cval=0.0, out=None, *, region=None,
+              device=None, rung=None, threads=0, math=None, stream=None):
     """An image filtered by a kernel: every element one chain of fused multiply-adds.
 
     x:          (height, width) or (height, width, channels) of 1 ... 4 channels; uint8, uint16,
@@ -101,12 +101,12 @@ def correlate(x, kernel, mode="reflect", origin=0, cval=0.0, out=None, *, region
     [[6.0, 3.0]]
     """
     return _rung.correlate(x, _kernel(kernel), _edge(mode), *_origins(origin), cval,
-                           *_slices(region), out, math=math, device=device, rung=rung,
-                           threads=threads, stream=stream)
+                           *_slices(region), out, device=device, rung=rung,
+                           threads=threads, math=math, stream=stream)
 
 
-def convolve(x, kernel, mode="reflect", origin=0, cval=0.0, out=None, *, region=None, math=None,
-             device=None, rung=None, threads=0, stream=None):
+def convolve(x, kernel, mode="reflect", origin=0, cval=0.0, out=None, *, region=None,
+             device=None, rung=None, threads=0, math=None, stream=None):
     """The same as correlate() with the kernel's rows and columns reversed, as
     scipy.ndimage.convolve() has it.
 
@@ -115,5 +115,5 @@ def convolve(x, kernel, mode="reflect", origin=0, cval=0.0, out=None, *, region=
     [[3.0, 6.0, 9.0]]
     """
     return _rung.convolve(x, _kernel(kernel), _edge(mode), *_origins(origin), cval,
-                          *_slices(region), out, math=math, device=device, rung=rung,
-                          threads=threads, stream=stream)
+                          *_slices(region), out, device=device, rung=rung,
+                          threads=threads, math=math, stream=stream)

@@ -8,7 +8,7 @@ _MODEL = ("weights", "divide", "hot", "power", "fixed", "falling", "start")
 
 
 def stencil(x, weights, *, divide=1.0, steps=1, fixed=0, edge="wrap", edge_value=0.0, means=False,
-            out=None, device=None, rung=None, threads=0, stream=None):
+            out=None, device=None, rung=None, threads=0, math=None, stream=None):
     """A weighted stencil along the rows, applied `steps` times.
 
     x:          (rows, columns) or (columns), float32 or float64
@@ -33,7 +33,7 @@ def stencil(x, weights, *, divide=1.0, steps=1, fixed=0, edge="wrap", edge_value
         raise ValueError(f"edge is {edge!r}; expected: {', '.join(_EDGES)}")
     return _rung.stencil(x, doubles(weights, "weights"), divide, steps, fixed, _EDGES.index(edge),
                          edge_value, means, out, device=device, rung=rung, threads=threads,
-                         stream=stream)
+                         math=math, stream=stream)
 
 
 def _library():
@@ -45,7 +45,7 @@ def _library():
 
 
 def radiator(rows, columns, steps, *, preset="2019", dtype="float32", means=False, out=None,
-             device=None, rung=None, threads=0, stream=None, **changes):
+             device=None, rung=None, threads=0, math=None, stream=None, **changes):
     """Heat that flows through a radiator: a grid whose left columns are hot, after some steps.
 
     rows, columns: of the grid: 1 or more, 4 or more
@@ -74,4 +74,4 @@ def radiator(rows, columns, steps, *, preset="2019", dtype="float32", means=Fals
     model["weights"], model["hot"] = tuple(model["weights"]), tuple(model["hot"])
     return _rung.radiator(rows, columns, steps, tuple(model.values()), dtype, means,
                           "rung" if out is not None else _library(), out, device=device, rung=rung,
-                          threads=threads, stream=stream)
+                          threads=threads, math=math, stream=stream)

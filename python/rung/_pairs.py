@@ -84,7 +84,7 @@ def distance_bins(bins, limits, vectors):
 
 def pair_histogram(a, b=None, bins=100, range=None, *, box=None, weights=None, weights_b=None,
                    molecules=None, molecules_b=None, outside=False, device=None, rung=None,
-                   threads=0, stream=None):
+                   threads=0, math=None, stream=None):
     """How many pairs of points are how far apart: `(counts, edges)`.
 
     a:         (n, 3), float32 or float64, in any unit of length
@@ -112,7 +112,7 @@ def pair_histogram(a, b=None, bins=100, range=None, *, box=None, weights=None, w
     count, width, edges, said = distance_bins(bins, range, vectors)
     counts, apart, sums = _rung.pairs(
         a, b, vectors, count, width, edges, weights, weights_b, molecules, molecules_b, outside,
-        device=device, rung=rung, threads=threads, stream=stream)
+        device=device, rung=rung, threads=threads, math=math, stream=stream)
     result = counts if sums is None else sums
     made = _rung.row_like(said, result)
     return (result, made, apart) if outside else (result, made)
@@ -142,7 +142,7 @@ def normalised(counts, edges, density, per):
 
 def rdf(a, b=None, bins=75, range=(0.0, 15.0), *, box=None, volume=None, molecules=None,
         molecules_b=None, start=None, stop=None, step=None, progress=False, device=None,
-        rung=None, threads=0, stream=None):
+        rung=None, threads=0, math=None, stream=None):
     """The radial distribution function g(r) of points, or of MDAnalysis' groups: an `RDF`.
 
     a:         (n, 3), float32 or float64, in any unit of length; or an AtomGroup of MDAnalysis:
@@ -165,7 +165,7 @@ def rdf(a, b=None, bins=75, range=(0.0, 15.0), *, box=None, volume=None, molecul
     >>> found.count.tolist(), found.neighbours.tolist()
     ([0, 0, 1944, 864], [0.0, 0.0, 18.0, 26.0])
     """
-    where = {"device": device, "rung": rung, "threads": threads, "stream": stream}
+    where = {"device": device, "rung": rung, "threads": threads, "math": math, "stream": stream}
     if hasattr(a, "universe") and hasattr(a, "positions"):
         from .mdanalysis import rdf_of_groups
         return rdf_of_groups(a, b, bins, range, molecules, (start, stop, step), progress, where)

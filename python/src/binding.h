@@ -138,7 +138,7 @@ bool context_begin(PyObject *module);
 extern PyObject *rung_error; /* rung.Error */
 PyObject *raise_status(rung_status status, const char *sentence);
 
-/* Every function's last four arguments, by keyword alone: see OPTIONS. */
+/* Every function's last five arguments, by keyword alone: see OPTIONS. */
 typedef struct call {
   PyObject *device;
   long threads;
@@ -149,8 +149,8 @@ typedef struct call {
   int count;
 } call;
 
-enum { OPTION_COUNT = 4 };
-#define OPTIONS "device", "rung", "threads", "stream"
+enum { OPTION_COUNT = 5 };
+#define OPTIONS "device", "rung", "threads", "math", "stream"
 
 /* A function's arguments: `names` ends with OPTIONS and NULL; so many of them may be given by
  * position, the first `required` must be given. */
@@ -203,8 +203,6 @@ bool read_long(const char *name, PyObject *value, int64_t fallback, int64_t *num
 bool read_double(const char *name, PyObject *value, double fallback, double *number);
 bool read_flag(PyObject *value, bool fallback, bool *flag);
 bool read_text(const char *name, PyObject *value, const char *fallback, const char **text);
-/* "strict", which is what nothing means, or "fast". */
-bool read_math(PyObject *value, rung_math *math);
 /* Doubles from a buffer of them (array.array, NumPy); held until PyBuffer_Release(). */
 bool read_doubles(const char *name, PyObject *value, Py_buffer *held, const double **values,
                   int64_t *count);

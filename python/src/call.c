@@ -46,16 +46,31 @@ static bool put_keyword(const signature *takes, PyObject *name, PyObject *value,
   return false;
 }
 
+static bool read_math(PyObject *value, rung_math *math) {
+  static const struct {
+    const char *name;
+    rung_math math;
+  } known[] = {{"strict", RUNG_MATH_STRICT}, {"fast", RUNG_MATH_FAST}, {"fixed", RUNG_MATH_FIXED}};
+  const char *name;
+  if (!read_text("math", value, known[0].name, &name)) return false;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    *math = known[i].math;
+    if (strcmp(name, known[i].name) == 0) return true;
+  }
+  PyErr_Format(PyExc_ValueError, "math is %R; expected: \"strict\", \"fast\" or \"fixed\"", value);
+  return false;
+}
+
 static bool read_options(call *made, PyObject *const *options) {
   int64_t threads;
   made->device = options[0];
   if (!read_text("rung", options[1], NULL, &made->how.rung) ||
-      !read_long("threads", options[2], 0, &threads))
+      !read_long("threads", options[2], 0, &threads) || !read_math(options[3], &made->how.math))
     return false;
   made->threads = (long)threads;
   PyObject *const own = context_stream(options[0]);
-  if (is_given(options[3])) {
-    if (!stream_read(options[3], &made->stream)) return false;
+  if (is_given(options[4])) {
+    if (!stream_read(options[4], &made->stream)) return false;
     made->how.stream = made->stream;
   } else if (own != NULL && !stream_read(own, &made->stream)) {
     return false;
@@ -135,15 +150,6 @@ bool read_text(const char *name, PyObject *value, const char *fallback, const ch
     return false;
   }
   PyErr_Format(PyExc_TypeError, "%s is %R; expected: text", name, value);
-  return false;
-}
-
-bool read_math(PyObject *value, rung_math *math) {
-  const char *name;
-  if (!read_text("math", value, "strict", &name)) return false;
-  *math = strcmp(name, "fast") == 0 ? RUNG_MATH_FAST : RUNG_MATH_STRICT;
-  if (*math == RUNG_MATH_FAST || strcmp(name, "strict") == 0) return true;
-  PyErr_Format(PyExc_ValueError, "math is %R; expected: \"strict\" or \"fast\"", value);
   return false;
 }
 

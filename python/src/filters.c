@@ -1,9 +1,9 @@
 /* rung.correlate and rung.convolve; rung/_filters.py says what their words mean. */
 #include "binding.h"
 
-static const char *const names[] = {"x",    "kernel",  "edge", "up",   "left",  "cval",
-                                    "rows", "columns", "out",  "math", OPTIONS, NULL};
-enum { X, KERNEL, EDGE, UP, LEFT, CVAL, ROWS, COLUMNS, OUT, MATH, VALUES };
+static const char *const names[] = {"x",    "kernel",  "edge", "up",    "left", "cval",
+                                    "rows", "columns", "out",  OPTIONS, NULL};
+enum { X, KERNEL, EDGE, UP, LEFT, CVAL, ROWS, COLUMNS, OUT, VALUES };
 
 static bool read_model(PyObject **values, rung_filter_model *model) {
   int64_t edge;
@@ -47,8 +47,7 @@ static PyObject *filter(const signature *takes, filtering *function, PyObject *c
   if (!call_begin(&made, takes, given, count, keywords, values)) return NULL;
   array *x = call_array(&made, "x", values[X], false);
   array *kernel = x != NULL ? call_other(&made, "kernel", values[KERNEL]) : NULL;
-  if (kernel == NULL || !read_model(values, &model) || !read_math(values[MATH], &made.how.math))
-    return call_fail(&made);
+  if (kernel == NULL || !read_model(values, &model)) return call_fail(&made);
   /* What librung refuses has a shape here too. */
   const int several = kernel->tensor.ndim == 3, ndim = x->tensor.ndim + several;
   int64_t shape[DIMENSIONS + 1] = {kernel->shape[0]};

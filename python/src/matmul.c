@@ -3,9 +3,8 @@
 
 #include <limits.h>
 
-static const char *const names[] = {"a",    "b",    "out",   "alpha", "beta",
-                                    "math", "bits", OPTIONS, NULL};
-enum { A, B, OUT, ALPHA, BETA, MATH, BITS, VALUES };
+static const char *const names[] = {"a", "b", "out", "alpha", "beta", "bits", OPTIONS, NULL};
+enum { A, B, OUT, ALPHA, BETA, BITS, VALUES };
 static const signature takes = {"rung.matmul", OUT + 1, 2, names};
 
 static int largest(int a, int b) {
@@ -32,20 +31,13 @@ static int without(int64_t *shape, int ndim, bool row, bool column) {
   return ndim - (row || column);
 }
 
-/* "fixed" too, and its bits. */
-static bool read_fixed(PyObject *math, PyObject *bits, rung_call *how) {
+static bool read_bits(PyObject *value, int *bits) {
   int64_t number;
-  const bool fixed =
-      math != NULL && PyUnicode_Check(math) && PyUnicode_CompareWithASCIIString(math, "fixed") == 0;
-  if (fixed) how->math = RUNG_MATH_FIXED;
-  if ((!fixed && !read_math(math, &how->math)) || !read_long("bits", bits, 0, &number))
-    return false;
-  if (number < INT_MIN || number > INT_MAX) {
-    PyErr_Format(PyExc_ValueError, "bits is %R; expected: 8 ... 31", bits);
-    return false;
-  }
-  how->bits = (int)number;
-  return true;
+  if (!read_long("bits", value, 0, &number)) return false;
+  *bits = (int)number;
+  if (number >= INT_MIN && number <= INT_MAX) return true;
+  PyErr_Format(PyExc_ValueError, "bits is %R; expected: 8 ... 31", value);
+  return false;
 }
 
 FUNCTION(py_matmul) {
@@ -58,8 +50,7 @@ FUNCTION(py_matmul) {
   array *a = call_array(&made, "a", values[A], false);
   array *b = a != NULL ? call_array(&made, "b", values[B], false) : NULL;
   if (b == NULL || !read_double("alpha", values[ALPHA], 1, &alpha) ||
-      !read_double("beta", values[BETA], 0, &beta) ||
-      !read_fixed(values[MATH], values[BITS], &made.how))
+      !read_double("beta", values[BETA], 0, &beta) || !read_bits(values[BITS], &made.how.bits))
     return call_fail(&made);
   if (a->tensor.ndim == 0 || b->tensor.ndim == 0) {
     PyErr_Format(PyExc_ValueError, "%s has no dimensions; expected: 1 ... %d",

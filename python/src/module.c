@@ -3,9 +3,9 @@
 
 #include "binding.h"
 
-#define TAIL "*, device=None, rung=None, threads=0, stream=None)\n--\n\n"
+#define TAIL "*, device=None, rung=None, threads=0, math=None, stream=None)\n--\n\n"
 #define OPTIONS_DOC                                                                           \
-  "device, rung, threads, stream: see help(rung).\n\n"                                        \
+  "device, rung, threads, math, stream: see help(rung).\n\n"                                  \
   "TypeError: no array, or elements that are not taken; ValueError: a bad axis, `out` of\n"   \
   "another shape or sharing memory with x; MemoryError; rung.Error: the device or the rung\n" \
   "cannot do this.\n\n"
@@ -68,8 +68,8 @@ static const char cummax_doc[] =
              ">>> rung.cummax(np.array([1, 3, 2])).tolist()\n"
              "[1, 3, 3]\n");
 static const char matmul_doc[] =
-    "matmul(a, b, out=None, alpha=1.0, beta=0.0, *, math=None, bits=0, device=None, rung=None, "
-    "threads=0, stream=None)\n--\n\n"
+    "matmul(a, b, out=None, alpha=1.0, beta=0.0, *, bits=0, device=None, rung=None, threads=0, "
+    "math=None, stream=None)\n--\n\n"
     "The product of matrices, alpha a b + beta out: every element one chain of fused\n"
     "multiply-adds over rising k.\n\n"
     "a: (..., m, k) or (k); float16, bfloat16, float32, float64 or int8\n"
@@ -87,7 +87,7 @@ static const char matmul_doc[] =
 
 static const char histogram_doc[] =
     "histogram(x, bins=10, range=None, *, modulo=None, rows=False, outside=False, device=None, "
-    "rung=None, threads=0, stream=None)\n--\n\n"
+    "rung=None, threads=0, math=None, stream=None)\n--\n\n"
     "How many elements fall into each bin: (counts, edges), as numpy.histogram() has them.\n\n"
     "x: of integers or floats, 0 to 8 dimensions, any strides\n"
     "bins: a number of even bins over range; or the edges, rising; or \"bytes\": of uint8, one "
@@ -100,7 +100,7 @@ static const char histogram_doc[] =
     "outside: a third result: how many elements are below, above, and NaN\n\n"
     "Returns counts, int64, and edges, one more than bins, float64 or the type of float elements,\n"
     "both of x's library and device. Counts are exact.\n\n"
-    "device, rung, threads, stream: see help(rung).\n\n"
+    "device, rung, threads, math, stream: see help(rung).\n\n"
     "TypeError: elements that are not taken; ValueError: bins, range or edges that are none;\n"
     "MemoryError; rung.Error: the device or the rung cannot do this.\n\n"
     ">>> import numpy as np, rung\n"
@@ -114,7 +114,7 @@ static const char bincount_doc[] =
     "How often each whole number occurs: counts, int64, of x's library and device.\n\n"
     "x: of integers from 0 up, below 2^20\n"
     "minlength: the least length of the result, which else ends at x's largest element\n\n"
-    "device, rung, threads, stream: see help(rung).\n\n"
+    "device, rung, threads, math, stream: see help(rung).\n\n"
     "TypeError: no integers; ValueError: one that is negative or too large; MemoryError;\n"
     "rung.Error: the device or the rung cannot do this.\n\n"
     ">>> import numpy as np, rung\n"

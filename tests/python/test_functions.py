@@ -289,3 +289,29 @@ def test_matmul_in_fixed_point():
         rung.matmul(a, b, math="fixed", bits=32, device="cpu")
     with pytest.raises(ValueError, match="bits is 23; expected: 0"):
         rung.matmul(a, b, bits=23, device="cpu")
+
+
+def test_every_function_takes_its_options():
+    x, square = np.ones(5, np.float32), np.ones((4, 4), np.float32)
+    points = np.random.default_rng(1).random((20, 3))
+    calls = [lambda name=name, **options: getattr(rung, name)(x, **options)
+             for name in ("sum", "min", "max", "mean", "cumsum", "cummin", "cummax")]
+    calls += [lambda **options: rung.histogram(x, 3, (0, 2), **options),
+              lambda **options: rung.bincount(np.arange(3), **options),
+              lambda **options: rung.matmul(square, square, **options),
+              lambda **options: rung.correlate(square, [[1, 2]], **options),
+              lambda **options: rung.convolve(square, [[1, 2]], **options),
+              lambda **options: rung.stencil(square, [1, 2, 1], **options),
+              lambda **options: rung.radiator(4, 8, 2, **options),
+              lambda **options: rung.pair_histogram(points, bins=3, range=(0, 1), **options),
+              lambda **options: rung.rdf(points, bins=3, range=(0, .4), box=(1, 1, 1), **options)]
+    for call in calls:
+        for math in (None, "strict", "fast"):
+            call(device="cpu", rung="auto", threads=1, math=math, stream=None)
+        with pytest.raises(ValueError, match="math is 'quick'; expected"):
+            call(math="quick")
+        with pytest.raises(TypeError, match="math is 3; expected: text"):
+            call(math=3)
+    for call in calls[:9] + calls[10:]:
+        with pytest.raises(ValueError, match="math is RUNG_MATH_FIXED"):
+            call(math="fixed")
