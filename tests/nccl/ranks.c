@@ -425,6 +425,14 @@ static void try(const char *name, int count, double deadline, job *work) {
 
 #ifdef RUNG_STANDIN
 
+/* Seconds after which a rank gives up the others: ThreadSanitizer, on a machine that others use, may
+ * take longer than 0.2 to move 20 MB. */
+#ifdef __SANITIZE_THREAD__
+static const double patience = 1;
+#else
+static const double patience = 0.2;
+#endif
+
 /* Everything that a job of each kind calls of NCCL and CUDA fails once, in one rank. */
 static void some(int rank, int count, rung_nccl *nccl, rung_context *context) {
   int64_t length = 1;
@@ -452,7 +460,7 @@ static void fail_each(int count) {
     standin_faulty = tried % count;
     standin_fault_at = at;
     standin_calls = 0;
-    run(count, 0.2, some, members);
+    run(count, patience, some, members);
     struck = standin_calls >= at;
     standin_faulty = -1;
     for (int r = 0; r < count; r++) {
