@@ -71,11 +71,17 @@ static void fetch_next(const filter *f, const place *at, correlate_pass *pass) {
   pass->next_row = in->stride[0] * pass->next_size;
 }
 
+/* Over a kernel's rows. */
+static int64_t passes_of(const filter *f) {
+  const correlate_problem *p = (const correlate_problem *)f->task->problem;
+  return (p->kernel_rows + f->of->most - 1) / f->of->most;
+}
+
 /* A kernel's rows in passes as even as can be. The last one's sums go to `direct` if not NULL,
  * which is a place in out; else they stay in the block. */
 static void sum_kernel(const filter *f, const place *at, int64_t k, char *direct) {
   const correlate_problem *p = (const correlate_problem *)f->task->problem;
-  const int64_t size = f->block.size, passes = (p->kernel_rows + f->of->most - 1) / f->of->most;
+  const int64_t size = f->block.size, passes = passes_of(f);
   char *sums = at->scratch + f->block.sums;
   correlate_pass pass = {.taps_columns = p->kernel_columns,
                          .step = p->channels,
@@ -105,7 +111,7 @@ static void sum_kernel(const filter *f, const place *at, int64_t k, char *direct
 /* Whether the last pass over n elements ends where they do. */
 static bool ends_there(const filter *f, int64_t n) {
   const correlate_problem *p = (const correlate_problem *)f->task->problem;
-  const int64_t passes = (p->kernel_rows + f->of->most - 1) / f->of->most;
+  const int64_t passes = passes_of(f);
   return n % f->of->strips[(p->kernel_rows + passes - 1) / passes - 1] == 0;
 }
 
