@@ -65,8 +65,11 @@ struct rung_cases {
   const rung_key *keys;  /* of a line of text; NULL: not told */
   /* Lines of text, ended by NULL. */
   const char *const *verify; /* small jobs that between them reach every path */
-  const char *const *bench;  /* jobs worth timing, the first is the default */
-  const char *const *tour;   /* a few, seconds in all on a laptop */
+  /* More of these that a simulated GPU takes a second or more for: there `rung verify` tries them
+   * by the rung that `auto` takes alone, unless rungs were named. NULL: none. */
+  const char *const *heavy;
+  const char *const *bench; /* jobs worth timing, the first is the default */
+  const char *const *tour;  /* a few, seconds in all on a laptop */
   /* Jobs small enough to be counted thread by thread, the first is the default. NULL: the first of
    * `verify` has to do. */
   const char *const *explain;
@@ -94,5 +97,9 @@ extern const rung_cases *const rung_all_cases[];
 
 /* NULL: an operation that is not the library's own. */
 const rung_cases *rung_cases_of(const rung_operation *operation);
+
+/* Line `index` of those that `verify` and `heavy` have between them, in this order; NULL: no more.
+ * *heavy (may be NULL): whether it is of the latter. */
+const char *rung_cases_line(const rung_cases *cases, int index, bool *heavy);
 
 #endif

@@ -222,6 +222,15 @@ rung_status lab_fixture_prepare(lab_fixture *fixture, const rung_row *row, int b
   return status;
 }
 
+const rung_row *lab_fixture_auto(const lab_fixture *fixture) {
+  const rung_row *row = NULL;
+  rung_error refused;
+  const rung_task task = question_of(fixture, 0, &refused);
+  const rung_case *test_case = fixture->test_case;
+  return rung_choose(test_case->operation, &task, test_case->types, NULL, &row, &refused) ? NULL
+                                                                                          : row;
+}
+
 rung_status lab_fixture_shot(lab_fixture *fixture, const rung_row *row, int block, lab_shot *shot,
                              rung_error *error) {
   const rung_task question = question_of(fixture, block, error);

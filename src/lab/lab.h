@@ -70,6 +70,8 @@ rung_status lab_fixture_poison(lab_fixture *fixture, rung_error *error);
  * Poison comes after: the canaries of the scratch stand where this rung's scratch ends. */
 rung_status lab_fixture_prepare(lab_fixture *fixture, const rung_row *row, int block,
                                 rung_error *error);
+/* The rung that `auto` takes for the fixture's case; NULL: none can do it. */
+const rung_row *lab_fixture_auto(const lab_fixture *fixture);
 /* Queues the rung once. Refuses a rung whose scratch was not prepared. */
 rung_status lab_fixture_launch(lab_fixture *fixture, const rung_row *row, int block,
                                rung_error *error);

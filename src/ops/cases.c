@@ -21,3 +21,13 @@ const rung_cases *rung_cases_of(const rung_operation *operation) {
     if (strcmp((*at)->operation, operation->name) == 0) return *at;
   return NULL;
 }
+
+const char *rung_cases_line(const rung_cases *cases, int index, bool *heavy) {
+  const char *const *at = cases->verify;
+  while (index > 0 && *at) at++, index--;
+  if (heavy) *heavy = *at == NULL;
+  if (*at || !cases->heavy) return *at;
+  at = cases->heavy;
+  while (index > 0 && *at) at++, index--;
+  return *at;
+}

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'echo "FAILED: line $LINENO"' ERR
 cd "$work"
 # Ranks are more than cores here, perhaps of root, and within a container.
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 \
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 OMPI_ALLOW_RUN_AS_ROOT=1 \
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_plm_rsh_agent=/bin/false UCX_LOG_LEVEL=error \
   OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl=self,vader TMPDIR=$work/tmp \
   XDG_CACHE_HOME=$work/.cache

@@ -8,7 +8,7 @@ command -v "mpicc.$mpi" >/dev/null && command -v "mpirun.$mpi" >/dev/null || exi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Ranks are more than cores here, perhaps of root, and within a container.
-export OMPI_CC=$compiler MPICH_CC=$compiler OMPI_MCA_rmaps_base_oversubscribe=1 \
+export OMPI_CC=$compiler MPICH_CC=$compiler OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_plm_rsh_agent=/bin/false \
   OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl=self,vader UCX_LOG_LEVEL=error TMPDIR=$work
 flags=(-std=c11 -O1 -Wall -Wextra -Werror -I"$tree/include")

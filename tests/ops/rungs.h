@@ -75,6 +75,11 @@ static inline void verify_line(const rung_cases *cases, const char *line) {
   cases->drop(&test_case);
 }
 
+static inline void verify_lines(const rung_cases *cases) {
+  const char *line;
+  for (int i = 0; (line = rung_cases_line(cases, i, NULL)) != NULL; ++i) verify_line(cases, line);
+}
+
 /* A result of which one bit is turned, and whether it passes as one of that order. */
 typedef struct turned {
   const char *line;

@@ -6,8 +6,7 @@
 
 static void passes_its_cases(void **state) {
   (void)state;
-  for (const char *const *line = pairs_cases.verify; *line != NULL; ++line)
-    verify_line(&pairs_cases, *line);
+  verify_lines(&pairs_cases);
 }
 
 /* Enough pairs for many chunks a thread, with little room in the counters. */
@@ -25,11 +24,12 @@ static void tries_everything(void **state) {
   (void)state;
   int seen[PAIRS_SPACES][2][2][2] = {{{{0}}}}, types[RUNG_DTYPES] = {0}, sums = 0, molecules = 0;
   int searched = 0, cut = 0;
-  for (const char *const *line = pairs_cases.verify; *line != NULL; ++line) {
+  const char *line;
+  for (int i = 0; (line = rung_cases_line(&pairs_cases, i, NULL)) != NULL; ++i) {
     rung_case test_case;
     rung_error error = {0};
-    if (pairs_cases.make(*line, 1, &test_case, &error) != RUNG_OK)
-      fail_msg("%s: %s", *line, error.sentence);
+    if (pairs_cases.make(line, 1, &test_case, &error) != RUNG_OK)
+      fail_msg("%s: %s", line, error.sentence);
     const pairs_problem *p = &((const pairs_case *)test_case.problem)->problem;
     seen[p->box.space][p->even][p->cross][p->dtype == RUNG_F32] += 1;
     types[p->dtype] += 1;

@@ -98,8 +98,7 @@ static void a_group_is_its_prefix(void **state) {
 
 static void passes_its_cases(void **state) {
   (void)state;
-  for (const char *const *line = scan_cases.verify; *line != NULL; ++line)
-    verify_line(&scan_cases, *line);
+  verify_lines(&scan_cases);
 }
 
 /* One bit of one element wrong: every canonical comparison, and every one of integers and extremes,

@@ -260,8 +260,7 @@ static const char *const verify[] = {
     "height=200 width=1 kernel=5 edge=mirror-edge",
     "height=2 width=2 kernel=3 edge=mirror",
     "height=70 width=150 kernel=15 edge=mirror",
-    "height=90 width=140 kernel=31 edge=wrap",
-    "height=33 width=30 kernel=63 edge=mirror-edge",
+
     "height=64 width=256 kernel=1 columns=8",
     "height=64 width=256 kernel=8 columns=1 left=0 up=3",
     "height=50 width=60 kernel=2 channels=2 to=f16",
@@ -285,29 +284,39 @@ static const char *const verify[] = {
     "height=33 width=65 kernel=11 data=special type=f64 edge=mirror",
     "height=33 width=65 kernel=5 data=special type=f16 to=u8",
     "height=33 width=65 kernel=5 data=special type=u8 taps=integer",
-    "height=325 width=1485 kernel=5 edge=wrap",
-    "height=140 width=768 kernel=3 edge=mirror",
+
     "height=140 width=768 kernel=3 data=special",
-    "height=140 width=384 kernel=7 type=f64 edge=wrap",
+
     "height=140 width=256 kernel=3 channels=3 edge=edge",
-    "height=230 width=2100 kernel=3 type=u8 edge=mirror",
+
     EDGES("height=35 width=150 kernel=15 type=u8 taps=integer"),
-    "height=70 width=304 kernel=31 type=u8 taps=integer",
-    "height=33 width=30 kernel=63 type=u8 taps=integer edge=mirror to=f32",
-    "height=70 width=112 kernel=9 columns=17 channels=3 type=u8 taps=integer kernels=2",
+
     EDGES("height=45 width=67 kernel=7 columns=4 taps=separable"),
     EDGES("height=5 width=3 kernel=9 columns=11 up=-4 left=5 taps=separable"),
     SEPARABLE("height=40 width=71 kernel=5 edge=edge"),
     SEPARABLE("height=19 width=300 kernel=3 columns=6 channels=3 edge=wrap"),
     "height=2 width=2 kernel=3 edge=mirror taps=separable",
-    "height=150 width=530 kernel=15 edge=mirror taps=separable",
-    "height=90 width=140 kernel=31 edge=wrap taps=separable kernels=2",
-    "height=33 width=30 kernel=63 edge=mirror-edge taps=separable",
+
     "height=33 width=30 kernel=63 columns=2 taps=separable type=f64",
-    "height=60 width=90 kernel=17 kernels=3 margin=7 channels=2 taps=separable",
+
     "height=33 width=65 kernel=5 data=special taps=separable",
     "height=33 width=65 kernel=11 data=special type=f64 edge=mirror taps=separable",
     "height=33 width=65 kernel=5 data=special type=f16 to=u8 taps=separable",
+    NULL};
+static const char *const heavy[] = {
+    "height=90 width=140 kernel=31 edge=wrap",
+    "height=33 width=30 kernel=63 edge=mirror-edge",
+    "height=325 width=1485 kernel=5 edge=wrap",
+    "height=140 width=768 kernel=3 edge=mirror",
+    "height=140 width=384 kernel=7 type=f64 edge=wrap",
+    "height=230 width=2100 kernel=3 type=u8 edge=mirror",
+    "height=70 width=304 kernel=31 type=u8 taps=integer",
+    "height=33 width=30 kernel=63 type=u8 taps=integer edge=mirror to=f32",
+    "height=70 width=112 kernel=9 columns=17 channels=3 type=u8 taps=integer kernels=2",
+    "height=150 width=530 kernel=15 edge=mirror taps=separable",
+    "height=90 width=140 kernel=31 edge=wrap taps=separable kernels=2",
+    "height=33 width=30 kernel=63 edge=mirror-edge taps=separable",
+    "height=60 width=90 kernel=17 kernels=3 margin=7 channels=2 taps=separable",
     NULL};
 static const char *const bench[] = {"height=8192 kernel=5",
                                     "height=8192 kernel=3",
@@ -332,6 +341,7 @@ static const char *const tour[] = {"height=1024 kernel=5", "height=512 kernel=15
 const rung_cases correlate_cases = {.operation = "correlate",
                                     .keys = keys,
                                     .verify = verify,
+                                    .heavy = heavy,
                                     .bench = bench,
                                     .explain = explain_lines,
                                     .picture = picture,

@@ -202,10 +202,10 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
 #define LAYOUTS(shape)                                                          \
   shape " layout=nn beta=0.75", shape " layout=nt", shape " layout=tn alpha=3", \
       shape " layout=tt alpha=-0.5 beta=1"
-#define SHAPES(rest)                                                             \
+#define SHAPES(rest, batch)                                                      \
   "n=1 m=1 k=1 " rest, "n=7 m=5 k=0 beta=2 " rest, "n=3 m=70 k=9 " rest,         \
       "n=130 m=1 k=67 layout=nt " rest, "n=66 m=131 k=35 alpha=2 beta=-1 " rest, \
-      "n=16 m=16 k=16 batch=9 " rest, "n=17 m=5 k=6 batch=70 layout=tn beta=1 " rest
+      "n=16 m=16 k=16 batch=9 " rest, "n=17 m=5 k=6 batch=" batch " layout=tn beta=1 " rest
 #define SPECIAL(rest) "n=37 m=37 k=12 data=special " rest
 #define SMALL(rest)                                                                          \
   "n=33 m=34 k=35 " rest, "n=33 m=1 k=5 layout=nt beta=1 " rest, "n=5 m=6 k=0 beta=3 " rest, \
@@ -213,14 +213,12 @@ static rung_status make(const char *text, uint64_t seed, rung_case *test_case, r
 
 /* The first lines are tried with many block sizes. */
 static const char *const verify[] = {
-    "n=33 m=65 k=34 type=f32 beta=0.5", "n=40 m=19 k=21 type=f64 layout=tt", SHAPES("type=f32"),
-    SHAPES("type=f64"), LAYOUTS("n=128 m=64 k=32 type=f32"), LAYOUTS("n=77 m=129 k=50 type=f64"),
-    "n=260 m=136 k=36 type=f32 layout=tn beta=1", "n=196 m=140 k=37 type=f32 layout=nt beta=1",
-    "n=196 m=140 k=41 type=f64", "n=1000 m=3 k=300 type=f32",
-    "n=260 m=5 k=70 type=f64 layout=tt beta=1", "n=300 m=1 k=520 type=f64 layout=nt",
-    "n=48 m=300 k=600 type=f32 alpha=2 beta=1", "n=24 m=9 k=1100 type=f32 beta=1",
-    "n=40 m=17 k=530 type=f64 layout=tn", "n=256 m=64 k=515 type=f32 layout=nt",
-    "n=400 m=96 k=520 type=f32 layout=tt", "n=2000 m=9 k=700 type=f32", "n=9 m=600 k=65 type=f64",
+    "n=33 m=65 k=34 type=f32 beta=0.5", "n=40 m=19 k=21 type=f64 layout=tt",
+    SHAPES("type=f32", "70"), SHAPES("type=f64", "70"), LAYOUTS("n=128 m=64 k=32 type=f32"),
+    LAYOUTS("n=77 m=129 k=50 type=f64"), "n=260 m=136 k=36 type=f32 layout=tn beta=1",
+    "n=196 m=140 k=37 type=f32 layout=nt beta=1", "n=196 m=140 k=41 type=f64",
+    "n=260 m=5 k=70 type=f64 layout=tt beta=1", "n=24 m=9 k=1100 type=f32 beta=1",
+    "n=40 m=17 k=530 type=f64 layout=tn", "n=9 m=600 k=65 type=f64",
     SPECIAL("type=f32 layout=nn beta=1"), SPECIAL("type=f32 layout=tt"),
     SPECIAL("type=f64 layout=nt alpha=-1"), SPECIAL("type=f64 batch=2 beta=-2"), SMALL("type=f16"),
     SMALL("type=f16 narrow=1"), SMALL("type=bf16"), SMALL("type=bf16 narrow=1"), SMALL("type=i8"),
@@ -228,12 +226,18 @@ static const char *const verify[] = {
     "n=264 m=130 k=72 type=bf16 beta=1", "n=264 m=130 k=72 type=f16 narrow=1 layout=nt",
     "n=136 m=259 k=144 type=i8 layout=nt beta=2",
     /* In fixed point: digits, layouts, types, factors, scales. */
-    SHAPES("type=f32 bits=31"), SHAPES("type=f32 bits=23"), LAYOUTS("n=66 m=35 k=129 bits=31"),
-    LAYOUTS("n=35 m=66 k=260 bits=15"), SPECIAL("type=f32 bits=31 beta=1"),
-    SPECIAL("type=f32 bits=20 layout=tt alpha=-1"), SMALL("type=f16 bits=31"),
-    SMALL("type=bf16 narrow=1 bits=23"), "n=20 m=30 k=40 bits=24", "n=20 m=30 k=40 bits=8",
+    SHAPES("type=f32 bits=31", "11"), SHAPES("type=f32 bits=23", "3"),
+    LAYOUTS("n=66 m=35 k=129 bits=31"), LAYOUTS("n=35 m=66 k=260 bits=15"),
+    SPECIAL("type=f32 bits=31 beta=1"), SPECIAL("type=f32 bits=20 layout=tt alpha=-1"),
+    SMALL("type=f16 bits=31"), SMALL("type=bf16 narrow=1 bits=23"), "n=20 m=30 k=40 bits=24",
+    "n=20 m=30 k=40 bits=8",
     /* long enough to be cut along k */
-    "n=20 m=30 k=1300 bits=31 beta=1", NULL};
+    NULL};
+static const char *const heavy[] = {
+    "n=300 m=1 k=520 type=f64 layout=nt",  "n=48 m=300 k=600 type=f32 alpha=2 beta=1",
+    "n=256 m=64 k=515 type=f32 layout=nt", "n=400 m=96 k=520 type=f32 layout=tt",
+    "n=2000 m=9 k=700 type=f32",           "n=1000 m=3 k=300 type=f32",
+    "n=20 m=30 k=1300 bits=31 beta=1",     NULL};
 static const char *const bench[] = {"n=1024 type=f32",
                                     "n=4096 type=f32",
                                     "n=2048 type=f32",
@@ -253,6 +257,7 @@ static const char *const tour[] = {"n=512 type=f32", "n=32 batch=1000 type=f32",
 const rung_cases matmul_cases = {.operation = "matmul",
                                  .keys = keys,
                                  .verify = verify,
+                                 .heavy = heavy,
                                  .bench = bench,
                                  .explain = explain_lines,
                                  .picture = picture,

@@ -13,8 +13,9 @@ static const char *const edge_names[] = {"wrap", "constant", "nearest", "reflect
 static const char *const array_names[] = {"in", "out", "means"};
 
 static const char *const verify_lines[] = {
-    "n=9 m=2000 p=40", /* the first: a job that every rung can do */
+    "n=7 m=700 p=20", /* the first: a job that every rung can do */
     "n=1 m=4 p=1",
+    "n=9 m=2000 p=40",
     "n=1 m=5 p=3 type=f64",
     "n=3 m=6 p=2",
     "n=2 m=7 p=4 type=f64 means=1",
@@ -27,7 +28,7 @@ static const char *const verify_lines[] = {
     "n=19 m=257 p=23",
     "n=65 m=1000 p=17 type=f64 means=1",
     "n=129 m=777 p=10 rows=heat means=1",
-    "n=129 m=777 p=13 rows=own type=f64 means=1",
+
     "n=40 m=641 p=25 rows=special",
     "n=40 m=641 p=12 rows=special type=f64 means=1",
     "n=21 m=300 p=20 preset=2025 rows=own",
@@ -54,16 +55,13 @@ static const char *const verify_lines[] = {
     "n=2 m=15361 p=7 type=f64",
     "n=2 m=15360 p=7 type=f64 means=1 rows=own",
     "n=2 m=40000 p=6 means=1",
-    "n=5 m=3000 p=100 type=f64 means=1",
+
     "n=7 m=1500 p=60 fixed=0 edge=mirror means=1",
     "n=3 m=2500 p=90 radius=3 fixed=20 edge=wrap type=f64",
     "n=19 m=1700 p=64 rows=own means=1",
-    "n=4 m=9000 p=101 preset=2025 rows=own type=f64",
+
     "n=17 m=1600 p=33 rows=special",
-    "n=2 m=9000 p=70 radius=8 fixed=0 edge=wrap",
-    "n=2 m=12000 p=260 fixed=700 edge=nearest type=f64",
-    "n=2 m=9001 p=61 radius=5 fixed=3 edge=mirror means=1",
-    "n=9 m=7001 p=40 radius=3 fixed=0 edge=constant rows=special",
+
     NULL,
 };
 
@@ -85,7 +83,16 @@ static const char *const explain_lines[] = {
     "n=8 m=15360 p=4 type=f64",
     NULL,
 };
+static const char *const timeline[] = {"n=9 m=2000 p=40", NULL};
 static const char *const picture[] = {"n=2 m=128 p=2", "n=2 m=256 p=20", NULL};
+static const char *const heavy[] = {"n=2 m=12000 p=260 fixed=700 edge=nearest type=f64",
+                                    "n=9 m=7001 p=40 radius=3 fixed=0 edge=constant rows=special",
+                                    "n=5 m=3000 p=100 type=f64 means=1",
+                                    "n=4 m=9000 p=101 preset=2025 rows=own type=f64",
+                                    "n=2 m=9001 p=61 radius=5 fixed=3 edge=mirror means=1",
+                                    "n=2 m=9000 p=70 radius=8 fixed=0 edge=wrap",
+                                    "n=129 m=777 p=13 rows=own type=f64 means=1",
+                                    NULL};
 
 /* ---- making --------------------------------------------------------------------------------- */
 
@@ -294,10 +301,12 @@ const rung_cases stencil_cases = {
     .operation = "stencil",
     .keys = keys,
     .verify = verify_lines,
+    .heavy = heavy,
     .bench = bench_lines,
     .tour = tour_lines,
     .explain = explain_lines,
     .picture = picture,
+    .timeline = timeline,
     .make = make,
     .drop = drop,
     .expect = stencil_expect,
