@@ -9,87 +9,130 @@ static constexpr int THREADS = CORRELATE_STRIP_THREADS, AHEAD = 3, SLOTS = AHEAD
 static_assert((SLOTS & (SLOTS - 1)) == 0, "rows find their slots by their last bits");
 
 /* How a row lies in a slot of the ring, in elements of BYTES bytes: where a copy of 16 bytes may
- * begin in the image, it may in the slot, if the kernel's origin is its middle. STEP: elements from
- * one pixel to the next. */
+ * begin in the image, it may in the slot, if the kernel's origin is its middle; where it may not,
+ * the row lies so far behind the slot's begin as it does behind a word's in the image. STEP:
+ * elements from one pixel to the next. */
 template <int BYTES, int V, int G, int K, int STEP>
 struct correlate_slot {
-  static constexpr int RUN = 16 / BYTES, LEFT = K / 2 * STEP, REACH = (K - 1) * STEP;
+  static constexpr int RUN = 16 / BYTES, WORD = BYTES < 4 ? 4 / BYTES : 1; /* elements of these */
+  static constexpr int LEFT = K / 2 * STEP, REACH = (K - 1) * STEP;
   static constexpr int FIRST = (LEFT + RUN - 1) / RUN * RUN - LEFT; /* the first thread's first */
   static constexpr int FROM = FIRST / V * V, SKIP = FIRST - FROM;   /* its loads begin before */
   static constexpr int WINDOW = (SKIP + V + REACH + V - 1) / V * V; /* what a thread loads */
   static constexpr int GROUP = THREADS * V; /* from a thread's columns to its next */
   static constexpr int COPIES = (FROM + G * GROUP - V + WINDOW + RUN - 1) / RUN;
-  static constexpr int LINE = COPIES * RUN, PITCH = (LINE * BYTES + 127) / 128 * 128 / BYTES;
+  static constexpr int LINE = COPIES * RUN, WORDS = LINE / WORD + 1;
+  static constexpr int PITCH = (WORDS * WORD * BYTES + 127) / 128 * 128 / BYTES;
+  static_assert(2 * (REACH + RUN) <= THREADS, "a thread fills one element of a row at most");
 };
 
 /* ---- rows into the ring -----------------------------------------------------------------------
  */
 
-/* The elements of a slot that copies of 16 bytes bring: [from, until). */
-struct correlate_inside {
+/* Elements of a slot: [from, until). */
+struct correlate_span {
   int from, until;
 };
 
-/* Those from column x on, of a row of so many; `wide`: copies may begin at x. */
+/* What a block needs of a row that begins `left` columns from the image's first, of so many, for so
+ * many results. */
 template <typename Slot>
-static __device__ __forceinline__ correlate_inside correlate_inside_of(int64_t x, int64_t columns,
-                                                                       bool wide) {
-  static constexpr int RUN = Slot::RUN, LINE = Slot::LINE;
-  if (!wide || x <= -LINE || x >= columns) return {0, 0};
-  const int from = x < 0 ? (int)(-x + RUN - 1) / RUN * RUN : 0;
-  const int until = columns - x < LINE ? (int)(columns - x) / RUN * RUN : LINE;
-  return from < until ? correlate_inside{from, until} : correlate_inside{0, 0};
+struct correlate_need {
+  correlate_span inside; /* of the image, or just before and behind the slot */
+  int end;               /* needed are [FIRST, end) */
+  bool ragged;           /* not all of these may come by copies */
+
+  __device__ __forceinline__ correlate_need(int64_t left, int64_t columns, int64_t results) {
+    static constexpr int BEFORE = Slot::RUN - 1, BEHIND = Slot::LINE + Slot::RUN - 1;
+    const int64_t until = columns - left;
+    inside.from = left < -BEHIND ? BEHIND : left < BEFORE ? (int)-left : -BEFORE;
+    inside.until = until > BEHIND ? BEHIND : until > inside.from ? (int)until : inside.from;
+    end = Slot::FIRST + Slot::REACH +
+          (results < Slot::LINE ? (int)results : Slot::LINE - Slot::FIRST - Slot::REACH);
+    if (end > Slot::LINE) end = Slot::LINE;
+    ragged = inside.from > Slot::FIRST - Slot::RUN || inside.until < end + Slot::RUN;
+  }
+
+  /* What copies of COPY elements bring of a row that begins `shift` behind one's begin: copies. */
+  template <int COPY>
+  __device__ __forceinline__ correlate_span copies(int shift) const {
+    return {(inside.from + shift + COPY - 1) / COPY, (inside.until + shift) / COPY};
+  }
+
+  /* The thread's own element of those needed ones that they do not bring; from `end` on: none. */
+  template <int COPY>
+  __device__ __forceinline__ int other(correlate_span copies, int shift) const {
+    const int first = copies.from * COPY - shift, behind = copies.until * COPY - shift;
+    const int from = first > Slot::FIRST ? first : Slot::FIRST;
+    const int until = behind > from ? behind : from;
+    const int e = Slot::FIRST + threadIdx.x;
+    return e < from ? e : e - from + until;
+  }
+};
+
+/* An element that no copy brings and no copy of one could: loaded a row before it is stored, so
+ * that nobody waits for it. */
+template <typename E>
+struct correlate_held {
+  E value;
+  int at = -1; /* where it goes in the ring; -1: nowhere */
+
+  __device__ __forceinline__ void store(E *ring) {
+    if constexpr (sizeof(E) < 4) {
+      if (at >= 0) ring[at] = value;
+      at = -1;
+    }
+  }
+
+  /* Column `place` of the row to element `to` of the ring. */
+  __device__ __forceinline__ void fill(E *ring, int to, const E *from, int place, E outside) {
+    if (place == NOWHERE) {
+      ring[to] = outside;
+    } else if constexpr (sizeof(E) == 4) {
+      rung_copy_async(ring + to, from + place);
+    } else {
+      value = from[place];
+      at = to;
+    }
+  }
+};
+
+/* How far behind a word's begin an element lies, in elements. */
+template <typename Slot, typename E>
+static __device__ __forceinline__ int correlate_shift(const E *element) {
+  return (int)((uintptr_t)element / sizeof(E)) & (Slot::WORD - 1);
 }
 
-/* What a thread does for every slot: whether its copies are inside, a bit each, and the first of
- * the elements that no copy brings which is its own, if there is one: where it lies, and the column
- * that stands for it, from the first one's on, or NOWHERE. `ragged`: there are such elements. */
+/* What a thread does for every slot that copies of 16 bytes may fill: whether its copies are
+ * inside, a bit each, and its other element and the column that stands for it; -1: it has none. */
 struct correlate_share {
   unsigned copies;
-  bool ragged;
   int at, place;
 };
 
-/* Element number e of those that no copy brings. */
-static __device__ __forceinline__ int correlate_other(correlate_inside inside, int e) {
-  return e < inside.from ? e : e + inside.until - inside.from;
-}
-
 template <typename Slot>
-static __device__ __forceinline__ correlate_share correlate_share_of(correlate_inside inside,
-                                                                     const int *places) {
+static __device__ __forceinline__ correlate_share
+correlate_share_of(const correlate_need<Slot> &need, const int *places) {
   correlate_share share = {};
+  const correlate_span copies = need.template copies<Slot::RUN>(0);
 #pragma unroll
   for (int c = 0; c * THREADS < Slot::COPIES; c++) {
-    const int at = (c * THREADS + threadIdx.x) * Slot::RUN;
-    if (at >= inside.from && at < inside.until) share.copies |= 1u << c;
+    const int at = c * THREADS + threadIdx.x;
+    if (at >= copies.from && at < copies.until && at < Slot::COPIES) share.copies |= 1u << c;
   }
-  const int others = Slot::LINE - (inside.until - inside.from);
-  share.ragged = others > 0;
-  share.at = threadIdx.x < others ? correlate_other(inside, threadIdx.x) : -1;
+  const int other = need.template other<Slot::RUN>(copies, 0);
+  share.at = other < need.end ? other : -1;
   share.place = share.at < 0 ? NOWHERE : places[share.at];
   rung_keep(share.copies);
   return share;
 }
 
-template <typename E>
-static __device__ __forceinline__ void correlate_fill_element(E *to, const E *from, int place,
-                                                              E outside) {
-  if (place == NOWHERE)
-    *to = outside;
-  else if constexpr (sizeof(E) == 4)
-    rung_copy_async(to, from + place);
-  else
-    *to = from[place];
-}
-
-/* A slot, from `from` on; the thread's own runs lie `own` further. */
+/* A slot by these, from `from` on; the thread's own runs lie `own` further. */
 template <typename E, typename Slot>
-static __device__ __forceinline__ void correlate_fill_slot(E *to, E *target, const E *from,
-                                                           int64_t own,
+static __device__ __forceinline__ void correlate_fill_runs(E *ring, int slot, E *target,
+                                                           const E *from, int64_t own,
                                                            const correlate_share &share,
-                                                           correlate_inside inside,
-                                                           const int *places, E outside) {
+                                                           correlate_held<E> &held, E outside) {
   typedef correlate_run<E, Slot::RUN> run;
   const E *source = from + own;
 #pragma unroll
@@ -97,13 +140,28 @@ static __device__ __forceinline__ void correlate_fill_slot(E *to, E *target, con
     if (share.copies >> c & 1)
       rung_copy_async_shared(reinterpret_cast<run *>(target) + c * THREADS,
                              reinterpret_cast<const run *>(source) + c * THREADS);
-  if (!share.ragged || share.at < 0) return;
-  correlate_fill_element(to + share.at, from, share.place, outside);
-#pragma unroll 1
-  for (int e = THREADS + threadIdx.x; e < Slot::LINE - (inside.until - inside.from); e += THREADS) {
-    const int at = correlate_other(inside, e);
-    correlate_fill_element(to + at, from, places[at], outside);
+  if (share.at >= 0) held.fill(ring, slot + share.at, from, share.place, outside);
+}
+
+/* A slot whose row begins anywhere, by words. */
+template <typename E, typename Slot>
+static __device__ __forceinline__ void correlate_fill_words(E *ring, int slot, const E *from,
+                                                            const correlate_need<Slot> &need,
+                                                            const int *places,
+                                                            correlate_held<E> &held, E outside) {
+  const int shift = correlate_shift<Slot>(from);
+  const correlate_span copies = need.template copies<Slot::WORD>(shift);
+  const unsigned *source = reinterpret_cast<const unsigned *>(from - shift) + threadIdx.x;
+  unsigned *target = reinterpret_cast<unsigned *>(ring + slot) + threadIdx.x;
+#pragma unroll
+  for (int c = 0; c * THREADS < Slot::WORDS; c++) {
+    const int at = c * THREADS + threadIdx.x;
+    if (at >= copies.from && at < copies.until && at < Slot::WORDS)
+      rung_copy_async(target + c * THREADS, source + c * THREADS);
   }
+  if (!need.ragged) return;
+  const int other = need.template other<Slot::WORD>(copies, shift);
+  if (other < need.end) held.fill(ring, slot + shift + other, from, places[other], outside);
 }
 
 /* ---- from the ring into registers -------------------------------------------------------------
@@ -120,19 +178,33 @@ struct correlate_window<Slot, V, int> {
   unsigned at[Slot::WINDOW / 4];
 };
 
-template <typename Slot, int V>
-static __device__ __forceinline__ void correlate_load_window(const uint8_t *line, bool,
-                                                             unsigned *window) {
+/* The words of a window, of a row that lies `shift` elements behind a word's begin. */
+template <typename Slot, int V, typename E>
+static __device__ __forceinline__ void correlate_load_words(const E *line, int shift,
+                                                            unsigned *words) {
+  static constexpr int RUN = V / Slot::WORD, COUNT = Slot::WINDOW / Slot::WORD;
 #pragma unroll
-  for (int c = 0; c < Slot::WINDOW / V; c++) {
-    const auto run = *reinterpret_cast<const correlate_run<unsigned, V / 4> *>(line + c * V);
+  for (int c = 0; c < COUNT / RUN; c++) {
+    const auto run = *reinterpret_cast<const correlate_run<unsigned, RUN> *>(line + c * V);
 #pragma unroll
-    for (int w = 0; w < V / 4; w++) window[c * (V / 4) + w] = run.at[w];
+    for (int w = 0; w < RUN; w++) words[c * RUN + w] = run.at[w];
   }
+  if (shift == 0) return;
+  const unsigned behind = *reinterpret_cast<const unsigned *>(line + Slot::WINDOW);
+#pragma unroll
+  for (int w = 0; w < COUNT; w++)
+    words[w] = __funnelshift_r(words[w], w + 1 < COUNT ? words[w + 1] : behind,
+                               shift * 8 * (int)sizeof(E));
 }
 
 template <typename Slot, int V>
-static __device__ __forceinline__ void correlate_load_window(const float *line, bool,
+static __device__ __forceinline__ void correlate_load_window(const uint8_t *line, int shift, bool,
+                                                             unsigned *window) {
+  correlate_load_words<Slot, V>(line, shift, window);
+}
+
+template <typename Slot, int V>
+static __device__ __forceinline__ void correlate_load_window(const float *line, int, bool,
                                                              float *window) {
 #pragma unroll
   for (int c = 0; c < Slot::WINDOW / V; c++) {
@@ -148,42 +220,36 @@ static __device__ __forceinline__ void correlate_load_window(const float *line, 
 /* Numbers of 16 bits, u16 or f16; the former below the exponent of 2^23 are 2^23 more than
  * themselves. */
 template <typename Slot, int V>
-static __device__ __forceinline__ void correlate_load_window(const uint16_t *line, bool half,
-                                                             float *window) {
-  correlate_run<unsigned, V / 2> runs[Slot::WINDOW / V];
-#pragma unroll
-  for (int c = 0; c < Slot::WINDOW / V; c++)
-    runs[c] = *reinterpret_cast<const correlate_run<unsigned, V / 2> *>(line + c * V);
+static __device__ __forceinline__ void correlate_load_window(const uint16_t *line, int shift,
+                                                             bool half, float *window) {
+  unsigned words[Slot::WINDOW / 2];
+  correlate_load_words<Slot, V>(line, shift, words);
   if (half) {
 #pragma unroll
     for (int e = 0; e < V + Slot::REACH; e++) {
       const int at = Slot::SKIP + e;
-      const unsigned word = runs[at / V].at[at % V / 2];
-      window[e] = rung_f16_to_f32((uint16_t)(at % 2 ? word >> 16 : word));
+      window[e] = rung_f16_to_f32((uint16_t)(at % 2 ? words[at / 2] >> 16 : words[at / 2]));
     }
     return;
   }
 #pragma unroll
   for (int e = 0; e < V + Slot::REACH; e++) {
     const int at = Slot::SKIP + e;
-    const unsigned word = runs[at / V].at[at % V / 2];
-    window[e] = __uint_as_float(__byte_perm(word, 0x4b000000, at % 2 ? 0x7432 : 0x7410)) - 0x1p23f;
+    window[e] =
+        __uint_as_float(__byte_perm(words[at / 2], 0x4b000000, at % 2 ? 0x7432 : 0x7410)) - 0x1p23f;
   }
 }
 
 /* Bytes likewise. */
 template <typename Slot, int V>
-static __device__ __forceinline__ void correlate_load_window(const uint8_t *line, bool,
+static __device__ __forceinline__ void correlate_load_window(const uint8_t *line, int shift, bool,
                                                              float *window) {
-  correlate_run<unsigned, V / 4> runs[Slot::WINDOW / V];
-#pragma unroll
-  for (int c = 0; c < Slot::WINDOW / V; c++)
-    runs[c] = *reinterpret_cast<const correlate_run<unsigned, V / 4> *>(line + c * V);
+  unsigned words[Slot::WINDOW / 4];
+  correlate_load_words<Slot, V>(line, shift, words);
 #pragma unroll
   for (int e = 0; e < V + Slot::REACH; e++) {
     const int at = Slot::SKIP + e;
-    const unsigned word = runs[at / V].at[at % V / 4];
-    window[e] = __uint_as_float(__byte_perm(word, 0x4b000000, 0x7440 + at % 4)) - 0x1p23f;
+    window[e] = __uint_as_float(__byte_perm(words[at / 4], 0x4b000000, 0x7440 + at % 4)) - 0x1p23f;
   }
 }
 
@@ -219,6 +285,47 @@ static __device__ __forceinline__ void correlate_store_own(uint8_t *to, bool, co
         rung_pack_u8(correlate_nearest(sums[4 * w]), correlate_nearest(sums[4 * w + 1]),
                      correlate_nearest(sums[4 * w + 2]), correlate_nearest(sums[4 * w + 3]));
   *reinterpret_cast<correlate_run<unsigned, V / 4> *>(to) = run;
+}
+
+/* Those of the image's own type, a warp's, of which `count` are there, wherever the first lies: by
+ * way of `stage`, from which whole words go, and the rest by elements. */
+template <typename E, int V, typename S>
+static __device__ __forceinline__ void correlate_store_words(E *to, int count, bool half,
+                                                             const S *sums, float *stage) {
+  static constexpr int EACH = V * (int)sizeof(E) / 4, COUNT = 32 * EACH;
+  const int lane = threadIdx.x % 32, bytes = count * (int)sizeof(E);
+  const unsigned *words = reinterpret_cast<const unsigned *>(stage);
+  __syncwarp();
+  correlate_store_own<V>(reinterpret_cast<E *>(stage) + lane * V, half, sums);
+  __syncwarp();
+  const int behind = (int)((uintptr_t)to & 3); /* a word's begin */
+  char *base = reinterpret_cast<char *>(to) - behind;
+#pragma unroll
+  for (int c = 0; c < EACH + 1; c++) {
+    const int i = c * 32 + lane, at = i - (behind > 0), first = 4 * i - behind;
+    if (first >= bytes) continue;
+    const unsigned low = words[at > 0 ? at : 0], high = words[at + 1 < COUNT ? at + 1 : COUNT - 1];
+    const unsigned word = __funnelshift_r(low, high, (32 - 8 * behind) & 31);
+    if (first >= 0 && first + 4 <= bytes) {
+      *reinterpret_cast<unsigned *>(base + 4 * i) = word;
+    } else {
+#pragma unroll 1
+      for (int b = 0; b < 4; b += (int)sizeof(E))
+        if (first + b >= 0 && first + b < bytes)
+          *reinterpret_cast<E *>(base + 4 * i + b) = (E)(word >> 8 * b);
+    }
+  }
+}
+template <int V>
+static __device__ __forceinline__ void correlate_store_numbers(float *to, int count,
+                                                               const float *sums, float *stage) {
+  const int lane = threadIdx.x % 32;
+  __syncwarp();
+  correlate_store_own<V>(stage + lane * V, false, sums);
+  __syncwarp();
+#pragma unroll
+  for (int v = 0; v < V; v++)
+    if (v * 32 + lane < count) to[v * 32 + lane] = stage[v * 32 + lane];
 }
 
 /* Any others, a warp's, whose first is element x of a row: by way of `stage`, from which a loop
@@ -321,16 +428,20 @@ __global__ void __launch_bounds__(THREADS, correlate_resident(V *G *M, G > 1 || 
   __shared__ __align__(128) E ring[SLOTS * slot::PITCH];
   __shared__ const E *lines[CORRELATE_STRIP_ROWS + M];
   __shared__ int places[slot::LINE];
-  __shared__ float stages[THREADS * V];
+  __shared__ __align__(16) float stages[THREADS * V];
   const bool half = job.in_type == RUNG_F16;
   const E outside = half ? (E)rung_f32_to_f16(job.edge_value) : (E)job.edge_value;
   const int64_t first = (int64_t)blockIdx.x * (G * slot::GROUP), columns = job.width * STEP;
   const int64_t left = first + job.first_column * STEP - slot::FIRST;
-  int own = wide_out && job.out_type == job.in_type && first + G * slot::GROUP <= job.n;
-  const correlate_inside inside = correlate_inside_of<slot>(left, columns, wide_in);
+  const int alike = job.out_type == job.in_type;
+  int own = wide_out && alike && first + G * slot::GROUP <= job.n;
+  const correlate_need<slot> need(left, columns, job.n - first);
   correlate_find_places<STEP>(job, left, slot::LINE, places);
+  if (!wide_in || need.ragged) /* what is never filled, and nothing is made of */
+    for (int c = threadIdx.x; c < SLOTS * slot::PITCH; c += THREADS) ring[c] = outside;
   __syncthreads();
-  const correlate_share share = correlate_share_of<slot>(inside, places);
+  const correlate_share share = correlate_share_of<slot>(need, places);
+  correlate_held<E> held;
   int64_t own_run = threadIdx.x * slot::RUN;
   E *runs = ring + own_run, *windows = ring + slot::FROM + threadIdx.x * V;
   rung_keep(own);
@@ -344,6 +455,7 @@ __global__ void __launch_bounds__(THREADS, correlate_resident(V *G *M, G > 1 || 
     int64_t out_step = job.out_line * correlate_bytes(job.out_type);
     char *out = static_cast<char *>(correlate_row_out(job, k, top));
     if (own) out += (first + threadIdx.x * V) * sizeof(E);
+    if (!own && alike) out += (first + threadIdx.x / 32 * 32 * V) * sizeof(E);
     const E **line = lines;
     rung_keep_shared(line);
     rung_keep(out_step);
@@ -355,32 +467,47 @@ __global__ void __launch_bounds__(THREADS, correlate_resident(V *G *M, G > 1 || 
         rung_copy_async_wait<AHEAD - 1>();
         __syncthreads();
       }
+      held.store(ring);
       if (r + AHEAD < inputs) {
         const E *from = line[r + AHEAD];
         const int at = ((r + AHEAD) & (SLOTS - 1)) * slot::PITCH;
-        if (from)
-          correlate_fill_slot<E, slot>(ring + at, runs + at, from, own_run, share, inside, places,
-                                       outside);
+        if (from && wide_in)
+          correlate_fill_runs<E, slot>(ring, at, runs + at, from, own_run, share, held, outside);
+        else if (from)
+          correlate_fill_words<E, slot>(ring, at, from, need, places, held, outside);
         else
 #pragma unroll 1
-          for (int c = threadIdx.x; c < slot::LINE; c += THREADS) ring[at + c] = outside;
+          for (int c = threadIdx.x; c < slot::WORDS * slot::WORD; c += THREADS)
+            ring[at + c] = outside;
       }
       rung_copy_async_commit();
       if (r < 0) continue;
+      int shift = 0;
+      if constexpr (sizeof(E) < 4)
+        if (!wide_in) shift = correlate_shift<slot>(line[r]);
       correlate_window<slot, V, S> window[G];
 #pragma unroll
       for (int g = 0; g < G; g++)
         correlate_load_window<slot, V>(windows + (r & (SLOTS - 1)) * slot::PITCH + g * slot::GROUP,
-                                       half, window[g].at);
+                                       shift, half, window[g].at);
       const int done = r - outputs + 1;
       correlate_pass<V, G, K, M, STEP, ALL, HEAD>(taps, M - 1 - above + (done > 0 ? done : 0), r,
                                                   window, sums);
       if (r < above) continue;
 #pragma unroll
       for (int g = 0; g < G; g++)
-        if (own)
+        if (own) {
           correlate_store_own<V>(reinterpret_cast<E *>(out) + g * slot::GROUP, half, sums[M][g]);
-        else
+        } else if (alike) {
+          E *to = reinterpret_cast<E *>(out) + g * slot::GROUP;
+          float *stage = stages + threadIdx.x / 32 * 32 * V;
+          const int64_t left_over = job.n - first - g * slot::GROUP - threadIdx.x / 32 * 32 * V;
+          const int count = left_over < 32 * V ? left_over < 0 ? 0 : (int)left_over : 32 * V;
+          if constexpr (sizeof(E) == 4)
+            correlate_store_numbers<V>(to, count, sums[M][g], stage);
+          else
+            correlate_store_words<E, V>(to, count, half, sums[M][g], stage);
+        } else
           correlate_store_other<V>(job.out_type, out,
                                    first + g * slot::GROUP + threadIdx.x / 32 * 32 * V, job.n,
                                    sums[M][g], stages + threadIdx.x / 32 * 32 * V);

@@ -280,6 +280,12 @@ static const char *const verify[] = {
     "height=14 width=520 kernel=3 type=u8 taps=integer to=f64",
     "height=9 width=136 kernel=7 type=u16 edge=edge",
     "height=9 width=268 kernel=3 type=f16 to=u16 kernels=2",
+    EDGES("height=30 width=533 kernel=5 type=u8"),
+    EDGES("height=13 width=1063 kernel=7 type=u16"),
+    "height=13 width=1063 kernel=5 type=f16 edge=wrap",
+    "height=14 width=521 kernel=3 type=u8 taps=integer",
+    "height=9 width=301 kernel=3 columns=5 channels=3 type=u8 edge=mirror",
+    "height=9 width=518 kernel=9 columns=15 type=u8 edge=wrap",
     "height=33 width=65 kernel=5 data=special",
     "height=33 width=65 kernel=11 data=special type=f64 edge=mirror",
     "height=33 width=65 kernel=5 data=special type=f16 to=u8",
@@ -304,6 +310,10 @@ static const char *const verify[] = {
     "height=33 width=65 kernel=5 data=special type=f16 to=u8 taps=separable",
     NULL};
 static const char *const heavy[] = {
+    "height=230 width=2101 kernel=3 type=u8 edge=wrap",
+    "height=130 width=4199 kernel=5 type=u8 edge=mirror",
+    "height=130 width=4201 kernel=7 type=u8 taps=integer edge=wrap",
+    "height=130 width=2101 kernel=5 edge=wrap",
     "height=90 width=140 kernel=31 edge=wrap",
     "height=33 width=30 kernel=63 edge=mirror-edge",
     "height=325 width=1485 kernel=5 edge=wrap",
