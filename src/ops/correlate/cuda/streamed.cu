@@ -413,12 +413,13 @@ static constexpr int correlate_resident(int sums, bool more) {
   return sums <= 28 ? 8 : sums <= 44 ? 6 : sums <= 80 ? 4 : 3;
 }
 
-/* A thread makes V columns in each of G groups of a block's; sums are of S. */
-template <typename E, typename S, int V, int G, int K, int M, int STEP, bool ALL>
+/* A thread makes V columns in each of G groups of a block's; sums are of S. WIDE: only where copies
+ * of 16 bytes may be made, where the question alone costs. */
+template <typename E, typename S, int V, int G, int K, int M, int STEP, bool ALL, bool WIDE>
 __global__ void __launch_bounds__(THREADS, correlate_resident(V *G *M, G > 1 || V > 8))
     correlate_streamed(const __grid_constant__ correlate_job<float> job,
                        const __grid_constant__ correlate_rows_of_taps<S, K, M> taps, int64_t k,
-                       int high, bool wide_in, bool wide_out) {
+                       int high, bool aligned, bool wide_out) {
   typedef correlate_slot<sizeof(E), V, G, K, STEP> slot;
   /* Where a branch before each row of taps, which keeps the compiler from mixing them, was found to
    * leave registers for a block more, or to save more than it costs. */
@@ -429,6 +430,7 @@ __global__ void __launch_bounds__(THREADS, correlate_resident(V *G *M, G > 1 || 
   __shared__ const E *lines[CORRELATE_STRIP_ROWS + M];
   __shared__ int places[slot::LINE];
   __shared__ __align__(16) float stages[THREADS * V];
+  const bool wide_in = WIDE || aligned;
   const bool half = job.in_type == RUNG_F16;
   const E outside = half ? (E)rung_f32_to_f16(job.edge_value) : (E)job.edge_value;
   const int64_t first = (int64_t)blockIdx.x * (G * slot::GROUP), columns = job.width * STEP;
@@ -541,25 +543,35 @@ static correlate_rows_of_taps<S, K, M> taps_of(const rung_task *task, int64_t k)
   return taps;
 }
 
-template <typename E, typename S, int V, int G, int K, int M, int STEP, bool ALL>
-static rung_status run_strips(const rung_task *task) {
-  const auto job = correlate_job_of<float>(task);
-  static constexpr int RUN = 16 / (int)sizeof(E);
-  /* The middle of the kernel's row lies under a thread's first element where the origin is it. */
-  const int64_t middle = (job.first_column + K / 2) * STEP;
-  const bool wide_in = (uintptr_t)job.in % 16 == 0 && job.in_line % RUN == 0 && middle % RUN == 0;
+template <typename E, typename S, int V, int G, int K, int M, int STEP, bool ALL, bool WIDE>
+static rung_status launch_strips(const rung_task *task, const correlate_job<float> &job,
+                                 bool wide_in) {
   const bool wide_out = correlate_wide_out(task, V);
   const int64_t across = (job.n + THREADS * V * G - 1) / (THREADS * V * G);
   int blocks;
-  RUNG_RESIDENT_BLOCKS(task, (correlate_streamed<E, S, V, G, K, M, STEP, ALL>), THREADS, 0,
+  RUNG_RESIDENT_BLOCKS(task, (correlate_streamed<E, S, V, G, K, M, STEP, ALL, WIDE>), THREADS, 0,
                        &blocks);
   const int high = correlate_strip_rows(task, across, blocks, V * G, job.kernel_rows);
   const int64_t down = (job.rows + high - 1) / high;
   for (int64_t k = 0; k < job.kernels; k++)
-    RUNG_LAUNCH(task, (correlate_streamed<E, S, V, G, K, M, STEP, ALL>),
+    RUNG_LAUNCH(task, (correlate_streamed<E, S, V, G, K, M, STEP, ALL, WIDE>),
                 dim3((unsigned)across, (unsigned)(down < 65535 ? down : 65535)), THREADS, 0, job,
                 (taps_of<S, K, M>(task, k)), k, high, wide_in, wide_out);
   return RUNG_OK;
+}
+
+template <typename E, typename S, int V, int G, int K, int M, int STEP, bool ALL>
+static rung_status run_strips(const rung_task *task) {
+  static constexpr int RUN = 16 / (int)sizeof(E);
+  /* The usual kernels of small elements, whose time is not the memory's alone. */
+  static constexpr bool OFTEN = sizeof(E) < 4 && STEP == 1 && (K == 3 || K == 5 || K == 7);
+  const auto job = correlate_job_of<float>(task);
+  /* The middle of the kernel's row lies under a thread's first element where the origin is it. */
+  const int64_t middle = (job.first_column + K / 2) * STEP;
+  const bool wide_in = (uintptr_t)job.in % 16 == 0 && job.in_line % RUN == 0 && middle % RUN == 0;
+  if constexpr (OFTEN)
+    if (wide_in) return launch_strips<E, S, V, G, K, M, STEP, ALL, true>(task, job, wide_in);
+  return launch_strips<E, S, V, G, K, M, STEP, ALL, false>(task, job, wide_in);
 }
 
 /* Results for every multiprocessor from which on threads make twice as much: of fewer there are too
