@@ -287,11 +287,18 @@ static __device__ __forceinline__ void correlate_store_own(uint8_t *to, bool, co
   *reinterpret_cast<correlate_run<unsigned, V / 4> *>(to) = run;
 }
 
+/* What is inlined on a GPU, and on the simulator, whose code is large, there once a type. */
+#ifdef __CUDACC__
+#define ASIDE __forceinline__
+#else
+#define ASIDE __attribute__((noinline))
+#endif
+
 /* Those of the image's own type, a warp's, of which `count` are there, wherever the first lies: by
  * way of `stage`, from which whole words go, and the rest by elements. */
 template <typename E, int V, typename S>
-static __device__ __forceinline__ void correlate_store_words(E *to, int count, bool half,
-                                                             const S *sums, float *stage) {
+static __device__ ASIDE void correlate_store_words(E *to, int count, bool half, const S *sums,
+                                                   float *stage) {
   static constexpr int EACH = V * (int)sizeof(E) / 4, COUNT = 32 * EACH;
   const int lane = threadIdx.x % 32, bytes = count * (int)sizeof(E);
   const unsigned *words = reinterpret_cast<const unsigned *>(stage);
@@ -331,9 +338,8 @@ static __device__ __forceinline__ void correlate_store_numbers(float *to, int co
 /* Any others, a warp's, whose first is element x of a row: by way of `stage`, from which a loop
  * takes them. Integers are small ones, which a float holds. */
 template <int V, typename S>
-static __device__ __forceinline__ void correlate_store_other(rung_dtype dtype, void *row, int64_t x,
-                                                             int64_t n, const S *sums,
-                                                             float *stage) {
+static __device__ ASIDE void correlate_store_other(rung_dtype dtype, void *row, int64_t x,
+                                                   int64_t n, const S *sums, float *stage) {
   const int lane = threadIdx.x % 32;
   __syncwarp();
 #pragma unroll
@@ -563,8 +569,13 @@ static rung_status launch_strips(const rung_task *task, const correlate_job<floa
 template <typename E, typename S, int V, int G, int K, int M, int STEP, bool ALL>
 static rung_status run_strips(const rung_task *task) {
   static constexpr int RUN = 16 / (int)sizeof(E);
-  /* The usual kernels of small elements, whose time is not the memory's alone. */
+  /* The usual kernels of small elements, whose time is not the memory's alone; on the simulator,
+   * where time is nothing, the others do the same. */
+#ifdef __CUDACC__
   static constexpr bool OFTEN = sizeof(E) < 4 && STEP == 1 && (K == 3 || K == 5 || K == 7);
+#else
+  static constexpr bool OFTEN = false;
+#endif
   const auto job = correlate_job_of<float>(task);
   /* The middle of the kernel's row lies under a thread's first element where the origin is it. */
   const int64_t middle = (job.first_column + K / 2) * STEP;
