@@ -66,7 +66,8 @@ struct rung_cases {
   /* Lines of text, ended by NULL. */
   const char *const *verify; /* small jobs that between them reach every path */
   /* More of these that a simulated GPU takes a second or more for: there `rung verify` tries them
-   * by the rung that `auto` takes alone, unless rungs were named. NULL: none. */
+   * by the rung that `auto` takes and those of fast math alone, unless rungs were named. NULL:
+   * none. */
   const char *const *heavy;
   const char *const *bench; /* jobs worth timing, the first is the default */
   const char *const *tour;  /* a few, seconds in all on a laptop */

@@ -28,7 +28,6 @@ static const char *const verify_lines[] = {
     "n=19 m=257 p=23",
     "n=65 m=1000 p=17 type=f64 means=1",
     "n=129 m=777 p=10 rows=heat means=1",
-
     "n=40 m=641 p=25 rows=special",
     "n=40 m=641 p=12 rows=special type=f64 means=1",
     "n=21 m=300 p=20 preset=2025 rows=own",
@@ -55,13 +54,10 @@ static const char *const verify_lines[] = {
     "n=2 m=15361 p=7 type=f64",
     "n=2 m=15360 p=7 type=f64 means=1 rows=own",
     "n=2 m=40000 p=6 means=1",
-
     "n=7 m=1500 p=60 fixed=0 edge=mirror means=1",
     "n=3 m=2500 p=90 radius=3 fixed=20 edge=wrap type=f64",
     "n=19 m=1700 p=64 rows=own means=1",
-
     "n=17 m=1600 p=33 rows=special",
-
     NULL,
 };
 
