@@ -56,39 +56,61 @@ static __device__ __forceinline__ uint8_t band_byte(const correlate_job<int64_t>
   return at < 0 ? (uint8_t)job.edge_value : line[at * job.channels + (x - pixel * job.channels)];
 }
 
-/* The rows at `lines`, from element `left` on, which is `off` bytes beyond a multiple of four. Runs
- * of 16 bytes of which all are inside are loaded from multiples of 16 bytes, several at a time, and
- * shifted. */
+/* 16 bytes of 32, from byte `at` on; `first`: that is one of the first word's. */
+static __device__ __forceinline__ uint4 band_shift(uint4 low, uint4 high, int at, bool first) {
+  unsigned words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}, to[4];
+  if (!first) {
+#pragma unroll
+    for (int by = 2; by > 0; by--)
+#pragma unroll
+      for (int w = 0; w + by < 8; w++)
+        if (at & 4 * by) words[w] = words[w + by];
+  }
+#pragma unroll
+  for (int w = 0; w < 4; w++) to[w] = __funnelshift_r(words[w], words[w + 1], 8 * at);
+  return make_uint4(to[0], to[1], to[2], to[3]);
+}
+
+/* The rows at `lines`, from element `left` on. Runs of 16 bytes are loaded from multiples of 16
+ * bytes, several at a time, and shifted by what their row begins beyond one: `off`, less than a
+ * word, where all are alike. What is not all inside comes by bytes. */
 template <int B>
 static __device__ __forceinline__ void band_fill(const correlate_job<int64_t> &job, uint4 *tile,
                                                  const uint8_t *const *lines, int left, int off,
-                                                 int rows, bool wide) {
+                                                 int rows, bool alike) {
   static constexpr int RUNS = band_row<B>::RUNS, BATCH = 4;
-  const int count = rows * RUNS, columns = (int)job.width * job.channels;
+  const int count = rows * RUNS, bytes = !alike ? 32 : off ? 20 : 16;
+  int columns = (int)job.width * job.channels;
+  rung_keep(columns); /* else what follows from it is kept in registers through the sums */
+  const auto shift = [&](int e) {
+    return alike ? off : (int)((uintptr_t)lines[e / RUNS] + left) & 15;
+  };
   for (int first = threadIdx.x; first < count; first += BATCH * THREADS) {
-    uint4 runs[BATCH];
-    unsigned nexts[BATCH];
+    uint4 low[BATCH], high[BATCH] = {}; /* words of these may not be loaded, nor looked at */
     unsigned others = 0;
 #pragma unroll
     for (int b = 0; b < BATCH; b++) {
       const int e = first + b * THREADS;
       if (e >= count) continue;
       const uint8_t *line = lines[e / RUNS];
-      const int from = left + e % RUNS * 16 - off;
-      if (!wide || line == NULL || from < 0 || from + (off ? 20 : 16) > columns) {
+      const int from = left + e % RUNS * 16 - shift(e);
+      if (line == NULL || from < 0 || from + bytes > columns) {
         others |= 1u << b;
         continue;
       }
-      runs[b] = *reinterpret_cast<const uint4 *>(line + from);
-      nexts[b] = off ? *reinterpret_cast<const unsigned *>(line + from + 16) : 0;
+      const uint4 *run = reinterpret_cast<const uint4 *>(line + from);
+      low[b] = run[0];
+      if (!alike)
+        high[b] = run[1];
+      else
+        high[b].x = off ? *reinterpret_cast<const unsigned *>(run + 1) : 0;
     }
 #pragma unroll
-    for (int b = 0; b < BATCH; b++)
-      if (first + b * THREADS < count && (others >> b & 1) == 0)
-        tile[first + b * THREADS] = make_uint4(__funnelshift_r(runs[b].x, runs[b].y, 8 * off),
-                                               __funnelshift_r(runs[b].y, runs[b].z, 8 * off),
-                                               __funnelshift_r(runs[b].z, runs[b].w, 8 * off),
-                                               __funnelshift_r(runs[b].w, nexts[b], 8 * off));
+    for (int b = 0; b < BATCH; b++) {
+      const int e = first + b * THREADS;
+      if (e < count && (others >> b & 1) == 0)
+        tile[e] = band_shift(low[b], high[b], shift(e), alike);
+    }
 #pragma unroll 1
     for (int b = 0; b < BATCH && others >> b; b++) {
       if ((others >> b & 1) == 0) continue;
@@ -131,68 +153,136 @@ static __device__ __forceinline__ void band_sums(const uint4 *band, const uint8_
   }
 }
 
-/* Eight rows of a warp's, from (y, x) on, by way of `stage`. */
-static __device__ __forceinline__ void band_store(const correlate_job<int64_t> &job, int64_t k,
-                                                  int64_t y, int64_t x, int (*sums)[4], int *stage,
-                                                  bool own) {
+/* Four results as bytes, from a multiple of 16 bytes on. */
+static __device__ __forceinline__ unsigned band_pack(const int *from) {
+  const int4 run = *reinterpret_cast<const int4 *>(from);
+  return rung_pack_u8(run.x, run.y, run.z, run.w);
+}
+
+/* Eight rows of a warp's sums to `stage`, every row by behind(row) numbers further on. */
+template <typename Behind>
+static __device__ __forceinline__ void band_stage(int (*sums)[4], int *stage, Behind behind) {
   const int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
   __syncwarp();
 #pragma unroll
-  for (int t = 0; t < TILES; t++)
+  for (int e = 0; e < 4; e++) {
+    const int row = 2 * q + e % 2;
+    int *to = stage + row * STAGE + behind(row) + g + e / 2 * 8;
 #pragma unroll
-    for (int e = 0; e < 4; e++)
-      stage[(2 * q + e % 2) * STAGE + 16 * t + g + e / 2 * 8] = sums[t][e];
-  __syncwarp();
-  if (own) {
-    if (y + g >= job.rows) return;
-    unsigned words[4];
-#pragma unroll
-    for (int w = 0; w < 4; w++) {
-      const int4 run = *reinterpret_cast<const int4 *>(stage + g * STAGE + 16 * q + 4 * w);
-      words[w] = rung_pack_u8(run.x, run.y, run.z, run.w);
-    }
-    *reinterpret_cast<uint4 *>(static_cast<uint8_t *>(correlate_row_out(job, k, y + g)) + x +
-                               16 * q) = make_uint4(words[0], words[1], words[2], words[3]);
-    return;
+    for (int t = 0; t < TILES; t++) to[16 * t] = sums[t][e];
   }
+  __syncwarp();
+}
+
+/* Eight rows, from (y, x) on, as bytes, all columns there and aligned. */
+static __device__ __forceinline__ void band_store_own(const correlate_job<int64_t> &job, int64_t k,
+                                                      int64_t y, int64_t x, int (*sums)[4],
+                                                      int *stage) {
+  const int g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
+  band_stage(sums, stage, [](int) { return 0; });
+  if (y + g >= job.rows) return;
+  const int *from = stage + g * STAGE + 16 * q;
+  *reinterpret_cast<uint4 *>(static_cast<uint8_t *>(correlate_row_out(job, k, y + g)) + x +
+                             16 * q) =
+      make_uint4(band_pack(from), band_pack(from + 4), band_pack(from + 8), band_pack(from + 12));
+}
+
+/* Eight rows as bytes, wherever they begin: a row is staged as many numbers behind its place as it
+ * begins bytes behind a word in out, so that words are multiples of 16 bytes there. At either end
+ * up to three bytes are left. */
+static __device__ __forceinline__ void band_store_words(const correlate_job<int64_t> &job,
+                                                        int64_t k, int64_t y, int64_t x,
+                                                        int (*sums)[4], int *stage) {
+  const int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
+  const int columns = job.n - x < WIDE ? (int)(job.n - x) : WIDE;
+  const auto place = [&](int row) {
+    return static_cast<uint8_t *>(correlate_row_out(job, k, y + row)) + x;
+  };
+  const auto behind = [](const uint8_t *at) { return (int)(uintptr_t)at & 3; };
+  band_stage(sums, stage, [&](int row) { return behind(place(row)); });
+  uint8_t *to = place(lane / 16);
+#pragma unroll
+  for (int pair = 0; pair < 8; pair += 2, to += 2 * job.out_line) {
+    const int row = pair + lane / 16, column = (-behind(to) & 3) + lane % 16 * 4;
+    if (y + row < job.rows && column + 4 <= columns)
+      *reinterpret_cast<unsigned *>(to + column) =
+          band_pack(stage + row * STAGE + behind(to) + column);
+  }
+  if (y + g >= job.rows) return;
+  to = place(g);
+  const int *from = stage + g * STAGE + behind(to);
+  const int head = -behind(to) & 3, tail = head + ((columns - head) & ~3) + q;
+  if (q < head && q < columns) to[q] = (uint8_t)rung_pack_u8(from[q], 0, 0, 0);
+  if (tail >= head && tail < columns) to[tail] = (uint8_t)rung_pack_u8(from[tail], 0, 0, 0);
+}
+
+/* Eight rows of any type. */
+static __device__ __forceinline__ void band_store_other(const correlate_job<int64_t> &job,
+                                                        int64_t k, int64_t y, int64_t x,
+                                                        int (*sums)[4], int *stage) {
+  band_stage(sums, stage, [](int) { return 0; });
 #pragma unroll 1
-  for (int e = lane; e < 8 * WIDE; e += 32)
+  for (int e = threadIdx.x % 32; e < 8 * WIDE; e += 32)
     if (y + e / WIDE < job.rows && x + e % WIDE < job.n)
       correlate_store(job.out_type, correlate_row_out(job, k, y + e / WIDE), x + e % WIDE,
                       (int64_t)stage[e / WIDE * STAGE + e % WIDE]);
 }
 
+/* A warp's, from (y, x) on. `wide`: rows of out begin where stores of 16 bytes may. */
+static __device__ __forceinline__ void band_store(const correlate_job<int64_t> &job, int64_t k,
+                                                  int64_t y, int64_t x, int (*sums)[TILES][4],
+                                                  int *stage, bool wide) {
+  const bool bytes = job.out_type == RUNG_U8;
+  if (bytes && wide && x + WIDE <= job.n) {
+#pragma unroll
+    for (int n = 0; n < GROUPS; n++) band_store_own(job, k, y + 8 * n, x, sums[n], stage);
+    return;
+  }
+  /* The sums move up in a loop, whose code is there once, and not four times. */
+#pragma unroll 1
+  for (int n = 0; n < GROUPS; n++) {
+    if (bytes)
+      band_store_words(job, k, y + 8 * n, x, sums[0], stage);
+    else
+      band_store_other(job, k, y + 8 * n, x, sums[0], stage);
+#pragma unroll
+    for (int m = 0; m + 1 < GROUPS; m++)
+#pragma unroll
+      for (int t = 0; t < TILES; t++)
+#pragma unroll
+        for (int e = 0; e < 4; e++) sums[m][t][e] = sums[m + 1][t][e];
+  }
+}
+
 template <int B>
 __global__ void __launch_bounds__(THREADS, 4)
     correlate_banded(const __grid_constant__ correlate_job<int64_t> job, const uint4 *band,
-                     int64_t k, bool wide_in, bool wide_out) {
+                     int64_t k, bool alike, bool wide_out) {
   static constexpr int PITCH = band_row<B>::PITCH;
   RUNG_DYNAMIC_SHARED(uint4, tile);
   __shared__ int stages[WARPS][8 * STAGE];
-  __shared__ const uint8_t *lines[HIGH * (WARPS / ACROSS) + RUNG_KERNEL_MOST];
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  __shared__ const uint8_t *lines[THREADS];
+  static_assert(HIGH * (WARPS / ACROSS) + RUNG_KERNEL_MOST - 1 <= THREADS, "a thread finds a row");
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, r = threadIdx.x;
   const int64_t left = (int64_t)blockIdx.x * (ACROSS * WIDE) + job.first_column * job.channels;
   const int high = HIGH * (WARPS / ACROSS), rows = high + job.kernel_rows - 1;
   /* Words of the tile may begin anywhere in a multiple of 16 bytes; what is left is shifted. */
-  const int skew = (int)(left & 15), off = skew & 3, ahead = skew - off;
+  const int skew = (int)((uintptr_t)job.in + left) & 15, off = skew & 3, ahead = skew - off;
   const uint8_t *line = reinterpret_cast<const uint8_t *>(tile) +
                         (warp / ACROSS * HIGH + lane / 4) * PITCH + warp % ACROSS * WIDE +
                         lane % 4 * 4 + ahead;
   const int64_t x = (int64_t)blockIdx.x * (ACROSS * WIDE) + warp % ACROSS * WIDE;
   for (int64_t top = (int64_t)blockIdx.y * high; top < job.rows; top += (int64_t)gridDim.y * high) {
-    for (int r = threadIdx.x; r < rows; r += THREADS) {
+    if (r < rows) {
       const int64_t row = correlate_index(job.edge, job.first_row + top + r, job.height);
       lines[r] = row < 0 ? NULL : static_cast<const uint8_t *>(correlate_row(job, row));
     }
     __syncthreads();
-    band_fill<B>(job, tile, lines, (int)left - ahead, off, rows, wide_in);
+    band_fill<B>(job, tile, lines, (int)left - ahead, off, rows, alike);
     __syncthreads();
     int sums[GROUPS][TILES][4] = {};
     band_sums<B>(band, line, job.kernel_rows, sums);
-    const bool own = wide_out && job.out_type == RUNG_U8 && x + WIDE <= job.n;
-#pragma unroll
-    for (int n = 0; n < GROUPS; n++)
-      band_store(job, k, top + warp / ACROSS * HIGH + 8 * n, x, sums[n], stages[warp], own);
+    band_store(job, k, top + warp / ACROSS * HIGH, x, sums, stages[warp], wide_out);
     __syncthreads();
   }
 }
@@ -204,7 +294,7 @@ template <int B>
 static rung_status run(const rung_task *task) {
   const correlate_problem *p = static_cast<const correlate_problem *>(task->problem);
   const auto job = correlate_job_of<int64_t>(task);
-  const bool wide_in = ((uintptr_t)job.in | (uintptr_t)job.in_line) % 16 == 0;
+  const bool alike = job.in_line % 16 == 0; /* rows begin so far beyond a multiple of 16 bytes */
   const int high = HIGH * (WARPS / ACROSS);
   const int64_t across = (job.n + ACROSS * WIDE - 1) / (ACROSS * WIDE);
   const int64_t down = (job.rows + high - 1) / high;
@@ -217,7 +307,7 @@ static rung_status run(const rung_task *task) {
                 job.kernel_columns, job.channels, B, static_cast<unsigned *>(task->scratch));
     RUNG_LAUNCH(task, correlate_banded<B>,
                 dim3((unsigned)across, (unsigned)(down < 65535 ? down : 65535)), THREADS, bytes,
-                job, static_cast<const uint4 *>(task->scratch), k, wide_in,
+                job, static_cast<const uint4 *>(task->scratch), k, alike,
                 correlate_wide_out(task, 16));
   }
   return RUNG_OK;

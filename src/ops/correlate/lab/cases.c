@@ -296,6 +296,14 @@ static const char *const verify[] = {
     "height=140 width=256 kernel=3 channels=3 edge=edge",
 
     EDGES("height=35 width=150 kernel=15 type=u8 taps=integer"),
+    EDGES("height=20 width=301 kernel=9 type=u8 taps=integer"),
+    "height=20 width=304 kernel=7 type=u8 taps=integer edge=wrap",
+    "height=20 width=129 kernel=3 columns=21 type=u8 taps=integer edge=edge",
+    "height=18 width=194 kernel=2 columns=51 left=20 type=u8 taps=integer edge=mirror",
+    "height=19 width=67 kernel=3 channels=3 type=u8 taps=integer kernels=2 edge=mirror-edge",
+    "height=24 width=304 kernel=5 type=u8 taps=integer margin=3",
+    "height=24 width=309 kernel=5 type=u8 taps=integer margin=2 to=f16",
+    "height=24 width=294 kernel=5 type=u8 taps=integer margin=3",
 
     EDGES("height=45 width=67 kernel=7 columns=4 taps=separable"),
     EDGES("height=5 width=3 kernel=9 columns=11 up=-4 left=5 taps=separable"),
