@@ -9,7 +9,13 @@
 
 #include "ops/outside.h"
 
-enum { COUNT = 3 << 20, ROWS = 3000, COLUMNS = 1000, BINS = 11, LIMIT = 2 << 20 };
+enum {
+  ROWS = INSTRUMENTED ? 1000 : 3000,
+  COLUMNS = 1000,
+  COUNT = INSTRUMENTED ? 1 << 20 : 3 << 20,
+  BINS = 11,
+  LIMIT = 2 << 20
+};
 
 /* Memory that is called a store. */
 typedef struct stored {
