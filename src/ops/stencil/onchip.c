@@ -42,12 +42,9 @@ size_t stencil_onchip_shared(const stencil_problem *p, int columns, int threads,
          rung_dtype_bytes(p->dtype);
 }
 
-/* Beside that, statically: the ends of the row and where they stand. */
-enum { STATIC_BYTES = 256 };
-
 bool stencil_onchip_fits(const stencil_problem *p, const rung_device *device, int64_t *most) {
   const stencil_onchip_shape shape = stencil_onchip_shape_of(p);
-  const int64_t room = device->shared_bytes - STATIC_BYTES;
+  const int64_t room = device->shared_bytes - STENCIL_ONCHIP_STATIC;
   if (shape.threads > 0 &&
       (int64_t)stencil_onchip_shared(p, shape.columns, shape.threads, true) <= room)
     return true;

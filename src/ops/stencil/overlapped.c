@@ -20,18 +20,20 @@ static int64_t most_steps(const stencil_problem *p, int lane) {
 }
 
 /* Of `span` columns: tiles of so many warps that the busiest multiprocessor has the least to do.
- * Where there are too few to fill it, that is four warps' time. */
+ * Where there are too few to fill it, that is four warps' time. A block has room for no more than
+ * its shared memory. */
 static stencil_tiles cut(const stencil_problem *p, int64_t span, int64_t steps, int columns,
-                         int most_warps, int processors) {
-  const int64_t halo = steps * p->radius;
+                         int most_warps, const rung_device *device) {
+  const int64_t halo = steps * p->radius, room = device->shared_bytes - STENCIL_ONCHIP_STATIC;
   stencil_tiles best = {0};
   int64_t least_work = INT64_MAX;
   for (int warps = most_warps; warps > 0; warps--) {
     const int64_t wide = 32 * (int64_t)warps * columns;
     if (wide > span || wide <= 4 * halo) continue;
+    if ((int64_t)stencil_onchip_shared(p, columns, 32 * warps, false) > room) continue;
     const int64_t apart = wide - 2 * halo, count = parts(span - 2 * halo, apart);
     if (p->rows > INT64_MAX / 64 / count) continue;
-    const int64_t busiest = parts(p->rows * count, processors) * warps;
+    const int64_t busiest = parts(p->rows * count, device->processors) * warps;
     const int64_t work = busiest < 4 ? 4 : busiest;
     if (work >= least_work) continue;
     least_work = work;
@@ -52,8 +54,8 @@ stencil_overlap stencil_overlap_of(const stencil_problem *p, const rung_device *
   const bool narrow = p->dtype == RUNG_F64 || p->radius > STENCIL_ONCHIP_RADIUS;
   plan.passes = parts(p->steps, most_steps(p, STENCIL_LANE_MANY));
   plan.steps = parts(p->steps, plan.passes);
-  plan.blocks = cut(p, p->columns - p->fixed, plan.steps, narrow ? 30 : 60, narrow ? 16 : 8,
-                    device->processors);
+  plan.blocks =
+      cut(p, p->columns - p->fixed, plan.steps, narrow ? 30 : 60, narrow ? 16 : 8, device);
   if (plan.steps > most_steps(p, STENCIL_LANE_FEW)) plan.lane = STENCIL_LANE_MANY;
   if (plan.blocks.count > 0) return plan;
   const bool few = p->steps <= STENCIL_OVERLAP_FEW / p->radius;

@@ -37,7 +37,9 @@ typedef struct stencil_onchip_shape {
 stencil_onchip_shape stencil_onchip_shape_of(const stencil_problem *problem);
 bool stencil_onchip_moves(const stencil_problem *problem);
 
-/* Bytes of dynamic shared memory of such a block. */
+/* Bytes of dynamic shared memory of such a block; and what it has beside that at most: the ends of
+ * the row and where they stand. */
+enum { STENCIL_ONCHIP_STATIC = 384 };
 size_t stencil_onchip_shared(const stencil_problem *problem, int columns, int threads, bool means);
 
 /* Whether a row fits in a multiprocessor of the device; if not, *most is how many columns would. */
