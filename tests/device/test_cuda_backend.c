@@ -222,6 +222,40 @@ static void packs_any_strides_as_the_host_does(void **unused) {
   bench_close(&b);
 }
 
+/* Rows that are runs of memory, as long as a few loads and longer, at any distance. */
+static void packs_runs_wherever_they_begin(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  enum { ROWS = 3, MOST = 5000 };
+  static const rung_dtype dtypes[] = {RUNG_U8, RUNG_U16, RUNG_F32, RUNG_F64};
+  bench b;
+  bench_open(&b, 2 * ROWS * MOST);
+  for (int d = 0; d < 4; d++)
+    for (int job = 0; job < 600; job++) {
+      const int64_t shape[2] = {ROWS, job < 500 ? job * 3 / 4 + 1 : 3000 + job};
+      const int64_t to_stride[2] = {shape[1] + job % 19, 1}, from_stride[2] = {MOST - job % 23, 1};
+      rung_view to = view_of(b.to, 0, dtypes[d], shape, to_stride), wanted = to;
+      rung_view from = view_of(b.from, 0, dtypes[d], shape, from_stride), source = from;
+      const size_t bytes = rung_dtype_bytes(dtypes[d]), all = (size_t)b.room * bytes,
+                   to_first = (size_t)(job % 17) * bytes,
+                   from_first = (size_t)(job / 5 % 17) * bytes;
+      to.data += to_first;
+      from.data += from_first;
+      OK(cuda->fill(gpu, b.to, 0xEE, all, &failure));
+      OK(cuda->pack(gpu, &to, &from, &failure));
+      OK(cuda->copy(gpu, b.found, b.to, all, RUNG_TO_HOST, &failure));
+      OK(cuda->synchronize(gpu, &failure));
+      memset(b.wanted, 0xEE, all);
+      wanted.data = b.wanted + to_first;
+      source.data = b.host_from + from_first;
+      pack_on_host(&wanted, &source);
+      if (memcmp(b.wanted, b.found, all) != 0)
+        fail_msg("pack of rows of %d %s, job %d, differs from the host's", (int)shape[1],
+                 rung_dtype_name(dtypes[d]), job);
+    }
+  bench_close(&b);
+}
+
 /* More than the blocks do in one round. */
 static void packs_large_views_as_the_host_does(void **unused) {
   (void)unused;
@@ -282,6 +316,7 @@ int main(void) {
       cmocka_unit_test(nothing_can_be_allocated_copied_and_freed),
       cmocka_unit_test(too_much_memory_is_refused_and_forgotten),
       cmocka_unit_test(packs_any_strides_as_the_host_does),
+      cmocka_unit_test(packs_runs_wherever_they_begin),
       cmocka_unit_test(packs_large_views_as_the_host_does),
       cmocka_unit_test(packs_fewer_dimensions_too),
       cmocka_unit_test(packs_of_unlike_views_are_refused),

@@ -3,12 +3,13 @@
  * A view of fewer dimensions is one of two with extents of 1. The axes are put in the order in
  * which the output lies in memory, so that neighbouring threads write neighbouring elements.
  * Where the input lies the other way round (a transposed view) tiles are turned over in shared
- * memory, so that both sides stay coalesced. Strides are in elements, 64-bit, of any sign. */
+ * memory, so that both sides stay coalesced. Rows that are runs of memory on both sides go by 16
+ * bytes, wherever they begin. Strides are in elements, 64-bit, of any sign. */
 #include <string.h>
 
 #include "backend/cuda/state.h"
 
-enum { PACK_THREADS = 256, PACK_TILE = 32 };
+enum { PACK_THREADS = 256, PACK_TILE = 32, PACK_RUN = 16 };
 
 struct pack_shape {
   int64_t rows, columns; /* columns: the output's nearer neighbours */
@@ -23,6 +24,44 @@ static __global__ void pack_straight(Element *to, const Element *from, pack_shap
   for (int64_t r = (int64_t)blockIdx.y * blockDim.y + threadIdx.y; r < s.rows; r += row_step)
     for (int64_t c = first_column; c < s.columns; c += column_step)
       to[r * s.to_row + c * s.to_column] = from[r * s.from_row + c * s.from_column];
+}
+
+/* A run of the input that begins `by` bytes beyond the first word of `low`, less than 16. */
+static __device__ inline uint4 pack_shift(uint4 low, uint4 high, unsigned by) {
+  unsigned words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}, to[4];
+#pragma unroll
+  for (int step = 2; step > 0; step--)
+#pragma unroll
+    for (int w = 0; w + step < 8; w++)
+      if (by & 4 * step) words[w] = words[w + step];
+#pragma unroll
+  for (int w = 0; w < 4; w++) to[w] = __funnelshift_r(words[w], words[w + 1], 8 * by);
+  return make_uint4(to[0], to[1], to[2], to[3]);
+}
+
+/* Rows of s.columns bytes, in runs of 16 that begin at multiples of 16 bytes of the output: a
+ * thread a run. Its bytes come as two aligned loads, where the row has all of them; at a row's ends
+ * one by one. */
+static __global__ void pack_runs(char *to, const char *from, pack_shape s) {
+  const int64_t row_step = (int64_t)gridDim.y * blockDim.y;
+  const int64_t run_step = (int64_t)gridDim.x * blockDim.x * PACK_RUN;
+  const int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK_RUN;
+  for (int64_t r = (int64_t)blockIdx.y * blockDim.y + threadIdx.y; r < s.rows; r += row_step) {
+    char *line = to + r * s.to_row;
+    const char *source = from + r * s.from_row;
+    const int64_t before = (int64_t)((uintptr_t)line % PACK_RUN);
+    const unsigned by = (unsigned)((uintptr_t)(source - before) % PACK_RUN);
+    for (int64_t c = first - before; c < s.columns; c += run_step) {
+      const int64_t low = c - by, high = low + (by ? 2 : 1) * PACK_RUN;
+      if (c >= 0 && c + PACK_RUN <= s.columns && low >= 0 && high <= s.columns) {
+        const uint4 *words = (const uint4 *)(source + low);
+        *(uint4 *)(line + c) = by ? pack_shift(words[0], words[1], by) : words[0];
+        continue;
+      }
+      const int64_t end = c + PACK_RUN < s.columns ? c + PACK_RUN : s.columns;
+      for (int64_t k = c < 0 ? 0 : c; k < end; k++) line[k] = source[k];
+    }
+  }
 }
 
 /* A block of 32 x 8 threads turns tiles of 32 x 32: it reads along the input's near axis (rows)
@@ -52,6 +91,18 @@ static int64_t magnitude(int64_t stride) {
   return stride < 0 ? -stride : stride;
 }
 
+/* A thread for every one of so many places of every row, and no more blocks than `most`. */
+static void spread(int64_t most, int64_t rows, int64_t places, dim3 *grid, dim3 *block) {
+  unsigned wide = 1;
+  while (wide < PACK_THREADS && wide < places) wide *= 2;
+  *block = dim3(wide, PACK_THREADS / wide);
+  int64_t across = (places + block->x - 1) / block->x, down = (rows + block->y - 1) / block->y;
+  if (across > most) across = most;
+  int64_t room = (most + across - 1) / across;
+  if (down > room) down = room;
+  *grid = dim3((unsigned)across, (unsigned)down);
+}
+
 template <typename Element>
 static void launch(const rung_state *state, char *to, const char *from, const pack_shape *s) {
   Element *out = (Element *)to;
@@ -67,14 +118,25 @@ static void launch(const rung_state *state, char *to, const char *from, const pa
     pack_turned<<<(unsigned)(tiles > most ? most : tiles), block, 0, state->stream>>>(out, in, *s);
     return;
   }
-  unsigned wide = 1;
-  while (wide < PACK_THREADS && wide < s->columns) wide *= 2;
-  dim3 block(wide, PACK_THREADS / wide);
-  int64_t across = (s->columns + block.x - 1) / block.x, down = (s->rows + block.y - 1) / block.y;
-  if (across > most) across = most;
-  int64_t room = (most + across - 1) / across;
-  if (down > room) down = room;
-  pack_straight<<<dim3((unsigned)across, (unsigned)down), block, 0, state->stream>>>(out, in, *s);
+  dim3 grid, block;
+  spread(most, s->rows, s->columns, &grid, &block);
+  pack_straight<<<grid, block, 0, state->stream>>>(out, in, *s);
+}
+
+/* Rows of so many bytes or more on both sides, each a run of memory. */
+static bool has_runs(const pack_shape *s, size_t bytes) {
+  enum { LEAST = 8 * PACK_RUN };
+  return s->to_column == 1 && s->from_column == 1 && s->columns >= LEAST / (int64_t)bytes;
+}
+
+static void launch_runs(const rung_state *state, char *to, const char *from, const pack_shape *s,
+                        size_t bytes) {
+  const int64_t size = (int64_t)bytes;
+  const pack_shape in_bytes = {s->rows, s->columns * size,  s->to_row * size,
+                               1,       s->from_row * size, 1};
+  dim3 grid, block;
+  spread((int64_t)state->processors * 16, s->rows, in_bytes.columns / PACK_RUN + 2, &grid, &block);
+  pack_runs<<<grid, block, 0, state->stream>>>(to, from, in_bytes);
 }
 
 static void swap(int64_t *a, int64_t *b) {
@@ -107,11 +169,15 @@ static bool is_plain(const pack_shape *s) {
 }
 
 rung_status rung_cuda_pack_load(rung_error *error) {
-  const void *kernels[] = {
-      (const void *)pack_straight<uint8_t>,  (const void *)pack_turned<uint8_t>,
-      (const void *)pack_straight<uint16_t>, (const void *)pack_turned<uint16_t>,
-      (const void *)pack_straight<uint32_t>, (const void *)pack_turned<uint32_t>,
-      (const void *)pack_straight<uint64_t>, (const void *)pack_turned<uint64_t>};
+  const void *kernels[] = {(const void *)pack_runs,
+                           (const void *)pack_straight<uint8_t>,
+                           (const void *)pack_turned<uint8_t>,
+                           (const void *)pack_straight<uint16_t>,
+                           (const void *)pack_turned<uint16_t>,
+                           (const void *)pack_straight<uint32_t>,
+                           (const void *)pack_turned<uint32_t>,
+                           (const void *)pack_straight<uint64_t>,
+                           (const void *)pack_turned<uint64_t>};
   for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
     cudaFuncAttributes attributes;
     RUNG_CUDA_CHECK(error, cudaFuncGetAttributes(&attributes, kernels[i]), "loading kernel pack");
@@ -145,6 +211,11 @@ rung_status rung_cuda_pack(rung_state *state, const rung_view *to, const rung_vi
     return rung_cuda_copy(state, to->data, from->data,
                           (size_t)shape.rows * (size_t)shape.columns * bytes, RUNG_ON_DEVICE,
                           error);
+  if (has_runs(&shape, bytes)) {
+    launch_runs(state, to->data, from->data, &shape, bytes);
+    RUNG_CUDA_CHECK(error, cudaGetLastError(), "launching kernel pack");
+    return RUNG_OK;
+  }
   if (bytes == 1) launch<uint8_t>(state, to->data, from->data, &shape);
   if (bytes == 2) launch<uint16_t>(state, to->data, from->data, &shape);
   if (bytes == 4) launch<uint32_t>(state, to->data, from->data, &shape);
