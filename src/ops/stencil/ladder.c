@@ -82,11 +82,41 @@ static size_t overlapped_scratch(const rung_task *task) {
   return stencil_overlap_of(p, task->device).passes > 1 ? stencil_grid_bytes(p) : 0;
 }
 
-/* One step alone is as fast by `reciprocal`. Rows that a multiprocessor holds are left to `onchip`
- * but where their ends must be looked up at every step and they are long. */
+/* One or two steps of rows that are not short: `reciprocal`, which fills the GPU whatever the
+ * shape, is at the speed of memory. Its loads of two floats need rows of even length; and it knows
+ * no means, which take a pass of their own then. */
+static bool reciprocal_is_ahead(const rung_task *task) {
+  const stencil_problem *p = problem_of(task);
+  const bool wide = p->dtype == RUNG_F64, far = p->radius > STENCIL_ONCHIP_RADIUS;
+  if (task->arrays[STENCIL_MEANS].count > 0 || (!wide && p->columns % 2 != 0)) return false;
+  if (p->steps == 1) return p->columns >= (wide || far ? 200 : 300);
+  return p->steps == 2 && p->columns >= 1000 && (far || p->columns <= 2048);
+}
+
+/* Where a multiprocessor holds a row, `onchip` is ahead of `overlapped` but where blocks are large
+ * and few, or the row's ends must be looked up at every step: as 4746 jobs on an H200 have it
+ * (docs/results/h200/stencil-choice.csv). */
+static bool overlapped_is_ahead(const rung_task *task) {
+  const stencil_problem *p = problem_of(task);
+  const bool wide = p->dtype == RUNG_F64, moves = stencil_onchip_moves(p);
+  const int64_t carried = p->steps > 64 ? 65 : p->steps * p->radius;
+  if (p->steps == 1 || stencil_onchip_shape_of(p).snug) return false;
+  if (p->columns <= 2048)
+    return moves && p->edge == RUNG_EDGE_CONSTANT && carried >= 32 && (!wide || carried <= 64);
+  if (!wide) return moves && p->steps >= 12;
+  return carried <= 64 || (moves && p->columns > 4096 &&
+                           (p->edge == RUNG_EDGE_WRAP || p->edge == RUNG_EDGE_CONSTANT));
+}
+
+static bool onchip_pays(const rung_task *task) {
+  return !reciprocal_is_ahead(task);
+}
+
 static bool overlapped_pays(const rung_task *task) {
   char why[RUNG_REASON];
-  return problem_of(task)->steps > 1 && !onchip_supports(task, why);
+  if (reciprocal_is_ahead(task)) return false;
+  if (onchip_supports(task, why)) return overlapped_is_ahead(task);
+  return problem_of(task)->steps > 1 || problem_of(task)->columns < 200;
 }
 
 static bool composed_gpu_supports(const rung_task *task, char why[RUNG_REASON]) {
@@ -160,7 +190,7 @@ static rung_row rows[] = {
      .idea = "weights divided once, on the host; products fused with sums"},
     {ON_GPU, .name = "onchip", .order = RUNG_CANONICAL, .in_place = true,
      .idea = "a whole row in registers for all steps; memory touched once",
-     .supports = onchip_supports},
+     .supports = onchip_supports, .pays = onchip_pays},
     {ON_GPU, .name = "overlapped", .order = RUNG_CANONICAL,
      .idea = "rows in tiles that overlap by what the steps carry: any length, read once for many",
      .pays = overlapped_pays, .scratch_bytes = overlapped_scratch, .then = stencil_means},
