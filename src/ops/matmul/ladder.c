@@ -8,6 +8,7 @@
 #include "ops/matmul/pieces.h"
 #include "ops/matmul/tiles.h"
 #include "ops/matmul/turned.h"
+#include "ops/matmul/widened.h"
 
 RUNG_CPU_DECLARE(matmul_naive);
 RUNG_CPU_DECLARE(matmul_loop_order);
@@ -41,6 +42,10 @@ static size_t threads_scratch(const rung_task *task) {
 static size_t turned_scratch(const rung_task *task) {
   const matmul_turned turned = matmul_turned_of(task);
   return turned.a_bytes + turned.b_bytes;
+}
+
+static size_t widened_scratch(const rung_task *task) {
+  return problem_of(task)->types.in == RUNG_F32 ? 0 : matmul_widened_of(task).bytes;
 }
 
 static size_t planes_scratch(const rung_task *task) {
@@ -144,6 +149,15 @@ static bool pays(const rung_task *task) {
   return p->flops / 2 >= least;
 }
 
+/* Copies and their product take two launches or three: below so many multiply-adds, a guess that is
+ * not yet measured, rungs that are one are as fast. Copies are to leave the memory to others, and
+ * where a job has been cut down to its smallest pieces there is no room for them. */
+static bool widened_pays(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  return p->flops / 2 >= 0x1p18 && !p->smallest &&
+         (double)widened_scratch(task) <= (double)task->device->memory_bytes / 4;
+}
+
 /* A small product on a GPU is a wait for memory and one for every step along k: `tiled` made 16, 32
  * and 40 by 40 by 80 in 5.0, 5.9 and 6.8 us on an H200, where `strips` took 7.2 of the first and
  * `quads` 6.3 and 9.0 of the others; at 64 `quads` is ahead (docs/results/h200/matmul-small-f32).
@@ -239,7 +253,7 @@ static bool strips_pay(const rung_task *task) {
 
 #define ON_CHIP(least) \
   .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, .in_place = true, .capability = least
-#define ON_GPU ON_CHIP(75)
+#define ON_GPU ON_CHIP(75), .then = matmul_after_chains
 
 #define ON_WGMMA(of_order)                                                      \
   .family = RUNG_ON_GPU, .order = of_order, .in_place = true, .capability = 90, \
@@ -291,6 +305,10 @@ static rung_row rows[] = {
      .scratch_bytes = turned_scratch, .pays = past_small,
      .idea = "64 by 128 elements a block, four blocks a multiprocessor; smaller tiles where those "
              "are few"},
+    {ON_CHIP(75), .name = "widened", .then = matmul_after_widening, .pays = widened_pays,
+     .types = {RUNG_HALVES, RUNG_TYPE(RUNG_F32), RUNG_TYPE(RUNG_F32) | RUNG_HALVES},
+     .scratch_bytes = widened_scratch,
+     .idea = "f16 and bf16 become f32, which is exact, and the best rung of f32 makes the chains"},
     {ON_CHIP(90), .name = "tensor", .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F64)),
      .supports = tensor_fits,
      .idea = "tensor cores make the same chains, 16 by 8 of 16 steps at once"},

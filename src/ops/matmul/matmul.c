@@ -7,9 +7,6 @@
 
 static const char *const array_names[] = {"a", "b", "c", "c"};
 
-/* Rungs of GPUs work in tiles: pieces do not get smaller. */
-enum { PIECE = 64 };
-
 /* ---- looking at the arguments -----------------------------------------------------------------
  */
 
@@ -224,8 +221,8 @@ static void set_axes(const form *f, const matmul_problem *problem, rung_job *job
   for (; axes < f->batch_axes; axes++)
     job->axis[axes] = (rung_axis){.extent = f->batch[axes], .granule = 1, .dear = shared};
   /* What is not cut is needed again for every piece. */
-  job->axis[axes++] = (rung_axis){.extent = problem->m, .granule = PIECE, .dear = true};
-  job->axis[axes++] = (rung_axis){.extent = problem->n, .granule = PIECE, .dear = true};
+  job->axis[axes++] = (rung_axis){.extent = problem->m, .granule = MATMUL_GRANULE, .dear = true};
+  job->axis[axes++] = (rung_axis){.extent = problem->n, .granule = MATMUL_GRANULE, .dear = true};
   job->axes = axes;
 }
 

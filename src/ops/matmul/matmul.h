@@ -52,6 +52,9 @@
 
 enum { MATMUL_A, MATMUL_B, MATMUL_ADDED, MATMUL_C };
 
+/* Rungs of GPUs work in tiles: pieces of a job have no fewer rows and columns. */
+enum { MATMUL_GRANULE = 64 };
+
 /* Fixed point: bits, digits and k at most. */
 enum { MATMUL_LEAST_BITS = 8, MATMUL_BITS = 31, MATMUL_DIGITS = 4, MATMUL_FIXED_K = 1 << 26 };
 
@@ -68,6 +71,10 @@ typedef struct matmul_problem {
   int bits;       /* of fixed point; 0: sums of the elements' kind */
   double alpha, beta;
   double bytes, flops;
+  /* NULL; or the product of halves that these are the chains of, which is to be ended with them
+   * (widened.h). */
+  const rung_task *whole;
+  bool smallest; /* a piece of a job, and there is none smaller: memory is short */
 } matmul_problem;
 
 /* How many elements a matrix is from the next, and within it a row and a column. */

@@ -23,10 +23,13 @@ static bool share_piece(const rung_piece *piece, const void *state, rung_share *
   narrow(p, piece, p->b_turned ? n : -1, p->b_turned ? -1 : n, &share->arrays[MATMUL_B]);
   narrow(p, piece, m, n, &share->arrays[MATMUL_ADDED]);
   narrow(p, piece, m, n, &share->arrays[MATMUL_C]);
+  const matmul_problem job = *p;
   p->batch = 1;
   for (int d = 0; d < p->batch_axes; d++) p->batch *= piece->count[d];
   p->m = piece->count[m];
   p->n = piece->count[n];
+  p->smallest = p->batch == 1 && p->m <= MATMUL_GRANULE && p->n <= MATMUL_GRANULE &&
+                (job.batch > 1 || job.m > p->m || job.n > p->n);
   return true;
 }
 

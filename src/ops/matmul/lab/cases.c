@@ -222,6 +222,14 @@ static const char *const verify[] = {
     SPECIAL("type=f32 layout=nn beta=1"), SPECIAL("type=f32 layout=tt"),
     SPECIAL("type=f64 layout=nt alpha=-1"), SPECIAL("type=f64 batch=2 beta=-2"), SMALL("type=f16"),
     SMALL("type=f16 narrow=1"), SMALL("type=bf16"), SMALL("type=bf16 narrow=1"), SMALL("type=i8"),
+    /* As copies in f32: lines without gaps and with them, more than a grid makes at once. */
+    LAYOUTS("n=70 m=35 k=37 type=f16"), LAYOUTS("n=39 m=66 k=130 type=bf16 narrow=1"),
+    "n=37 m=35 k=33 batch=3 type=f16 narrow=1 beta=1 layout=nt",
+    "n=34 m=2 k=33 batch=70 type=bf16 layout=tn alpha=2 beta=-1",
+    "n=3 m=700 k=131 type=f16 beta=-1", "n=133 m=300 k=3 type=bf16 narrow=1 beta=0.5",
+    "n=2 m=3 k=33001 type=bf16 layout=nt", "n=300 m=1 k=129 type=f16 narrow=1 layout=nt",
+    SPECIAL("type=f16 narrow=1 beta=-1"), SPECIAL("type=bf16 layout=nt"),
+    SPECIAL("type=bf16 narrow=1 alpha=-1 layout=tn"),
     /* As tensor cores read them: where they lie. */
     "n=264 m=130 k=72 type=bf16 beta=1", "n=264 m=130 k=72 type=f16 narrow=1 layout=nt",
     "n=136 m=259 k=144 type=i8 layout=nt beta=2",
