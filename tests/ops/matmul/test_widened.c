@@ -4,7 +4,7 @@
 #include "core/random.h"
 #include "ops/outside.h"
 
-enum { ROOM = 60000, JOBS = INSTRUMENTED ? 60 : 400 };
+enum { ROOM = 60000, JOBS = INSTRUMENTED ? 50 : 200 };
 
 static float a_room[ROOM], b_room[ROOM], c_room[ROOM], before[ROOM], wanted[ROOM];
 static rung_random dice = {11};
