@@ -12,7 +12,7 @@ struct __align__(4 * sizeof(T)) matmul_quartet {
 };
 
 /* How the lines of an array of halves lie: `rows` to a matrix. */
-struct matmul_lines {
+struct matmul_halves {
   int64_t rows, line, apart;
   bool wide; /* four elements can be moved at once */
 
@@ -34,7 +34,7 @@ static matmul_fours fours_of(const matmul_copy &copy) {
   return {rows, copy.pitch / 4, copy.columns};
 }
 
-static matmul_lines lines_of(const rung_view *view, const matmul_copy &copy) {
+static matmul_halves lines_of(const rung_view *view, const matmul_copy &copy) {
   const matmul_steps steps = matmul_steps_of(view, false);
   const bool aligned = reinterpret_cast<uintptr_t>(view->data) % 8 == 0;
   if (copy.whole) return {1, 0, 0, aligned};
@@ -75,7 +75,7 @@ static __device__ inline matmul_quartet<uint16_t> quartet_of(const uint16_t *fro
 
 struct matmul_widening {
   const uint16_t *from;
-  matmul_lines lines;
+  matmul_halves lines;
   matmul_fours copy;
   matmul_quartet<float> *to;
 };
@@ -128,7 +128,7 @@ struct matmul_ending {
   matmul_fours copy;
   const uint16_t *added; /* or NULL */
   uint16_t *to;
-  matmul_lines added_lines, lines;
+  matmul_halves added_lines, lines;
   float alpha, beta;
   bool bfloat;
 };
