@@ -60,10 +60,10 @@ static __device__ inline void walk(const matmul_fours &copy, const F &each) {
 }
 
 /* Those of four elements that are there, zeros for the others. */
-static __device__ inline matmul_quartet<uint16_t> quartet_of(const uint16_t *from, int64_t left,
-                                                             bool wide) {
-  matmul_quartet<uint16_t> four = {};
-  if (wide && left >= 4) return *reinterpret_cast<const matmul_quartet<uint16_t> *>(from);
+template <typename T>
+static __device__ inline matmul_quartet<T> quartet_of(const T *from, int64_t left, bool wide) {
+  matmul_quartet<T> four = {};
+  if (wide && left >= 4) return *reinterpret_cast<const matmul_quartet<T> *>(from);
 #pragma unroll
   for (int e = 0; e < 4; e++)
     if (e < left) four.at[e] = from[e];
@@ -124,7 +124,7 @@ static rung_status run_widening(const rung_task *task) {
  */
 
 struct matmul_ending {
-  const matmul_quartet<float> *chains;
+  const float *chains;
   matmul_fours copy;
   const uint16_t *added; /* or NULL */
   uint16_t *to;
@@ -135,8 +135,9 @@ struct matmul_ending {
 
 __global__ void __launch_bounds__(THREADS) matmul_end_halves(matmul_ending of) {
   walk(of.copy, [&](int64_t line, int64_t four) {
-    const float *chains = of.chains[line * of.copy.fours + four].at;
     const int64_t left = of.copy.length - four * 4;
+    const matmul_quartet<float> chains =
+        quartet_of(of.chains + (line * of.copy.fours + four) * 4, left, true);
     const bool adds = of.added != nullptr, all = of.lines.wide && left >= 4;
     uint16_t *to = of.to + of.lines.begin(line) + four * 4;
     matmul_quartet<uint16_t> old = {}, now = {};
@@ -145,7 +146,7 @@ __global__ void __launch_bounds__(THREADS) matmul_end_halves(matmul_ending of) {
 #pragma unroll
     for (int e = 0; e < 4; e++)
       if (e < left)
-        matmul_finish_half(chains[e], of.alpha, of.beta, of.bfloat, adds ? &old.at[e] : nullptr,
+        matmul_finish_half(chains.at[e], of.alpha, of.beta, of.bfloat, adds ? &old.at[e] : nullptr,
                            &now.at[e], 0);
     if (all) *reinterpret_cast<matmul_quartet<uint16_t> *>(to) = now;
 #pragma unroll
@@ -159,7 +160,7 @@ static rung_status run_end(const rung_task *task) {
   const rung_view *added = &task->arrays[MATMUL_ADDED], *c = &task->arrays[MATMUL_C];
   const matmul_copy copy = matmul_chains_of(task);
   matmul_ending of = {};
-  of.chains = reinterpret_cast<const matmul_quartet<float> *>(task->arrays[MATMUL_A].data);
+  of.chains = reinterpret_cast<const float *>(task->arrays[MATMUL_A].data);
   of.copy = fours_of(copy);
   if (added->count > 0) of.added = reinterpret_cast<const uint16_t *>(added->data);
   of.to = reinterpret_cast<uint16_t *>(c->data);
