@@ -142,19 +142,27 @@ static bool has_wgmma(const rung_task *task, char why[RUNG_REASON]) {
 }
 
 /* Rounding and copying take launches of their own: below so many multiply-adds strict rungs, that
- * are one, are as fast. */
+ * are one, are as fast. Of bytes they are not where chains are long: 1 by 1024 by 1024 takes
+ * `tensor-i8` 16 us on an H200, and `naive` 108 (docs/results/h200/matmul-narrow.csv). */
+static bool bytes_pay(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  return p->k >= 96 || (p->flops / 2 >= 0x1p24 && p->m >= 16 && p->n >= 16);
+}
+
 static bool pays(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
   const double least = p->types.in == RUNG_F32 ? 0x1p28 : 0x1p24;
   return p->flops / 2 >= least;
 }
 
-/* Copies and their product take two launches or three: below so many multiply-adds, a guess that is
- * not yet measured, rungs that are one are as fast. Copies are to leave the memory to others, and
- * where a job has been cut down to its smallest pieces there is no room for them. */
+/* Copies and their product take two launches or three: tiny products, and few columns and short
+ * chains, which are read and written rather than computed, are as fast by `naive`, which is one
+ * (docs/results/h200/matmul-narrow.csv). Copies are to leave the memory to others, and where a job
+ * has been cut down to its smallest pieces there is no room for them. */
 static bool widened_pays(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
-  return p->flops / 2 >= 0x1p18 && !p->smallest &&
+  const bool thin = p->k <= 16 && (p->m <= 16 || p->n <= 16);
+  return p->flops / 2 >= 0x1p13 && !thin && !p->smallest &&
          (double)widened_scratch(task) <= (double)task->device->memory_bytes / 4;
 }
 
@@ -166,6 +174,13 @@ static bool past_small(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
   return p->types.in != RUNG_F32 || p->batch > 1 || p->k > 48 || p->m < 16 || p->n < 16 ||
          p->m > 80 || p->n > 80;
+}
+
+/* Of halves and bytes its tiles of 64 by 64 are too few for the GPU below, and `naive` is ahead. */
+static bool block_pays(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  if (p->types.in == RUNG_F32 || p->types.in == RUNG_F64) return past_small(task);
+  return p->m >= 64 && p->n >= 64 && p->m > ((int64_t)1 << 20) / p->n;
 }
 
 /* Clusters of 256 by 256 elements: below so many multiply-adds `mma` fills more multiprocessors. */
@@ -255,9 +270,9 @@ static bool strips_pay(const rung_task *task) {
   .family = RUNG_ON_GPU, .order = RUNG_CANONICAL, .in_place = true, .capability = least
 #define ON_GPU ON_CHIP(75), .then = matmul_after_chains
 
-#define ON_WGMMA(of_order)                                                      \
+#define ON_WGMMA(of_order, when)                                                \
   .family = RUNG_ON_GPU, .order = of_order, .in_place = true, .capability = 90, \
-  .hardware = "wgmma (compute capability 9.0)", .supports = has_wgmma, .pays = pays
+  .hardware = "wgmma (compute capability 9.0)", .supports = has_wgmma, .pays = when
 #define HALF(dtype)                                              \
   {                                                              \
     RUNG_TYPE(RUNG_F32) | RUNG_TYPE(dtype), RUNG_TYPE(RUNG_F32), \
@@ -295,7 +310,7 @@ static rung_row rows[] = {
      .idea = "squares of A and B in shared memory, 4, 8, 16 or 32 on a side"},
     {ON_GPU, .name = "column", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .pays = past_small,
      .idea = "eight elements of a column a thread: a number of B serves all of them"},
-    {ON_GPU, .name = "block", .types = ALL_TYPES, .pays = past_small,
+    {ON_GPU, .name = "block", .types = ALL_TYPES, .pays = block_pays,
      .idea = "eight by eight elements a thread: sixteen loads for 64 multiply-adds"},
     {ON_GPU, .name = "vector", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .pays = past_small,
      .idea = "16 bytes a load; A's panel turned in shared memory"},
@@ -312,18 +327,19 @@ static rung_row rows[] = {
     {ON_CHIP(90), .name = "tensor", .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F64)),
      .supports = tensor_fits,
      .idea = "tensor cores make the same chains, 16 by 8 of 16 steps at once"},
-    {ON_WGMMA(RUNG_CANONICAL), .name = "tensor-i8", .scratch_bytes = i8_scratch,
+    {ON_WGMMA(RUNG_CANONICAL, bytes_pay), .name = "tensor-i8", .scratch_bytes = i8_scratch,
      .types = {RUNG_TYPE(RUNG_I8), RUNG_TYPE(RUNG_I32), RUNG_TYPE(RUNG_I32)},
      .idea = "tensor cores multiply bytes and add up in 32 bits: nothing is rounded, so any order "
              "has the bits"},
-    {ON_WGMMA(RUNG_LOOSE), .name = "f16", .scratch_bytes = half_scratch, .types = HALF(RUNG_F16),
+    {ON_WGMMA(RUNG_LOOSE, pays), .name = "f16", .scratch_bytes = half_scratch,
+     .types = HALF(RUNG_F16),
      .idea = "tensor cores, factors in f16: f32 is rounded to 11 digits and a short range"},
-    {ON_WGMMA(RUNG_LOOSE), .name = "bf16", .scratch_bytes = half_scratch, .types = HALF(RUNG_BF16),
-     .idea = "tensor cores, factors in bf16: f32 is rounded to 8 digits"},
-    {ON_WGMMA(RUNG_LOOSE), .name = "tf32x3", .scratch_bytes = tf32x3_scratch,
+    {ON_WGMMA(RUNG_LOOSE, pays), .name = "bf16", .scratch_bytes = half_scratch,
+     .types = HALF(RUNG_BF16), .idea = "tensor cores, factors in bf16: f32 is rounded to 8 digits"},
+    {ON_WGMMA(RUNG_LOOSE, pays), .name = "tf32x3", .scratch_bytes = tf32x3_scratch,
      .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)),
      .idea = "every factor as a sum of two of TF32: three products, nearly all of f32's digits"},
-    {ON_WGMMA(RUNG_LOOSE), .name = "tf32", .scratch_bytes = tf32_scratch,
+    {ON_WGMMA(RUNG_LOOSE, pays), .name = "tf32", .scratch_bytes = tf32_scratch,
      .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)),
      .idea = "tensor cores, factors rounded to TF32: 11 digits and all of f32's range"},
     {ON_GPU, .name = "batch", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .supports = is_batch,

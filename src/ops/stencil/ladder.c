@@ -82,13 +82,20 @@ static size_t overlapped_scratch(const rung_task *task) {
   return stencil_overlap_of(p, task->device).passes > 1 ? stencil_grid_bytes(p) : 0;
 }
 
+/* Whether every row begins where two floats can be loaded at once. */
+static bool rows_are_even(const rung_view *view) {
+  return (uintptr_t)view->data % 8 == 0 && view->stride[0] % 2 == 0;
+}
+
 /* One or two steps of rows that are not short: `reciprocal`, which fills the GPU whatever the
- * shape, is at the speed of memory. Its loads of two floats need rows of even length; and it knows
- * no means, which take a pass of their own then. */
+ * shape, is at the speed of memory. Floats it loads and stores by twos, or takes twice as long; and
+ * it knows no means, which take a pass of their own then. */
 static bool reciprocal_is_ahead(const rung_task *task) {
   const stencil_problem *p = problem_of(task);
   const bool wide = p->dtype == RUNG_F64, far = p->radius > STENCIL_ONCHIP_RADIUS;
-  if (task->arrays[STENCIL_MEANS].count > 0 || (!wide && p->columns % 2 != 0)) return false;
+  const rung_view *in = &task->arrays[STENCIL_IN], *out = &task->arrays[STENCIL_OUT];
+  if (task->arrays[STENCIL_MEANS].count > 0) return false;
+  if (!wide && !(rows_are_even(in) && rows_are_even(out))) return false;
   if (p->steps == 1) return p->columns >= (wide || far ? 200 : 300);
   return p->steps == 2 && p->columns >= 1000 && (far || p->columns <= 2048);
 }

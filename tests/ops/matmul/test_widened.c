@@ -106,8 +106,10 @@ static void auto_takes_it_where_it_pays(void **state) {
   if (sim == NULL) return;
   plain(&a, &b, &c, f16, 64, 64, 64);
   multiply(sim, NULL, &a, &b, factors, &c, "widened");
-  plain(&a, &b, &c, bf16, 64, 64, 63);
-  multiply(sim, NULL, &a, &b, factors, &c, "block");
+  plain(&a, &b, &c, bf16, 20, 20, 20);
+  multiply(sim, NULL, &a, &b, factors, &c, "naive");
+  plain(&a, &b, &c, f16, 200, 16, 16);
+  multiply(sim, NULL, &a, &b, factors, &c, "naive");
   rung_close(sim);
 }
 
@@ -127,7 +129,7 @@ static void fits_into_little_memory(void **state) {
     assert_int_equal(unsetenv("RUNG_MEMORY_LIMIT"), 0);
     if (sim == NULL) break;
     memset(c_room, 0xff, 200 * 130 * 2);
-    multiply(sim, NULL, &a, &b, factors, &c, l < 2 ? "widened" : "block");
+    multiply(sim, NULL, &a, &b, factors, &c, l < 2 ? "widened" : "naive");
     assert_memory_equal(c_room, wanted, 200 * 130 * 2);
     rung_close(sim);
   }
