@@ -12,7 +12,7 @@
 enum {
   ROWS = INSTRUMENTED ? 1000 : 3000,
   COLUMNS = 1000,
-  COUNT = INSTRUMENTED ? 1 << 20 : 3 << 20,
+  COUNT = 3 << (INSTRUMENTED ? 19 : 20),
   BINS = 11,
   LIMIT = 2 << 20
 };

@@ -589,6 +589,14 @@ static rung_status run_strips(const rung_task *task) {
  * few blocks. */
 static constexpr int64_t MANY = 120000;
 
+/* Whether blocks of `wide` columns have so many behind the image's last that blocks of 512, which
+ * take half as long again for a column, and twice as long of kernels of three, are done first. */
+static bool wastes(int64_t columns, int64_t wide, int kernel) {
+  const int64_t narrow = THREADS * 4, halves = kernel == 3 ? 4 : 3;
+  return halves * ((columns + narrow - 1) / narrow * narrow) <=
+         2 * ((columns + wide - 1) / wide * wide);
+}
+
 /* The rows of sums that a kernel of K columns keeps; the common sizes have kernels of their own.
  * Bytes by eight, as long as there are registers for so many sums. In the common sizes large images
  * are taken by sixteen bytes or twice four floats, so that what a row costs beside its
@@ -600,7 +608,8 @@ static rung_status run(const rung_task *task) {
   static constexpr int V = sizeof(E) == 1 && NARROW ? 8 : 4;
   const correlate_problem *p = static_cast<const correlate_problem *>(task->problem);
   const int rows = p->kernel_rows;
-  const bool many = p->rows * p->columns >= MANY * task->device->processors;
+  const bool many = p->rows * p->columns >= MANY * task->device->processors &&
+                    !wastes(p->columns, THREADS * (sizeof(E) == 1 ? 16 : 8), K);
   if constexpr (sizeof(E) == 1 && NARROW && K % 2 == 1 && K > 1)
     if (rows == K && correlate_of_bytes(p))
       return many ? run_strips<E, int, 16, 1, K, K, 1, true>(task)
