@@ -1,9 +1,13 @@
 /* How calls over ranks scale: the time of each over 1, 2, 4 ... of the devices, of the same job
  * (strong) and of one that grows with them (weak), beside the ideal, and the bits of its results.
  *
- *   cmake --preset cuda -DRUNG_CUDA_ARCHITECTURES=native && cmake --build build/cuda --target
- * scaling build/cuda/tests/scaling all                       # all GPUs build/cuda/tests/scaling
- * cpu,cpu,cpu,cpu           # ranks of the CPU, a thread each
+ *   cmake --preset cuda -DRUNG_CUDA_ARCHITECTURES=native
+ *
+ *   cmake --build build/cuda --target scaling
+ *
+ *   build/cuda/tests/scaling all                # all GPUs
+ *
+ *   build/cuda/tests/scaling cpu,cpu,cpu,cpu    # ranks of the CPU, a thread each
  *
  * After the devices: `small` for jobs of a second in all, or the names of operations. Arrays lie in
  * the memory of each rank's device; a call is timed between barriers, by the host's clock, and of
