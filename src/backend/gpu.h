@@ -12,6 +12,7 @@
 #define RUNG_ENTRY(name) name##_sim
 #endif
 
+#include "backend/shift.h"
 #include "backend/texture.h"
 
 /* Provided by the surface:
@@ -74,6 +75,8 @@
  *     the same, b's bytes unsigned.
  * rung_pack_u8(a, b, c, d)
  *     four integers as bytes of a word, the first in the lowest, saturated to 0 ... 255.
+ * rung_shift_bytes(low, high, by, first)
+ *     16 of 32 bytes, from byte `by` on (backend/shift.h).
  * rung_keep(x), rung_keep_global(x), rung_keep_shared(x)
  *     x, an integer, or an address in global or in shared memory, stays in a register from here on:
  *     the compiler may not work it out again where it is used.

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backend/cuda/state.h"
+#include "backend/gpu.h"
 
 enum { PACK_THREADS = 256, PACK_TILE = 32, PACK_RUN = 16 };
 
@@ -26,19 +27,6 @@ static __global__ void pack_straight(Element *to, const Element *from, pack_shap
       to[r * s.to_row + c * s.to_column] = from[r * s.from_row + c * s.from_column];
 }
 
-/* A run of the input that begins `by` bytes beyond the first word of `low`, less than 16. */
-static __device__ inline uint4 pack_shift(uint4 low, uint4 high, unsigned by) {
-  unsigned words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}, to[4];
-#pragma unroll
-  for (int step = 2; step > 0; step--)
-#pragma unroll
-    for (int w = 0; w + step < 8; w++)
-      if (by & 4 * step) words[w] = words[w + step];
-#pragma unroll
-  for (int w = 0; w < 4; w++) to[w] = __funnelshift_r(words[w], words[w + 1], 8 * by);
-  return make_uint4(to[0], to[1], to[2], to[3]);
-}
-
 /* Rows of s.columns bytes, in runs of 16 that begin at multiples of 16 bytes of the output: a
  * thread a run. Its bytes come as two aligned loads, where the row has all of them; at a row's ends
  * one by one. */
@@ -50,12 +38,12 @@ static __global__ void pack_runs(char *to, const char *from, pack_shape s) {
     char *line = to + r * s.to_row;
     const char *source = from + r * s.from_row;
     const int64_t before = (int64_t)((uintptr_t)line % PACK_RUN);
-    const unsigned by = (unsigned)((uintptr_t)(source - before) % PACK_RUN);
+    const int by = (int)((uintptr_t)(source - before) % PACK_RUN);
     for (int64_t c = first - before; c < s.columns; c += run_step) {
       const int64_t low = c - by, high = low + (by ? 2 : 1) * PACK_RUN;
       if (c >= 0 && c + PACK_RUN <= s.columns && low >= 0 && high <= s.columns) {
         const uint4 *words = (const uint4 *)(source + low);
-        *(uint4 *)(line + c) = by ? pack_shift(words[0], words[1], by) : words[0];
+        *(uint4 *)(line + c) = by ? rung_shift_bytes(words[0], words[1], by, false) : words[0];
         continue;
       }
       const int64_t end = c + PACK_RUN < s.columns ? c + PACK_RUN : s.columns;
@@ -211,15 +199,16 @@ rung_status rung_cuda_pack(rung_state *state, const rung_view *to, const rung_vi
     return rung_cuda_copy(state, to->data, from->data,
                           (size_t)shape.rows * (size_t)shape.columns * bytes, RUNG_ON_DEVICE,
                           error);
-  if (has_runs(&shape, bytes)) {
+  if (has_runs(&shape, bytes))
     launch_runs(state, to->data, from->data, &shape, bytes);
-    RUNG_CUDA_CHECK(error, cudaGetLastError(), "launching kernel pack");
-    return RUNG_OK;
-  }
-  if (bytes == 1) launch<uint8_t>(state, to->data, from->data, &shape);
-  if (bytes == 2) launch<uint16_t>(state, to->data, from->data, &shape);
-  if (bytes == 4) launch<uint32_t>(state, to->data, from->data, &shape);
-  if (bytes == 8) launch<uint64_t>(state, to->data, from->data, &shape);
+  else if (bytes == 1)
+    launch<uint8_t>(state, to->data, from->data, &shape);
+  else if (bytes == 2)
+    launch<uint16_t>(state, to->data, from->data, &shape);
+  else if (bytes == 4)
+    launch<uint32_t>(state, to->data, from->data, &shape);
+  else if (bytes == 8)
+    launch<uint64_t>(state, to->data, from->data, &shape);
   RUNG_CUDA_CHECK(error, cudaGetLastError(), "launching kernel pack");
   return RUNG_OK;
 }

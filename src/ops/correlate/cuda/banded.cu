@@ -56,21 +56,6 @@ static __device__ __forceinline__ uint8_t band_byte(const correlate_job<int64_t>
   return at < 0 ? (uint8_t)job.edge_value : line[at * job.channels + (x - pixel * job.channels)];
 }
 
-/* 16 bytes of 32, from byte `at` on; `first`: that is one of the first word's. */
-static __device__ __forceinline__ uint4 band_shift(uint4 low, uint4 high, int at, bool first) {
-  unsigned words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}, to[4];
-  if (!first) {
-#pragma unroll
-    for (int by = 2; by > 0; by--)
-#pragma unroll
-      for (int w = 0; w + by < 8; w++)
-        if (at & 4 * by) words[w] = words[w + by];
-  }
-#pragma unroll
-  for (int w = 0; w < 4; w++) to[w] = __funnelshift_r(words[w], words[w + 1], 8 * at);
-  return make_uint4(to[0], to[1], to[2], to[3]);
-}
-
 /* The rows at `lines`, from element `left` on. Runs of 16 bytes are loaded from multiples of 16
  * bytes, several at a time, and shifted by what their row begins beyond one: `off`, less than a
  * word, where all are alike. What is not all inside comes by bytes. */
@@ -109,7 +94,7 @@ static __device__ __forceinline__ void band_fill(const correlate_job<int64_t> &j
     for (int b = 0; b < BATCH; b++) {
       const int e = first + b * THREADS;
       if (e < count && (others >> b & 1) == 0)
-        tile[e] = band_shift(low[b], high[b], shift(e), alike);
+        tile[e] = rung_shift_bytes(low[b], high[b], shift(e), alike);
     }
 #pragma unroll 1
     for (int b = 0; b < BATCH && others >> b; b++) {
