@@ -98,10 +98,53 @@ static void the_default_stream_may_be_given(void **unused) {
   cuda->release(gpu, out);
 }
 
+/* Streams that come and go, some at the address of one before: every call is behind the last. */
+static void streams_take_turns(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  enum { ROUNDS = 12, EACH = 5 };
+  rung_context *context = opened();
+  void *in, *out, *ready;
+  static float found[ROUNDS][EACH];
+  OK(cuda->allocate(gpu, COUNT * sizeof *numbers, &in, &failure));
+  OK(cuda->allocate(gpu, sizeof found, &out, &failure));
+  float(*results)[EACH] = out;
+  OK(cuda->allocate(gpu, COUNT * sizeof *numbers, &ready, &failure));
+  OK(cuda->copy(gpu, ready, numbers, COUNT * sizeof *numbers, RUNG_TO_DEVICE, &failure));
+  OK(cuda->fill(gpu, in, 0, COUNT * sizeof *numbers, &failure));
+  OK(cuda->synchronize(gpu, &failure));
+  for (int round = 0; round < ROUNDS; round++) {
+    rung_state *guest = NULL;
+    OK(cuda->open(&device, NULL, &guest, &failure));
+    void *stream = cuda->stream(guest);
+    sum(context, in, &results[round][0], stream); /* of what the round before has left */
+    OK(cuda->hold(guest, &failure));
+    OK(cuda->copy(guest, in, ready, COUNT * sizeof *numbers, RUNG_ON_DEVICE, &failure));
+    sum(context, in, &results[round][1], stream);
+    sum(context, in, &results[round][2], stream);
+    sum(context, in, &results[round][3], round % 2 ? NULL : cuda->stream(gpu));
+    if (round % 3 == 0) sum(context, in, &results[round][4], NULL);
+    OK(cuda->release_hold(guest, &failure));
+    if (round % 3 != 0) sum(context, in, &results[round][4], stream);
+    cuda->close(guest); /* and what the context did elsewhere may still run */
+  }
+  if (rung_synchronize(context) != RUNG_OK) fail_msg("%s", rung_last_error(context));
+  OK(cuda->copy(gpu, found, out, sizeof found, RUNG_TO_HOST, &failure));
+  OK(cuda->synchronize(gpu, &failure));
+  for (int round = 0; round < ROUNDS; round++)
+    for (int i = 0; i < EACH; i++)
+      assert_true(found[round][i] == (round + i > 0 ? (float)sum_of_all : 0));
+  rung_close(context);
+  cuda->release(gpu, in);
+  cuda->release(gpu, ready);
+  cuda->release(gpu, out);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(calls_follow_one_another),
       cmocka_unit_test(the_default_stream_may_be_given),
+      cmocka_unit_test(streams_take_turns),
   };
   return cmocka_run_group_tests(tests, make_numbers, drop_numbers);
 }

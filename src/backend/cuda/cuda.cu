@@ -21,85 +21,6 @@ static rung_status check_code(const rung_device *device, rung_error *error) {
   return RUNG_OK;
 }
 
-static rung_status check_stream(const rung_state *state, void *stream, rung_error *error) {
-  int owner = -1;
-  RUNG_CUDA_CHECK(error, cudaStreamGetDevice((cudaStream_t)stream, &owner),
-                  "asking the given stream for its device");
-  if (owner == state->device) return RUNG_OK;
-  return rung_fail(error, RUNG_BAD_ARGUMENT,
-                   "stream belongs to CUDA device %d; expected: a stream of device %d", owner,
-                   state->device);
-}
-
-static rung_status take_stream(rung_state *state, void *stream, rung_error *error) {
-  if (!stream) {
-    RUNG_CUDA_CHECK(error, cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking),
-                    "making a stream");
-    state->own_stream = true;
-    return RUNG_OK;
-  }
-  RUNG_CHECK(check_stream(state, stream, error));
-  state->stream = (cudaStream_t)stream;
-  return RUNG_OK;
-}
-
-/* What is queued on `later` from now on comes after all that is queued on `earlier` now. */
-static rung_status order(rung_state *state, cudaStream_t later, cudaStream_t earlier,
-                         rung_error *error) {
-  RUNG_CUDA_CHECK(error, cudaEventRecord(state->turn, earlier), "marking the work on a stream");
-  RUNG_CUDA_CHECK(error, cudaStreamWaitEvent(later, state->turn, 0),
-                  "ordering one stream behind another");
-  return RUNG_OK;
-}
-
-/* Behind what the state has queued, on a stream of its device. */
-static rung_status join_stream(rung_state *state, void *stream, rung_error *error) {
-  RUNG_CHECK(check_stream(state, stream, error));
-  if (!state->turn)
-    RUNG_CUDA_CHECK(error, cudaEventCreateWithFlags(&state->turn, cudaEventDisableTiming),
-                    "making an event");
-  return order(state, (cudaStream_t)stream, state->stream, error);
-}
-
-static rung_status enter_stream(rung_state *state, void *stream, rung_error *error) {
-  if (stream == RUNG_OWN_STREAM)
-    return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "stream is RUNG_OWN_STREAM, which is for rung_options; expected: NULL, or a "
-                     "stream of the caller's");
-  RUNG_CHECK(rung_cuda_enter(state, error));
-  if ((cudaStream_t)stream == state->stream) return RUNG_OK;
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  RUNG_CUDA_CHECK(error, cudaStreamIsCapturing((cudaStream_t)stream, &capture),
-                  "asking whether the given stream is under capture");
-  /* Of a stream under capture nothing else may be asked, and nothing outside be waited for. */
-  const bool in_graph = capture != cudaStreamCaptureStatusNone;
-  if (!in_graph) RUNG_CHECK(join_stream(state, stream, error));
-  state->home = state->stream;
-  state->stream = (cudaStream_t)stream;
-  state->away = true;
-  state->in_graph = in_graph;
-  return RUNG_OK;
-}
-
-static rung_status leave_stream(rung_state *state, rung_error *error) {
-  if (!state->away) return RUNG_OK;
-  cudaStream_t visited = state->stream;
-  state->stream = state->home;
-  state->away = false;
-  if (state->in_graph) return RUNG_OK;
-  RUNG_CHECK(rung_cuda_enter(state, error));
-  return order(state, state->home, visited, error);
-}
-
-bool rung_cuda_is_capturing(rung_state *state) {
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  if (rung_cuda_enter(state, NULL) == RUNG_OK &&
-      cudaStreamIsCapturing(state->stream, &capture) == cudaSuccess)
-    return capture != cudaStreamCaptureStatusNone;
-  (void)cudaGetLastError(); /* the legacy stream, while another one is under capture */
-  return false;
-}
-
 static void close_state(rung_state *state) {
   if (!state) return;
   (void)rung_cuda_enter(state, NULL);
@@ -113,8 +34,7 @@ static void close_state(rung_state *state) {
     if (state->events[e]) (void)cudaEventDestroy(state->events[e]);
   rung_cuda_textures_end(state);
   rung_cuda_measuring_end(state);
-  if (state->turn) (void)cudaEventDestroy(state->turn);
-  if (state->own_stream) (void)cudaStreamDestroy(state->stream);
+  rung_cuda_streams_end(state);
   (void)cudaGetLastError();
   free(state);
 }
@@ -131,7 +51,7 @@ static rung_status open_state(const rung_device *device, void *stream, rung_stat
   rung_status status = rung_cuda_find_context(made, error);
   if (status == RUNG_OK) status = rung_cuda_enter(made, error);
   if (status == RUNG_OK) status = check_code(device, error);
-  if (status == RUNG_OK) status = take_stream(made, stream, error);
+  if (status == RUNG_OK) status = rung_cuda_take_stream(made, stream, error);
   if (status != RUNG_OK) {
     close_state(made);
     return status;
@@ -342,8 +262,8 @@ const rung_backend rung_cuda_backend = {
     close_state,
     stream_of,
     synchronize,
-    enter_stream,
-    leave_stream,
+    rung_cuda_enter_stream,
+    rung_cuda_leave_stream,
     rung_cuda_is_capturing,
     graph_allocate,
     graph_release,

@@ -54,7 +54,9 @@ void *rung_cuda_arrive(void) {
 }
 
 void rung_cuda_depart(void *callers) {
-  if (has_driver()) (void)driver.set((CUcontext)callers);
+  CUcontext now = NULL;
+  if (!has_driver() || (driver.get(&now) == CUDA_SUCCESS && now == callers)) return;
+  (void)driver.set((CUcontext)callers);
 }
 
 /* A code of the driver is the runtime's too. */
@@ -72,6 +74,14 @@ rung_status rung_cuda_find_context(rung_state *state, rung_error *error) {
   return check(error, driver.retain(&state->context, device), "opening", state->device);
 }
 
-rung_status rung_cuda_enter(const rung_state *state, rung_error *error) {
+rung_status rung_cuda_make_current(const rung_state *state, rung_error *error) {
+  CUcontext now = NULL;
+  if (driver.get(&now) == CUDA_SUCCESS && now == state->context) return RUNG_OK;
   return check(error, driver.set(state->context), "making current", state->device);
+}
+
+rung_status rung_cuda_enter(rung_state *state, rung_error *error) {
+  RUNG_CHECK(rung_cuda_make_current(state, error));
+  return state->visited == RUNG_CUDA_HOME || state->away ? RUNG_OK
+                                                         : rung_cuda_come_home(state, error);
 }

@@ -46,7 +46,9 @@ struct rung_state {
   bool own_stream;
   cudaStream_t home;   /* from enter() to leave(): what `stream` was before */
   bool away, in_graph; /* between the two; on a stream under capture */
-  cudaEvent_t turn;    /* orders one stream behind the other; made by the first enter() */
+  unsigned long long number,
+      visited;      /* of the stream it is on; that had the last work, or RUNG_CUDA_HOME */
+  cudaEvent_t turn; /* where the last visit ended; made by the first enter() */
 
   cudaStream_t beside; /* of copies; made after the events */
   cudaEvent_t events[RUNG_EVENTS];
@@ -96,10 +98,21 @@ rung_status rung_cuda_failed(rung_error *error, cudaError_t code, const char *fo
     if (status_ != RUNG_OK) return status_; \
   } while (0)
 
-/* Makes the state's device the calling thread's current one: every entry begins with it. */
-rung_status rung_cuda_enter(const rung_state *state, rung_error *error);
+/* Every entry begins with it: the state's device is the calling thread's current one, and home is
+ * behind what was queued on callers' streams. */
+rung_status rung_cuda_enter(rung_state *state, rung_error *error);
+
+/* streams.cu */
+enum : unsigned long long { RUNG_CUDA_HOME = 0, RUNG_CUDA_SOMEWHERE = ~0ull };
+rung_status rung_cuda_take_stream(rung_state *state, void *stream, rung_error *error);
+void rung_cuda_streams_end(rung_state *state);
+rung_status rung_cuda_enter_stream(rung_state *state, void *stream, rung_error *error);
+rung_status rung_cuda_leave_stream(rung_state *state, rung_error *error);
+rung_status rung_cuda_come_home(rung_state *state, rung_error *error);
+bool rung_cuda_is_capturing(rung_state *state);
 
 /* current.cu */
+rung_status rung_cuda_make_current(const rung_state *state, rung_error *error);
 void *rung_cuda_arrive(void);
 void rung_cuda_depart(void *callers);
 /* The driver's function of that name as it was in a version of CUDA (12000: 12.0); NULL: it has
@@ -134,8 +147,6 @@ rung_status rung_cuda_copy(rung_state *state, void *to, const void *from, size_t
                            rung_copy way, rung_error *error);
 rung_status rung_cuda_fill(rung_state *state, void *memory, unsigned char byte, size_t bytes,
                            rung_error *error);
-
-bool rung_cuda_is_capturing(rung_state *state);
 
 /* texture.cu; rung_cuda_texture() is declared in surface.h, for kernels' files */
 void rung_cuda_textures_end(rung_state *state);
