@@ -126,6 +126,25 @@ static bool overlapped_pays(const rung_task *task) {
   return problem_of(task)->steps > 1 || problem_of(task)->columns < 200;
 }
 
+static bool short_supports(const rung_task *task, char why[RUNG_REASON]) {
+  const int64_t columns = problem_of(task)->columns;
+  if (columns <= STENCIL_SHORT_COLUMNS) return true;
+  snprintf(why, RUNG_REASON, "a block takes whole rows, of at most %d columns, and here are %lld",
+           STENCIL_SHORT_COLUMNS, (long long)columns);
+  return false;
+}
+
+/* Rows of up to 16 columns, where there are enough of them for all multiprocessors; longer ones
+ * where they fill these eight times over, and up to 110 where steps are few or ask for what the
+ * rungs above have not got: by 2080 jobs on an H200 (docs/results/h200/stencil-short.csv). */
+static bool short_pays(const rung_task *task) {
+  const stencil_problem *p = problem_of(task);
+  const bool far = p->radius > STENCIL_ONCHIP_RADIUS, few = p->steps <= 4 && p->radius <= 2;
+  if (p->columns <= 16) return p->rows >= 2000;
+  if (p->columns > 110 || p->rows < (1 << 20) / p->columns) return false;
+  return p->columns <= 48 || p->steps <= 1 || few || (far && p->edge != RUNG_EDGE_CONSTANT);
+}
+
 static bool composed_gpu_supports(const rung_task *task, char why[RUNG_REASON]) {
   stencil_filter filter;
   if (!stencil_compose(problem_of(task), &filter, why)) return false;
@@ -201,6 +220,9 @@ static rung_row rows[] = {
     {ON_GPU, .name = "overlapped", .order = RUNG_CANONICAL,
      .idea = "rows in tiles that overlap by what the steps carry: any length, read once for many",
      .pays = overlapped_pays, .scratch_bytes = overlapped_scratch, .then = stencil_means},
+    {ON_GPU, .name = "short-rows", .order = RUNG_CANONICAL, .in_place = true,
+     .idea = "as many short rows as a block has threads for, all steps in its shared memory",
+     .supports = short_supports, .pays = short_pays, .then = stencil_means},
     {ON_GPU, .name = "composed", .order = RUNG_LOOSE,
      .idea = "inside a row all steps are one filter; its negligible taps are cut",
      .supports = composed_gpu_supports, .scratch_bytes = composed_gpu_scratch,

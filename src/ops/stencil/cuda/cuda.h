@@ -66,6 +66,16 @@ stencil_overlap stencil_overlap_of(const stencil_problem *problem, const rung_de
 /* Columns beside the row that p steps at its ends ask for. */
 int64_t stencil_overlap_outside(const stencil_problem *problem, int64_t steps);
 
+/* `short-rows`: threads of a block, elements of a thread, so that a row has at most so many; bytes
+ * of shared memory, which hold one of these twice, of doubles and the largest radius. */
+enum {
+  STENCIL_SHORT_THREADS = 256,
+  STENCIL_SHORT_EACH = 4,
+  STENCIL_SHORT_COLUMNS = STENCIL_SHORT_THREADS * STENCIL_SHORT_EACH,
+  STENCIL_SHORT_SHARED = 48 * 1024 - 512
+};
+int stencil_short_rows_of(const stencil_problem *problem, const rung_device *device);
+
 #ifdef __cplusplus
 }
 #endif
