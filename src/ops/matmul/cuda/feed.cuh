@@ -125,6 +125,12 @@ static __device__ inline int matmul_panels(const matmul_job<T, T> &job) {
   return matmul_holds<F>(job) ? (int)(job.k / F::DEPTH) : 0;
 }
 
+/* Whether 16 bytes of C from a multiple of as many on are in all its rows or in none. */
+template <typename T>
+RUNG_ANYWHERE bool matmul_has_quads(const matmul_job<T, T> &job) {
+  return job.c_wide && job.n % matmul_quad<T>::WIDTH == 0;
+}
+
 /* WIDTH elements of C from (i, j) on, of its columns those from `first` on. */
 template <int WIDTH, typename T>
 static __device__ inline void matmul_store_run(const matmul_job<T, T> &job, int64_t batch,

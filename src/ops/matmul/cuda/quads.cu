@@ -5,11 +5,14 @@
 #include "ops/matmul/cuda/turn.cuh"
 #include "ops/matmul/tiles.h"
 
-/* The tiles of tiles.h, in their order. */
+/* The tiles of tiles.h, in their order. Of short chains storing C is what takes time. */
 static rung_status run_f32(const rung_task *task) {
+  enum { SHORT = 64, TURNING = 2 };
   auto job = matmul_job_of<float>(task);
+  const bool turns = job.k <= SHORT && job.m >= 64 && job.n >= 64 && !matmul_has_quads(job);
   double cost = 0;
-  switch (matmul_cheapest(task, matmul_quads_f32, MATMUL_QUADS, job.m, job.n, &cost)) {
+  switch (turns ? TURNING
+                : matmul_cheapest(task, matmul_quads_f32, MATMUL_QUADS, job.m, job.n, &cost)) {
     case 0: {
       const rung_status status = matmul_turn_operands(task, &job);
       if (status != RUNG_OK) return status;
@@ -18,7 +21,7 @@ static rung_status run_f32(const rung_task *task) {
     case 1:
       return matmul_run_stream_of<matmul_shape<float, 128, 64, 16, 8, 8, 3, 4>>(task);
     case 2:
-      return matmul_run_stream_of<matmul_shape<float, 64, 64, 16, 8, 4, 3, 6>>(task);
+      return matmul_run_stream_of<matmul_shape<float, 64, 64, 16, 8, 4, 3, 6, true>>(task);
     case 3:
       return matmul_run_stream_of<matmul_shape<float, 32, 64, 32, 4, 4, 4, 6>>(task);
     default:
@@ -28,7 +31,7 @@ static rung_status run_f32(const rung_task *task) {
 
 static rung_status run_f64(const rung_task *task) {
   if (matmul_tiles_of(task, 64, 128).all >= task->device->processors * 3 / 4)
-    return matmul_run_stream_of<matmul_shape<double, 64, 128, 16, 8, 4, 3, 2>>(task);
+    return matmul_run_stream_of<matmul_shape<double, 64, 128, 16, 8, 4, 3, 2, true>>(task);
   return matmul_run_stream_of<matmul_shape<double, 32, 32, 16, 4, 4, 4, 4>>(task);
 }
 

@@ -7,17 +7,22 @@
 
 /* A tile of ROWS by COLUMNS, DEPTH of k at a time; a thread makes DOWN by ACROSS of it. A warp is
  * four threads high and eight wide, so that its reads of A and of B are each one pass. A
- * multiprocessor is to hold RESIDENT blocks at once. */
+ * multiprocessor is to hold RESIDENT blocks at once. TURNS: where C has no quads its rows go
+ * through shared memory, so that threads store neighbours; no tile that has all registers can have
+ * that. */
 template <typename T_, int ROWS_, int COLUMNS_, int DEPTH_, int DOWN_, int ACROSS_, int STAGES_,
-          int RESIDENT_, matmul_way A = MATMUL_LINES, matmul_way B = MATMUL_LINES>
+          int RESIDENT_, bool TURNS_ = false, matmul_way A = MATMUL_LINES,
+          matmul_way B = MATMUL_LINES>
 struct matmul_shape {
   typedef T_ T;
   /* The same tile of operands that come in so. */
   template <matmul_way OF_A, matmul_way OF_B>
   struct of {
-    typedef matmul_shape<T, ROWS_, COLUMNS_, DEPTH_, DOWN_, ACROSS_, STAGES_, RESIDENT_, OF_A, OF_B>
+    typedef matmul_shape<T, ROWS_, COLUMNS_, DEPTH_, DOWN_, ACROSS_, STAGES_, RESIDENT_, TURNS_,
+                         OF_A, OF_B>
         type;
   };
+  static constexpr bool TURNS = TURNS_;
   static constexpr int ROWS = ROWS_, COLUMNS = COLUMNS_, DEPTH = DEPTH_, DOWN = DOWN_,
                        ACROSS = ACROSS_, STAGES = STAGES_, RESIDENT = RESIDENT_,
                        HIGH = ROWS / DOWN, /* threads */
@@ -83,6 +88,36 @@ static __device__ inline void matmul_work_tail(const T *a, const T *b, int left,
   }
 }
 
+/* A tile to C by rows: a quad of each of a warp's threads, four rows of eight, after the other. */
+template <typename F, typename T>
+static __device__ inline void matmul_store_rows(const matmul_job<T, T> &job,
+                                                const matmul_tile &tile, const matmul_tile &from,
+                                                T *shared, const T (&t)[F::DOWN][F::ACROSS]) {
+  constexpr int ROW = 8 * F::QUAD, EACH = 32 / ROW;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int high = warp % (F::HIGH / 4) * 4 * F::QUAD, wide = warp / (F::HIGH / 4) * ROW;
+  T *const mine = shared + warp * (32 * F::QUAD);
+  __syncthreads();
+#pragma unroll
+  for (int r = 0; r < F::DOWN; r++)
+#pragma unroll
+    for (int q = 0; q < F::ACROSS; q += F::QUAD) {
+      matmul_quad<T> quad;
+#pragma unroll
+      for (int e = 0; e < F::QUAD; e++) quad.at[e] = t[r][q + e];
+      reinterpret_cast<matmul_quad<T> *>(mine)[lane] = quad;
+      __syncwarp();
+      const int64_t j = from.j + q * F::WIDE + wide + lane % ROW;
+      int64_t i =
+          from.i + r / F::QUAD * F::HIGH * F::QUAD + high + lane / ROW * F::QUAD + r % F::QUAD;
+#pragma unroll 1
+      for (int e = 0; e < F::QUAD; e++, i += EACH * F::QUAD)
+        if (i >= tile.i && i < job.m && j >= tile.j && j < job.n)
+          matmul_store(job, tile.batch, i, j, mine[e * 32 + lane]);
+      __syncwarp();
+    }
+}
+
 template <typename F, typename T>
 __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
     matmul_stream(matmul_job<T, T> job, matmul_tiles tiles, int64_t first) {
@@ -96,6 +131,7 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
       [&](const T *a, const T *b, int left) { matmul_work_tail<F>(a + y, b + x, left, t); });
   const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, first + rung_block_number());
   const matmul_tile from = matmul_moved<F>(job, tile);
+  if (F::TURNS && !matmul_has_quads(job)) return matmul_store_rows<F>(job, tile, from, shared, t);
 #pragma unroll
   for (int r = 0; r < F::DOWN; r++) {
     const int64_t i = from.i + r / F::QUAD * F::HIGH * F::QUAD + y + r % F::QUAD;
