@@ -41,6 +41,10 @@ static bool gathers(const rung_task *task) {
   return problem_of(task)->form != REDUCE_ACROSS;
 }
 
+static bool takes_rows(const rung_task *task) {
+  return reduce_has_rows(task, NULL);
+}
+
 /* Partial results of every launch but the last, where each leaves one of `part` elements. */
 static size_t parts_scratch(const reduce_problem *problem, int64_t part) {
   size_t bytes = 0;
@@ -301,8 +305,8 @@ static rung_row rows[] = {
      .blocks = tile_blocks, .scratch_bytes = levels_scratch},
     {ON_GPU, .name = "single-pass", .order = RUNG_CANONICAL,
      .idea = "one launch, nothing cleared; few tiles are shared out to many blocks",
-     .blocks = tile_blocks, .pays = single_pass_pays, .scratch_bytes = single_pass_scratch,
-     .zeroed_bytes = single_pass_zeros},
+     .blocks = tile_blocks, .pays = single_pass_pays, .gathers = takes_rows,
+     .scratch_bytes = single_pass_scratch, .zeroed_bytes = single_pass_zeros},
     {ON_GPU, .name = "subwarp", .order = RUNG_CANONICAL,
      .idea = "a power of two of threads a short line, several lines a warp: only shuffles",
      .blocks = subwarp_blocks, .supports = takes_many_short_lines},

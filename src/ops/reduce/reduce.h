@@ -11,7 +11,7 @@
  *                  `columns`, one after the other; inner is 1
  *
  * A rung that gathers (rung_row.gathers) takes `in` of REDUCE_LINES and REDUCE_PACKED with any
- * strides.
+ * strides, or with those it says.
  *
  * in   u8 | i8 | u16 | i16 | i32 | u32 | i64 | u64 | f16 | bf16 | f32 | f64, arrays[REDUCE_IN]
  * out  arrays[REDUCE_OUT]. Minimum, maximum: in's type. Sum: in's type where that is a float, else
@@ -215,6 +215,23 @@ static inline size_t reduce_counter_bytes(const reduce_problem *problem) {
   return (size_t)(counters + 3) / 4 * 16;
 }
 
+/* ---- rows that lie apart -----------------------------------------------------------------------
+ *
+ * Everything of an array whose rows are runs of memory, and these of as many planes: single-pass
+ * takes them where they lie. The elements, in their order, are `width` to a row and `height` rows
+ * to a plane; `gap` elements are passed over after a row, and `plane_gap` more after a plane. */
+enum {
+  REDUCE_ROW = 16,            /* the fewest elements of such a row, */
+  REDUCE_ROWS = 4,            /* the fewest rows of one plane of several, */
+  REDUCE_ROWS_LEAST = 1 << 16 /* and elements: of fewer a copy is as soon done */
+};
+typedef struct reduce_rows {
+  int64_t width, height, gap, plane_gap;
+} reduce_rows;
+
+/* Whether a job's input is such; *rows may be NULL. */
+bool reduce_has_rows(const rung_task *task, reduce_rows *rows);
+
 /* ---- tree-walk: lines side by side ------------------------------------------------------------
  *
  * A thread has `at_once` neighbouring lines and, of their lanes, every parties * split-th: folding
@@ -224,11 +241,14 @@ static inline size_t reduce_counter_bytes(const reduce_problem *problem) {
  * two. */
 enum {
   REDUCE_WALK_THREADS = 256, /* of a block, at most */
+  REDUCE_WALK_ALONE = 64,    /* of one whose threads have whole lines: the last are done sooner */
   REDUCE_WALK_WIDTH = 16,    /* of them side by side, where there are enough lanes for the others */
   REDUCE_WALK_LANES = 128,   /* of a thread, at most, */
   REDUCE_WALK_DEEP = 1024,   /* and of one that has a single line of a ragged row */
   REDUCE_WALK_ROW = 256,     /* bytes of such a row that a block takes at least */
-  REDUCE_WALK_WANTED = 384   /* threads a multiprocessor, at least */
+  REDUCE_WALK_WANTED = 384,  /* threads a multiprocessor, at least */
+  REDUCE_LEAVES = 8,         /* elements of lines that a thread has whole, at once; */
+  REDUCE_LEAVES_THREADS = 128 /* a block of such */
 };
 typedef struct reduce_walk {
   int at_once, width, width_bits, parties, split;

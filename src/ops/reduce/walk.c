@@ -57,8 +57,8 @@ reduce_walk reduce_walk_of(const rung_task *task, int at_once) {
   while (walk.parties < most && 2 * walk.parties * walk.width <= REDUCE_WALK_THREADS &&
          busy * walk.parties < wanted)
     walk.parties *= 2;
-  while (2 * walk.parties * walk.width <= REDUCE_WALK_THREADS && walk.width < walk.columns)
-    walk.width *= 2;
+  const int threads = walk.parties == 1 ? REDUCE_WALK_ALONE : REDUCE_WALK_THREADS;
+  while (2 * walk.parties * walk.width <= threads && walk.width < walk.columns) walk.width *= 2;
   while (walk.parties * walk.split < most && busy * walk.parties * walk.split < wanted)
     walk.split *= 2;
   while (1 << walk.width_bits < walk.width) walk.width_bits++;

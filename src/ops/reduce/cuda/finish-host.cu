@@ -52,7 +52,7 @@ extern "C" rung_status RUNG_ENTRY(reduce_finish_host)(const rung_task *task) {
   char *there = (char *)task->scratch, *here = (char *)task->host_scratch;
   reduce_level level = reduce_level_of(task);
   reduce_cut(task, &level, reduce_shuffle_part(task), there + REDUCE_NOTE);
-  if (level.parts == 1) return reduce_shuffle_launch(task, level, op);
+  if (level.parts == 1) return RUNG_ENTRY(reduce_shuffle_level)(task, level, op);
   const reduce_note note = {level.end, level.outer, level.parts, level.out_outer};
   const kernel_with_note reduce_finish_host_kernel = pick_kernel(op);
   RUNG_LAUNCH(task, reduce_finish_host_kernel, reduce_grid(level.outer * level.parts),

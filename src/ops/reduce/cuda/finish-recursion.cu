@@ -4,5 +4,5 @@
 #include "ops/reduce/cuda/shuffle.cuh"
 
 extern "C" rung_status RUNG_ENTRY(reduce_finish_recursion)(const rung_task *task) {
-  return reduce_all_levels(task, reduce_shuffle_part(task), reduce_shuffle_launch);
+  return reduce_all_levels(task, reduce_shuffle_part(task), RUNG_ENTRY(reduce_shuffle_level));
 }

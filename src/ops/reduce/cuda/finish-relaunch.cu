@@ -10,13 +10,13 @@ extern "C" rung_status RUNG_ENTRY(reduce_finish_relaunch)(const rung_task *task)
   reduce_level level = reduce_level_of(task);
   char *to = (char *)task->scratch;
   reduce_cut(task, &level, part, to);
-  rung_status status = reduce_shuffle_launch(task, level, op);
+  rung_status status = RUNG_ENTRY(reduce_shuffle_level)(task, level, op);
   char *free = to + level.outer * level.out_outer * (int64_t)rung_dtype_bytes(partial);
   op = reduce_operator_next(op);
   while (status == RUNG_OK && !level.end.last) {
     level = reduce_next(level, partial);
     reduce_cut(task, &level, part, free);
-    status = reduce_shuffle_launch(task, level, op);
+    status = RUNG_ENTRY(reduce_shuffle_level)(task, level, op);
     char *read = to;
     to = free;
     free = read;

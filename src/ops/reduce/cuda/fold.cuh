@@ -36,20 +36,19 @@ static inline size_t reduce_tile_shared(reduce_operator op) {
   return (reduce_is_ordered(op) ? RUNG_SUM_LANES : 32) * rung_dtype_bytes(reduce_partial_of(op));
 }
 
-/* A tile in any order: what comes before the first multiple of 16 bytes, whole chunks of as many
- * from there on, what is left. */
+/* Combines elements that follow each other in any order, by `step` threads of which this is
+ * `thread`: what comes before the first multiple of 16 bytes, whole chunks of as many from there
+ * on, what is left. */
 template <typename S>
-__device__ typename S::partial reduce_tile_unordered(const typename S::in *tile, int count,
-                                                     const rung_key_code &key,
-                                                     typename S::partial *shared) {
+__device__ __forceinline__ void reduce_combine_run(typename S::running &value,
+                                                   const typename S::in *run, int count, int thread,
+                                                   int step, const rung_key_code &key) {
   enum { V = S::wide, LOADS = 4 }; /* under way at a time */
   typedef reduce_chunk<typename S::in, V> chunk;
-  const int thread = (int)threadIdx.x, step = (int)blockDim.x;
-  const int before = (int)(-(uintptr_t)tile % 16 / sizeof *tile);
+  const int before = (int)(-(uintptr_t)run % 16 / sizeof *run);
   const int first = before < count ? before : count, wide = (count - first) / V;
-  const chunk *chunks = (const chunk *)(tile + first);
-  typename S::running value = S::identity();
-  if (thread < first) value = S::combine(value, S::load(tile[thread], key));
+  const chunk *chunks = (const chunk *)(run + first);
+  if (thread < first) value = S::combine(value, S::load(run[thread], key));
   int k = thread;
   for (; k + (LOADS - 1) * step < wide; k += LOADS * step) {
     chunk some[LOADS];
@@ -68,7 +67,16 @@ __device__ typename S::partial reduce_tile_unordered(const typename S::in *tile,
     for (int c = 0; c < V; ++c) value = S::combine(value, S::load(one.at[c], key));
   }
   const int rest = first + wide * V + thread;
-  if (rest < count) value = S::combine(value, S::load(tile[rest], key));
+  if (rest < count) value = S::combine(value, S::load(run[rest], key));
+}
+
+/* A tile in any order. */
+template <typename S>
+__device__ typename S::partial reduce_tile_unordered(const typename S::in *tile, int count,
+                                                     const rung_key_code &key,
+                                                     typename S::partial *shared) {
+  typename S::running value = S::identity();
+  reduce_combine_run<S>(value, tile, count, (int)threadIdx.x, (int)blockDim.x, key);
   return reduce_fold_block<S>(value, shared);
 }
 

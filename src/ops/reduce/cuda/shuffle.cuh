@@ -16,14 +16,11 @@ __device__ __forceinline__ void reduce_shuffle_job(const reduce_level &level, in
   __syncthreads();
 }
 
-template <typename S>
-static __global__ void reduce_shuffle(reduce_level level) {
-  RUNG_DYNAMIC_SHARED(typename S::partial, shared);
-  for (int64_t job = blockIdx.x; job < level.outer * level.parts; job += gridDim.x)
-    reduce_shuffle_job<S>(level, job, shared);
-}
-
-REDUCE_TEXTBOOK_LAUNCH(shuffle)
+/* Launches that kernel on a level: shuffle.cu's, whose kernels the rungs share that launch nothing
+ * else. */
+extern "C" rung_status RUNG_ENTRY(reduce_shuffle_level)(const rung_task *task,
+                                                        const reduce_level &level,
+                                                        reduce_operator op);
 
 static inline int64_t reduce_shuffle_part(const rung_task *task) {
   return 2 * reduce_block(task);

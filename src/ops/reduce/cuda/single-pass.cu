@@ -10,6 +10,7 @@
  * A block size is taken as whole warps, at least one and at most sixteen. Few tiles of floats' sums
  * are taken by blocks of 512 threads, where the caller does not say otherwise. */
 #include "ops/reduce/cuda/last.cuh"
+#include "ops/reduce/cuda/rows.cuh"
 #include "ops/reduce/cuda/slices.cuh"
 
 /* Blocks that a multiprocessor is to have room for: left alone, ptxas keeps to 32 registers, and
@@ -89,6 +90,26 @@ static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32, REDUCE_RESIDENT
       else
         reduce_end_unordered<S>(level, rest, line, shared);
     }
+  }
+}
+
+/* ---- one line of rows that lie apart -----------------------------------------------------------
+ */
+
+template <typename S>
+static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32, REDUCE_RESIDENT)
+    reduce_single_pass_rows(reduce_level level, int size, reduce_gapped rows, reduce_rest rest) {
+  RUNG_DYNAMIC_SHARED(typename S::partial, shared);
+  for (int64_t job = blockIdx.x; job < level.parts; job += gridDim.x) {
+    const reduce_part part = reduce_part_of(level, job, size);
+    const typename S::partial value = reduce_tile_gapped<S>(
+        (const typename S::in *)level.in, part.first, (int)part.count, rows, level.key, shared);
+    if (threadIdx.x == 0) ((typename S::partial *)level.out)[part.at] = value;
+    if (!reduce_is_last(&rest.counters[0], level.parts)) continue;
+    if constexpr (S::ordered)
+      reduce_end_line<S>(level, rest, 0, shared);
+    else
+      reduce_end_unordered<S>(level, rest, 0, shared);
   }
 }
 
@@ -271,6 +292,25 @@ static rung_status launch_tiles(const rung_task *task, const reduce_level &level
   return RUNG_OK;
 }
 
+typedef void (*rows_kernel)(reduce_level level, int size, reduce_gapped rows, reduce_rest rest);
+static rows_kernel pick_rows(reduce_operator op) {
+#define PICK(S) reduce_single_pass_rows<S>
+  REDUCE_PICK(op, PICK)
+#undef PICK
+}
+
+static rung_status launch_rows(const rung_task *task, const reduce_level &level, reduce_operator op,
+                               int size, const reduce_rows &rows, const reduce_rest &rest) {
+  int threads = 32; /* parties divide a block */
+  while (2 * threads <= reduce_line_threads(task, level, op, size)) threads *= 2;
+  const reduce_gapped gapped =
+      reduce_gapped_of(rows, (int64_t)rung_dtype_bytes(level.dtype), threads);
+  const rows_kernel reduce_single_pass_rows_kernel = pick_rows(op);
+  RUNG_LAUNCH(task, reduce_single_pass_rows_kernel, reduce_grid(level.parts), threads,
+              reduce_tile_shared(op), level, size, gapped, rest);
+  return RUNG_OK;
+}
+
 static rung_status launch_across(const rung_task *task, const reduce_level &level,
                                  reduce_operator op, const reduce_rest &rest) {
   const int threads = reduce_threads(task, level.columns * reduce_group(level.inner));
@@ -292,7 +332,9 @@ extern "C" rung_status RUNG_ENTRY(reduce_single_pass)(const rung_task *task) {
   reduce_level level = reduce_level_of(task);
   reduce_cut(task, &level, size, task->scratch);
   level.end.last = true;
+  reduce_rows rows;
   if (problem->form == REDUCE_ACROSS) return launch_across(task, level, op, rest);
+  if (reduce_has_rows(task, &rows)) return launch_rows(task, level, op, size, rows, rest);
   if (reduce_is_short(task)) return launch_short(task, level, op, rest);
   if (reduce_is_few(task)) return launch_few(task, level, op, slices, rest);
   return launch_tiles(task, level, op, size, rest);

@@ -74,6 +74,24 @@ __device__ __forceinline__ T reduce_fold_apart(const T *lanes, int apart) {
   return part[0];
 }
 
+/* The whole block folds the lanes of a tile, each of which a thread has stored. blockDim.x is any
+ * multiple of 32; the result is thread 0's, and `lanes` is free once the block has passed another
+ * barrier. */
+template <typename T>
+__device__ __forceinline__ T reduce_fold_lanes(T *lanes) {
+  const int thread = (int)threadIdx.x, threads = (int)blockDim.x;
+  __syncthreads();
+  /* Thread l folds column l of 8 x 256 lanes, reading and writing nothing else. */
+  for (int l = thread; l < RUNG_SUM_LANES / 8; l += threads)
+    lanes[l] = reduce_fold_apart<T, 8>(lanes + l, RUNG_SUM_LANES / 8);
+  __syncthreads();
+  if (thread >= 32) return (T)0;
+  T sum = reduce_fold_apart<T, RUNG_SUM_LANES / 8 / 32>(lanes + thread, 32);
+#pragma unroll
+  for (int s = 16; s > 0; s /= 2) sum += __shfl_down_sync(0xffffffffu, sum, s);
+  return sum;
+}
+
 /* The whole block sums one tile of 1 ... RUNG_SUM_TILE elements. blockDim.x is any multiple of 32;
  * `lanes` is RUNG_SUM_LANES elements of shared memory, free once the block has passed another
  * barrier. All threads call; the sum is thread 0's. */
@@ -92,16 +110,7 @@ __device__ typename S::partial reduce_tile_by_block(const typename S::in *tile, 
 #pragma unroll
     for (int c = 0; c < V; ++c) lanes[lane + c] = sums[c];
   }
-  __syncthreads();
-  /* Thread l folds column l of 8 x 256 lanes, reading and writing nothing else. */
-  for (int l = thread; l < RUNG_SUM_LANES / 8; l += threads)
-    lanes[l] = reduce_fold_apart<T, 8>(lanes + l, RUNG_SUM_LANES / 8);
-  __syncthreads();
-  if (thread >= 32) return (T)0;
-  T sum = reduce_fold_apart<T, RUNG_SUM_LANES / 8 / 32>(lanes + thread, 32);
-#pragma unroll
-  for (int s = 16; s > 0; s /= 2) sum += __shfl_down_sync(0xffffffffu, sum, s);
-  return sum;
+  return reduce_fold_lanes(lanes);
 }
 
 /* Lent to other operations: the whole block sums one row of 1 ... RUNG_SUM_TILE columns, which it

@@ -125,27 +125,50 @@ __device__ __forceinline__ void reduce_find(reduce_place &place, const reduce_wa
   place.inner = (place.column - place.outer * walk.across) * V;
 }
 
-/* Lines of at most LEAVES elements: a thread has all of them. */
+/* Lines of at most LEAVES elements: a thread has all of them, and of lines of few bytes several, a
+ * block's threads apart, so that as much is on its way. */
+RUNG_ANYWHERE constexpr int reduce_leaves_each(int bytes, int leaves) {
+  return bytes <= 4 ? 16 / leaves : bytes <= 8 ? 8 / leaves : 1;
+}
+
 template <typename S, int V, int LEAVES>
-static __global__ void __launch_bounds__(REDUCE_WALK_THREADS)
+static __global__ void __launch_bounds__(REDUCE_LEAVES_THREADS)
     reduce_tree_leaves(reduce_level level, reduce_walk walk, reduce_walk_rest rest) {
-  reduce_place place;
-  place.column = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  for (; place.column < walk.columns; place.column += (int64_t)gridDim.x * blockDim.x) {
-    reduce_find<V>(place, walk);
-    typename S::running sums[LEAVES][V];
+  static constexpr int EACH = reduce_leaves_each(V * (int)sizeof(typename S::in), LEAVES);
+  typedef reduce_packed<S, V> packed;
+  const int64_t step = (int64_t)gridDim.x * (REDUCE_LEAVES_THREADS * EACH);
+  int64_t first = (int64_t)blockIdx.x * (REDUCE_LEAVES_THREADS * EACH) + threadIdx.x;
+  for (; first < walk.columns; first += step) {
+    reduce_place places[EACH];
+    packed loaded[EACH][LEAVES];
 #pragma unroll
-    for (int m = 0; m < LEAVES; ++m)
+    for (int k = 0; k < EACH; ++k) {
+      places[k].column = first + k * REDUCE_LEAVES_THREADS;
+      places[k].live = places[k].column < walk.columns;
+      if (!places[k].live) continue;
+      reduce_find<V>(places[k], walk);
+      const typename S::in *at =
+          (const typename S::in *)level.in + places[k].outer * level.in_outer + places[k].inner;
 #pragma unroll
-      for (int c = 0; c < V; ++c) sums[m][c] = S::identity();
-    reduce_leaves<S, V, V, LEAVES, LEAVES, RUNG_SUM_LANES, false>(
-        sums, (const typename S::in *)level.in + place.outer * level.in_outer + place.inner,
-        level.in_column, (int)level.columns, 0, 0, 1, 1, level.key);
-    reduce_fold_leaves<S, V, LEAVES>(sums);
+      for (int m = 0; m < LEAVES; ++m, at += level.in_column)
+        if (m < level.columns) loaded[k][m] = *(const packed *)at;
+    }
 #pragma unroll
-    for (int c = 0; c < V; ++c)
-      reduce_finish(level.end, (typename S::partial)sums[0][c], rest.out,
-                    place.outer * rest.out_outer + place.inner + c);
+    for (int k = 0; k < EACH; ++k) {
+      if (!places[k].live) continue;
+      typename S::running sums[LEAVES][V];
+#pragma unroll
+      for (int m = 0; m < LEAVES; ++m) {
+#pragma unroll
+        for (int c = 0; c < V; ++c) sums[m][c] = S::identity();
+        if (m < level.columns) reduce_take<S, V, V>(sums[m], loaded[k][m], level.key);
+      }
+      reduce_fold_leaves<S, V, LEAVES>(sums);
+#pragma unroll
+      for (int c = 0; c < V; ++c)
+        reduce_finish(level.end, (typename S::partial)sums[0][c], rest.out,
+                      places[k].outer * rest.out_outer + places[k].inner + c);
+    }
   }
 }
 
@@ -209,7 +232,8 @@ static walk_kernel pick_rows(bool wide, int64_t rows) {
   static constexpr int SIZE = sizeof(typename S::in), V = SIZE == 8 ? 2 : 4;
   static constexpr int MANY = S::ordered && SIZE >= 4 ? V / 2 : V;
   if (rows <= 4) return wide ? reduce_tree_leaves<S, V, 4> : reduce_tree_leaves<S, 1, 4>;
-  if (rows <= 8) return wide ? reduce_tree_leaves<S, V, 8> : reduce_tree_leaves<S, 1, 8>;
+  if (rows <= REDUCE_LEAVES)
+    return wide ? reduce_tree_leaves<S, V, REDUCE_LEAVES> : reduce_tree_leaves<S, 1, REDUCE_LEAVES>;
   if constexpr (S::ordered) {
     if (!more) return wide ? reduce_tree_walk<S, V, false> : reduce_tree_walk<S, 1, false>;
   }
@@ -238,8 +262,16 @@ extern "C" rung_status RUNG_ENTRY(reduce_tree_walk)(const rung_task *task) {
   const reduce_walk walk = reduce_walk_of(task, wide ? at_once : 1);
   const reduce_walk_rest rest = {(unsigned *)task->zeros, task->scratch,
                                  task->arrays[REDUCE_OUT].data, reduce_layout_of(task).out_outer};
-  const int busy = walk.width * walk.parties, threads = busy < 32 ? 32 : busy;
   const walk_kernel reduce_tree_walk_kernel = pick_kernel(op, wide, level.columns);
+  if (level.columns <= REDUCE_LEAVES) {
+    const int bytes = walk.at_once * (int)rung_dtype_bytes(level.dtype);
+    const int64_t block =
+        REDUCE_LEAVES_THREADS * reduce_leaves_each(bytes, level.columns <= 4 ? 4 : REDUCE_LEAVES);
+    RUNG_LAUNCH(task, reduce_tree_walk_kernel, reduce_grid((walk.columns + block - 1) / block),
+                REDUCE_LEAVES_THREADS, 0, level, walk, rest);
+    return RUNG_OK;
+  }
+  const int busy = walk.width * walk.parties, threads = busy < 32 ? 32 : busy;
   const dim3 grid(reduce_grid(walk.strips), (unsigned)walk.split, (unsigned)walk.tiles);
   RUNG_LAUNCH(task, reduce_tree_walk_kernel, grid, threads,
               (size_t)(threads * walk.at_once) * rung_dtype_bytes(reduce_partial_of(op)), level,

@@ -1,0 +1,118 @@
+/* Everything of arrays whose rows lie apart, which single-pass takes where they lie: on the
+ * simulated GPU, the bits of the CPU. */
+#include "ops/reduce/reduce.h"
+
+#include <stdlib.h>
+
+#include "core/dtype.h"
+#include "ops/reduce/outside.h"
+#include "ops/view.h"
+
+enum { ROOM = 3 << 20 };
+static uint64_t *numbers;
+
+static const DLDataType types[] = {{kDLFloat, 32, 1},  {kDLFloat, 64, 1}, {kDLFloat, 16, 1},
+                                   {kDLBfloat, 16, 1}, {kDLUInt, 8, 1},   {kDLInt, 8, 1},
+                                   {kDLUInt, 16, 1},   {kDLInt, 16, 1},   {kDLInt, 32, 1},
+                                   {kDLUInt, 32, 1},   {kDLInt, 64, 1},   {kDLUInt, 64, 1}};
+enum { TYPES = sizeof types / sizeof *types };
+
+/* From the middle of `numbers`. */
+static const view rows[] = {
+    {2, {514, 513}, {520, 1}},
+    {2, {16390, 16}, {17, 1}}, /* the shortest rows */
+    {2, {2500, 105}, {-108, 1}},
+    {2, {2, 131075}, {131080, 1}}, /* of more than a tile */
+    {2, {5, 65535}, {65540, 1}},   /* divided by a product, */
+    {2, {5, 65537}, {65540, 1}},   /* and by comparing */
+    {2, {4, 65536}, {0, 1}},       /* the same row again and again */
+    {3, {5, 233, 227}, {60000, 240, 1}},
+    {3, {70, 4, 1001}, {5000, 1003, 1}}, /* the fewest rows of a plane */
+    {3, {5, 233, 227}, {-60000, -230, 1}},
+    {3, {233, 5, 227}, {230, 60000, 1}}, /* planes that interlock */
+    {3, {2, 8200, 17}, {150000, 18, 1}},
+    {3, {2, 66000, 16}, {7, 17, 1}}, /* more rows than are divided by a product */
+};
+enum { VIEWS = sizeof rows / sizeof *rows };
+
+static size_t result_of(rung_context *context, const view *v, rung_reduction what, DLDataType type,
+                        int block, void *to) {
+  view copy = *v;
+  DLTensor in = tensor(numbers + ROOM / 2, type, v->ndim, copy.shape, copy.stride);
+  DLTensor out = tensor(to, result_type(what, type), 0, NULL, NULL);
+  rung_call call = {.size = sizeof call, .block = block};
+  if (rung_reduce(context, what, &in, RUNG_ALL, &out, &call) != RUNG_OK)
+    fail_msg("%s", rung_last_error(context));
+  return (size_t)out.dtype.bits / 8;
+}
+
+static void have_the_bits_of_the_cpu(void **state) {
+  (void)state;
+  rung_context *cpu = open_on("cpu"), *sim = open_on("sim");
+  for (int v = 0; v < VIEWS; ++v)
+    for (int t = 0; t < TYPES; ++t) {
+      const bool large = count_of(&rows[v]) > 1 << 20;
+      if (t >= 3 && (t + v) % (INSTRUMENTED || large ? 9 : 3) != 0) continue;
+      for (int what = RUNG_SUM; what <= RUNG_MEAN; ++what) {
+        if ((what == RUNG_MIN || what == RUNG_MEAN) && (t + v) % 4 != 0) continue;
+        char wanted[8] = {0}, found[8] = {0};
+        const size_t bytes = result_of(cpu, &rows[v], (rung_reduction)what, types[t], 0, wanted);
+        result_of(sim, &rows[v], (rung_reduction)what, types[t], t % 3 == 2 ? 96 : 0, found);
+        if (memcmp(wanted, found, bytes) != 0)
+          fail_msg("view %d, type %d, what %d: other bits", v, t, what);
+      }
+    }
+  rung_close(cpu);
+  rung_close(sim);
+}
+
+static bool takes(const view *v) {
+  reduce_problem problem = {.form = REDUCE_PACKED, .outer = 1, .columns = count_of(v), .inner = 1};
+  rung_task task = {.problem = &problem, .arrays = {{.ndim = v->ndim, .count = count_of(v)}}};
+  rung_view *in = &task.arrays[REDUCE_IN];
+  for (int d = 0; d < v->ndim; ++d) {
+    in->shape[d] = v->shape[d];
+    in->stride[d] = v->stride[d];
+  }
+  return reduce_has_rows(&task, NULL);
+}
+
+static void others_are_copied(void **state) {
+  (void)state;
+  static const view others[] = {{2, {60, 1000}, {1001, 1}}, /* few elements */
+                                {2, {600, 600}, {1202, 2}}, /* no runs of memory */
+                                {2, {40000, 15}, {16, 1}},  /* short ones */
+                                {2, {600, 600}, {600, 1}},  /* no gaps */
+                                {3, {600, 3, 600}, {3000, 601, 1}},
+                                {4, {8, 8, 80, 80}, {90000, 9000, 81, 1}}};
+  for (int v = 0; v < VIEWS; ++v)
+    if (!takes(&rows[v])) fail_msg("view %d is copied", v);
+  for (size_t v = 0; v < sizeof others / sizeof *others; ++v)
+    if (takes(&others[v])) fail_msg("view %d of the others is not copied", (int)v);
+}
+
+/* Integers of every size; as floats of any type they are numbers about 1, of both signs. */
+static int make(void **state) {
+  (void)state;
+  numbers = (uint64_t *)malloc(ROOM * sizeof *numbers);
+  if (numbers == NULL) return -1;
+  for (int64_t i = 0; i < ROOM; ++i) {
+    const uint64_t x = (uint64_t)(i + 1) * 6364136223846793005u >> 8;
+    numbers[i] = (x & 0x807fbfff807fbfffu) | 0x3e0000003e000000u;
+  }
+  return 0;
+}
+
+static int drop(void **state) {
+  (void)state;
+  free(numbers);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(have_the_bits_of_the_cpu),
+      cmocka_unit_test(others_are_copied),
+  };
+  return cmocka_run_group_tests(tests, make, drop);
+}
