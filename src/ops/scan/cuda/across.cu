@@ -10,7 +10,7 @@
  * registers from the start, a thread a line. */
 #include "ops/scan/cuda/levels.cuh"
 
-static constexpr int SCAN_MOST_WARPS = 8, SCAN_FEW_GROUPS = 4;
+static constexpr int SCAN_MOST_WARPS = 8, SCAN_FEW_GROUPS = 4, SCAN_SOME_GROUPS = 16;
 
 /* What a launch does: all of it, or one of the parts. */
 enum { SCAN_WALK, SCAN_TOTALS, SCAN_RESULTS };
@@ -418,7 +418,9 @@ static __global__ void __launch_bounds__(32 * SCAN_MOST_WARPS)
 
 /* Lines of so few elements that a thread has all of one. */
 template <typename S, int GROUPS>
-static __global__ void __launch_bounds__(SCAN_THREADS, GROUPS > 1 ? 3 : 4)
+static __global__ void __launch_bounds__(SCAN_THREADS, GROUPS > SCAN_FEW_GROUPS ? 2
+                                                       : GROUPS > 1             ? 3
+                                                                                : 4)
     scan_few_kernel(scan_aside<S> aside) {
   constexpr int MOST = GROUPS * SCAN_GROUP;
   const int columns = (int)aside.columns;
@@ -513,6 +515,14 @@ static scan_aside<S> scan_aside_of(const rung_task *task) {
   return aside;
 }
 
+/* Whether a thread may have all of a line of more than a few groups: the half of its registers.
+ * Halves and bytes, 64 of them one by one, take two to three times as long, and the keys of floats
+ * a quarter longer. */
+template <typename S>
+constexpr bool scan_has_some = sizeof(typename S::in) == 4;
+template <>
+constexpr bool scan_has_some<scan_least_f32> = false;
+
 struct scan_across_rung {
   template <int GROUPS, typename S>
   static rung_status few(const rung_task *task, const scan_aside<S> &aside) {
@@ -559,6 +569,10 @@ struct scan_across_rung {
     scan_aside<S> aside = scan_aside_of<S>(task);
     if (aside.columns <= SCAN_GROUP) return few<1>(task, aside);
     if (aside.columns <= SCAN_FEW_GROUPS * SCAN_GROUP) return few<SCAN_FEW_GROUPS>(task, aside);
+    if constexpr (scan_has_some<S>) { /* and a warp's lines are neighbours */
+      if (aside.columns <= SCAN_SOME_GROUPS * SCAN_GROUP && aside.inner >= 32)
+        return few<SCAN_SOME_GROUPS>(task, aside);
+    }
     scan_choose_strips(&aside, aside.columns > SCAN_ROW ? processors : 0);
     if (aside.tiles == 1 || 2 * aside.strips > processors) return launch<S>(task, aside, SCAN_WALK);
     scan_choose_strips(&aside, 0);
