@@ -52,6 +52,8 @@
  *     flags of 4 or 8 bytes between blocks; who waits for one looks again and again.
  * rung_load_relaxed(address), rung_store_relaxed(address, value)
  *     the same for words of 8 bytes that say all themselves: nothing else is ordered by them.
+ * rung_load_once(address)
+ *     4, 8 or 16 bytes of global memory that nobody reads again: caches are to let them go first.
  * rung_count_in(address, most)
  *     counts an unsigned up, from `most` on to zero, and returns what it was: who counts after sees
  *     what was stored before.

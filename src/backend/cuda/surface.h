@@ -195,6 +195,11 @@ static __device__ inline unsigned rung_processor() {
   return number;
 }
 
+template <typename T>
+static __device__ inline T rung_load_once(const T *from) {
+  return __ldcs(from);
+}
+
 static __device__ inline unsigned rung_block_number() {
   unsigned number;
   asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(number));

@@ -339,6 +339,10 @@ RUNG_SIM_INLINE unsigned long long rung_global_timer() {
 RUNG_SIM_INLINE unsigned rung_processor() {
   return rung_sim_processor();
 }
+template <typename T>
+RUNG_SIM_INLINE T rung_load_once(const T *from) {
+  return *from;
+}
 RUNG_SIM_INLINE unsigned rung_block_number() {
   return rung_sim_block_index().x;
 }

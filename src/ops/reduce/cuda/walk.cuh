@@ -43,6 +43,15 @@ struct reduce_word<16> {
 template <typename S, int V>
 using reduce_packed = typename reduce_word<V *(int)sizeof(typename S::in)>::type;
 
+/* Whole sectors are read once; of narrower elements the next ones are a neighbour's, soon. */
+template <typename P>
+__device__ __forceinline__ P reduce_fetch(const P *at) {
+  if constexpr (sizeof(P) == 16)
+    return rung_load_once(at);
+  else
+    return *at;
+}
+
 template <typename S, int V, int N>
 __device__ __forceinline__ void reduce_take(typename S::running (&sums)[N],
                                             const reduce_packed<S, V> &packed,
@@ -87,14 +96,14 @@ __device__ __forceinline__ void reduce_leaves(typename S::running (&sums)[SUMS][
     packed loaded[LEAVES];
     if (row - party + parties + (LEAVES - 1) * apart <= count) {
 #pragma unroll
-      for (int m = 0; m < LEAVES; ++m, at += leap) loaded[m] = *(const packed *)at;
+      for (int m = 0; m < LEAVES; ++m, at += leap) loaded[m] = reduce_fetch((const packed *)at);
 #pragma unroll
       for (int m = 0; m < LEAVES; ++m) reduce_take<S, V, N>(sums[m % SUMS], loaded[m], key);
     } else {
       int left = count - row;
 #pragma unroll
       for (int m = 0; m < LEAVES; ++m, at += leap, left -= apart)
-        if (left > 0) loaded[m] = *(const packed *)at;
+        if (left > 0) loaded[m] = reduce_fetch((const packed *)at);
       left = count - row;
 #pragma unroll
       for (int m = 0; m < LEAVES; ++m, left -= apart)
