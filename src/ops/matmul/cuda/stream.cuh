@@ -108,12 +108,17 @@ static __device__ inline void matmul_store_rows(const matmul_job<T, T> &job,
       reinterpret_cast<matmul_quad<T> *>(mine)[lane] = quad;
       __syncwarp();
       const int64_t j = from.j + q * F::WIDE + wide + lane % ROW;
-      int64_t i =
+      const int64_t i =
           from.i + r / F::QUAD * F::HIGH * F::QUAD + high + lane / ROW * F::QUAD + r % F::QUAD;
-#pragma unroll 1
-      for (int e = 0; e < F::QUAD; e++, i += EACH * F::QUAD)
-        if (i >= tile.i && i < job.m && j >= tile.j && j < job.n)
-          matmul_store(job, tile.batch, i, j, mine[e * 32 + lane]);
+      const int64_t at = tile.batch * job.cs.batch + i * job.cs.row + j * job.cs.column;
+      const int64_t added = tile.batch * job.ds.batch + i * job.ds.row + j * job.ds.column;
+      const bool there = j >= tile.j && j < job.n;
+#pragma unroll
+      for (int e = 0; e < F::QUAD; e++) {
+        const int down = e * EACH * F::QUAD;
+        if (there && i + down >= tile.i && i + down < job.m)
+          matmul_put(job, at + down * job.cs.row, added + down * job.ds.row, mine[e * 32 + lane]);
+      }
       __syncwarp();
     }
 }
