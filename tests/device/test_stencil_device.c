@@ -345,7 +345,7 @@ static void says_what_onchip_cannot(void **unused) {
   for (int64_t j = 0; j < m; j++) assert_true(out[j] == 0);
   call.rung = NULL;
   DONE(on_gpu, rung_stencil(on_gpu, &model, &from, &to, NULL, &call));
-  assert_string_equal(call.used, "reciprocal");
+  assert_string_equal(call.used, "overlapped");
   free(x), free(out);
 }
 

@@ -124,6 +124,8 @@ static rung_status run(const rung_task *task) {
   const size_t bytes = 2 * sizeof(T) * (size_t)job.rows * (size_t)job.pitch;
   if (p->radius == 1)
     RUNG_LAUNCH(task, (stencil_short<T, 1>), blocks, THREADS, bytes, job);
+  else if (p->radius == 2)
+    RUNG_LAUNCH(task, (stencil_short<T, 2>), blocks, THREADS, bytes, job);
   else
     RUNG_LAUNCH(task, (stencil_short<T, 0>), blocks, THREADS, bytes, job);
   return RUNG_OK;
