@@ -425,8 +425,8 @@ static void try(const char *name, int count, double deadline, job *work) {
 
 #ifdef RUNG_STANDIN
 
-/* Seconds after which a rank gives up the others: ThreadSanitizer, and a processor that is emulated,
- * on a machine that others use, may take longer than 0.2 to move 20 MB. */
+/* Seconds after which a rank gives up the others: ThreadSanitizer, and a processor that is
+ * emulated, on a machine that others use, may take longer than 0.2 to move 20 MB. */
 #if defined __SANITIZE_THREAD__ || defined __aarch64__
 static const double patience = 1;
 #else
