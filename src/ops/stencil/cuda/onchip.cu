@@ -338,16 +338,7 @@ static rung_status launch(const rung_task *task, const onchip_job<T> &job, int64
 
 template <typename T>
 static onchip_job<T> job_of(const rung_task *task, int columns) {
-  const stencil_problem *p = (const stencil_problem *)task->problem;
-  const rung_view *in = &task->arrays[STENCIL_IN], *out = &task->arrays[STENCIL_OUT];
-  onchip_job<T> job = {};
-  job.s = stencil_numbers_of<T>(p, true);
-  job.start = p->start;
-  job.steps = p->steps;
-  job.in = (const T *)in->data;
-  job.in_stride = in->stride[0];
-  job.out = (T *)out->data;
-  job.out_stride = out->stride[0];
+  auto job = stencil_job_of<onchip_job, T>(task);
   job.columns = columns;
   return job;
 }

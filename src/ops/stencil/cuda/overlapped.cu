@@ -249,15 +249,7 @@ static rung_status copy_fixed(const rung_task *task, const overlapped_job<T> &jo
 template <typename T, int R>
 static rung_status run_pass(const rung_task *task, const stencil_overlap &plan) {
   const stencil_problem *p = (const stencil_problem *)task->problem;
-  const rung_view *in = &task->arrays[STENCIL_IN], *out = &task->arrays[STENCIL_OUT];
-  overlapped_job<T> job = {};
-  job.s = stencil_numbers_of<T>(p, true);
-  job.start = p->start;
-  job.steps = p->steps;
-  job.in = (const T *)in->data;
-  job.in_stride = in->stride[0];
-  job.out = (T *)out->data;
-  job.out_stride = out->stride[0];
+  auto job = stencil_job_of<overlapped_job, T>(task);
   place_tiles(p, plan, job);
   rung_status status = copy_fixed(task, job);
   if (status == RUNG_OK)

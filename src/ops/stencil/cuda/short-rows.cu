@@ -107,15 +107,7 @@ __global__ void __launch_bounds__(THREADS) stencil_short(const short_job<T> job)
 template <typename T>
 static rung_status run(const rung_task *task) {
   const stencil_problem *p = (const stencil_problem *)task->problem;
-  const rung_view *in = &task->arrays[STENCIL_IN], *out = &task->arrays[STENCIL_OUT];
-  short_job<T> job = {};
-  job.s = stencil_numbers_of<T>(p, true);
-  job.start = p->start;
-  job.steps = p->steps;
-  job.in = (const T *)in->data;
-  job.in_stride = in->stride[0];
-  job.out = (T *)out->data;
-  job.out_stride = out->stride[0];
+  auto job = stencil_job_of<short_job, T>(task);
   job.pitch = (int)p->columns + 2 * p->radius;
   job.rows = stencil_short_rows_of(p, task->device);
   const int64_t strips = (p->rows + job.rows - 1) / job.rows,

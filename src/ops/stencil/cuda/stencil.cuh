@@ -32,6 +32,23 @@ static stencil_numbers<T> stencil_numbers_of(const stencil_problem *p, bool scal
   return numbers;
 }
 
+/* What the jobs of rungs that make all steps in one launch have in common; the rest of it is zero.
+ */
+template <template <typename> class Job, typename T>
+static Job<T> stencil_job_of(const rung_task *task) {
+  const stencil_problem *p = (const stencil_problem *)task->problem;
+  const rung_view *in = &task->arrays[STENCIL_IN], *out = &task->arrays[STENCIL_OUT];
+  Job<T> job = {};
+  job.s = stencil_numbers_of<T>(p, true);
+  job.start = p->start;
+  job.steps = p->steps;
+  job.in = (const T *)in->data;
+  job.in_stride = in->stride[0];
+  job.out = (T *)out->data;
+  job.out_stride = out->stride[0];
+  return job;
+}
+
 /* The value at column c of a row, with the `if`s that takes. */
 template <typename T>
 static __device__ inline T stencil_at(const stencil_numbers<T> &s, const T *row, int64_t c) {
