@@ -97,6 +97,7 @@ typedef struct lab_rules {
   uint64_t seed;  /* order of interleaving */
   int memory;     /* 0: the kernel alone, in the device's memory; else 1 + a rung_memory, from where
                      and back to which the whole job is timed */
+  double warm;    /* seconds that a GPU runs its candidates before their first sample: 0.3 */
 } lab_rules;
 lab_rules lab_rules_default(void);
 
