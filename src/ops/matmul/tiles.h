@@ -22,7 +22,7 @@ static const matmul_cost matmul_chains_f64[MATMUL_CHAINS_F64] = {
     {4, 8, 11, 10}, {4, 8, 9.5, 8.5}, {16, 16, 18.4, 17}, {1, 32, 20, 16}};
 
 static const matmul_cost matmul_quads_f32[MATMUL_QUADS] = {
-    {64, 128, 115, 80}, {128, 64, 118, 82}, {64, 64, 75, 52}, {32, 64, 42, 35}, {32, 32, 33, 20}};
+    {64, 128, 110, 76}, {128, 64, 112, 77}, {64, 64, 68, 46}, {32, 64, 42, 33}, {32, 32, 33, 30}};
 /* `tensor` has three sizes, which choose themselves; without it `quads` is what there is. */
 static const matmul_cost matmul_tensor_f64[] = {{32, 32, 27, 16}, {64, 64, 90, 42}};
 

@@ -1,12 +1,12 @@
-/* Which operands of a large product are worth a copy that lies better: line beside line, in 16
- * bytes, as many lines as whole tiles have. A copy costs two passes over an operand, and what it
- * saves goes by how often the operand is read. For the host and for kernels' launches. */
+/* Which operands of a product are worth a copy that lies better: line beside line, in 16 bytes, as
+ * many lines as whole tiles have. A copy costs a launch and two passes over an operand; it saves an
+ * eighth of the multiply-adds' time. For the host and for kernels' launches. */
 #ifndef RUNG_MATMUL_TURNED_H
 #define RUNG_MATMUL_TURNED_H
 
 #include "ops/matmul/matmul.h"
 
-enum { MATMUL_TURNED_ROWS = 64, MATMUL_TURNED_COLUMNS = 128, MATMUL_TURNED_USES = 2048 };
+enum { MATMUL_TURNED_ROWS = 64, MATMUL_TURNED_COLUMNS = 128, MATMUL_TURNED_USES = 512 };
 
 typedef struct matmul_turned {
   bool a, b;
@@ -21,6 +21,14 @@ static inline size_t matmul_turned_bytes(const matmul_problem *p, const matmul_s
          256 * 256;
 }
 
+/* Of a matrix of so many elements that meet so many rows or columns of the other: the passes are
+ * paid for by MATMUL_TURNED_USES of these, the launch by the rest. */
+static inline bool matmul_turned_pays(const matmul_problem *p, const matmul_steps *steps,
+                                      int64_t lines, int64_t uses) {
+  const double elements = (double)lines * (double)p->k * (steps->batch == 0 ? 1 : (double)p->batch);
+  return (double)(uses - MATMUL_TURNED_USES) * elements >= 6e8;
+}
+
 static inline matmul_turned matmul_turned_of(const rung_task *task) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
   const matmul_steps a = matmul_steps_of(&task->arrays[MATMUL_A], p->a_turned);
@@ -29,8 +37,10 @@ static inline matmul_turned matmul_turned_of(const rung_task *task) {
   if (p->types.in != RUNG_F32 || p->k < 64 || p->m < MATMUL_TURNED_ROWS ||
       p->n < MATMUL_TURNED_COLUMNS)
     return turned;
-  turned.a = p->n >= MATMUL_TURNED_USES && (!p->a_turned || a.column % 4 != 0 || p->m % 4 != 0);
-  turned.b = p->m >= MATMUL_TURNED_USES && (p->b_turned || b.row % 4 != 0 || p->n % 4 != 0);
+  turned.a =
+      matmul_turned_pays(p, &a, p->m, p->n) && (!p->a_turned || a.column % 4 != 0 || p->m % 4 != 0);
+  turned.b =
+      matmul_turned_pays(p, &b, p->n, p->m) && (p->b_turned || b.row % 4 != 0 || p->n % 4 != 0);
   if (turned.a) {
     turned.a_lines = (p->m + MATMUL_TURNED_ROWS - 1) / MATMUL_TURNED_ROWS * MATMUL_TURNED_ROWS;
     turned.a_bytes = matmul_turned_bytes(p, &a, turned.a_lines);

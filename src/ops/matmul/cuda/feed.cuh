@@ -154,10 +154,11 @@ static __device__ inline void matmul_store_run(const matmul_job<T, T> &job, int6
  */
 
 /* All of a tile's k: whole panels through F::STAGES stages, each given to work(a, b), the rest
- * through the first one to tail(a, b, steps). F says shapes and layouts: PA, PB. */
+ * through the first one to tail(a, b, steps). F says shapes and layouts: PA, PB. `kept` is the tile
+ * once more: where a kernel has no registers for it, in shared memory. */
 template <typename F, typename T, typename WORK, typename TAIL>
-static __device__ inline void matmul_walk(const matmul_job<T, T> &job, const matmul_tiles &tiles,
-                                          int64_t first, T *shared, const WORK &work,
+static __device__ inline void matmul_walk(const matmul_job<T, T> &job, const matmul_tile &tile,
+                                          const matmul_tile &kept, T *shared, const WORK &work,
                                           const TAIL &tail) {
   constexpr int ASYNC = F::STAGES > 1, AHEAD = F::STAGES > 1 ? F::STAGES - 1 : 1,
                 OF_B = F::PA::SIZE, STAGE = F::PA::SIZE + F::PB::SIZE,
@@ -166,10 +167,9 @@ static __device__ inline void matmul_walk(const matmul_job<T, T> &job, const mat
   matmul_feed<T, typename F::PA, F::THREADS, ASYNC> feed_a;
   matmul_feed<T, typename F::PB, F::THREADS, ASYNC> feed_b;
   {
-    const matmul_tile tile = matmul_moved<F>(
-        job, matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, first + rung_block_number()));
-    feed_a.begin(matmul_rows_of(job, tile));
-    feed_b.begin(matmul_columns_of(job, tile));
+    const matmul_tile from = matmul_moved<F>(job, tile);
+    feed_a.begin(matmul_rows_of(job, from));
+    feed_b.begin(matmul_columns_of(job, from));
   }
   for (int p = 0; p < AHEAD; p++) {
     if (p < whole) {
@@ -197,14 +197,13 @@ static __device__ inline void matmul_walk(const matmul_job<T, T> &job, const mat
     feed_a.bring(shared);
     feed_b.bring(shared + OF_B);
   }
-  const matmul_tile tile =
-      matmul_moved<F>(job, matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, first + rung_block_number()));
 #pragma unroll 1
   for (int64_t l = (int64_t)whole * F::DEPTH; l < job.k; l += F::DEPTH) {
     const int64_t left = job.k - l;
     __syncthreads();
-    matmul_bring<typename F::PA, F::THREADS, ASYNC>(shared, matmul_rows_of(job, tile), l, left);
-    matmul_bring<typename F::PB, F::THREADS, ASYNC>(shared + OF_B, matmul_columns_of(job, tile), l,
+    const matmul_tile from = matmul_moved<F>(job, kept);
+    matmul_bring<typename F::PA, F::THREADS, ASYNC>(shared, matmul_rows_of(job, from), l, left);
+    matmul_bring<typename F::PB, F::THREADS, ASYNC>(shared + OF_B, matmul_columns_of(job, from), l,
                                                     left);
     if (ASYNC) rung_copy_async_commit();
     if (ASYNC) rung_copy_async_wait();

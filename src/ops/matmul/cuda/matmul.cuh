@@ -76,11 +76,16 @@ static __device__ inline uint32_t matmul_fma(uint32_t a, uint32_t b, uint32_t t)
 /* ---- results ----------------------------------------------------------------------------------
  */
 
+/* What is added, to a chain times alpha. */
+template <typename E, typename S>
+static __device__ inline S matmul_sum_of(const matmul_job<E, S> &job, const void *added, int64_t at,
+                                         S r) {
+  return added != nullptr ? matmul_fma(job.beta, static_cast<const S *>(added)[at], r) : r;
+}
 template <typename E, typename S>
 static __device__ inline S matmul_ended(const matmul_job<E, S> &job, const void *added, int64_t at,
                                         S t) {
-  const S r = job.alpha * t;
-  return added != nullptr ? matmul_fma(job.beta, static_cast<const S *>(added)[at], r) : r;
+  return matmul_sum_of(job, added, at, job.alpha * t);
 }
 
 /* A chain's end: element `at` of C, to which element `from` of what is added belongs. */
@@ -195,15 +200,24 @@ struct matmul_tile {
 };
 
 /* Tiles that run at the same time are those of a few rows of tiles, so that they share what they
- * read in the level 2 cache. */
+ * read in the level 2 cache. U: a type that holds GROUP times the number of tiles. */
+template <int ROWS, int COLUMNS, typename U>
+static __device__ inline matmul_tile matmul_tile_of(const matmul_tiles &tiles, U number) {
+  enum { GROUP = 8 };
+  const U columns = (U)tiles.columns, matrix = (U)tiles.rows * columns;
+  const U batch = number < matrix ? 0 : number / matrix, in = number - batch * matrix;
+  const U first = in / (GROUP * columns) * GROUP, rest = in - first * columns;
+  const U left = (U)tiles.rows - first;
+  const U across = left < GROUP ? rest / left : rest / GROUP;
+  const U down = left < GROUP ? rest - across * left : rest % GROUP;
+  return {(int64_t)batch, (int64_t)(first + down) * ROWS, (int64_t)across * COLUMNS};
+}
+
+/* In 32 bits where they do, for a division of 64 takes a thread some 400 cycles. */
 template <int ROWS, int COLUMNS>
 static __device__ inline matmul_tile matmul_tile_at(const matmul_tiles &tiles, int64_t number) {
-  enum { GROUP = 8 };
-  const int64_t matrix = tiles.rows * tiles.columns, in = number % matrix;
-  const int64_t first = in / (GROUP * tiles.columns) * GROUP;
-  const int64_t left = tiles.rows - first, rows = left < GROUP ? left : GROUP;
-  const int64_t rest = in - first * tiles.columns;
-  return {number / matrix, (first + rest % rows) * ROWS, rest / rows * COLUMNS};
+  if (tiles.all < 1 << 29) return matmul_tile_of<ROWS, COLUMNS>(tiles, (uint32_t)number);
+  return matmul_tile_of<ROWS, COLUMNS>(tiles, (uint64_t)number);
 }
 
 #endif

@@ -11,21 +11,21 @@ static rung_status run_f32(const rung_task *task) {
   auto job = matmul_job_of<float>(task);
   const bool turns = job.k <= SHORT && job.m >= 64 && job.n >= 64 && !matmul_has_quads(job);
   double cost = 0;
-  switch (turns ? TURNING
-                : matmul_cheapest(task, matmul_quads_f32, MATMUL_QUADS, job.m, job.n, &cost)) {
-    case 0: {
-      const rung_status status = matmul_turn_operands(task, &job);
-      if (status != RUNG_OK) return status;
+  const int tile =
+      turns ? TURNING : matmul_cheapest(task, matmul_quads_f32, MATMUL_QUADS, job.m, job.n, &cost);
+  const rung_status status = tile <= TURNING ? matmul_turn_operands(task, &job) : RUNG_OK;
+  if (status != RUNG_OK) return status;
+  switch (tile) {
+    case 0:
       return matmul_run_stream_of<matmul_shape<float, 64, 128, 16, 8, 8, 3, 4>>(task, job);
-    }
     case 1:
-      return matmul_run_stream_of<matmul_shape<float, 128, 64, 16, 8, 8, 3, 4>>(task);
+      return matmul_run_stream_of<matmul_shape<float, 128, 64, 16, 8, 8, 3, 4>>(task, job);
     case 2:
-      return matmul_run_stream_of<matmul_shape<float, 64, 64, 16, 8, 4, 3, 6, true>>(task);
+      return matmul_run_stream_of<matmul_shape<float, 64, 64, 16, 8, 4, 3, 6, true>>(task, job);
     case 3:
-      return matmul_run_stream_of<matmul_shape<float, 32, 64, 32, 4, 4, 4, 6>>(task);
+      return matmul_run_stream_of<matmul_shape<float, 32, 64, 32, 4, 4, 4, 6>>(task, job);
     default:
-      return matmul_run_stream_of<matmul_shape<float, 32, 32, 32, 4, 4, 6, 8>>(task);
+      return matmul_run_stream_of<matmul_shape<float, 32, 32, 32, 4, 4, 6, 8>>(task, job);
   }
 }
 

@@ -44,15 +44,17 @@ static __device__ inline void matmul_read(const T *row, T (&to)[COUNT]) {
   }
 }
 
-/* A row there, the next one back: every multiply-add has an operand of the one before it. */
+/* A column down, the next one up: every multiply-add has an operand of the one before it. By rows
+ * ptxas spreads the chains over the banks of registers so that twice as many multiply-adds ask one
+ * bank for two numbers. */
 template <int DOWN, int ACROSS, typename T>
 static __device__ inline void matmul_step(const T (&a)[DOWN], const T (&b)[ACROSS],
                                           T (&t)[DOWN][ACROSS]) {
 #pragma unroll
-  for (int i = 0; i < DOWN; i++)
+  for (int j = 0; j < ACROSS; j++)
 #pragma unroll
-    for (int c = 0; c < ACROSS; c++) {
-      const int j = i % 2 == 0 ? c : ACROSS - 1 - c;
+    for (int c = 0; c < DOWN; c++) {
+      const int i = j % 2 == 0 ? DOWN - 1 - c : c;
       t[i][j] = matmul_fma(a[i], b[j], t[i][j]);
     }
 }
@@ -88,7 +90,9 @@ static __device__ inline void matmul_work_tail(const T *a, const T *b, int left,
   }
 }
 
-/* A tile to C by rows: a quad of each of a warp's threads, four rows of eight, after the other. */
+/* A tile to C by rows: a quad of each of a warp's threads, four rows of eight, after the other. It
+ * is a quad of products by alpha: chains that had to lie side by side in registers would be two of
+ * a bank in most multiply-adds. */
 template <typename F, typename T>
 static __device__ inline void matmul_store_rows(const matmul_job<T, T> &job,
                                                 const matmul_tile &tile, const matmul_tile &from,
@@ -104,7 +108,7 @@ static __device__ inline void matmul_store_rows(const matmul_job<T, T> &job,
     for (int q = 0; q < F::ACROSS; q += F::QUAD) {
       matmul_quad<T> quad;
 #pragma unroll
-      for (int e = 0; e < F::QUAD; e++) quad.at[e] = t[r][q + e];
+      for (int e = 0; e < F::QUAD; e++) quad.at[e] = job.alpha * t[r][q + e];
       reinterpret_cast<matmul_quad<T> *>(mine)[lane] = quad;
       __syncwarp();
       const int64_t j = from.j + q * F::WIDE + wide + lane % ROW;
@@ -117,10 +121,37 @@ static __device__ inline void matmul_store_rows(const matmul_job<T, T> &job,
       for (int e = 0; e < F::QUAD; e++) {
         const int down = e * EACH * F::QUAD;
         if (there && i + down >= tile.i && i + down < job.m)
-          matmul_put(job, at + down * job.cs.row, added + down * job.ds.row, mine[e * 32 + lane]);
+          static_cast<T *>(job.c)[at + down * job.cs.row] =
+              matmul_sum_of(job, job.added, added + down * job.ds.row, mine[e * 32 + lane]);
       }
       __syncwarp();
     }
+}
+
+/* A whole tile of quads to which nothing is added: one pointer, and no question. */
+template <typename F, typename T>
+static __device__ inline bool matmul_is_plain(const matmul_job<T, T> &job,
+                                              const matmul_tile &tile) {
+  return job.c_wide && job.added == nullptr && tile.i + F::ROWS <= job.m &&
+         tile.j + F::COLUMNS <= job.n;
+}
+template <typename F, typename T>
+static __device__ inline void matmul_store_plain(const matmul_job<T, T> &job,
+                                                 const matmul_tile &tile, int y, int x,
+                                                 const T (&t)[F::DOWN][F::ACROSS]) {
+  T *to =
+      static_cast<T *>(job.c) + tile.batch * job.cs.batch + (tile.i + y) * job.cs.row + tile.j + x;
+#pragma unroll
+  for (int r = 0; r < F::DOWN; r++) {
+#pragma unroll
+    for (int q = 0; q < F::ACROSS; q += F::QUAD) {
+      matmul_quad<T> quad;
+#pragma unroll
+      for (int e = 0; e < F::QUAD; e++) quad.at[e] = job.alpha * t[r][q + e];
+      *reinterpret_cast<matmul_quad<T> *>(to + q * F::WIDE) = quad;
+    }
+    to += (r % F::QUAD == F::QUAD - 1 ? F::HIGH * F::QUAD - F::QUAD + 1 : 1) * job.cs.row;
+  }
 }
 
 template <typename F, typename T>
@@ -131,11 +162,15 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
   const int y = (warp % (F::HIGH / 4) * 4 + lane / 8) * F::QUAD;
   const int x = (warp / (F::HIGH / 4) * 8 + lane % 8) * F::QUAD;
   T t[F::DOWN][F::ACROSS] = {};
+  __shared__ matmul_tile tile; /* until the end, as all registers are taken */
+  const matmul_tile begun = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, first + rung_block_number());
+  if (threadIdx.x == 0) tile = begun;
   matmul_walk<F>(
-      job, tiles, first, shared, [&](const T *a, const T *b) { matmul_work<F>(a + y, b + x, t); },
+      job, begun, tile, shared, [&](const T *a, const T *b) { matmul_work<F>(a + y, b + x, t); },
       [&](const T *a, const T *b, int left) { matmul_work_tail<F>(a + y, b + x, left, t); });
-  const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, first + rung_block_number());
+  __syncthreads();
   const matmul_tile from = matmul_moved<F>(job, tile);
+  if (matmul_is_plain<F>(job, tile)) return matmul_store_plain<F>(job, tile, y, x, t);
   if (F::TURNS && !matmul_has_quads(job)) return matmul_store_rows<F>(job, tile, from, shared, t);
 #pragma unroll
   for (int r = 0; r < F::DOWN; r++) {

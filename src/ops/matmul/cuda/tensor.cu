@@ -70,15 +70,15 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
   const int y = warp % F::HIGH * F::DOWN * 16, x = warp / F::HIGH * F::ACROSS * 8;
   const int of_a = (y + g) * F::PA::LINE, of_b = x * F::PB::LINE;
   double t[F::DOWN][F::ACROSS][4] = {};
+  const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, first + rung_block_number());
   matmul_walk<F>(
-      job, tiles, first, shared,
+      job, tile, tile, shared,
       [&](const double *a, const double *b) {
         work<F>(a + of_a + q * F::PA::STEP, b + of_b + g * F::PB::LINE + q * F::PB::STEP, t);
       },
       [&](const double *a, const double *b, int left) {
         work_tail<F>(a + of_a, b + of_b + q * 2 * F::PB::LINE, left, t);
       });
-  const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, first + rung_block_number());
   const matmul_tile from = matmul_moved<F>(job, tile);
 #pragma unroll
   for (int r = 0; r < F::DOWN; r++)
