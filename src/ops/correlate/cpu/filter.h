@@ -11,11 +11,15 @@ typedef struct correlate_pass {
   int taps_rows, taps_columns;
   const void *taps;
   int64_t step;   /* from a tap to the next: the image's channels */
-  const void *in; /* the block's row that output row 0 has under the first row of these taps */
+  const void *in; /* the row that out's row 0 has under the first row of these taps; of chains that
+                     are resumed the first that they have not met */
   int64_t in_row;
   const void *sums; /* what earlier rows have made of the chains; NULL: +0 */
   int64_t sums_row;
-  void *to; /* may be `sums` */
+  void *chains; /* taps_rows rows of what is under way between two blocks */
+  int64_t chains_row;
+  bool resumed, kept; /* whether the block above has left such; whether the one below needs it */
+  void *to;           /* may be `sums`, but a row higher where chains are resumed or kept */
   int64_t to_row;
   bool stream;     /* past the caches: `to` and its rows are multiples of 64 bytes then */
   int64_t rows, n; /* of output */

@@ -6,56 +6,80 @@
  *   EACH_INPUT(of): of(dtype, type, conversion) for every type of an image
  *   WIDEN_HALVES(from, n, to)    f16 instead of by EACH_INPUT, or not defined */
 
-/* Down a strip of V vectors of columns. Of every row of the image that comes by, tap row i serves
- * the chains t[i]; then they move on by one, the last ones done. So every vector that is loaded
- * serves G chains, every tap V, and a chain's taps come in the contract's order. Rows above the
- * first and below the last make chains that nobody stores. G and V are constants of every copy. */
+/* A row of the image, from `in` on: tap row i serves the chains t[i]. So every vector that is
+ * loaded serves G chains, and every tap V. */
+LANES_INLINE void NAME(add_row)(const int G, const int V, const correlate_pass *s, const NUMBER *in,
+                                LANES t[MOST_ROWS][MOST_VECTORS]) {
+  const NUMBER *taps = (const NUMBER *)s->taps;
+  const int64_t columns = s->taps_columns, step = s->step;
+  for (int64_t j = 0; j < columns; j++) {
+    const NUMBER *at = in + j * step;
+    LANES few[MOST_ROWS];
+    if (G <= V) { /* the fewer of the two stay in registers */
+#pragma GCC unroll 6
+      for (int i = 0; i < G; i++) few[i] = ALL(taps[i * columns + j]);
+#pragma GCC unroll 8
+      for (int v = 0; v < V; v++) {
+        const LANES one = LOAD(at + v * WIDTH);
+#pragma GCC unroll 6
+        for (int i = 0; i < G; i++) t[i][v] = FMA(few[i], one, t[i][v]);
+      }
+    } else {
+#pragma GCC unroll 8
+      for (int v = 0; v < V; v++) few[v] = LOAD(at + v * WIDTH);
+#pragma GCC unroll 6
+      for (int i = 0; i < G; i++) {
+        const LANES one = ALL(taps[i * columns + j]);
+#pragma GCC unroll 8
+        for (int v = 0; v < V; v++) t[i][v] = FMA(one, few[v], t[i][v]);
+      }
+    }
+  }
+}
+
+/* Down a strip of V vectors of columns. After every row of the image the chains move on by one, the
+ * last ones done, so a chain's taps come in the contract's order. Rows above the first make chains
+ * that nobody stores, where none is resumed; so do those below the last, where none is kept. G and
+ * V are constants of every copy. */
 LANES_INLINE void NAME(run_strip)(const int G, const int V, const correlate_pass *s, int64_t x) {
-  const NUMBER *taps = (const NUMBER *)s->taps, *in = (const NUMBER *)s->in + x;
+  const NUMBER *in = (const NUMBER *)s->in + x;
   const NUMBER *sums = s->sums == NULL ? NULL : (const NUMBER *)s->sums + x;
   NUMBER *to = (NUMBER *)s->to + x;
-  const int64_t columns = s->taps_columns, step = s->step;
+  NUMBER *chains = s->chains == NULL ? NULL : (NUMBER *)s->chains + x;
+  const int64_t before = s->resumed ? 0 : G - 1, rows = s->rows + before;
+  const int64_t begun = s->kept ? rows : s->rows;
   const char *next = s->next == NULL ? NULL : s->next + x * s->next_size;
   LANES t[MOST_ROWS][MOST_VECTORS] = {{{0}}};
-  for (int64_t q = 0; q < s->rows + G - 1; q++, in += s->in_row) {
+  const NUMBER *begin = sums; /* what the next chains begin with */
+  if (s->resumed) {
+#pragma GCC unroll 8
+    for (int v = 0; v < V; v++)
+#pragma GCC unroll 6
+      for (int i = 0; i < G - 1; i++) t[i][v] = LOAD(chains + i * s->chains_row + v * WIDTH);
+    begin = chains + (G - 1) * s->chains_row;
+  } else if (sums != NULL) {
+    sums += s->sums_row;
+  }
+  for (int64_t q = 0; q < rows; q++, in += s->in_row) {
 #pragma GCC unroll 8
     for (int v = 0; v < V; v++) {
 #pragma GCC unroll 6
       for (int i = G - 1; i > 0; i--) t[i][v] = t[i - 1][v];
       t[0][v] = (LANES){0};
     }
-    if (s->sums != NULL && q < s->rows)
+    if (sums != NULL && q < begun) {
 #pragma GCC unroll 8
-      for (int v = 0; v < V; v++) t[0][v] = LOAD(sums + q * s->sums_row + v * WIDTH);
+      for (int v = 0; v < V; v++) t[0][v] = LOAD(begin + v * WIDTH);
+      begin = sums;
+      sums += s->sums_row;
+    }
     if (s->next != NULL) {
       for (int64_t b = 0; b < V * WIDTH * s->next_size; b += 64) __builtin_prefetch(next + b);
       next += s->next_row;
     }
-    for (int64_t j = 0; j < columns; j++) {
-      const NUMBER *at = in + j * step;
-      LANES few[MOST_ROWS];
-      if (G <= V) { /* the fewer of the two stay in registers */
-#pragma GCC unroll 6
-        for (int i = 0; i < G; i++) few[i] = ALL(taps[i * columns + j]);
-#pragma GCC unroll 8
-        for (int v = 0; v < V; v++) {
-          const LANES one = LOAD(at + v * WIDTH);
-#pragma GCC unroll 6
-          for (int i = 0; i < G; i++) t[i][v] = FMA(few[i], one, t[i][v]);
-        }
-      } else {
-#pragma GCC unroll 8
-        for (int v = 0; v < V; v++) few[v] = LOAD(at + v * WIDTH);
-#pragma GCC unroll 6
-        for (int i = 0; i < G; i++) {
-          const LANES one = ALL(taps[i * columns + j]);
-#pragma GCC unroll 8
-          for (int v = 0; v < V; v++) t[i][v] = FMA(one, few[v], t[i][v]);
-        }
-      }
-    }
-    if (q < G - 1) continue;
-    NUMBER *row = to + (q - G + 1) * s->to_row;
+    NAME(add_row)(G, V, s, in, t);
+    if (q < before) continue;
+    NUMBER *row = to + (q - before) * s->to_row;
     if (s->stream)
 #pragma GCC unroll 8
       for (int v = 0; v < V; v++) STREAM(row + v * WIDTH, t[G - 1][v]);
@@ -63,11 +87,20 @@ LANES_INLINE void NAME(run_strip)(const int G, const int V, const correlate_pass
 #pragma GCC unroll 8
       for (int v = 0; v < V; v++) STORE(row + v * WIDTH, t[G - 1][v]);
   }
+  if (s->kept)
+#pragma GCC unroll 8
+    for (int v = 0; v < V; v++) {
+#pragma GCC unroll 6
+      for (int i = 0; i < G - 1; i++) STORE(chains + i * s->chains_row + v * WIDTH, t[i][v]);
+      if (sums != NULL)
+        STORE(chains + (G - 1) * s->chains_row + v * WIDTH, LOAD(begin + v * WIDTH));
+    }
 }
 
-#define PASS_OF(G, V)                                                          \
-  LANES_OUTLINE void NAME(pass_##G)(const correlate_pass *s) {                 \
-    for (int64_t x = 0; x < s->n; x += (V)*WIDTH) NAME(run_strip)(G, V, s, x); \
+#define PASS_OF(G, V)                                                              \
+  LANES_OUTLINE void NAME(pass_##G)(const correlate_pass *s) {                     \
+    const correlate_pass own = *s; /* which no store to a row alters */            \
+    for (int64_t x = 0; x < own.n; x += (V)*WIDTH) NAME(run_strip)(G, V, &own, x); \
   }
 EACH_GROUP(PASS_OF)
 #undef PASS_OF

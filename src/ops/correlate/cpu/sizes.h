@@ -6,18 +6,23 @@
 #include "ops/correlate/correlate.h"
 
 enum {
-  CORRELATE_PANEL = 1536, /* bytes of a block's row of sums: 24 of the widest vectors */
-  CORRELATE_ROWS = 64,    /* of a block, at most */
-  CORRELATE_STRIP = 512,  /* bytes of the widest strip */
+  CORRELATE_PANEL = 1536,       /* bytes of a block's row of sums: 24 of the widest vectors */
+  CORRELATE_CHAINS = 192 << 10, /* bytes of chains that go on from block to block, at most */
+  CORRELATE_ROWS = 64,          /* of a block, at most */
+  CORRELATE_GROUP = 6,          /* rows of a kernel in a pass, at most */
+  CORRELATE_STRIP = 512,        /* bytes of the widest strip */
   CORRELATE_LINE = 64
 };
 
-/* A block in scratch, in bytes: its part of the image, widened, and its sums. Rows are an odd
- * number of lines apart, so that a column of them falls into all sets of a cache. */
+/* A block in scratch, in bytes: its part of the image, widened, and its sums; and the chains of a
+ * panel that are under way between two blocks. Rows are an odd number of lines apart, so that a
+ * column of them falls into all sets of a cache. */
 typedef struct correlate_block {
-  int64_t size; /* of a sum */
-  int64_t rows; /* of the image */
-  int64_t in_row, sums_row, sums, bytes;
+  int64_t size;   /* of a sum */
+  int64_t rows;   /* of the image */
+  int64_t passes; /* over a kernel's rows; every one's sums begin a row higher */
+  int64_t parts;  /* of CORRELATE_PANEL bytes that a panel has at most; 0: no chains are kept */
+  int64_t in_row, sums_row, chains_row, sums, chains, bytes;
 } correlate_block;
 
 static inline int64_t correlate_odd_lines(int64_t bytes) {
@@ -34,7 +39,12 @@ static inline correlate_block correlate_block_of(const correlate_problem *p) {
   b.in_row = correlate_odd_lines(row + (p->kernel_columns - 1) * p->channels * b.size);
   b.sums_row = correlate_odd_lines(row);
   b.sums = b.rows * b.in_row;
-  b.bytes = b.sums + most * b.sums_row;
+  b.passes = (p->kernel_rows + CORRELATE_GROUP - 1) / CORRELATE_GROUP;
+  b.chains = b.sums + (b.passes + b.rows) * b.sums_row;
+  b.parts = CORRELATE_CHAINS / CORRELATE_PANEL / (p->kernels * p->kernel_rows);
+  const int64_t panel = b.parts * CORRELATE_PANEL + CORRELATE_STRIP;
+  b.chains_row = correlate_odd_lines(widest < panel ? widest : panel);
+  b.bytes = b.chains + (b.parts > 0 ? p->kernels * p->kernel_rows * b.chains_row : 0);
   return b;
 }
 

@@ -6,7 +6,7 @@
 #include "ops/correlate/store.h"
 
 /* Rows of a kernel, and the vectors that a strip is wide then; 24 is a multiple of each. */
-enum { MOST_ROWS = 6, MOST_VECTORS = 8 };
+enum { MOST_ROWS = CORRELATE_GROUP, MOST_VECTORS = 8 };
 #if LANES_REGISTERS == 32
 #define EACH_GROUP(of) of(1, 8) of(2, 8) of(3, 8) of(4, 6) of(5, 4) of(6, 4)
 #else
