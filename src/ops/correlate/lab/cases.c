@@ -295,9 +295,9 @@ static const char *const verify[] = {
 
     "height=140 width=256 kernel=3 channels=3 edge=edge",
 
-    "height=26 width=1024 kernel=5 edge=wrap",
-    "height=26 width=1024 kernel=14 columns=3 edge=mirror",
-    "height=13 width=1024 kernel=3 columns=4 type=f64 to=f32 kernels=2 edge=edge",
+    "height=48 width=1024 kernel=5 edge=wrap",
+    "height=44 width=1024 kernel=14 columns=3 edge=mirror",
+    "height=26 width=1024 kernel=3 columns=4 type=f64 to=f32 kernels=2 edge=edge",
     "height=21 width=4096 kernel=7 columns=2 type=u8 to=f64",
 
     EDGES("height=35 width=150 kernel=15 type=u8 taps=integer"),

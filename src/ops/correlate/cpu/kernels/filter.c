@@ -185,28 +185,40 @@ static int64_t parts_of(int64_t all, int64_t part) {
   return all <= part ? 1 : part == 1 ? all : (all + part - 1) / part;
 }
 
-/* Panels as wide and bands as high as leave enough of them for all threads. A band is one block
- * where there is no room for the chains of all kernels. */
+/* Panels as wide and bands as high as leave enough of them for all threads; false: bands are too
+ * low to keep chains. The first pass is ahead of the last one by the kernel's height at a band's
+ * end. Flat blocks are worth narrow panels; others fetch the one beside them. */
+static bool cut_bands(filter *f, int64_t parts, int64_t even, bool flat) {
+  const correlate_problem *p = (const correlate_problem *)f->task->problem;
+  const int64_t high = 8 * p->kernel_rows, least = high < CORRELATE_ROWS ? CORRELATE_ROWS : high;
+  const bool many = f->block.passes > 2 && p->kernel_columns <= 2; /* stores, for what is summed */
+  if (f->block.parts == 0 || many || even < least) return false;
+  const int64_t most = correlate_least(f->block.parts, flat ? even / least : parts);
+  const int64_t wide = parts_of(parts, parts_of(parts, most));
+  f->panel = wide * f->part;
+  f->band = parts_of(even, wide);
+  return f->band >= least;
+}
+
+/* `even`: rows of parts for each of so many chunks. Where no chains are kept, a band is a block. */
 static void cut(filter *f, int threads) {
   const correlate_problem *p = (const correlate_problem *)f->task->problem;
   const rung_view *in = &f->task->arrays[CORRELATE_IN];
   const bool meets = in->stride[0] * (int64_t)rung_dtype_bytes(in->dtype) % MEETS == 0;
-  const bool room = f->block.parts > 0;
-  const int64_t n = p->columns * p->channels, chunks = threads == 1 ? 1 : 4 * threads;
-  f->rows = room && (f->streams || meets) ? FLAT : CORRELATE_ROWS;
+  const bool flat = f->streams || meets;
+  const int64_t n = p->columns * p->channels;
+  f->part = f->block.size == sizeof(float) ? CORRELATE_PANEL / 4 : CORRELATE_PANEL / 8;
+  const int64_t parts = parts_of(n, f->part);
+  const int64_t even = parts_of(p->rows * parts, threads == 1 ? 1 : 4 * threads);
+  const bool keeps = cut_bands(f, parts, even, flat);
+  if (!keeps) {
+    f->band = correlate_least(CORRELATE_ROWS, even < FEWEST ? FEWEST : even);
+    f->panel = correlate_least(parts, parts_of(even, f->band)) * f->part;
+  }
+  f->panels = parts_of(n, f->panel);
+  f->rows = keeps && flat ? FLAT : CORRELATE_ROWS;
   f->lies = f->of->dtype == in->dtype && (f->rows == FLAT || !meets);
   f->wide = f->rows == FLAT && f->lies && f->block.passes == 1 && f->of->dtype == p->types.out;
-  f->part = f->block.size == sizeof(float) ? CORRELATE_PANEL / 4 : CORRELATE_PANEL / 8;
-  const int64_t parts = parts_of(n, f->part), panels = room ? parts_of(parts, f->block.parts) : 1;
-  int64_t wide = parts_of(parts, panels);
-  f->band = parts_of(p->rows * panels, chunks);
-  if (f->band < CORRELATE_ROWS || !room) {
-    const int64_t even = parts_of(p->rows * parts, chunks);
-    f->band = correlate_least(CORRELATE_ROWS, even < FEWEST ? FEWEST : even);
-    wide = correlate_least(wide, parts_of(even, f->band));
-  }
-  f->panel = wide * f->part;
-  f->panels = parts_of(n, f->panel);
 }
 
 rung_status RUNG_ENTRY(correlate_filter)(const rung_task *task, int threads) {
