@@ -31,7 +31,7 @@ extern "C" {
 /* Bytes on their way to another rank or from it. */
 typedef struct rung_parcel {
   int rank;     /* the other one, never the caller's own */
-  void *data;   /* in host memory; sent ones are only read */
+  void *data;   /* in host memory, but for exchange_anywhere(); sent ones are only read */
   size_t bytes; /* at least 1 */
   size_t moved; /* written by exchange(): how many have gone or come */
 } rung_parcel;
@@ -49,6 +49,11 @@ typedef struct rung_ranks {
    * 60 s". How long it waits is for it to decide; a rank that computes sends nothing. */
   int (*exchange)(void *state, rung_parcel *sent, int sent_count, rung_parcel *received,
                   int received_count, char why[RUNG_TEXT]);
+  /* NULL, or the same of parcels each of which lies in host memory or in that of the device of its
+   * rank's context, whose queued work on it is done: so that arrays need not go by way of the host.
+   * A rank may call either one, whichever the others call. */
+  int (*exchange_anywhere)(void *state, rung_parcel *sent, int sent_count, rung_parcel *received,
+                           int received_count, char why[RUNG_TEXT]);
 } rung_ranks;
 
 /* As rung_reduce() of the whole array to one number, which every rank gets.
@@ -58,7 +63,7 @@ typedef struct rung_ranks {
  * out:  0 dimensions or shape (1), as in rung_reduce().
  * call: NULL, or as always; `used` is what ran here, NULL where the part is empty.
  *
- * Ranks send each other some 3 KB, 8 bytes for every 2^30 elements and for every 32768 before and
+ * Ranks send each other some 2 KB, 8 bytes for every 2^30 elements and for every 32768 before and
  * behind those, and the elements of a tile of 32768 that a cut goes through to the ranks behind it
  * that have some of it. */
 RUNG_API rung_status rung_reduce_ranks(rung_context *context, const rung_ranks *ranks,
@@ -71,7 +76,7 @@ RUNG_API rung_status rung_reduce_ranks(rung_context *context, const rung_ranks *
  * out:  in's shape and dtype: this rank's part of the result. The very view of `in`, or no
  *       memory shared with it.
  *
- * Ranks send each other some 3 KB, 104 bytes for every 2^23 elements and at most 13 KB more, and
+ * Ranks send each other some 2 KB, 104 bytes for every 2^23 elements and at most 13 KB more, and
  * the elements of a tile of 8192 that a cut goes through to the ranks behind it that have some of
  * it. */
 RUNG_API rung_status rung_scan_ranks(rung_context *context, const rung_ranks *ranks,
@@ -84,7 +89,7 @@ RUNG_API rung_status rung_scan_ranks(rung_context *context, const rung_ranks *ra
  * counts:  (count).
  * outside: NULL, or (3); the same in all ranks is not asked for.
  *
- * Ranks send each other some 3 KB and 8 bytes a bin. */
+ * Ranks send each other some 2 KB and 8 bytes a bin. */
 RUNG_API rung_status rung_histogram_ranks(rung_context *context, const rung_ranks *ranks,
                                           const rung_bins *bins, const DLTensor *in,
                                           DLTensor *counts, DLTensor *outside, rung_call *call);
@@ -100,8 +105,10 @@ RUNG_API rung_status rung_histogram_ranks(rung_context *context, const rung_rank
  * call:  NULL, or as always; `used` is what ran here last, NULL where there was nothing to count.
  *
  * Every rank gets all points, and counts as many pairs as any other: it takes 12 (f32) or 24 bytes
- * of host memory for every point of all ranks, 8 more with sums and 8 with molecules, and 8 bytes a
- * bin and rank, 24 with sums. That is what ranks send each other, too, beside some 3 KB. */
+ * of memory for every point of all ranks, 8 more with sums and 8 with molecules, and 8 bytes a bin
+ * and rank, 24 with sums. That is what ranks send each other, too, beside some 3 KB. The memory is
+ * the host's; but of a GPU, points and molecules lie in its own, which the context keeps, where the
+ * ranks have exchange_anywhere() and there is a box or `a` lies there too. */
 RUNG_API rung_status rung_pairs_ranks(rung_context *context, const rung_ranks *ranks,
                                       const rung_points *a, const rung_points *b,
                                       const rung_box *box, const rung_distances *bins,
@@ -145,9 +152,10 @@ RUNG_API rung_status rung_radiator_ranks(rung_context *context, const rung_ranks
  * alpha, beta, and the dtypes: the same in all ranks.
  *
  * Every rank gets all rows of B, in blocks of columns that it makes those columns of its C of: it
- * takes host memory for a block, one part of B in as many as there are ranks but at least 16 MB
- * and 64 columns, and, where there are several, for its rows of C. Ranks send each other B once,
- * beside some 3 KB. */
+ * takes memory for a block, one part of B in as many as there are ranks but at least 16 MB and 64
+ * columns, and, where there are several, for its rows of C: of a GPU its own, which the context
+ * keeps, where the ranks have exchange_anywhere() and it has as much, else the host's. Ranks send
+ * each other B once, beside some 3 KB. */
 RUNG_API rung_status rung_matmul_ranks(rung_context *context, const rung_ranks *ranks, double alpha,
                                        const DLTensor *a, const DLTensor *b, double beta,
                                        DLTensor *c, rung_call *call);
@@ -194,7 +202,9 @@ typedef rung_status rung_rank_work(rung_context *context, const rung_ranks *rank
  * through the memory of the process: rank 0 in the calling thread, every other one in a thread of
  * its own.
  *
- * contexts: (count), each another one. They are handed to work(), and not looked at.
+ * contexts: (count), each another one. They are handed to work(); one of a GPU copies what its rank
+ *           sends or receives by exchange_anywhere(), from GPU to GPU directly where the driver
+ *           lets them.
  * count:    1 ... 1024.
  * deadline: seconds after which ranks that wait for each other end with RANKS_FAILED if nothing has
  *           moved, longer than the slowest computes; 0: 60. They do so at once where a rank's

@@ -138,6 +138,12 @@ typedef struct rung_backend {
   rung_status (*pack)(rung_state *state, const rung_view *to, const rung_view *from,
                       rung_error *error);
 
+  /* Between any two places of the process's memory, the host's or whatever device's: returns when
+   * the bytes are there. By any thread, one at a time, while the state's own queues nothing. NULL:
+   * all that the device has is the host's memory. */
+  rung_status (*carry)(rung_state *state, void *to, const void *from, size_t bytes,
+                       rung_error *error);
+
   /* -- measuring -- */
   /* Evicts earlier data from the caches by reading a buffer of its own larger than them. */
   rung_status (*flush)(rung_state *state, rung_error *error);

@@ -30,8 +30,8 @@ struct rung_context {
   unsigned forks;              /* that came before it was opened */
   rung_state *state;
   rung_device device;
-  void *scratch, *zeros, *host_scratch, *chunks;
-  size_t scratch_bytes, zeros_bytes, zeroed_bytes, host_scratch_bytes, chunk_bytes;
+  void *scratch, *zeros, *gathered, *host_scratch, *chunks;
+  size_t scratch_bytes, zeros_bytes, zeroed_bytes, gathered_bytes, host_scratch_bytes, chunk_bytes;
   bool capturing, captured;          /* this call goes into a graph; one has */
   void *graph_scratch, *graph_zeros; /* of this call, where it goes into a graph */
   rung_kept *kept;                   /* host memory that graphs may use, outgrown */
@@ -67,6 +67,10 @@ rung_status rung_scratch(rung_context *context, size_t bytes, void **memory);
  * that failed, rung_zeros_spoilt() says that it must be cleared before it is given again. */
 rung_status rung_zeros(rung_context *context, size_t bytes, void **memory);
 void rung_zeros_spoilt(rung_context *context);
+
+/* The same as scratch, for what other ranks send (core/room.h). Not of a call that goes into a
+ * graph. */
+rung_status rung_gathered(rung_context *context, size_t bytes, void **memory);
 
 /* The call ends: a graph's next calls may have this memory of its own. */
 rung_status rung_memory_end_graph(rung_context *context, rung_error *error);

@@ -411,7 +411,7 @@ static rung_status go_on(run *r) {
   own = make_room(r);
   if ((status = rung_ranks_meet(m, own, (int64_t)r->mine.used)) != RUNG_OK) return status;
   if (r->mine.used > 0) memcpy(r->all + r->ends[m->ranks.rank], r->mine.data, r->mine.used);
-  status = rung_ranks_missing(m, rung_ranks_gather(m, r->ends, 1, r->all), &own);
+  status = rung_ranks_missing(m, rung_ranks_gather(m, r->ends, 1, r->all, false), &own);
   if (status != RUNG_OK) return status;
   if (own == RUNG_OK) own = put_together(r);
   if (own == RUNG_OK) own = r->context->backend->synchronize(r->context->state, &r->context->error);

@@ -59,22 +59,24 @@ static bool name_late(const rung_parcel *parcels, int count, const char *verb, c
 }
 
 static rung_status move(rung_meeting *m, rung_parcel *sent, int sends, rung_parcel *received,
-                        int receives) {
+                        int receives, bool anywhere) {
+  const rung_ranks *ranks = &m->ranks;
   char why[RUNG_TEXT] = "";
   for (int i = 0; i < sends; i++) sent[i].moved = 0;
   for (int i = 0; i < receives; i++) received[i].moved = 0;
   if (sends + receives == 0) return RUNG_OK;
-  m->broken = m->ranks.exchange(m->ranks.state, sent, sends, received, receives, why) != 0;
+  m->broken = (anywhere ? ranks->exchange_anywhere : ranks->exchange)(ranks->state, sent, sends,
+                                                                      received, receives, why) != 0;
   why[RUNG_TEXT - 1] = 0;
   if (name_late(received, receives, "sent", why, m->error)) return RUNG_RANKS_FAILED;
   if (!m->broken) return RUNG_OK;
   if (name_late(sent, sends, "took", why, m->error)) return RUNG_RANKS_FAILED;
-  return rung_fail(m->error, RUNG_RANKS_FAILED, "rank %d cannot reach the others%s%s",
-                   m->ranks.rank, why[0] ? ": " : "", why);
+  return rung_fail(m->error, RUNG_RANKS_FAILED, "rank %d cannot reach the others%s%s", ranks->rank,
+                   why[0] ? ": " : "", why);
 }
 
 rung_status rung_ranks_move(rung_meeting *m, int sent, int received) {
-  return move(m, m->parcels, sent, m->parcels + sent, received);
+  return move(m, m->parcels, sent, m->parcels + sent, received, false);
 }
 
 static rung_parcel parcel_of(int rank, char *all, const int64_t *firsts, int from, size_t each) {
@@ -82,7 +84,8 @@ static rung_parcel parcel_of(int rank, char *all, const int64_t *firsts, int fro
                        (size_t)(firsts[from + 1] - firsts[from]) * each, 0};
 }
 
-rung_status rung_ranks_gather(rung_meeting *m, const int64_t *firsts, size_t each, char *all) {
+rung_status rung_ranks_gather(rung_meeting *m, const int64_t *firsts, size_t each, char *all,
+                              bool anywhere) {
   const int me = m->ranks.rank;
   int sends = 0, receives = 0;
   for (int r = 0; r < m->ranks.count; r++)
@@ -91,7 +94,7 @@ rung_status rung_ranks_gather(rung_meeting *m, const int64_t *firsts, size_t eac
   for (int r = 0; r < m->ranks.count; r++)
     if (r != me && firsts[r] < firsts[r + 1])
       m->parcels[sends + receives++] = parcel_of(r, all, firsts, r, each);
-  return rung_ranks_move(m, sends, receives);
+  return move(m, m->parcels, sends, m->parcels + sends, receives, anywhere);
 }
 
 rung_status rung_ranks_missing(const rung_meeting *m, rung_status moved, rung_status *own) {
@@ -159,7 +162,7 @@ static rung_status hear_each(rung_meeting *m, const rung_word *mine) {
       rung_parcel to = {r, &said, sizeof said, 0}, from = {r, &word, sizeof word, 0};
       rung_error error = {RUNG_OK, ""};
       rung_meeting with = {.ranks = m->ranks, .error = &error, .order = m->order};
-      const rung_status moved = move(&with, &to, 1, &from, 1);
+      const rung_status moved = move(&with, &to, 1, &from, 1, false);
       if (moved != RUNG_OK) {
         *m->error = error;
         return moved;

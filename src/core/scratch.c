@@ -47,6 +47,7 @@ void rung_memory_release(rung_context *context) {
     context->backend->synchronize(context->state, NULL);
   release_device(context, context->scratch);
   release_device(context, context->zeros);
+  release_device(context, context->gathered);
   release_host(context, context->host_scratch);
   release_host(context, context->chunks);
   for (rung_kept *kept = context->kept, *next; kept != NULL; kept = next) {
@@ -124,6 +125,13 @@ rung_status rung_zeros(rung_context *context, size_t bytes, void **memory) {
   context->zeroed_bytes = bytes;
   *memory = context->zeros;
   return RUNG_OK;
+}
+
+rung_status rung_gathered(rung_context *context, size_t bytes, void **memory) {
+  const rung_status status =
+      grow_device(context, bytes, &context->gathered, &context->gathered_bytes);
+  *memory = context->gathered;
+  return status;
 }
 
 void rung_zeros_spoilt(rung_context *context) {

@@ -1,6 +1,7 @@
 /* Ranks within one process: a thread each, and bytes that go from one's memory to the other's. What
  * a rank sends lies where it is until the other one takes it; so nothing is allocated on the way.
- */
+ * What may lie in a device's memory is copied by the receiver's device, or by the sender's where
+ * the receiver's has no memory but the host's. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@ static const double usual_deadline = 60;
 /* What a rank offers another one. */
 typedef struct offer {
   rung_parcel *parcel; /* NULL: nothing */
+  bool anywhere;       /* it may lie in the memory of the rank's device */
   bool taken;          /* it is being copied, and must stay */
 } offer;
 
@@ -40,6 +42,7 @@ typedef struct rank {
   void *user;
   rung_ranks ranks;
   rung_status status;
+  bool carries; /* its device copies, in whatever thread */
   pthread_t thread;
   bool ended;
 } rank;
@@ -57,16 +60,52 @@ static offer *offer_of(const world *w, int from, int to) {
   return &w->offers[(size_t)from * (size_t)w->count + (size_t)to];
 }
 
-/* With the lock, which is not held while bytes are copied. */
-static bool take(world *w, int me, rung_parcel *to) {
+/* Whether a rank's device has memory of its own. */
+static bool is_apart(const rank *r) {
+  return r->context != NULL && r->context->backend != NULL && r->context->backend->carry != NULL;
+}
+
+/* By a rank's device; the thread's current device stays what it was. */
+static rung_status carry(const rank *by, void *to, const void *from, size_t bytes,
+                         rung_error *error) {
+  const rung_backend *backend = by->context->backend;
+  void *callers = backend->arrive != NULL ? backend->arrive() : NULL;
+  const rung_status status = backend->carry(by->context->state, to, from, bytes, error);
+  if (backend->depart != NULL) backend->depart(callers);
+  return status;
+}
+
+/* Whose device copies, where either side may lie in a device's memory; NULL: nobody's need. */
+static rank *carrier_of(rank *receiver, rank *sender) {
+  return is_apart(receiver) ? receiver : is_apart(sender) ? sender : NULL;
+}
+
+/* With the lock, which is not held while bytes are copied. False: there is nothing to take, or its
+ * device is at another copy. */
+static bool take(world *w, int me, rung_parcel *to, bool anywhere) {
   offer *from = offer_of(w, to->rank, me);
+  rung_error error = {RUNG_OK, ""};
+  rung_status status = RUNG_OK;
   if (to->moved > 0 || from->parcel == NULL || from->taken) return false;
   rung_parcel *parcel = from->parcel;
+  const size_t bytes = parcel->bytes < to->bytes ? parcel->bytes : to->bytes;
+  rank *by = anywhere || from->anywhere ? carrier_of(&w->ranks[me], &w->ranks[to->rank]) : NULL;
+  if (by != NULL && by->carries) return false;
+  if (by != NULL) by->carries = true;
   from->taken = true;
   pthread_mutex_unlock(&w->lock);
-  memcpy(to->data, parcel->data, parcel->bytes < to->bytes ? parcel->bytes : to->bytes);
+  if (by != NULL)
+    status = carry(by, to->data, parcel->data, bytes, &error);
+  else
+    memcpy(to->data, parcel->data, bytes);
   pthread_mutex_lock(&w->lock);
-  to->moved = parcel->moved = parcel->bytes;
+  if (by != NULL) by->carries = false;
+  if (status == RUNG_OK) {
+    to->moved = parcel->moved = parcel->bytes;
+  } else {
+    w->broken = true;
+    snprintf(w->why, sizeof w->why, "%s", error.sentence);
+  }
   *from = (offer){0};
   pthread_cond_broadcast(&w->moved);
   return true;
@@ -76,6 +115,7 @@ static bool take(world *w, int me, rung_parcel *to) {
 typedef struct moves {
   rung_parcel *sent, *received;
   int sends, receives;
+  bool anywhere; /* own parcels may lie in the memory of the rank's device */
 } moves;
 
 static int left_of(const moves *m) {
@@ -114,7 +154,8 @@ static void move_all(world *w, int me, const moves *m) {
   double since = now();
   for (int left = left_of(m), before; left > 0 && !w->broken;) {
     bool took = false;
-    for (int i = 0; i < m->receives; i++) took |= take(w, me, &m->received[i]);
+    for (int i = 0; i < m->receives; i++) /* not all from the same one first */
+      took |= take(w, me, &m->received[(i + me) % m->receives], m->anywhere);
     before = left;
     left = left_of(m);
     if (left < before) since = now();
@@ -129,29 +170,38 @@ static void move_all(world *w, int me, const moves *m) {
   }
 }
 
-/* rung_ranks.exchange */
-static int exchange(void *state, rung_parcel *sent, int sends, rung_parcel *received, int receives,
-                    char why[RUNG_TEXT]) {
-  const rank *self = (const rank *)state;
+static int move(const rank *self, const moves *m, char why[RUNG_TEXT]) {
   world *w = self->world;
   const int me = self->ranks.rank;
-  const moves m = {sent, received, sends, receives};
-  for (int i = 0; i < sends; i++) sent[i].moved = 0;
-  for (int i = 0; i < receives; i++) received[i].moved = 0;
+  for (int i = 0; i < m->sends; i++) m->sent[i].moved = 0;
+  for (int i = 0; i < m->receives; i++) m->received[i].moved = 0;
   pthread_mutex_lock(&w->lock);
-  for (int i = 0; i < sends; i++) offer_of(w, me, sent[i].rank)->parcel = &sent[i];
+  for (int i = 0; i < m->sends; i++)
+    *offer_of(w, me, m->sent[i].rank) = (offer){&m->sent[i], m->anywhere, false};
   pthread_cond_broadcast(&w->moved);
-  move_all(w, me, &m);
-  for (int i = 0; i < sends; i++) { /* withdrawn, where nobody is at it */
-    offer *mine = offer_of(w, me, sent[i].rank);
+  move_all(w, me, m);
+  for (int i = 0; i < m->sends; i++) { /* withdrawn, where nobody is at it */
+    offer *mine = offer_of(w, me, m->sent[i].rank);
     while (mine->taken) pthread_cond_wait(&w->moved, &w->lock);
-    if (mine->parcel == &sent[i]) mine->parcel = NULL;
+    if (mine->parcel == &m->sent[i]) mine->parcel = NULL;
   }
-  const int failed = left_of(&m) > 0;
+  const int failed = left_of(m) > 0;
   if (failed) memcpy(why, w->why, sizeof w->why);
   pthread_cond_broadcast(&w->moved);
   pthread_mutex_unlock(&w->lock);
   return failed;
+}
+
+/* rung_ranks.exchange */
+static int exchange(void *state, rung_parcel *sent, int sends, rung_parcel *received, int receives,
+                    char why[RUNG_TEXT]) {
+  return move((const rank *)state, &(moves){sent, received, sends, receives, false}, why);
+}
+
+/* rung_ranks.exchange_anywhere */
+static int exchange_anywhere(void *state, rung_parcel *sent, int sends, rung_parcel *received,
+                             int receives, char why[RUNG_TEXT]) {
+  return move((const rank *)state, &(moves){sent, received, sends, receives, true}, why);
 }
 
 /* ---- threads -----------------------------------------------------------------------------------
@@ -220,8 +270,11 @@ rung_status rung_run_ranks(rung_context *const *contexts, int count, double dead
   if (w.ranks != NULL && w.offers != NULL && make_lock(&w)) {
     for (int r = 0; r < count; r++) {
       rank *self = &w.ranks[r];
-      *self = (rank){.world = &w, .context = contexts[r], .work = work, .user = user};
-      self->ranks = (rung_ranks){sizeof self->ranks, r, count, self, exchange};
+      self->world = &w;
+      self->context = contexts[r];
+      self->work = work;
+      self->user = user;
+      self->ranks = (rung_ranks){sizeof self->ranks, r, count, self, exchange, exchange_anywhere};
     }
     status = run(&w);
     pthread_cond_destroy(&w.moved);

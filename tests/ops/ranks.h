@@ -41,6 +41,7 @@ typedef struct ranks_world {
 } ranks_world;
 
 static ranks_world ranks_all;
+static bool ranks_by_host;        /* ranks have no exchange_anywhere() */
 static void (*ranks_ready)(void); /* NULL, or called when all threads are there */
 static char ranks_altered[RANKS_MOST][RANKS_ALTERED];
 
@@ -60,28 +61,44 @@ static inline int ranks_spoil(const rung_parcel *sent, int sends, rung_parcel *s
   return sends;
 }
 
-static inline int ranks_exchange(void *state, rung_parcel *sent, int sends, rung_parcel *received,
-                                 int receives, char why[RUNG_TEXT]) {
+static inline int ranks_move(void *state, rung_parcel *sent, int sends, rung_parcel *received,
+                             int receives, bool anywhere, char why[RUNG_TEXT]) {
   const rung_ranks *inner = *(const rung_ranks **)state;
   ranks_world *w = &ranks_all;
   rung_parcel spoilt[RANKS_MOST];
   const bool wrong = ++w->calls[inner->rank] == w->fault_at && inner->rank == w->faulty;
   const bool dies = wrong && w->fault <= RANKS_DIES_LATE;
+  int (*exchange)(void *, rung_parcel *, int, rung_parcel *, int, char *) =
+      anywhere ? inner->exchange_anywhere : inner->exchange;
   for (int i = 0; i < sends; i++) w->sent += sent[i].bytes;
-  if (!wrong) return inner->exchange(inner->state, sent, sends, received, receives, why);
+  if (!wrong) return exchange(inner->state, sent, sends, received, receives, why);
   w->struck = dies || sends > 0;
   const int left = ranks_spoil(sent, sends, spoilt);
-  const int failed =
-      inner->exchange(inner->state, spoilt, left, received, dies ? 0 : receives, why);
+  const int failed = exchange(inner->state, spoilt, left, received, dies ? 0 : receives, why);
   for (int i = 0; i < sends; i++) sent[i].moved = i < left ? sent[i].bytes : 0;
   return dies || failed;
+}
+
+static inline int ranks_exchange(void *state, rung_parcel *sent, int sends, rung_parcel *received,
+                                 int receives, char why[RUNG_TEXT]) {
+  return ranks_move(state, sent, sends, received, receives, false, why);
+}
+
+static inline int ranks_exchange_anywhere(void *state, rung_parcel *sent, int sends,
+                                          rung_parcel *received, int receives,
+                                          char why[RUNG_TEXT]) {
+  return ranks_move(state, sent, sends, received, receives, true, why);
 }
 
 static inline rung_status ranks_rank(rung_context *context, const rung_ranks *ranks, void *of) {
   ranks_world *w = (ranks_world *)of;
   const int me = ranks->rank;
-  const rung_ranks way = {
-      .rank = me, .count = ranks->count, .state = &w->inner[me], .exchange = ranks_exchange};
+  const rung_ranks way = {.size = sizeof way,
+                          .rank = me,
+                          .count = ranks->count,
+                          .state = &w->inner[me],
+                          .exchange = ranks_exchange,
+                          .exchange_anywhere = ranks_by_host ? NULL : ranks_exchange_anywhere};
   w->inner[me] = ranks;
   pthread_barrier_wait(&w->there);
   if (me == 0 && ranks_ready != NULL) ranks_ready();

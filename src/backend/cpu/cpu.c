@@ -184,6 +184,7 @@ const rung_backend rung_cpu_backend = {
     .copy = cpu_copy,
     .fill = cpu_fill,
     .pack = cpu_pack,
+    .carry = NULL,
     .flush = rung_cpu_flush,
     .mark = rung_cpu_mark,
     .elapsed = rung_cpu_elapsed,

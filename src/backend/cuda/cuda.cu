@@ -248,6 +248,36 @@ static bool is_pinned(rung_state *state, const void *memory) {
   return attributes.type == cudaMemoryTypeHost;
 }
 
+/* ---- between devices ---------------------------------------------------------------------------
+ */
+
+/* Where another device's memory can be reached, it is; where not, the driver copies by way of the
+ * host. */
+static void reach(rung_state *state, const void *memory) {
+  cudaPointerAttributes attributes;
+  int can = 0;
+  if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess &&
+      attributes.type == cudaMemoryTypeDevice && attributes.device != state->device &&
+      attributes.device < 64 && !(state->peers >> attributes.device & 1)) {
+    state->peers |= 1ull << attributes.device;
+    if (cudaDeviceCanAccessPeer(&can, state->device, attributes.device) == cudaSuccess && can)
+      (void)cudaDeviceEnablePeerAccess(attributes.device, 0); /* it may be on already */
+  }
+  (void)cudaGetLastError();
+}
+
+static rung_status carry(rung_state *state, void *to, const void *from, size_t bytes,
+                         rung_error *error) {
+  RUNG_CHECK(enter_beside(state, error));
+  reach(state, from);
+  reach(state, to);
+  RUNG_CUDA_CHECK(error, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, state->beside),
+                  "copying %zu bytes between devices", bytes);
+  RUNG_CUDA_CHECK(error, cudaStreamSynchronize(state->beside),
+                  "copies queued earlier on CUDA device %d", state->device);
+  return RUNG_OK;
+}
+
 /* In the order of backend.h: C++17 has no named initializers. */
 const rung_backend rung_cuda_backend = {
     RUNG_CUDA,
@@ -273,6 +303,7 @@ const rung_backend rung_cuda_backend = {
     rung_cuda_copy,
     rung_cuda_fill,
     rung_cuda_pack,
+    carry,
     rung_cuda_flush,
     rung_cuda_mark,
     rung_cuda_elapsed,

@@ -50,7 +50,8 @@ struct rung_state {
       visited;      /* of the stream it is on; that had the last work, or RUNG_CUDA_HOME */
   cudaEvent_t turn; /* where the last visit ended; made by the first enter() */
 
-  cudaStream_t beside; /* of copies; made after the events */
+  unsigned long long peers; /* a bit a device whose memory it has tried to reach */
+  cudaStream_t beside;      /* of copies; made after the events */
   cudaEvent_t events[RUNG_EVENTS];
 
   bool measuring; /* events, page and board are there, the measuring kernels are loaded */

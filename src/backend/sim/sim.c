@@ -133,6 +133,11 @@ static rung_status sim_copy(rung_state *state, void *to, const void *from, size_
   return RUNG_OK;
 }
 
+static rung_status sim_carry(rung_state *state, void *to, const void *from, size_t bytes,
+                             rung_error *error) {
+  return sim_copy(state, to, from, bytes, RUNG_ON_DEVICE, error);
+}
+
 /* Whatever is queued is done at once. */
 static rung_status sim_record_event(rung_state *state, rung_queue queue, int event,
                                     rung_error *error) {
@@ -272,6 +277,7 @@ const rung_backend rung_sim_backend = {
     .copy = sim_copy,
     .fill = sim_fill,
     .pack = sim_pack,
+    .carry = sim_carry,
     .flush = sim_flush,
     .mark = sim_mark,
     .elapsed = sim_elapsed,

@@ -10,11 +10,10 @@
  *   word      have all written? */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "core/call.h"
+#include "core/room.h"
 #include "core/strips.h"
-#include "core/transfer.h"
 #include "ops/matmul/call.h"
 
 /* Blocks have at least so many bytes, and so many columns, where B has. */
@@ -25,8 +24,9 @@ typedef struct run {
   double alpha, beta;
   rung_view a, b, c; /* this rank's rows */
   int64_t columns;   /* of a block */
-  char *block;       /* (k, columns) */
-  char *made;        /* (rows, n): C, where there are several blocks */
+  rung_room room;
+  char *block; /* in the room: (k, columns) */
+  char *made;  /* in the room: (rows, n), C, where there are several blocks */
 } run;
 
 static int64_t columns_of(const run *r) {
@@ -63,10 +63,13 @@ static int64_t block_columns(const run *r, int64_t first) {
   return left < r->columns ? left : r->columns;
 }
 
+static rung_view made_of(const run *r) {
+  return rung_room_view(&r->room, r->made, r->c.dtype, 2, r->c.shape);
+}
+
 /* Columns [first, ...) of C, in its place or where it is made. */
 static rung_view target_of(const run *r, int64_t first) {
-  rung_view c = r->c;
-  if (!is_whole(r)) c = rung_view_compact(r->made, c.dtype, 2, c.shape);
+  rung_view c = is_whole(r) ? r->c : made_of(r);
   rung_view_narrow(&c, 1, first, block_columns(r, first));
   return c;
 }
@@ -75,7 +78,7 @@ static rung_view target_of(const run *r, int64_t first) {
 static rung_status multiply(run *r, int64_t first, bool reserve) {
   rung_context *context = r->strips.context;
   const int64_t shape[2] = {r->a.shape[1], block_columns(r, first)};
-  const rung_view b = rung_view_compact(r->block, r->b.dtype, 2, shape);
+  const rung_view b = rung_room_view(&r->room, r->block, r->b.dtype, 2, shape);
   const rung_view c = target_of(r, first);
   matmul_problem problem;
   rung_job job;
@@ -90,15 +93,17 @@ static rung_status multiply(run *r, int64_t first, bool reserve) {
 
 static rung_status make_room(run *r) {
   const bool whole = is_whole(r);
-  size_t bytes = 0;
-  r->block =
-      rung_ranks_ask(&bytes, (size_t)(r->a.shape[1] * r->columns), rung_dtype_bytes(r->b.dtype));
-  if (!whole) r->made = rung_ranks_ask(&bytes, (size_t)r->c.count, rung_dtype_bytes(r->c.dtype));
-  if (r->block == NULL || (!whole && r->made == NULL))
-    return rung_ranks_no_memory(&r->strips.meeting, bytes, "columns of b and c");
-  const rung_status status = multiply(r, 0, true);
+  const size_t block = rung_room_bytes((size_t)(r->a.shape[1] * r->columns) *
+                                       rung_dtype_bytes(r->b.dtype)),
+               made = whole ? 0 : rung_view_bytes(&r->c);
+  rung_status status = rung_room_make(&r->room, r->strips.context, &r->strips.meeting, block + made,
+                                      false, "columns of b and c");
+  if (status != RUNG_OK) return status;
+  r->block = r->room.memory;
+  r->made = r->room.memory + block;
+  status = multiply(r, 0, true);
   if (status != RUNG_OK || whole || r->beta == 0) return status;
-  return rung_fetch(r->strips.context, &(rung_range){&r->c, 0, r->c.count}, r->made);
+  return rung_room_fetch(&r->room, &(rung_range){&r->c, 0, r->c.count}, r->made);
 }
 
 /* All rows of a block of B. *own: of what is the rank's own. */
@@ -109,11 +114,12 @@ static rung_status gather(run *r, int64_t first, rung_status *own) {
   rung_view mine = r->b;
   rung_view_narrow(&mine, 1, first, columns);
   if (*own == RUNG_OK)
-    *own = rung_fetch(r->strips.context, &(rung_range){&mine, 0, mine.count},
-                      r->block + (size_t)rung_strips_first(&r->strips) * row);
-  return rung_ranks_missing(&r->strips.meeting,
-                            rung_ranks_gather(&r->strips.meeting, r->strips.firsts, row, r->block),
-                            own);
+    *own = rung_room_fetch(&r->room, &(rung_range){&mine, 0, mine.count},
+                           r->block + (size_t)rung_strips_first(&r->strips) * row);
+  return rung_ranks_missing(
+      &r->strips.meeting,
+      rung_ranks_gather(&r->strips.meeting, r->strips.firsts, row, r->block, r->room.anywhere),
+      own);
 }
 
 /* All blocks but a single one, which is made when all have got it. */
@@ -127,12 +133,9 @@ static rung_status make_blocks(run *r) {
 }
 
 static rung_status write_all(run *r) {
-  rung_context *context = r->strips.context;
   if (is_whole(r)) return multiply(r, 0, false);
-  const rung_view made = rung_view_compact(r->made, r->c.dtype, 2, r->c.shape);
-  const rung_status status = r->c.count > 0 ? rung_deliver(context, &r->c, &made) : RUNG_OK;
-  return status == RUNG_OK ? context->backend->synchronize(context->state, &context->error)
-                           : status;
+  const rung_view made = made_of(r);
+  return rung_room_deliver(&r->room, &r->c, &made);
 }
 
 /* From the arguments on, which `own` is about. */
@@ -175,7 +178,7 @@ static rung_status look(rung_error *error, double alpha, double beta, run *r) {
 rung_status rung_matmul_ranks(rung_context *context, const rung_ranks *ranks, double alpha,
                               const DLTensor *a, const DLTensor *b, double beta, DLTensor *c,
                               rung_call *call) {
-  run r = {.block = NULL};
+  run r = {.room = {.memory = NULL}};
   rung_status status = rung_strips_begin(context, ranks, &r.strips);
   if (status != RUNG_OK) return status;
   status = rung_call_read(&context->error, call, &r.strips.known);
@@ -189,7 +192,6 @@ rung_status rung_matmul_ranks(rung_context *context, const rung_ranks *ranks, do
     status = rung_run_reaches(context, &given);
   }
   status = go_on(&r, status, call);
-  free(r.block);
-  free(r.made);
+  rung_room_end(&r.room);
   return rung_strips_end(&r.strips, status, call);
 }

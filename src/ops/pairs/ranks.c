@@ -151,10 +151,11 @@ static rung_status gather(run *r, rung_status *own) {
   rung_status status = RUNG_OK;
   for (int a = 0; a < PAIRS_THRESHOLDS && status == RUNG_OK; ++a)
     if (r->whole[a].ndim > 0)
-      status = rung_ranks_missing(&r->meeting,
-                                  rung_ranks_gather(&r->meeting, r->firsts[a % 2],
-                                                    element_bytes(&r->whole[a]), r->whole[a].data),
-                                  own);
+      status = rung_ranks_missing(
+          &r->meeting,
+          rung_ranks_gather(&r->meeting, r->firsts[a % 2], element_bytes(&r->whole[a]),
+                            r->whole[a].data, false),
+          own);
   return status;
 }
 
@@ -242,7 +243,8 @@ static rung_status go_on(run *r, rung_status own) {
   if ((status = rung_ranks_meet(m, own, 0)) != RUNG_OK) return status;
   status = rung_ranks_missing(
       m,
-      rung_ranks_gather(m, r->numbers, pairs_parts.state_bytes(&r->call->problem, NULL), r->states),
+      rung_ranks_gather(m, r->numbers, pairs_parts.state_bytes(&r->call->problem, NULL), r->states,
+                        false),
       &own);
   if (status != RUNG_OK) return status;
   if (own == RUNG_OK) own = put_together(r);

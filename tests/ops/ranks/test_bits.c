@@ -163,7 +163,9 @@ static void every_cut(rung_context *const *contexts, int from, int to, int step,
             : job->over > STENCIL  ? 5
                                    : TILE,
             &random);
+        ranks_by_host = kind % 2 == 1;
         compare(job, one, count, contexts, about);
+        ranks_by_host = false;
       }
   }
 }
@@ -209,9 +211,10 @@ static void nothing_beside_a_part_is_touched(void **state) {
   }
 }
 
-/* Columns of B in two blocks. */
+/* Columns of B in two blocks, by two CPUs, and by a CPU and a GPU that copies to it. */
 static void products_may_be_made_in_blocks(void **state) {
   (void)state;
+  rung_context *mixed[RANKS_MOST] = {cpus[0], sims[0]};
   enum { ROWS_OF_A = 5, K = 4400, N = 1000 };
   static float factors[ROWS_OF_A * K + K * N];
   const over_job job = {MATMUL, RUNG_SUM, 14, {kDLFloat, 32, 1}, ROWS_OF_A, 1, false};
@@ -223,11 +226,15 @@ static void products_may_be_made_in_blocks(void **state) {
   assert_int_equal(over_call(cpus[1], NULL, &run, 0, 0, job.total), RUNG_OK);
   memcpy(run.cuts, (int64_t[]){0, 2, ROWS_OF_A}, 3 * sizeof run.cuts[0]);
   run.out = found;
-  memset(found, 0x5a, bytes_of(&job));
-  ranks_run(2, cpus, over_rank, &run, 0, 0, RANKS_FAULTS, statuses);
-  for (int r = 0; r < 2; r++) assert_int_equal(statuses[r], RUNG_OK);
-  assert_memory_equal(found, wanted, bytes_of(&job));
-  assert_int_equal(ranks_all.calls[0], 6); /* words: four; and two blocks */
+  for (int way = 0; way < (sims[0] != NULL ? 3 : 2); way++) {
+    memset(found, 0x5a, bytes_of(&job));
+    ranks_by_host = way == 1;
+    ranks_run(2, way == 2 ? mixed : cpus, over_rank, &run, 0, 0, RANKS_FAULTS, statuses);
+    ranks_by_host = false;
+    for (int r = 0; r < 2; r++) assert_int_equal(statuses[r], RUNG_OK);
+    assert_memory_equal(found, wanted, bytes_of(&job));
+    assert_int_equal(ranks_all.calls[0], 6); /* words: four; and two blocks */
+  }
 }
 
 /* CPU ranks among GPU ranks. */

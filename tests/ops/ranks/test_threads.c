@@ -1,6 +1,8 @@
 /* Ranks within one process: lists of devices, and what ends those that wait. */
+#include <stdatomic.h>
 #include <stdio.h>
 
+#include "core/context.h"
 #include "ops/outside.h"
 #include "rung/ranks.h"
 
@@ -198,12 +200,96 @@ static void cpus_have_the_processors_between_them(void **state) {
   }
 }
 
+/* ---- what lies anywhere ------------------------------------------------------------------------
+ */
+
+/* A device with memory of its own: what lies there is read and written by its copies alone, and to
+ * all others has other bytes. */
+enum { THERE = 4096 };
+static const char veil = 0x55;
+static char there[RANKS][2][THERE];
+static atomic_int carried;
+static bool carrying_fails;
+
+static bool is_there(const void *at) {
+  return (const char *)at >= there[0][0] && (const char *)at < there[0][0] + sizeof there;
+}
+
+static rung_status carry(rung_state *of, void *to, const void *from, size_t bytes,
+                         rung_error *error) {
+  const char flip = is_there(to) != is_there(from) ? veil : 0;
+  (void)of;
+  if (carrying_fails) return rung_fail(error, RUNG_DEVICE_FAILED, "the link is down");
+  for (size_t i = 0; i < bytes; i++) ((char *)to)[i] = (char)(((const char *)from)[i] ^ flip);
+  carried++;
+  return RUNG_OK;
+}
+
+static rung_backend apart;
+
+/* Each to both others, and from both: ranks of a bit in *user have a device with memory of its own;
+ * others, the host's. */
+static rung_status to_all(rung_context *context, const rung_ranks *ranks, void *user) {
+  const unsigned devices = *(const unsigned *)user;
+  const int me = ranks->rank;
+  char here[2][THERE], why[RUNG_TEXT] = "", *own = here[0], *all = here[1];
+  const bool device = devices >> me & 1;
+  const char flip = device ? veil : 0;
+  const size_t bytes = THERE / RANKS;
+  rung_parcel parcels[4];
+  (void)context;
+  if (device) {
+    own = there[me][0];
+    all = there[me][1];
+  }
+  for (size_t i = 0; i < bytes; i++) own[i] = (char)((me * 31 + (int)i) ^ flip);
+  for (int k = 0; k < 2; k++) {
+    const int other = (me + 1 + k) % RANKS;
+    parcels[k] = (rung_parcel){other, own, bytes, 0};
+    parcels[2 + k] = (rung_parcel){other, all + (size_t)other * bytes, bytes, 0};
+  }
+  const int failed = (device ? ranks->exchange_anywhere : ranks->exchange)(ranks->state, parcels, 2,
+                                                                           parcels + 2, 2, why);
+  if (failed) return strcmp(why, "the link is down") == 0 ? RUNG_RANKS_FAILED : RUNG_CHECK_FAILED;
+  for (int k = 0; k < 2; k++)
+    for (size_t i = 0; i < bytes; i++) {
+      const int other = parcels[2 + k].rank;
+      if (all[(size_t)other * bytes + i] != (char)((other * 31 + (int)i) ^ flip))
+        return RUNG_CHECK_FAILED;
+    }
+  return RUNG_OK;
+}
+
+static void devices_copy_what_lies_in_their_memory(void **state) {
+  (void)state;
+  const rung_backend *cpu = contexts[0]->backend;
+  apart = *cpu;
+  apart.carry = carry;
+  for (unsigned devices = 0; devices < 1u << RANKS; devices++) {
+    int count = 0;
+    for (int r = 0; r < RANKS; r++) {
+      contexts[r]->backend = devices >> r & 1 ? &apart : cpu;
+      count += devices >> r & 1;
+    }
+    carried = 0;
+    assert_int_equal(rung_run_ranks(contexts, RANKS, 0, to_all, &devices), RUNG_OK);
+    /* All but those between two CPUs. */
+    assert_int_equal(carried, RANKS * (RANKS - 1) - (RANKS - count) * (RANKS - count - 1));
+    carrying_fails = true;
+    if (devices != 0)
+      assert_int_equal(rung_run_ranks(contexts, RANKS, 0, to_all, &devices), RUNG_RANKS_FAILED);
+    carrying_fails = false;
+  }
+  for (int r = 0; r < RANKS; r++) contexts[r]->backend = cpu;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ranks_of_a_process_have_the_bits_of_one),
       cmocka_unit_test(a_rank_that_has_ended_is_named),
       cmocka_unit_test(the_deadline_ends_those_that_wait_for_each_other),
       cmocka_unit_test(bytes_come_as_they_were_sent),
+      cmocka_unit_test(devices_copy_what_lies_in_their_memory),
       cmocka_unit_test(what_is_no_run_is_refused),
       cmocka_unit_test(lists_that_are_none_are_refused),
       cmocka_unit_test(cpus_have_the_processors_between_them),
