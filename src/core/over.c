@@ -107,8 +107,11 @@ static rung_status make_ready(run *r, rung_status status) {
     r->firsts = rung_ranks_ask(&bytes, ranks + 1, sizeof *r->firsts);
     r->ends = rung_ranks_ask(&bytes, ranks + 1, sizeof *r->ends);
     r->pieces = rung_ranks_ask(&bytes, (size_t)r->room, sizeof *r->pieces);
-    r->copies = rung_ranks_ask(&bytes, over->tile > 1 ? (size_t)(COPIES * (over->tile + 1)) : 0,
-                               (size_t)element_of(r));
+    /* Not cleared, which would take as long as a message: what nothing is copied to means nothing.
+     */
+    const size_t copies = over->tile > 1 ? (size_t)(COPIES * (over->tile + 1) * element_of(r)) : 1;
+    r->copies = malloc(copies);
+    bytes += copies;
     there &= r->firsts != NULL && r->ends != NULL && r->pieces != NULL && r->copies != NULL;
   }
   if (there) return status;
@@ -331,18 +334,13 @@ static rung_piece block_of(const run *r) {
   return block;
 }
 
+/* What a rank needs to put together all results. */
 static rung_status make_room(run *r) {
   const rung_job *job = &r->over->job;
   const rung_piece block = block_of(r);
-  const int ranks = r->meeting.ranks.count;
   size_t bytes = 0;
-  for (int k = 0; k < ranks; k++)
-    if (__builtin_add_overflow(r->ends[k], r->meeting.words[k].number, &r->ends[k + 1]))
-      return rung_fail(&r->context->error, RUNG_RANKS_FAILED,
-                       "the ranks' results of parts have more than 2^63 - 1 bytes together");
-  r->all = rung_ranks_ask(&bytes, (size_t)r->ends[ranks], 1);
   r->state = rung_ranks_ask(&bytes, job->cut->state_bytes(r->over->problem, &block), 1);
-  bool there = r->all != NULL && r->state != NULL;
+  bool there = r->state != NULL;
   for (int a = job->inputs; a < job->arrays && !job->cut->again; a++) {
     const rung_view *out = &job->task.arrays[a];
     if (out->count == 0) continue;
@@ -352,6 +350,39 @@ static rung_status make_room(run *r) {
   }
   if (!there) return rung_ranks_no_memory(&r->meeting, bytes, "all ranks' results of parts");
   return job->cut->again ? run_pieces(r, RUNG_AGAIN, true) : RUNG_OK;
+}
+
+/* And what it needs for the results of all ranks, where these have not come with a word. */
+static rung_status make_room_for_all(run *r) {
+  const int ranks = r->meeting.ranks.count, me = r->meeting.ranks.rank;
+  size_t bytes = 0;
+  for (int k = 0; k < ranks; k++)
+    if (__builtin_add_overflow(r->ends[k], r->meeting.words[k].number, &r->ends[k + 1]))
+      return rung_fail(&r->context->error, RUNG_RANKS_FAILED,
+                       "the ranks' results of parts have more than 2^63 - 1 bytes together");
+  r->all = rung_ranks_ask(&bytes, (size_t)r->ends[ranks], 1);
+  if (r->all == NULL)
+    return rung_ranks_no_memory(&r->meeting, bytes, "all ranks' results of parts");
+  if (r->mine.used > 0) memcpy(r->all + r->ends[me], r->mine.data, r->mine.used);
+  return RUNG_OK;
+}
+
+/* The word that all have computed, and their results. */
+static rung_status gather_results(run *r, rung_status *own) {
+  rung_meeting *m = &r->meeting;
+  rung_status status = rung_ranks_tell(m, *own, r->mine.data, r->mine.used);
+  if (status != RUNG_OK || rung_ranks_told(m)) return status;
+  *own = make_room_for_all(r);
+  status = rung_ranks_meet(m, *own, 0);
+  if (status != RUNG_OK) return status;
+  return rung_ranks_missing(m, rung_ranks_gather(m, r->ends, 1, r->all, false), own);
+}
+
+/* Where a rank's are. */
+static char *results_of(const run *r, int rank, size_t *bytes) {
+  rung_word *word = &r->meeting.words[rank];
+  *bytes = r->all != NULL ? (size_t)(r->ends[rank + 1] - r->ends[rank]) : (size_t)word->number;
+  return r->all != NULL ? r->all + r->ends[rank] : word->more;
 }
 
 /* One rank's results, if that is what they are. */
@@ -384,10 +415,13 @@ static rung_status put_together(run *r) {
   const rung_job *job = &r->over->job;
   const rung_piece block = block_of(r);
   rung_status status = RUNG_OK;
-  for (int k = 0; k < r->meeting.ranks.count; k++)
-    if (!take_results(r, r->all + r->ends[k], (size_t)(r->ends[k + 1] - r->ends[k])))
+  for (int k = 0; k < r->meeting.ranks.count; k++) {
+    size_t bytes;
+    char *at = results_of(r, k, &bytes);
+    if (!take_results(r, at, bytes))
       return rung_fail(&r->context->error, RUNG_RANKS_FAILED,
                        "rank %d sent results of parts that are none", k);
+  }
   job->cut->finish(r->over->problem, &block, r->state, r->outputs);
   if (job->cut->again) return run_pieces(r, RUNG_AGAIN, false);
   for (int a = job->inputs; a < job->arrays && status == RUNG_OK; a++)
@@ -407,12 +441,8 @@ static rung_status go_on(run *r) {
   if (status != RUNG_OK) return status;
   list_pieces(r);
   if (own == RUNG_OK) own = run_pieces(r, RUNG_PARTS, false);
-  if ((status = rung_ranks_meet(m, own, (int64_t)r->mine.used)) != RUNG_OK) return status;
-  own = make_room(r);
-  if ((status = rung_ranks_meet(m, own, (int64_t)r->mine.used)) != RUNG_OK) return status;
-  if (r->mine.used > 0) memcpy(r->all + r->ends[m->ranks.rank], r->mine.data, r->mine.used);
-  status = rung_ranks_missing(m, rung_ranks_gather(m, r->ends, 1, r->all, false), &own);
-  if (status != RUNG_OK) return status;
+  if (own == RUNG_OK) own = make_room(r);
+  if ((status = gather_results(r, &own)) != RUNG_OK) return status;
   if (own == RUNG_OK) own = put_together(r);
   if (own == RUNG_OK) own = r->context->backend->synchronize(r->context->state, &r->context->error);
   return rung_ranks_meet(m, own, 0);

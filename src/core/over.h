@@ -8,9 +8,8 @@
  *
  *   word      how many elements has everybody, and are all about the same?
  *   elements  of cut tiles, to the ranks behind that have more of them
- *   word      have all computed, and how many bytes are their results?
- *   word      have all the memory for them?
- *   results   of parts, to all
+ *   word      have all computed, and the memory to end with? With it, where all are short:
+ *   results   of parts, to all; else after another word, have all the memory for them?
  *   word      have all come to their end? */
 #ifndef RUNG_CORE_OVER_H
 #define RUNG_CORE_OVER_H

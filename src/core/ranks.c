@@ -1,5 +1,6 @@
 #include "core/ranks.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,21 +59,34 @@ static bool name_late(const rung_parcel *parcels, int count, const char *verb, c
   return first != NULL;
 }
 
-static rung_status move(rung_meeting *m, rung_parcel *sent, int sends, rung_parcel *received,
-                        int receives, bool anywhere) {
+/* What the exchange failed by, if it did, is in `why`. */
+static void exchange(rung_meeting *m, rung_parcel *sent, int sends, rung_parcel *received,
+                     int receives, bool anywhere, char why[RUNG_TEXT]) {
   const rung_ranks *ranks = &m->ranks;
-  char why[RUNG_TEXT] = "";
+  why[0] = 0;
   for (int i = 0; i < sends; i++) sent[i].moved = 0;
   for (int i = 0; i < receives; i++) received[i].moved = 0;
-  if (sends + receives == 0) return RUNG_OK;
+  if (sends + receives == 0) return;
   m->broken = (anywhere ? ranks->exchange_anywhere : ranks->exchange)(ranks->state, sent, sends,
                                                                       received, receives, why) != 0;
   why[RUNG_TEXT - 1] = 0;
+}
+
+/* What it came to: all must have moved as many bytes as their parcels have now. */
+static rung_status judge(rung_meeting *m, rung_parcel *sent, int sends, rung_parcel *received,
+                         int receives, const char *why) {
   if (name_late(received, receives, "sent", why, m->error)) return RUNG_RANKS_FAILED;
   if (!m->broken) return RUNG_OK;
   if (name_late(sent, sends, "took", why, m->error)) return RUNG_RANKS_FAILED;
-  return rung_fail(m->error, RUNG_RANKS_FAILED, "rank %d cannot reach the others%s%s", ranks->rank,
-                   why[0] ? ": " : "", why);
+  return rung_fail(m->error, RUNG_RANKS_FAILED, "rank %d cannot reach the others%s%s",
+                   m->ranks.rank, why[0] ? ": " : "", why);
+}
+
+static rung_status move(rung_meeting *m, rung_parcel *sent, int sends, rung_parcel *received,
+                        int receives, bool anywhere) {
+  char why[RUNG_TEXT];
+  exchange(m, sent, sends, received, receives, anywhere, why);
+  return judge(m, sent, sends, received, receives, why);
 }
 
 rung_status rung_ranks_move(rung_meeting *m, int sent, int received) {
@@ -138,16 +152,34 @@ static rung_status look_at(const rung_meeting *m, int r, const rung_word *word,
   return RUNG_OK;
 }
 
-static rung_status hear_all(rung_meeting *m, const rung_word *mine) {
+enum { WORD = offsetof(rung_word, more) }; /* bytes of one that nothing comes along with */
+_Static_assert(WORD % 8 == 0, "what comes along is aligned");
+_Static_assert(sizeof(rung_word) <= 4096 - 24, "a word is a short message to NCCL");
+
+static size_t bytes_along(const rung_word *word) {
+  return word->status == RUNG_OK && word->number >= 0 && word->number <= RUNG_MORE
+             ? (size_t)word->number
+             : 0;
+}
+
+/* `more`: results may come along. */
+static rung_status hear_all(rung_meeting *m, const rung_word *mine, bool more) {
   const int count = m->ranks.count, me = m->ranks.rank;
   rung_word *words = m->words;
+  rung_parcel *sent = m->parcels, *received = sent + count - 1;
+  char why[RUNG_TEXT];
   int moves = 0;
   words[me] = *mine;
-  for (int way = 0; way < 2; way++)
-    for (int r = 0; r < count; r++)
-      if (r != me)
-        m->parcels[moves++] = (rung_parcel){r, &words[way == 0 ? me : r], sizeof *words, 0};
-  rung_status status = rung_ranks_move(m, count - 1, count - 1);
+  for (int r = 0; r < count; r++) {
+    if (r == me) continue;
+    sent[moves] = (rung_parcel){r, &words[me], WORD + (more ? bytes_along(mine) : 0), 0};
+    received[moves++] = (rung_parcel){r, &words[r], more ? sizeof *words : WORD, 0};
+  }
+  exchange(m, sent, moves, received, moves, false, why);
+  for (int i = 0; i < moves && more; i++)
+    received[i].bytes =
+        WORD + (received[i].moved >= WORD ? bytes_along(&words[received[i].rank]) : 0);
+  rung_status status = judge(m, sent, moves, received, moves, why);
   for (int r = 0; r < count && status == RUNG_OK; r++) status = look_at(m, r, &words[r], &words[0]);
   return status;
 }
@@ -159,7 +191,7 @@ static rung_status hear_each(rung_meeting *m, const rung_word *mine) {
   for (int r = 0; r < m->ranks.count; r++) {
     word = *mine;
     if (r != m->ranks.rank) {
-      rung_parcel to = {r, &said, sizeof said, 0}, from = {r, &word, sizeof word, 0};
+      rung_parcel to = {r, &said, WORD, 0}, from = {r, &word, WORD, 0};
       rung_error error = {RUNG_OK, ""};
       rung_meeting with = {.ranks = m->ranks, .error = &error, .order = m->order};
       const rung_status moved = move(&with, &to, 1, &from, 1, false);
@@ -174,7 +206,7 @@ static rung_status hear_each(rung_meeting *m, const rung_word *mine) {
   return status;
 }
 
-rung_status rung_ranks_meet(rung_meeting *m, rung_status status, int64_t number) {
+static rung_status meet(rung_meeting *m, rung_status status, int64_t number, const void *more) {
   rung_word mine;
   memset(&mine, 0, sizeof mine);
   mine.order = ++m->order;
@@ -183,5 +215,21 @@ rung_status rung_ranks_meet(rung_meeting *m, rung_status status, int64_t number)
   strncpy(mine.version, RUNG_VERSION, sizeof mine.version - 1);
   strncpy(mine.job, m->job, sizeof mine.job - 1);
   if (status != RUNG_OK) memcpy(mine.sentence, m->error->sentence, sizeof mine.sentence);
-  return m->words != NULL ? hear_all(m, &mine) : hear_each(m, &mine);
+  if (more != NULL && bytes_along(&mine) > 0) memcpy(mine.more, more, bytes_along(&mine));
+  return m->words != NULL ? hear_all(m, &mine, more != NULL) : hear_each(m, &mine);
+}
+
+rung_status rung_ranks_meet(rung_meeting *m, rung_status status, int64_t number) {
+  return meet(m, status, number, NULL);
+}
+
+rung_status rung_ranks_tell(rung_meeting *m, rung_status status, const void *results,
+                            size_t bytes) {
+  return meet(m, status, status == RUNG_OK ? (int64_t)bytes : 0, results != NULL ? results : "");
+}
+
+bool rung_ranks_told(const rung_meeting *m) {
+  for (int r = 0; r < m->ranks.count; r++)
+    if (m->words[r].number > RUNG_MORE) return false;
+  return true;
 }

@@ -7,9 +7,10 @@
 #include "core/error.h"
 #include "rung/ranks.h"
 
-enum { RUNG_JOB_TEXT = 160 };
+enum { RUNG_JOB_TEXT = 160, RUNG_MORE = 3392 };
 
-/* What a rank says to all others. Versions may differ: of another one's nothing else is read. */
+/* What a rank says to all others. Versions may differ: of another one's nothing else is read. With
+ * all that may come along it is a short message to NCCL (rung/nccl.h). */
 typedef struct rung_word {
   char version[16];
   int64_t order;  /* of the words of a call, from 1 on */
@@ -17,6 +18,7 @@ typedef struct rung_word {
   int64_t number; /* whatever the word is about */
   char job[RUNG_JOB_TEXT];
   char sentence[RUNG_SENTENCE];
+  char more[RUNG_MORE]; /* what comes along, `number` bytes; aligned to 8 */
 } rung_word;
 
 /* A call, as its ranks go through it. */
@@ -49,6 +51,14 @@ rung_status rung_ranks_no_memory(const rung_meeting *meeting, size_t bytes, cons
  * same of all others, without memory too. Returns the status of the first rank that failed, its
  * sentence in *error: the same in all ranks. */
 rung_status rung_ranks_meet(rung_meeting *meeting, rung_status status, int64_t number);
+
+/* The same, where the number is how many bytes of results a rank has, whose `status` is good. At
+ * most RUNG_MORE of them come along, and are in the rank's word then, the own one's too. */
+rung_status rung_ranks_tell(rung_meeting *meeting, rung_status status, const void *results,
+                            size_t bytes);
+
+/* Whether all ranks' results have come along: the same in all ranks. */
+bool rung_ranks_told(const rung_meeting *meeting);
 
 /* Moves the first so many of meeting->parcels away, and as many as follow here. */
 rung_status rung_ranks_move(rung_meeting *meeting, int sent, int received);

@@ -41,8 +41,9 @@ typedef struct ranks_world {
 } ranks_world;
 
 static ranks_world ranks_all;
-static bool ranks_by_host;        /* ranks have no exchange_anywhere() */
-static void (*ranks_ready)(void); /* NULL, or called when all threads are there */
+static bool ranks_by_host;          /* ranks have no exchange_anywhere() */
+static size_t ranks_altered_at = 7; /* the byte that RANKS_ALTERS alters */
+static void (*ranks_ready)(void);   /* NULL, or called when all threads are there */
 static char ranks_altered[RANKS_MOST][RANKS_ALTERED];
 
 /* The parcels that the faulty rank sends instead. */
@@ -56,7 +57,7 @@ static inline int ranks_spoil(const rung_parcel *sent, int sends, rung_parcel *s
     if (fault != RANKS_ALTERS) continue;
     if (sent[i].bytes > RANKS_ALTERED) abort(); /* the test's own room */
     spoilt[i].data = memcpy(ranks_altered[i], sent[i].data, sent[i].bytes);
-    ranks_altered[i][7] ^= (char)0x81;
+    ranks_altered[i][ranks_altered_at] ^= (char)0x81;
   }
   return sends;
 }
