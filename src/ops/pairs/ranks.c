@@ -1,17 +1,18 @@
-/* Pairs over ranks: every rank gets all points, and counts the pairs of its share of them.
+/* Pairs over ranks: every rank gets all points, and counts the pairs of its share of them. Points
+ * that lie in GPUs' memory go from one to the other, and are counted where they have come.
  *
  *   word      how many points of a has everybody, and are all about the same?
  *   word      of two sets: and of b?
  *   word      have all the memory for all points and all results, and their own at hand?
  *   points    to all, straight to where they belong; then weights, molecules, and those of b
- *   word      have all counted?
- *   results   counts, outside and sums in units of one exponent, to all, which add them up
+ *   word      have all counted? With it, or to all after it, if they are too many bytes:
+ *   results   counts, outside and sums in units of one exponent, which every rank adds up
  *   word      have all come to their end?
  *
- * Within a set a share is two ranges of points, as far from the first one as from the last: pairs
- * within either, and of these with all later ones. Of two sets it is a range of the longer one,
- * with all of the other. Both are jobs such as parts.c makes; one that must be cut for memory is.
- */
+ * Within a set the points are as many ranges as there are ranks, in a ring. A share is the pairs
+ * within one range, and of its points with those of the half of the others that come after it. Of
+ * two sets it is a range of the longer one, with all of the other. Both are jobs such as parts.c
+ * makes; one that must be cut for memory is. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 
 #include "core/call.h"
 #include "core/over.h"
-#include "core/transfer.h"
+#include "core/room.h"
 #include "ops/pairs/call.h"
 #include "ops/pairs/space.h"
 
@@ -34,11 +35,17 @@ typedef struct run {
   int64_t *numbers;   /* 0, 1, 2 ...: of every rank one piece of results */
   double *thresholds;
   rung_view whole[PAIRS_ARRAYS]; /* all ranks' points, and the outputs before they are delivered */
+  rung_room room;                /* of points and molecules */
   char *states;                  /* results: all ranks', then a job's, then all together */
 } run;
 
 static bool is_output(int array) {
   return array >= PAIRS_COUNTS;
+}
+
+/* Weights are looked at by the host. */
+static bool is_in_room(int array) {
+  return array < PAIRS_A_WEIGHTS || (array >= PAIRS_A_MOLECULES && array < PAIRS_THRESHOLDS);
 }
 
 /* What words need, and what is to be known from them. */
@@ -63,7 +70,8 @@ static rung_status make_ready(run *r, rung_status status) {
 
 static void give_back(run *r) {
   for (int a = 0; a < PAIRS_ARRAYS; ++a)
-    if (a != PAIRS_THRESHOLDS) free(r->whole[a].data);
+    if (a != PAIRS_THRESHOLDS && !is_in_room(a)) free(r->whole[a].data);
+  rung_room_end(&r->room);
   free(r->meeting.words);
   free(r->meeting.parcels);
   free(r->firsts[0]);
@@ -117,9 +125,38 @@ static char *state_at(const run *r, int which) {
   return r->states + (size_t)which * pairs_parts.state_bytes(&r->call->problem, NULL);
 }
 
+/* Where the host has points of open space it looks at all of them, for how far they reach decides
+ * by which rung they are counted. */
+static rung_status make_room_of_points(run *r) {
+  const bool by_host =
+      r->call->problem.box.space == PAIRS_OPEN && r->call->views[PAIRS_A].place != RUNG_DEVICE;
+  size_t bytes = 0;
+  for (int a = 0; a < PAIRS_THRESHOLDS; ++a)
+    if (is_in_room(a) && r->whole[a].ndim > 0)
+      bytes += rung_room_bytes(rung_view_bytes(&r->whole[a]));
+  const rung_status status =
+      rung_room_make(&r->room, r->context, &r->meeting, bytes, by_host, "all ranks' points");
+  char *at = r->room.memory;
+  for (int a = 0; a < PAIRS_THRESHOLDS && status == RUNG_OK; ++a) {
+    const rung_view *whole = &r->whole[a];
+    if (!is_in_room(a) || whole->ndim == 0) continue;
+    r->whole[a] = rung_room_view(&r->room, at, whole->dtype, whole->ndim, whole->shape);
+    at += rung_room_bytes(rung_view_bytes(whole));
+  }
+  return status;
+}
+
+/* This rank's points, weights or molecules to where they belong among all. */
+static rung_status fetch_own(const run *r, int a) {
+  const rung_view *whole = &r->whole[a], *own = &r->call->views[a];
+  const rung_range range = {own, 0, own->count};
+  char *to = whole->data + (size_t)r->firsts[a % 2][r->meeting.ranks.rank] * element_bytes(whole);
+  return is_in_room(a) ? rung_room_fetch(&r->room, &range, to) : rung_fetch(r->context, &range, to);
+}
+
 /* All memory that a rank is to have, and its own points where they belong. */
 static rung_status make_room(run *r) {
-  const int ranks = r->meeting.ranks.count, me = r->meeting.ranks.rank;
+  const int ranks = r->meeting.ranks.count;
   const pairs_call *call = r->call;
   size_t bytes = 0;
   rung_status status = pairs_thresholds(&r->context->error, call, &r->thresholds);
@@ -132,16 +169,14 @@ static rung_status make_room(run *r) {
       rung_ranks_ask(&bytes, (size_t)ranks + 2, pairs_parts.state_bytes(&call->problem, NULL));
   bool there = r->states != NULL;
   for (int a = 0; a < PAIRS_ARRAYS; ++a) {
-    if (r->whole[a].ndim == 0) continue;
+    if (r->whole[a].ndim == 0 || is_in_room(a)) continue;
     r->whole[a].data = rung_ranks_ask(&bytes, rung_view_bytes(&r->whole[a]), 1);
     there &= r->whole[a].data != NULL;
   }
-  if (!there) return rung_ranks_no_memory(&r->meeting, bytes, "all ranks' points and results");
+  if (!there) return rung_ranks_no_memory(&r->meeting, bytes, "all ranks' weights and results");
+  status = make_room_of_points(r);
   for (int a = 0; a < PAIRS_THRESHOLDS && status == RUNG_OK; ++a)
-    if (r->whole[a].ndim > 0)
-      status =
-          rung_fetch(r->context, &(rung_range){&call->views[a], 0, call->views[a].count},
-                     r->whole[a].data + (size_t)r->firsts[a % 2][me] * element_bytes(&r->whole[a]));
+    if (r->whole[a].ndim > 0) status = fetch_own(r, a);
   r->whole[PAIRS_THRESHOLDS] = call->views[PAIRS_THRESHOLDS];
   return status;
 }
@@ -154,7 +189,7 @@ static rung_status gather(run *r, rung_status *own) {
       status = rung_ranks_missing(
           &r->meeting,
           rung_ranks_gather(&r->meeting, r->firsts[a % 2], element_bytes(&r->whole[a]),
-                            r->whole[a].data, false),
+                            r->whole[a].data, is_in_room(a) && r->room.anywhere),
           own);
   return status;
 }
@@ -177,19 +212,39 @@ static rung_status count_part(run *r, const int64_t first[2], const int64_t coun
   return status;
 }
 
-/* Pairs within a range of a, and of it with all later points. */
-static rung_status count_rows(run *r, int64_t row, int64_t end) {
-  const int64_t n = r->call->problem.n;
-  const rung_status status =
-      count_part(r, (int64_t[]){row, row}, (int64_t[]){end - row, end - row}, false);
-  if (status != RUNG_OK) return status;
-  return count_part(r, (int64_t[]){row, end}, (int64_t[]){end - row, n - end}, true);
+/* Where range `k` of a begins, of as many as there are ranks; from their count on, once more around
+ * the ring. */
+static int64_t ring_at(const run *r, int k) {
+  const int64_t n = r->call->problem.n, ranks = r->meeting.ranks.count;
+  return k < ranks ? n * k / ranks : n + n * (k - ranks) / ranks;
 }
 
-/* Of as many ranges of a as there are halves of shares, the one of that number. */
-static rung_status count_half(run *r, int half) {
-  const int64_t n = r->call->problem.n, halves = 2 * (int64_t)r->meeting.ranks.count;
-  return count_rows(r, n * half / halves, n * (half + 1) / halves);
+static int64_t ring_middle(const run *r, int k) {
+  return ring_at(r, k) + (ring_at(r, k + 1) - ring_at(r, k)) / 2;
+}
+
+static rung_status count_across(run *r, int64_t row, int64_t rows, int64_t first, int64_t end) {
+  if (first >= end) return RUNG_OK;
+  return count_part(r, (int64_t[]){row, first}, (int64_t[]){rows, end - first}, true);
+}
+
+/* Pairs within range `me`, and with those after it, up to half way around. Where that is the middle
+ * of a range, of the two ranges that face each other the earlier one has the other's first half,
+ * and the later one has its own second half with all of the other. */
+static rung_status count_ring(run *r) {
+  const int64_t n = r->call->problem.n;
+  const int ranks = r->meeting.ranks.count, me = r->meeting.ranks.rank, half = ranks / 2;
+  const bool faces = ranks % 2 == 0, earlier = me < half;
+  const int64_t row = ring_at(r, me), rows = ring_at(r, me + 1) - row, first = row + rows;
+  const int64_t end = !faces    ? ring_at(r, me + half + 1)
+                      : earlier ? ring_middle(r, me + half)
+                                : ring_at(r, me + half);
+  rung_status status = count_part(r, (int64_t[]){row, row}, (int64_t[]){rows, rows}, false);
+  if (status == RUNG_OK) status = count_across(r, row, rows, first, end < n ? end : n);
+  if (status == RUNG_OK) status = count_across(r, row, rows, first < n ? 0 : first - n, end - n);
+  if (status != RUNG_OK || !faces || earlier) return status;
+  const int64_t middle = ring_middle(r, me);
+  return count_across(r, middle, first - middle, ring_at(r, me - half), ring_at(r, me - half + 1));
 }
 
 static rung_status count_share(run *r) {
@@ -204,9 +259,19 @@ static rung_status count_share(run *r) {
     return by_b ? count_part(r, (int64_t[]){0, row}, (int64_t[]){p->n, count}, false)
                 : count_part(r, (int64_t[]){row, 0}, (int64_t[]){count, p->m}, false);
   }
-  if (ranks == 1) return count_rows(r, 0, p->n);
-  const rung_status status = count_half(r, me);
-  return status == RUNG_OK ? count_half(r, 2 * ranks - 1 - me) : status;
+  return count_ring(r);
+}
+
+/* Every rank's results: with the word that all have counted, or after it. */
+static rung_status gather_results(run *r, rung_status *own) {
+  rung_meeting *m = &r->meeting;
+  const size_t bytes = pairs_parts.state_bytes(&r->call->problem, NULL);
+  const rung_status status = rung_ranks_tell(m, *own, state_at(r, m->ranks.rank), bytes);
+  if (status != RUNG_OK) return status;
+  if (!rung_ranks_told(m))
+    return rung_ranks_missing(m, rung_ranks_gather(m, r->numbers, bytes, r->states, false), own);
+  for (int k = 0; k < m->ranks.count; ++k) memcpy(state_at(r, k), m->words[k].more, bytes);
+  return RUNG_OK;
 }
 
 static rung_status put_together(run *r) {
@@ -240,13 +305,7 @@ static rung_status go_on(run *r, rung_status own) {
   if ((status = rung_ranks_meet(m, own, 0)) != RUNG_OK) return status;
   if ((status = gather(r, &own)) != RUNG_OK) return status;
   if (own == RUNG_OK) own = count_share(r);
-  if ((status = rung_ranks_meet(m, own, 0)) != RUNG_OK) return status;
-  status = rung_ranks_missing(
-      m,
-      rung_ranks_gather(m, r->numbers, pairs_parts.state_bytes(&r->call->problem, NULL), r->states,
-                        false),
-      &own);
-  if (status != RUNG_OK) return status;
+  if ((status = gather_results(r, &own)) != RUNG_OK) return status;
   if (own == RUNG_OK) own = put_together(r);
   if (own == RUNG_OK) own = r->context->backend->synchronize(r->context->state, &r->context->error);
   return rung_ranks_meet(m, own, 0);
