@@ -3,7 +3,9 @@
  * What may lie in a device's memory is copied by the receiver's device, or by the sender's where
  * the receiver's has no memory but the host's. */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,9 @@
 
 enum { MOST_RANKS = 1024 };
 static const double usual_deadline = 60;
+/* Seconds that a rank looks for what moves before it sleeps, where every rank has a processor: to
+ * be woken takes as long as all else of a short message. */
+static const double patience = 1e-4;
 
 /* What a rank offers another one. */
 typedef struct offer {
@@ -26,6 +31,8 @@ typedef struct offer {
 typedef struct world {
   pthread_mutex_t lock; /* of all that follows */
   pthread_cond_t moved;
+  atomic_uint changes; /* of what ranks wait for */
+  bool looks;          /* ranks look before they sleep */
   int count;
   double deadline;
   struct rank *ranks;
@@ -54,6 +61,12 @@ static double now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* With the lock: something has changed that ranks may wait for. */
+static void tell(world *w) {
+  w->changes++;
+  pthread_cond_broadcast(&w->moved);
 }
 
 static offer *offer_of(const world *w, int from, int to) {
@@ -107,7 +120,7 @@ static bool take(world *w, int me, rung_parcel *to, bool anywhere) {
     snprintf(w->why, sizeof w->why, "%s", error.sentence);
   }
   *from = (offer){0};
-  pthread_cond_broadcast(&w->moved);
+  tell(w);
   return true;
 }
 
@@ -138,8 +151,19 @@ static int ended_one(const world *w, int me, const moves *m) {
   return -1;
 }
 
+/* Without the lock for as long as patience lasts; true: something has changed. */
+static bool look(world *w) {
+  const unsigned before = w->changes;
+  const double until = now() + patience;
+  pthread_mutex_unlock(&w->lock);
+  while (w->changes == before && now() < until) sched_yield();
+  pthread_mutex_lock(&w->lock);
+  return w->changes != before;
+}
+
 /* Until something moves, or the deadline, which began at `since`. */
 static void wait_for(world *w, double since) {
+  if (w->looks && look(w)) return;
   const double until = since + w->deadline;
   const struct timespec time = {.tv_sec = (time_t)until,
                                 .tv_nsec = (long)(1e9 * (until - (double)(time_t)until))};
@@ -178,7 +202,7 @@ static int move(const rank *self, const moves *m, char why[RUNG_TEXT]) {
   pthread_mutex_lock(&w->lock);
   for (int i = 0; i < m->sends; i++)
     *offer_of(w, me, m->sent[i].rank) = (offer){&m->sent[i], m->anywhere, false};
-  pthread_cond_broadcast(&w->moved);
+  tell(w);
   move_all(w, me, m);
   for (int i = 0; i < m->sends; i++) { /* withdrawn, where nobody is at it */
     offer *mine = offer_of(w, me, m->sent[i].rank);
@@ -187,7 +211,7 @@ static int move(const rank *self, const moves *m, char why[RUNG_TEXT]) {
   }
   const int failed = left_of(m) > 0;
   if (failed) memcpy(why, w->why, sizeof w->why);
-  pthread_cond_broadcast(&w->moved);
+  tell(w);
   pthread_mutex_unlock(&w->lock);
   return failed;
 }
@@ -217,7 +241,7 @@ static void *live(void *of) {
   if (begun) self->status = self->work(self->context, &self->ranks, self->user);
   pthread_mutex_lock(&w->lock);
   self->ended = true;
-  pthread_cond_broadcast(&w->moved);
+  tell(w);
   pthread_mutex_unlock(&w->lock);
   return NULL;
 }
@@ -239,7 +263,7 @@ static rung_status run(world *w) {
   const int made = start(w);
   pthread_mutex_lock(&w->lock);
   w->state = made == w->count ? BEGUN : CALLED_OFF;
-  pthread_cond_broadcast(&w->moved);
+  tell(w);
   pthread_mutex_unlock(&w->lock);
   live(&w->ranks[0]);
   for (int r = 1; r < made; r++) pthread_join(w->ranks[r].thread, NULL);
@@ -263,7 +287,9 @@ static bool make_lock(world *w) {
 rung_status rung_run_ranks(rung_context *const *contexts, int count, double deadline,
                            rung_rank_work *work, void *user) {
   if (contexts == NULL || count < 1 || count > MOST_RANKS || work == NULL) return RUNG_BAD_ARGUMENT;
-  world w = {.count = count, .deadline = deadline > 0 ? deadline : usual_deadline};
+  world w = {.count = count,
+             .deadline = deadline > 0 ? deadline : usual_deadline,
+             .looks = count <= rung_processors()};
   w.ranks = calloc((size_t)count, sizeof *w.ranks);
   w.offers = calloc((size_t)count * (size_t)count, sizeof *w.offers);
   rung_status status = RUNG_OUT_OF_MEMORY;
