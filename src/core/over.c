@@ -198,12 +198,14 @@ static int64_t longest_row(const run *r, int64_t first, int64_t end) {
   return end - first < tile ? end - first : tile_at(r, end - first);
 }
 
-/* One range: tiles of tiles at most of the second level, which bounds what it takes of memory. */
+/* One range: tiles of tiles at most of the second level, which bounds what it takes of memory; of a
+ * GPU of the third, for its launches are to be long. It has the memory, or the plan cuts them. */
 static int64_t longest_range(const run *r, int64_t first, int64_t end) {
   const rung_over *over = r->over;
+  const int levels = r->context->device.kind == RUNG_CUDA ? 3 : 2;
   int64_t range = over->tile;
   if (!over->single) return longest_row(r, first, end);
-  for (int level = 0; level < 2; level++) {
+  for (int level = 0; level < levels; level++) {
     const int64_t longer = range * over->family;
     if (first % longer != 0 || end - first < longer) break;
     range = longer;
