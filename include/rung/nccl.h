@@ -7,7 +7,8 @@
  *   rung_nccl_close(&nccl);
  *
  * Built with -lnccl -lcudart. NCCL moves bytes, and no more: none of its reductions is called. What
- * is sent goes through memory of the host, 32 MB of it pinned, and as much of the device's.
+ * is sent goes through 32 MB of the device's memory, and what lies in the host's through 32 MB of
+ * it, which are pinned, besides.
  *
  * One thread at a time calls over one rung_nccl; the devices of one process are a thread each.
  * While a call is under way, the devices do nothing else by NCCL: a kernel of another communicator
@@ -63,7 +64,8 @@ typedef struct rung_nccl {
                          device */
   size_t chunk;
   unsigned long long *numbers; /* of the last message to each rank, and from each */
-  char why[RUNG_TEXT];         /* what rung_nccl_open() or rung_nccl_close() failed by */
+  unsigned char *placed; /* whether what goes to each rank, or comes from it, lies on a device */
+  char why[RUNG_TEXT];   /* what rung_nccl_open() or rung_nccl_close() failed by */
 } rung_nccl;
 
 /* One exchange. */
@@ -71,6 +73,12 @@ typedef struct rung_nccl_moves {
   rung_parcel *sent, *received;
   int sends, receives;
 } rung_nccl_moves;
+
+/* Whether a parcel lies in a device's memory, `received` or sent. */
+static inline unsigned char *rung_nccl_placed(const rung_nccl *nccl, const rung_parcel *parcel,
+                                              int received) {
+  return &nccl->placed[(received ? nccl->ranks.count : 0) + parcel->rank];
+}
 
 /* ---- errors ------------------------------------------------------------------------------------
  */
@@ -129,17 +137,44 @@ static inline size_t rung_nccl_short(unsigned long long bytes) {
   return bytes < RUNG_NCCL_SHORT ? (size_t)bytes : (size_t)RUNG_NCCL_SHORT;
 }
 
+/* Finds out where all parcels lie; not `anywhere`: in the host's memory. */
+static inline int rung_nccl_place_all(const rung_nccl *nccl, const rung_nccl_moves *m, int anywhere,
+                                      char why[RUNG_TEXT]) {
+  for (int i = 0; i < m->sends + m->receives; i++) {
+    const int received = i >= m->sends;
+    const rung_parcel *parcel = received ? &m->received[i - m->sends] : &m->sent[i];
+    struct cudaPointerAttributes of;
+    memset(&of, 0, sizeof of);
+    if (anywhere && rung_nccl_cuda(cudaPointerGetAttributes(&of, parcel->data), why)) return 1;
+    *rung_nccl_placed(nccl, parcel, received) = of.type == cudaMemoryTypeDevice;
+  }
+  return 0;
+}
+
+/* To a device's memory or from it, behind what is on its way. */
+static inline int rung_nccl_copy(const rung_nccl *nccl, void *to, const void *from, size_t bytes,
+                                 char why[RUNG_TEXT]) {
+  return bytes > 0 &&
+         rung_nccl_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, nccl->stream), why);
+}
+
 /* A frame for every message, and its number for every one that is expected. */
-static inline void rung_nccl_frame_all(rung_nccl *nccl, const rung_nccl_moves *m) {
+static inline int rung_nccl_frame_all(rung_nccl *nccl, const rung_nccl_moves *m,
+                                      char why[RUNG_TEXT]) {
+  int failed = 0;
   for (int i = 0; i < m->sends; i++) {
     const rung_parcel *parcel = &m->sent[i];
     rung_nccl_frame *frame = &nccl->frames[parcel->rank];
     const size_t bytes = rung_nccl_short(parcel->bytes);
     frame->number = frame->again = ++nccl->numbers[parcel->rank];
     frame->bytes = parcel->bytes;
-    if (bytes > 0) memcpy(frame->data, parcel->data, bytes);
+    if (*rung_nccl_placed(nccl, parcel, 0))
+      failed |= rung_nccl_copy(nccl, frame->data, parcel->data, bytes, why);
+    else if (bytes > 0)
+      memcpy(frame->data, parcel->data, bytes);
   }
   for (int i = 0; i < m->receives; i++) nccl->numbers[nccl->ranks.count + m->received[i].rank]++;
+  return failed;
 }
 
 /* Sends and receives all frames: one group. */
@@ -171,7 +206,7 @@ static inline const rung_nccl_frame *rung_nccl_frame_of(const rung_nccl *nccl,
   return frame->number == number && frame->again == number ? frame : NULL;
 }
 
-/* What came in frames, all or some of them. */
+/* What came in frames, all or some of them, but to devices' memory. */
 static inline int rung_nccl_take_frames(const rung_nccl *nccl, const rung_nccl_moves *m) {
   int failed = 0;
   for (int i = 0; i < m->receives; i++) {
@@ -184,9 +219,25 @@ static inline int rung_nccl_take_frames(const rung_nccl *nccl, const rung_nccl_m
     size_t bytes = rung_nccl_short(frame->bytes);
     parcel->moved = bytes;
     if (bytes > parcel->bytes) bytes = parcel->bytes;
-    if (bytes > 0) memcpy(parcel->data, frame->data, bytes);
+    if (bytes > 0 && !*rung_nccl_placed(nccl, parcel, 1)) memcpy(parcel->data, frame->data, bytes);
   }
   return failed;
+}
+
+/* And what all of them brought to devices' memory. */
+static inline int rung_nccl_place_frames(const rung_nccl *nccl, const rung_nccl_moves *m,
+                                         char why[RUNG_TEXT]) {
+  int copies = 0;
+  for (int i = 0; i < m->receives; i++) {
+    const rung_parcel *parcel = &m->received[i];
+    const size_t bytes = parcel->moved < parcel->bytes ? parcel->moved : parcel->bytes;
+    if (!*rung_nccl_placed(nccl, parcel, 1)) continue;
+    if (rung_nccl_copy(nccl, parcel->data, rung_nccl_frame_of(nccl, parcel)->data, bytes, why))
+      return 1;
+    copies++;
+  }
+  return copies > 0 && (rung_nccl_cuda(cudaEventRecord(nccl->events[1], nccl->stream), why) ||
+                        rung_nccl_wait(nccl, 1, why));
 }
 
 /* ---- chunks ------------------------------------------------------------------------------------
@@ -250,6 +301,13 @@ static inline int rung_nccl_move_chunks(const rung_nccl *nccl, const rung_nccl_m
   return failed || rung_nccl_say(ended, why);
 }
 
+/* Of `bytes` from `first` on, those that a parcel has room for. */
+static inline size_t rung_nccl_room(const rung_parcel *parcel, unsigned long long first,
+                                    size_t bytes) {
+  const size_t room = first < parcel->bytes ? parcel->bytes - (size_t)first : 0;
+  return bytes < room ? bytes : room;
+}
+
 /* Copies what the round sends, and puts all of it behind what is on its way. */
 static inline int rung_nccl_start(const rung_nccl *nccl, const rung_nccl_moves *m,
                                   unsigned long long round, char why[RUNG_TEXT]) {
@@ -259,21 +317,26 @@ static inline int rung_nccl_start(const rung_nccl *nccl, const rung_nccl_moves *
   for (int i = 0; i < m->sends; i++) {
     const size_t bytes = rung_nccl_part(nccl, m->sent[i].bytes, round, &first);
     if (bytes == 0 || rung_nccl_again(m->sent, i)) continue;
-    memcpy(nccl->host + out + sent, (const char *)m->sent[i].data + first, bytes);
+    const char *from = (const char *)m->sent[i].data + first;
+    if (!*rung_nccl_placed(nccl, &m->sent[i], 0))
+      from = (const char *)memcpy(nccl->host + out + sent, from, bytes);
+    if (rung_nccl_copy(nccl, nccl->there + out + sent, from, bytes, why)) return 1;
     sent += bytes;
   }
-  for (int i = 0; i < m->receives; i++)
-    received +=
-        rung_nccl_part(nccl, rung_nccl_frame_of(nccl, &m->received[i])->bytes, round, &first);
-  if (sent > 0 && rung_nccl_cuda(cudaMemcpyAsync(nccl->there + out, nccl->host + out, sent,
-                                                 cudaMemcpyHostToDevice, nccl->stream),
-                                 why))
-    return 1;
   if (rung_nccl_move_chunks(nccl, m, round, why)) return 1;
-  if (received > 0 && rung_nccl_cuda(cudaMemcpyAsync(nccl->host + in, nccl->there + in, received,
-                                                     cudaMemcpyDeviceToHost, nccl->stream),
-                                     why))
-    return 1;
+  for (int i = 0; i < m->receives; i++) {
+    const rung_parcel *parcel = &m->received[i];
+    const size_t bytes =
+        rung_nccl_part(nccl, rung_nccl_frame_of(nccl, parcel)->bytes, round, &first);
+    const char *from = nccl->there + in + received;
+    if (!*rung_nccl_placed(nccl, parcel, 1)) {
+      if (rung_nccl_copy(nccl, nccl->host + in + received, from, bytes, why)) return 1;
+    } else if (rung_nccl_copy(nccl, (char *)parcel->data + first, from,
+                              rung_nccl_room(parcel, first, bytes), why)) {
+      return 1;
+    }
+    received += bytes;
+  }
   return rung_nccl_cuda(cudaEventRecord(nccl->events[round % 2], nccl->stream), why);
 }
 
@@ -289,9 +352,9 @@ static inline void rung_nccl_take_chunks(const rung_nccl *nccl, const rung_nccl_
     rung_parcel *parcel = &m->received[i];
     const size_t bytes =
         rung_nccl_part(nccl, rung_nccl_frame_of(nccl, parcel)->bytes, round, &first);
-    const size_t room = first < parcel->bytes ? parcel->bytes - (size_t)first : 0;
-    if (bytes > 0 && room > 0)
-      memcpy((char *)parcel->data + first, in, bytes < room ? bytes : room);
+    const size_t taken = rung_nccl_room(parcel, first, bytes);
+    if (taken > 0 && !*rung_nccl_placed(nccl, parcel, 1))
+      memcpy((char *)parcel->data + first, in, taken);
     parcel->moved += bytes;
     in += bytes;
   }
@@ -312,9 +375,10 @@ static inline void rung_nccl_abort(rung_nccl *nccl) {
   cudaGetLastError();
 }
 
-static inline int rung_nccl_move(rung_nccl *nccl, const rung_nccl_moves *m, char why[RUNG_TEXT]) {
-  rung_nccl_frame_all(nccl, m);
-  if (rung_nccl_move_frames(nccl, m, why)) {
+static inline int rung_nccl_move(rung_nccl *nccl, const rung_nccl_moves *m, int anywhere,
+                                 char why[RUNG_TEXT]) {
+  if (rung_nccl_place_all(nccl, m, anywhere, why) || rung_nccl_frame_all(nccl, m, why) ||
+      rung_nccl_move_frames(nccl, m, why)) {
     rung_nccl_abort(nccl);
     rung_nccl_take_frames(nccl, m); /* who has sent: it is the others who are late */
     return 1;
@@ -322,6 +386,7 @@ static inline int rung_nccl_move(rung_nccl *nccl, const rung_nccl_moves *m, char
   for (int i = 0; i < m->sends; i++) m->sent[i].moved = rung_nccl_short(m->sent[i].bytes);
   int failed = rung_nccl_take_frames(nccl, m);
   if (failed) snprintf(why, RUNG_TEXT, "a message is not the next one, or not whole");
+  if (!failed) failed = rung_nccl_place_frames(nccl, m, why);
   for (unsigned long long round = 0; !failed; round++) {
     const int more = rung_nccl_goes_on(nccl, m, round);
     if (more) failed = rung_nccl_start(nccl, m, round, why);
@@ -335,11 +400,8 @@ static inline int rung_nccl_move(rung_nccl *nccl, const rung_nccl_moves *m, char
   return 1;
 }
 
-/* rung_ranks.exchange */
-static inline int rung_nccl_exchange(void *state, rung_parcel *sent, int sends,
-                                     rung_parcel *received, int receives, char why[RUNG_TEXT]) {
-  rung_nccl *nccl = (rung_nccl *)state;
-  const rung_nccl_moves m = {sent, received, sends, receives};
+static inline int rung_nccl_run(rung_nccl *nccl, const rung_nccl_moves *m, int anywhere,
+                                char why[RUNG_TEXT]) {
   char ignored[RUNG_TEXT];
   int before = nccl->device;
   if (nccl->broken) {
@@ -347,10 +409,25 @@ static inline int rung_nccl_exchange(void *state, rung_parcel *sent, int sends,
     return 1;
   }
   const int entered = rung_nccl_enter(nccl, &before, why) == 0;
-  const int moved = entered && rung_nccl_move(nccl, &m, why) == 0;
+  const int moved = entered && rung_nccl_move(nccl, m, anywhere, why) == 0;
   const int left = rung_nccl_leave(nccl, before, moved ? why : ignored) == 0;
   if (!(moved && left) && !nccl->broken) rung_nccl_abort(nccl);
   return !(moved && left);
+}
+
+/* rung_ranks.exchange */
+static inline int rung_nccl_exchange(void *state, rung_parcel *sent, int sends,
+                                     rung_parcel *received, int receives, char why[RUNG_TEXT]) {
+  const rung_nccl_moves m = {sent, received, sends, receives};
+  return rung_nccl_run((rung_nccl *)state, &m, 0, why);
+}
+
+/* rung_ranks.exchange_anywhere */
+static inline int rung_nccl_exchange_anywhere(void *state, rung_parcel *sent, int sends,
+                                              rung_parcel *received, int receives,
+                                              char why[RUNG_TEXT]) {
+  const rung_nccl_moves m = {sent, received, sends, receives};
+  return rung_nccl_run((rung_nccl *)state, &m, 1, why);
 }
 
 /* ---- opening and closing -----------------------------------------------------------------------
@@ -382,7 +459,8 @@ static inline ncclResult_t rung_nccl_allocate(rung_nccl *nccl) {
   nccl->chunk = RUNG_NCCL_ROOM / others / RUNG_NCCL_FRAME * RUNG_NCCL_FRAME;
   if (nccl->chunk == 0) nccl->chunk = RUNG_NCCL_FRAME;
   nccl->numbers = (unsigned long long *)calloc(2 * count, sizeof *nccl->numbers);
-  if (nccl->numbers == NULL) {
+  nccl->placed = (unsigned char *)calloc(2 * count, 1);
+  if (nccl->numbers == NULL || nccl->placed == NULL) {
     snprintf(nccl->why, RUNG_TEXT, "no memory for %zu bytes", 2 * count * sizeof *nccl->numbers);
     return ncclSystemError;
   }
@@ -418,7 +496,7 @@ static inline ncclResult_t rung_nccl_connect(rung_nccl *nccl) {
     i++;
   }
   const rung_nccl_moves m = {parcels, parcels + others, others, others};
-  const int failed = rung_nccl_move(nccl, &m, nccl->why);
+  const int failed = rung_nccl_move(nccl, &m, 0, nccl->why);
   free(parcels);
   return failed ? ncclRemoteError : ncclSuccess;
 }
@@ -433,12 +511,15 @@ static inline ncclResult_t rung_nccl_free(rung_nccl *nccl, char why[RUNG_TEXT]) 
     if (nccl->events[i] != NULL) failed |= rung_nccl_cuda(cudaEventDestroy(nccl->events[i]), why);
   if (nccl->stream != NULL) failed |= rung_nccl_cuda(cudaStreamDestroy(nccl->stream), why);
   free(nccl->numbers);
+  free(nccl->placed);
+  nccl->placed = NULL;
   nccl->there = nccl->host = NULL;
   nccl->frames = NULL;
   nccl->events[0] = nccl->events[1] = NULL;
   nccl->stream = NULL;
   nccl->numbers = NULL;
   nccl->ranks.exchange = NULL;
+  nccl->ranks.exchange_anywhere = NULL;
   return failed ? ncclUnhandledCudaError : ncclSuccess;
 }
 
@@ -496,6 +577,7 @@ static inline ncclResult_t rung_nccl_open(rung_nccl *nccl, ncclComm_t comm, doub
   nccl->ranks.size = sizeof nccl->ranks;
   nccl->ranks.state = nccl;
   nccl->ranks.exchange = code == ncclSuccess ? rung_nccl_exchange : NULL;
+  nccl->ranks.exchange_anywhere = code == ncclSuccess ? rung_nccl_exchange_anywhere : NULL;
   if (rung_nccl_leave(nccl, before, why) && code == ncclSuccess) {
     rung_nccl_close(nccl);
     memcpy(nccl->why, why, sizeof why);

@@ -14,7 +14,7 @@ rung_status rung_room_make(rung_room *room, rung_context *context, const rung_me
                            size_t bytes, bool by_host, const char *what) {
   void *memory;
   size_t asked = 0;
-  *room = (rung_room){.context = context, .anywhere = meeting->ranks.exchange_anywhere != NULL};
+  *room = (rung_room){.context = context};
   if (!by_host && goes_on_device(context, meeting) &&
       rung_gathered(context, bytes, &memory) == RUNG_OK) {
     room->memory = memory;

@@ -9,8 +9,8 @@
 typedef struct rung_room {
   rung_context *context;
   char *memory;
-  bool on_device; /* it is the context's, which keeps it for the next room */
-  bool anywhere;  /* parcels that lie in it go by exchange_anywhere() */
+  bool on_device; /* it is the context's, which keeps it for the next room; parcels that lie in it
+                     go by exchange_anywhere() */
 } rung_room;
 
 #ifdef __cplusplus

@@ -291,11 +291,31 @@ static void on_devices(int rank, int count, rung_nccl *nccl, rung_context *conte
  */
 
 static char *sent_bytes, *got_bytes[MOST][MOST];
+static int anywhere; /* by exchange_anywhere() */
 
 /* What rank `from` sends has its own beginning. */
 static const char *bytes_from(int from) {
   return sent_bytes + 1000 * from;
 }
+
+static int move(rung_nccl *nccl, rung_parcel *sent, int sends, rung_parcel *received, int receives,
+                char why[RUNG_TEXT]) {
+  return (anywhere ? nccl->ranks.exchange_anywhere : nccl->ranks.exchange)(nccl, sent, sends,
+                                                                           received, receives, why);
+}
+
+#ifdef RUNG_STANDIN
+/* What is called a device's memory: messages of ranks with odd numbers. */
+static int lies_there(const void *memory) {
+  const char *at = (const char *)memory;
+  for (int r = 1; r < MOST; r += 2) {
+    if (at == bytes_from(r)) return 1;
+    for (int from = 0; from < MOST; from++)
+      if (at == got_bytes[r][from]) return 1;
+  }
+  return 0;
+}
+#endif
 
 /* Each rank sends `sent` bytes to all, which expect `expected`; the last rank in the second way to
  * the one before it only. */
@@ -317,7 +337,7 @@ static void send_all(int rank, int count, rung_nccl *nccl, size_t sent, size_t e
     parcels[sends + receives].data = got_bytes[rank][r];
     parcels[sends + receives++].bytes = expected;
   }
-  const int failed = nccl->ranks.exchange(nccl, parcels, sends, parcels + sends, receives, why);
+  const int failed = move(nccl, parcels, sends, parcels + sends, receives, why);
   check(!failed, rank, "an exchange", why);
   for (int i = 0; i < sends + receives; i++) {
     const char *got = got_bytes[rank][parcels[i].rank];
@@ -350,7 +370,7 @@ static void ring(int rank, int count, rung_nccl *nccl, rung_context *context) {
   (void)context;
   rung_parcel to = {next, (void *)(size_t)bytes_from(rank), LONG, 0};
   rung_parcel from = {before, got_bytes[rank][before], LONG, 0};
-  check(!nccl->ranks.exchange(nccl, &to, 1, &from, 1, why), rank, "a ring", why);
+  check(!move(nccl, &to, 1, &from, 1, why), rank, "a ring", why);
   check(to.moved == LONG && from.moved == LONG &&
             memcmp(got_bytes[rank][before], bytes_from(before), LONG) == 0,
         rank, "a ring", "other bytes");
@@ -442,9 +462,9 @@ static void some(int rank, int count, rung_nccl *nccl, rung_context *context) {
   const rung_status status = rung_reduce_ranks(context, &nccl->ranks, RUNG_SUM, &in, &out, NULL);
   check(status == RUNG_OK || (status == RUNG_RANKS_FAILED && strlen(rung_last_error(context)) > 20),
         rank, "a call that fails", rung_last_error(context));
-  rung_parcel to = {(rank + 1) % count, sent_bytes, LONG, 0};
+  rung_parcel to = {(rank + 1) % count, (void *)(size_t)bytes_from(rank), LONG, 0};
   rung_parcel from = {(rank + count - 1) % count, got_bytes[rank][0], LONG, 0};
-  const int failed = nccl->ranks.exchange(nccl, &to, 1, &from, 1, why);
+  const int failed = move(nccl, &to, 1, &from, 1, why);
   check(!failed || strlen(why) > 10, rank, "an exchange that fails", why);
   check(failed || from.moved == LONG, rank, "an exchange", "it says that it has not failed");
 }
@@ -595,6 +615,9 @@ static void try_all(int count, int timed) {
   if (count > 1) {
     try("messages of all lengths", count, 0, messages);
     try("a ring", count, 0, ring);
+    anywhere = 1;
+    try("messages that may lie anywhere", count, 0, messages);
+    anywhere = 0;
     try("a refusal", count, 0, refuse);
     try("a rank that never comes", count, 1, wait_in_vain);
     try("all of them again", count, 0, lines);
@@ -604,7 +627,9 @@ static void try_all(int count, int timed) {
   close_comms(count);
 #ifdef RUNG_STANDIN
   if (count == 3) alter(count);
+  anywhere = 1;
   if (count == 2) fail_each(count);
+  anywhere = 0;
 #endif
 }
 
@@ -614,6 +639,9 @@ int main(int argc, char **argv) {
   const int bad = open_contexts();
   if (bad) return bad;
   if (!make_messages(others)) return 1;
+#ifdef RUNG_STANDIN
+  standin_is_there = lies_there;
+#endif
   for (int count = 1; count <= others; count++) try_all(count, timed);
   free_messages();
   for (int r = 0; r < others; r++) rung_close(contexts[r]);

@@ -118,7 +118,7 @@ static rung_status gather(run *r, int64_t first, rung_status *own) {
                            r->block + (size_t)rung_strips_first(&r->strips) * row);
   return rung_ranks_missing(
       &r->strips.meeting,
-      rung_ranks_gather(&r->strips.meeting, r->strips.firsts, row, r->block, r->room.anywhere),
+      rung_ranks_gather(&r->strips.meeting, r->strips.firsts, row, r->block, r->room.on_device),
       own);
 }
 

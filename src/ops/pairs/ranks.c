@@ -189,7 +189,7 @@ static rung_status gather(run *r, rung_status *own) {
       status = rung_ranks_missing(
           &r->meeting,
           rung_ranks_gather(&r->meeting, r->firsts[a % 2], element_bytes(&r->whole[a]),
-                            r->whole[a].data, is_in_room(a) && r->room.anywhere),
+                            r->whole[a].data, is_in_room(a) && r->room.on_device),
           own);
   return status;
 }

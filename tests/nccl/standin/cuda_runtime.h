@@ -16,7 +16,11 @@ typedef enum cudaError {
   cudaErrorNotReady = 600,
   cudaErrorUnknown = 999
 } cudaError_t;
-enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
+enum cudaMemcpyKind { cudaMemcpyDefault = 4 };
+enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeDevice = 2 };
+struct cudaPointerAttributes {
+  enum cudaMemoryType type;
+};
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocPortable = 1 };
 
 typedef struct standin_event {
@@ -46,7 +50,8 @@ static int standin_hangs; /* calls that would never have returned, and sizes tha
 static int standin_faulty = -1, standin_fault_at; /* the rank whose so manieth call fails */
 static int standin_calls;                         /* of that rank */
 static cudaStream_t standin_streams;
-static __thread int standin_rank, standin_device; /* of the thread */
+static __thread int standin_rank, standin_device;   /* of the thread */
+static int (*standin_is_there)(const void *memory); /* NULL, or which memory is a device's */
 
 /* Whether this call is the one that fails. */
 static inline int standin_fails(void) {
@@ -217,6 +222,14 @@ static inline cudaError_t cudaFree(void *memory) {
 
 static inline cudaError_t cudaFreeHost(void *memory) {
   return cudaFree(memory);
+}
+
+static inline cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *of,
+                                                   const void *memory) {
+  if (standin_fails()) return cudaErrorUnknown;
+  of->type = standin_is_there != NULL && standin_is_there(memory) ? cudaMemoryTypeDevice
+                                                                  : cudaMemoryTypeUnregistered;
+  return cudaSuccess;
 }
 
 typedef struct standin_copy {
