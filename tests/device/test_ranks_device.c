@@ -1,5 +1,6 @@
 /* A CPU, a GPU with arrays in its own memory and a GPU with arrays in the host's as ranks: the bits
- * of one call on the CPU. Skipped, by name, where there is no GPU. */
+ * of one call on the CPU, wherever what they send each other lies. Skipped, by name, where there is
+ * no GPU. */
 #include "device/both.h"
 #include "ops/ranks/cuts.h"
 
@@ -105,7 +106,132 @@ static void cpu_and_gpu_ranks_give_the_same_bits(void **state) {
   }
 }
 
+/* ---- what goes from device to device -----------------------------------------------------------
+ */
+
+enum { ROWS = 9, K = 4400, N = 1000, SHELLS = 60 };
+
+/* B is of two blocks; C is written where A lies. */
+static float factors[ROWS * K + K * N], products[2][ROWS * N];
+static double points[3 * POINTS];
+static int64_t counts[4][SHELLS]; /* of one call, and of each rank */
+static bool in_box;
+
+/* Rank 1's arrays are in the GPU's memory: copies, or room. */
+static DLTensor place(rung_context *context, const rung_ranks *ranks, DLTensor array, size_t bytes,
+                      bool copied, void **there) {
+  *there = NULL;
+  if (ranks->rank != 1) return array;
+  const rung_backend *backend = context->backend;
+  if (backend->allocate(context->state, bytes, there, NULL) != RUNG_OK ||
+      (copied &&
+       backend->copy(context->state, *there, array.data, bytes, RUNG_TO_DEVICE, NULL) != RUNG_OK) ||
+      rung_synchronize(context) != RUNG_OK)
+    abort();
+  array.data = *there;
+  return rung_on_cuda(array, 0);
+}
+
+static rung_status bring_back(rung_context *context, void *to, const void *there, size_t bytes) {
+  if (there == NULL) return RUNG_OK;
+  const rung_status status =
+      context->backend->copy(context->state, to, there, bytes, RUNG_TO_HOST, NULL);
+  return status == RUNG_OK ? rung_synchronize(context) : status;
+}
+
+static rung_status multiply(rung_context *context, const rung_ranks *ranks, void *user) {
+  const int64_t at[4] = {0, 2, 5, ROWS}, b_at[4] = {0, 1500, 3000, K};
+  const int r = ranks->rank;
+  int64_t a_shape[2] = {at[r + 1] - at[r], K}, b_shape[2] = {b_at[r + 1] - b_at[r], N};
+  int64_t c_shape[2] = {a_shape[0], N};
+  const size_t a_bytes = (size_t)(a_shape[0] * K) * sizeof(float),
+               b_bytes = (size_t)(b_shape[0] * N) * sizeof(float),
+               c_bytes = (size_t)(c_shape[0] * N) * sizeof(float);
+  float *own = products[1] + at[r] * N;
+  void *there[3];
+  DLTensor a = place(context, ranks, tensor(factors + at[r] * K, f32, 2, a_shape, NULL), a_bytes,
+                     true, &there[0]);
+  DLTensor b =
+      place(context, ranks, tensor(factors + ROWS * K + b_at[r] * N, f32, 2, b_shape, NULL),
+            b_bytes, true, &there[1]);
+  DLTensor c = place(context, ranks, tensor(own, f32, 2, c_shape, NULL), c_bytes, false, &there[2]);
+  (void)user;
+  rung_status status = rung_matmul_ranks(context, ranks, 1, &a, &b, 0, &c, NULL);
+  if (status == RUNG_OK) status = bring_back(context, own, there[2], c_bytes);
+  for (int k = 0; k < 3; k++)
+    if (there[k] != NULL) context->backend->release(context->state, there[k]);
+  return status;
+}
+
+static void products_go_from_device_to_device(void **state) {
+  (void)state;
+  NEED_DEVICE();
+  int64_t a_shape[2] = {ROWS, K}, b_shape[2] = {K, N}, c_shape[2] = {ROWS, N};
+  rung_status statuses[RANKS_MOST];
+  fill((char *)factors, f32, ROWS * K + K * N);
+  DLTensor a = tensor(factors, f32, 2, a_shape, NULL);
+  DLTensor b = tensor(factors + ROWS * K, f32, 2, b_shape, NULL);
+  DLTensor c = tensor(products[0], f32, 2, c_shape, NULL);
+  assert_int_equal(rung_matmul(on_cpu, 1, &a, &b, 0, &c, NULL), RUNG_OK);
+  for (int way = 0; way < 2; way++) {
+    memset(products[1], 0x5a, sizeof products[1]);
+    ranks_by_host = way == 1;
+    ranks_run(3, contexts, multiply, NULL, 0, 0, RANKS_FAULTS, statuses);
+    ranks_by_host = false;
+    for (int r = 0; r < 3; r++) assert_int_equal(statuses[r], RUNG_OK);
+    assert_memory_equal(products[1], products[0], sizeof products[0]);
+  }
+}
+
+static rung_status count(rung_context *context, const rung_ranks *ranks, void *user) {
+  const int64_t at[4] = {0, 700, 2500, POINTS};
+  const int r = ranks == NULL ? 0 : ranks->rank;
+  const int64_t first = ranks == NULL ? 0 : at[r], end = ranks == NULL ? POINTS : at[r + 1];
+  const rung_box box = {.a = {1, 0, 0}, .b = {0.2, 1, 0}, .c = {0, -0.1, 1}};
+  const rung_distances bins = {.count = SHELLS, .width = 0.005};
+  int64_t shape[2] = {end - first, 3}, shells = SHELLS;
+  const size_t bytes = (size_t)(end - first) * 3 * sizeof(double), result = sizeof counts[0];
+  void *there[2] = {NULL, NULL};
+  int64_t *own = counts[ranks == NULL ? 0 : 1 + r];
+  DLTensor of = tensor(points + 3 * first, f64, 2, shape, NULL), to = rung_array_i64(own, &shells);
+  const rung_points set = {.at = &of};
+  (void)user;
+  if (ranks == NULL)
+    return rung_pairs(context, &set, NULL, in_box ? &box : NULL, &bins, &to, NULL, NULL, NULL);
+  of = place(context, ranks, of, bytes, true, &there[0]);
+  to = place(context, ranks, to, result, false, &there[1]);
+  rung_status status = rung_pairs_ranks(context, ranks, &set, NULL, in_box ? &box : NULL, &bins,
+                                        &to, NULL, NULL, NULL);
+  if (status == RUNG_OK) status = bring_back(context, own, there[1], result);
+  for (int k = 0; k < 2; k++)
+    if (there[k] != NULL) context->backend->release(context->state, there[k]);
+  return status;
+}
+
+static void points_go_from_device_to_device(void **state) {
+  (void)state;
+  NEED_DEVICE();
+  rung_status statuses[RANKS_MOST];
+  fill((char *)points, f64, 3 * POINTS);
+  for (int way = 0; way < 4; way++) {
+    memset(counts, 0, sizeof counts);
+    in_box = way % 2 == 1;
+    assert_int_equal(count(on_cpu, NULL, NULL), RUNG_OK);
+    ranks_by_host = way / 2 == 1;
+    ranks_run(3, contexts, count, NULL, 0, 0, RANKS_FAULTS, statuses);
+    ranks_by_host = false;
+    for (int r = 0; r < 3; r++) {
+      assert_int_equal(statuses[r], RUNG_OK);
+      assert_memory_equal(counts[1 + r], counts[0], sizeof counts[0]);
+    }
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(cpu_and_gpu_ranks_give_the_same_bits)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(cpu_and_gpu_ranks_give_the_same_bits),
+      cmocka_unit_test(products_go_from_device_to_device),
+      cmocka_unit_test(points_go_from_device_to_device),
+  };
   return cmocka_run_group_tests(tests, open_all, close_all);
 }
