@@ -10,8 +10,9 @@
  *   build/cuda/tests/scaling cpu,cpu,cpu,cpu    # ranks of the CPU, a thread each
  *
  * After the devices: `small` for jobs of a second in all, or the names of operations. Arrays lie in
- * the memory of each rank's device; a call is timed between barriers, by the host's clock, and of
- * five calls after a first one the median is taken. `ideal` is the part of what the time over one
+ * the memory of each rank's device; a call is timed between barriers, by the host's clock. Calls go
+ * on for a quarter of a second first, so that clocks have risen, and of five more the median is
+ * taken. `ideal` is the part of what the time over one
  * device promises: t1 / (P tP) of strong, t1 / tP of weak. `bits` sums all elements' bits, each
  * times a number of its place: of strong they must be the same for any number of devices, or the
  * exit status is 1. */
@@ -27,7 +28,7 @@
 #include "rung/ranks.h"
 
 enum {
-  CALLS = 5,
+  CALLS = 5, /* after as many as take WARM seconds */
   BINS = 256,
   SHELLS = 80,
   STEPS = 100,
@@ -35,6 +36,8 @@ enum {
   PIECE = 1 << 26,
   RESULT = 8 * (SHELLS + BINS)
 };
+
+static const double WARM = 0.25;
 
 typedef struct share share;
 
@@ -53,7 +56,8 @@ typedef struct job {
   const operation *of;
   int64_t n, total; /* of one device: elements, points, or rows and columns; of all ranks: rows */
   int count;
-  double seconds[CALLS];
+  double seconds[CALLS], begun; /* begun: the first call */
+  int warm;
   uint64_t bits;
   int failed;
   pthread_barrier_t all;
@@ -312,11 +316,15 @@ static rung_status run_rank(rung_context *context, const rung_ranks *ranks, void
     status = context->backend->fill(context->state, s.result, 0, RESULT, &context->error);
   if (status == RUNG_OK) status = j->of->fill(&s);
   if (status == RUNG_OK) status = rung_synchronize(context);
-  for (int call = -1; call < CALLS && all_well(&s, status); call++) {
+  for (int call = 0; call < CALLS && all_well(&s, status);) {
+    const int warm = j->warm;
     const double begun = seconds();
     status = j->of->call(&s);
-    pthread_barrier_wait(&j->all);
-    if (ranks->rank == 0 && call >= 0) j->seconds[call] = seconds() - begun;
+    pthread_barrier_wait(&j->all); /* rank 0 writes behind it, others read behind all_well() */
+    if (ranks->rank == 0 && warm) j->seconds[call] = seconds() - begun;
+    if (ranks->rank == 0 && j->begun == 0) j->begun = begun;
+    if (ranks->rank == 0) j->warm = seconds() - j->begun > WARM;
+    call += warm;
   }
   if (status == RUNG_OK && !j->failed) status = take_bits(&s);
   const int well = all_well(&s, status);
@@ -335,6 +343,8 @@ static int compare(const void *a, const void *b) {
 static double time_job(job *j, rung_context *const *contexts) {
   j->bits = 0;
   j->failed = 0;
+  j->begun = 0;
+  j->warm = 0;
   pthread_barrier_init(&j->all, NULL, (unsigned)j->count);
   pthread_mutex_init(&j->lock, NULL);
   const rung_status status = rung_run_ranks(contexts, j->count, 300, run_rank, j);
