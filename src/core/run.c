@@ -155,32 +155,45 @@ static rung_status start(run *run, int lane) {
   return status;
 }
 
-/* The part's results, of every output those that are to be kept, to the host and into the state. */
+/* An output's results that are to be kept, where the rung has left them. */
+static rung_view kept_of(const rung_piece_plan *layout, int a) {
+  rung_view kept = layout->task.arrays[a];
+  const int64_t keep = layout->share.keep[a], before = kept.count - keep;
+  if (keep == 0 || kept.count == 0) return kept;
+  return rung_view_compact(kept.data + before * (int64_t)rung_dtype_bytes(kept.dtype), kept.dtype,
+                           1, &keep);
+}
+
+/* The part's results to the host, by one copy, for they lie one behind the other; and into the
+ * state. */
 static rung_status take(run *run, const rung_piece_plan *layout) {
   const rung_job *job = run->job;
   rung_view results[RUNG_TASK_ARRAYS] = {{0}};
-  rung_status status = RUNG_OK;
-  for (int a = job->inputs; a < job->arrays && status == RUNG_OK; a++) {
-    const rung_view *inner = &layout->task.arrays[a];
-    const size_t element = rung_dtype_bytes(inner->dtype);
-    if (inner->count == 0) continue;
-    const int64_t keep = layout->share.keep[a], kept = keep > 0 ? keep : inner->count;
-    void *memory = malloc((size_t)kept * element);
-    if (memory == NULL)
-      status = rung_fail(&run->context->error, RUNG_OUT_OF_MEMORY,
-                         "no memory for %lld results of a part", (long long)kept);
-    else
-      results[a] = keep > 0 ? rung_view_compact(memory, inner->dtype, 1, &kept)
-                            : rung_view_compact(memory, inner->dtype, inner->ndim, inner->shape);
-    if (status == RUNG_OK)
-      status = rung_copy_out(run->context, &(rung_range){&results[a], 0, kept},
-                             inner->data + (size_t)(inner->count - kept) * element, run->beside);
+  const char *first = NULL, *end = NULL;
+  for (int a = job->inputs; a < job->arrays; a++) {
+    results[a] = kept_of(layout, a);
+    if (results[a].count == 0) continue;
+    if (first == NULL) first = results[a].data;
+    end = results[a].data + rung_view_bytes(&results[a]);
   }
+  const int64_t bytes = end - first;
+  char *memory = malloc((size_t)bytes + 1);
+  if (memory == NULL)
+    return rung_fail(&run->context->error, RUNG_OUT_OF_MEMORY,
+                     "no memory for %lld bytes of results of a part", (long long)bytes);
+  for (int a = job->inputs; a < job->arrays; a++)
+    results[a] = results[a].count > 0
+                     ? rung_view_compact(memory + (results[a].data - first), results[a].dtype,
+                                         results[a].ndim, results[a].shape)
+                     : (rung_view){0};
+  const rung_view all = rung_view_compact(memory, RUNG_U8, 1, &bytes);
+  rung_status status =
+      rung_copy_out(run->context, &(rung_range){&all, 0, bytes}, first, run->beside);
   if (status == RUNG_OK && job->stretch != NULL)
     status = job->stretch->take(job->stretch->to, &layout->piece, results);
   else if (status == RUNG_OK)
     (void)job->cut->take(job->task.problem, &layout->piece, results, run->state);
-  for (int a = job->inputs; a < job->arrays; a++) free(results[a].data);
+  free(memory);
   return status;
 }
 

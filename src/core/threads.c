@@ -19,7 +19,7 @@ enum { MOST_RANKS = 1024 };
 static const double usual_deadline = 60;
 /* Seconds that a rank looks for what moves before it sleeps, where every rank has a processor: to
  * be woken takes as long as all else of a short message. */
-static const double patience = 1e-4;
+static const double patience = 2e-4;
 
 /* What a rank offers another one. */
 typedef struct offer {
