@@ -15,7 +15,8 @@
 #include "core/context.h"
 #include "core/ranks.h"
 
-enum { MOST_RANKS = 1024 };
+/* BRIEF: bytes of a parcel that is copied sooner than the lock is given back and had again. */
+enum { MOST_RANKS = 1024, BRIEF = 4096 };
 static const double usual_deadline = 60;
 /* Seconds that a rank looks for what moves before it sleeps, where every rank has a processor: to
  * be woken takes as long as all else of a short message. */
@@ -93,8 +94,24 @@ static rank *carrier_of(rank *receiver, rank *sender) {
   return is_apart(receiver) ? receiver : is_apart(sender) ? sender : NULL;
 }
 
-/* With the lock, which is not held while bytes are copied. False: there is nothing to take, or its
- * device is at another copy. */
+/* With the lock, which is not held meanwhile. */
+static rung_status copy_long(world *w, offer *from, rank *by, const rung_parcel *to, size_t bytes,
+                             rung_error *error) {
+  const rung_parcel *parcel = from->parcel;
+  rung_status status = RUNG_OK;
+  if (by != NULL) by->carries = true;
+  from->taken = true;
+  pthread_mutex_unlock(&w->lock);
+  if (by != NULL)
+    status = carry(by, to->data, parcel->data, bytes, error);
+  else
+    memcpy(to->data, parcel->data, bytes);
+  pthread_mutex_lock(&w->lock);
+  if (by != NULL) by->carries = false;
+  return status;
+}
+
+/* With the lock. False: there is nothing to take, or its device is at another copy. */
 static bool take(world *w, int me, rung_parcel *to, bool anywhere) {
   offer *from = offer_of(w, to->rank, me);
   rung_error error = {RUNG_OK, ""};
@@ -104,15 +121,10 @@ static bool take(world *w, int me, rung_parcel *to, bool anywhere) {
   const size_t bytes = parcel->bytes < to->bytes ? parcel->bytes : to->bytes;
   rank *by = anywhere || from->anywhere ? carrier_of(&w->ranks[me], &w->ranks[to->rank]) : NULL;
   if (by != NULL && by->carries) return false;
-  if (by != NULL) by->carries = true;
-  from->taken = true;
-  pthread_mutex_unlock(&w->lock);
-  if (by != NULL)
-    status = carry(by, to->data, parcel->data, bytes, &error);
-  else
+  if (by == NULL && bytes <= BRIEF)
     memcpy(to->data, parcel->data, bytes);
-  pthread_mutex_lock(&w->lock);
-  if (by != NULL) by->carries = false;
+  else
+    status = copy_long(w, from, by, to, bytes, &error);
   if (status == RUNG_OK) {
     to->moved = parcel->moved = parcel->bytes;
   } else {
@@ -120,7 +132,7 @@ static bool take(world *w, int me, rung_parcel *to, bool anywhere) {
     snprintf(w->why, sizeof w->why, "%s", error.sentence);
   }
   *from = (offer){0};
-  tell(w);
+  if (bytes > BRIEF) tell(w); /* of others once, when all are taken */
   return true;
 }
 
@@ -180,6 +192,7 @@ static void move_all(world *w, int me, const moves *m) {
     bool took = false;
     for (int i = 0; i < m->receives; i++) /* not all from the same one first */
       took |= take(w, me, &m->received[(i + me) % m->receives], m->anywhere);
+    if (took) tell(w);
     before = left;
     left = left_of(m);
     if (left < before) since = now();
