@@ -10,7 +10,8 @@
  *   elements  of cut tiles, to the ranks behind that have more of them
  *   word      have all computed, and the memory to end with? With it, where all are short:
  *   results   of parts, to all; else after another word, have all the memory for them?
- *   word      have all come to their end? */
+ *   word      have all come to their end? Not where all write short results to host memory, which
+ *             cannot fail. */
 #ifndef RUNG_CORE_OVER_H
 #define RUNG_CORE_OVER_H
 

@@ -206,12 +206,14 @@ static rung_status hear_each(rung_meeting *m, const rung_word *mine) {
   return status;
 }
 
-static rung_status meet(rung_meeting *m, rung_status status, int64_t number, const void *more) {
+static rung_status meet(rung_meeting *m, rung_status status, int64_t number, const void *more,
+                        bool sure) {
   rung_word mine;
   memset(&mine, 0, sizeof mine);
   mine.order = ++m->order;
   mine.status = status;
   mine.number = number;
+  mine.sure = sure;
   strncpy(mine.version, RUNG_VERSION, sizeof mine.version - 1);
   strncpy(mine.job, m->job, sizeof mine.job - 1);
   if (status != RUNG_OK) memcpy(mine.sentence, m->error->sentence, sizeof mine.sentence);
@@ -220,16 +222,23 @@ static rung_status meet(rung_meeting *m, rung_status status, int64_t number, con
 }
 
 rung_status rung_ranks_meet(rung_meeting *m, rung_status status, int64_t number) {
-  return meet(m, status, number, NULL);
+  return meet(m, status, number, NULL, false);
 }
 
-rung_status rung_ranks_tell(rung_meeting *m, rung_status status, const void *results,
-                            size_t bytes) {
-  return meet(m, status, status == RUNG_OK ? (int64_t)bytes : 0, results != NULL ? results : "");
+rung_status rung_ranks_tell(rung_meeting *m, rung_status status, const void *results, size_t bytes,
+                            bool sure) {
+  return meet(m, status, status == RUNG_OK ? (int64_t)bytes : 0, results != NULL ? results : "",
+              sure);
 }
 
 bool rung_ranks_told(const rung_meeting *m) {
   for (int r = 0; r < m->ranks.count; r++)
     if (m->words[r].number > RUNG_MORE) return false;
   return true;
+}
+
+bool rung_ranks_sure(const rung_meeting *m) {
+  for (int r = 0; r < m->ranks.count; r++)
+    if (!m->words[r].sure) return false;
+  return rung_ranks_told(m);
 }

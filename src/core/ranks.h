@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "rung/ranks.h"
 
-enum { RUNG_JOB_TEXT = 160, RUNG_MORE = 3392 };
+enum { RUNG_JOB_TEXT = 160, RUNG_MORE = 3384 };
 
 /* What a rank says to all others. Versions may differ: of another one's nothing else is read. With
  * all that may come along it is a short message to NCCL (rung/nccl.h). */
@@ -16,6 +16,7 @@ typedef struct rung_word {
   int64_t order;  /* of the words of a call, from 1 on */
   int64_t status; /* of the rank, with its sentence */
   int64_t number; /* whatever the word is about */
+  int64_t sure;   /* with results: what the rank does with them cannot fail */
   char job[RUNG_JOB_TEXT];
   char sentence[RUNG_SENTENCE];
   char more[RUNG_MORE]; /* what comes along, `number` bytes; aligned to 8 */
@@ -53,12 +54,15 @@ rung_status rung_ranks_no_memory(const rung_meeting *meeting, size_t bytes, cons
 rung_status rung_ranks_meet(rung_meeting *meeting, rung_status status, int64_t number);
 
 /* The same, where the number is how many bytes of results a rank has, whose `status` is good. At
- * most RUNG_MORE of them come along, and are in the rank's word then, the own one's too. */
+ * most RUNG_MORE of them come along, and are in the rank's word then, the own one's too. `sure`:
+ * what it does with all ranks' results cannot fail. */
 rung_status rung_ranks_tell(rung_meeting *meeting, rung_status status, const void *results,
-                            size_t bytes);
+                            size_t bytes, bool sure);
 
-/* Whether all ranks' results have come along: the same in all ranks. */
+/* Whether all ranks' results have come along; and whether they are the end, for all are sure. The
+ * same in all ranks. */
 bool rung_ranks_told(const rung_meeting *meeting);
+bool rung_ranks_sure(const rung_meeting *meeting);
 
 /* Moves the first so many of meeting->parcels away, and as many as follow here. */
 rung_status rung_ranks_move(rung_meeting *meeting, int sent, int received);

@@ -351,7 +351,7 @@ static void send_all(int rank, int count, rung_nccl *nccl, size_t sent, size_t e
 
 static void messages(int rank, int count, rung_nccl *nccl, rung_context *context) {
   const size_t frame = RUNG_NCCL_SHORT, chunk = nccl->chunk;
-  const size_t sizes[] = {1, 680, frame, frame + 1, frame + chunk, 2 * frame + 2 * chunk, LONG};
+  const size_t sizes[] = {1, 688, frame, frame + 1, frame + chunk, 2 * frame + 2 * chunk, LONG};
   const int most = sizeof sizes / sizeof sizes[0];
   (void)context;
   for (int i = 0; i < most; i++) send_all(rank, count, nccl, sizes[i], sizes[i]);

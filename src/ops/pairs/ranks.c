@@ -7,7 +7,7 @@
  *   points    to all, straight to where they belong; then weights, molecules, and those of b
  *   word      have all counted? With it, or to all after it, if they are too many bytes:
  *   results   counts, outside and sums in units of one exponent, which every rank adds up
- *   word      have all come to their end?
+ *   word      have all come to their end? Not where all write short results to host memory.
  *
  * Within a set the points are as many ranges as there are ranks, in a ring. A share is the pairs
  * within one range, and of its points with those of the half of the others that come after it. Of
@@ -262,11 +262,20 @@ static rung_status count_share(run *r) {
   return count_ring(r);
 }
 
+/* Whether putting together cannot fail: it copies numbers in host memory. */
+static bool is_sure(const run *r) {
+  bool sure = true;
+  for (int a = PAIRS_COUNTS; a < PAIRS_ARRAYS; ++a)
+    sure = sure && (r->call->views[a].count == 0 || r->call->views[a].place == RUNG_HOST);
+  return sure;
+}
+
 /* Every rank's results: with the word that all have counted, or after it. */
 static rung_status gather_results(run *r, rung_status *own) {
   rung_meeting *m = &r->meeting;
   const size_t bytes = pairs_parts.state_bytes(&r->call->problem, NULL);
-  const rung_status status = rung_ranks_tell(m, *own, state_at(r, m->ranks.rank), bytes);
+  const rung_status status =
+      rung_ranks_tell(m, *own, state_at(r, m->ranks.rank), bytes, is_sure(r));
   if (status != RUNG_OK) return status;
   if (!rung_ranks_told(m))
     return rung_ranks_missing(m, rung_ranks_gather(m, r->numbers, bytes, r->states, false), own);
@@ -306,7 +315,9 @@ static rung_status go_on(run *r, rung_status own) {
   if ((status = gather(r, &own)) != RUNG_OK) return status;
   if (own == RUNG_OK) own = count_share(r);
   if ((status = gather_results(r, &own)) != RUNG_OK) return status;
+  const bool sure = rung_ranks_sure(m);
   if (own == RUNG_OK) own = put_together(r);
+  if (sure) return own;
   if (own == RUNG_OK) own = r->context->backend->synchronize(r->context->state, &r->context->error);
   return rung_ranks_meet(m, own, 0);
 }

@@ -131,7 +131,7 @@ static void every_message_may_be_the_last(void **state) {
         ranks_by_host = (j + faulty) % 2 == 1;
         while (go_wrong(j, faulty, at, fault)) at++;
         ranks_by_host = false;
-        assert_true(at > 3); /* words, and what is between them */
+        assert_true(at > 2); /* words, and what is between them */
       }
 }
 
@@ -143,15 +143,19 @@ static void what_is_altered_is_seen(void **state) {
   assert_int_equal(statuses[0], RUNG_BAD_ARGUMENT);
   assert_non_null(strstr(run.sentences[0], "rank 1 has version"));
   assert_string_equal(run.sentences[0], run.sentences[2]);
-  prepare(&jobs[2]);
-  ranks_altered_at = offsetof(rung_word, more) + 7;
-  ranks_run(RANKS, contexts, over_rank, &run, 1, 2, RANKS_ALTERS, statuses);
-  ranks_altered_at = 7;
-  assert_int_equal(statuses[0], RUNG_RANKS_FAILED);
-  assert_non_null(strstr(run.sentences[0], "rank 1 sent results of parts that are none"));
-  assert_string_equal(run.sentences[0], run.sentences[1]);
-  assert_string_equal(run.sentences[0], run.sentences[2]);
-  for (int r = 0; r < RANKS; r++) check_outputs(r, "altered results");
+  /* Of a scan a word follows them, of a histogram none: who has sent them has its own. */
+  for (int j = 1; j < 3; j++) {
+    prepare(&jobs[j]);
+    ranks_altered_at = offsetof(rung_word, more) + 7;
+    ranks_run(RANKS, contexts, over_rank, &run, 1, j == 1 ? 3 : 2, RANKS_ALTERS, statuses);
+    ranks_altered_at = 7;
+    assert_int_equal(statuses[0], RUNG_RANKS_FAILED);
+    assert_int_equal(statuses[1], j == 1 ? RUNG_RANKS_FAILED : RUNG_OK);
+    assert_non_null(strstr(run.sentences[0], "rank 1 sent results of parts that are none"));
+    if (j == 1) assert_string_equal(run.sentences[0], run.sentences[1]);
+    assert_string_equal(run.sentences[0], run.sentences[2]);
+    for (int r = 0; r < RANKS; r++) check_outputs(r, "altered results");
+  }
 }
 
 /* ---- arguments ---------------------------------------------------------------------------------
