@@ -93,9 +93,12 @@ static rung_status multiply(run *r, int64_t first, bool reserve) {
 
 static rung_status make_room(run *r) {
   const bool whole = is_whole(r);
-  const size_t block = rung_room_bytes((size_t)(r->a.shape[1] * r->columns) *
-                                       rung_dtype_bytes(r->b.dtype)),
-               made = whole ? 0 : rung_view_bytes(&r->c);
+  const size_t row = (size_t)r->columns * rung_dtype_bytes(r->b.dtype);
+  const size_t made = whole ? 0 : rung_view_bytes(&r->c);
+  size_t block;
+  if (__builtin_mul_overflow((size_t)r->a.shape[1], row, &block) || block > SIZE_MAX / 4)
+    return rung_ranks_no_memory(&r->strips.meeting, SIZE_MAX, "columns of b and c");
+  block = rung_room_bytes(block);
   rung_status status = rung_room_make(&r->room, r->strips.context, &r->strips.meeting, block + made,
                                       false, "columns of b and c");
   if (status != RUNG_OK) return status;
