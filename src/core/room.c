@@ -11,12 +11,11 @@ static bool goes_on_device(const rung_context *context, const rung_meeting *meet
 }
 
 rung_status rung_room_make(rung_room *room, rung_context *context, const rung_meeting *meeting,
-                           size_t bytes, bool by_host, const char *what) {
+                           size_t bytes, const char *what) {
   void *memory;
   size_t asked = 0;
   *room = (rung_room){.context = context};
-  if (!by_host && goes_on_device(context, meeting) &&
-      rung_gathered(context, bytes, &memory) == RUNG_OK) {
+  if (goes_on_device(context, meeting) && rung_gathered(context, bytes, &memory) == RUNG_OK) {
     room->memory = memory;
     room->on_device = true;
     return RUNG_OK;

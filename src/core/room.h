@@ -17,10 +17,10 @@ typedef struct rung_room {
 extern "C" {
 #endif
 
-/* `bytes` of memory; contents undefined. `by_host`: of the host in any case; so it is where the
- * device has no more. Of a context one at a time. In every case rung_room_end() is due. */
+/* `bytes` of memory; contents undefined. Where the device has no more, the host's. Of a context one
+ * at a time. In every case rung_room_end() is due. */
 rung_status rung_room_make(rung_room *room, rung_context *context, const rung_meeting *meeting,
-                           size_t bytes, bool by_host, const char *what);
+                           size_t bytes, const char *what);
 void rung_room_end(rung_room *room);
 
 /* Bytes of an array in a room, so that the next one is aligned. */

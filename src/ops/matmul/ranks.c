@@ -100,7 +100,7 @@ static rung_status make_room(run *r) {
     return rung_ranks_no_memory(&r->strips.meeting, SIZE_MAX, "columns of b and c");
   block = rung_room_bytes(block);
   rung_status status = rung_room_make(&r->room, r->strips.context, &r->strips.meeting, block + made,
-                                      false, "columns of b and c");
+                                      "columns of b and c");
   if (status != RUNG_OK) return status;
   r->block = r->room.memory;
   r->made = r->room.memory + block;

@@ -157,16 +157,21 @@ static void look_at(const rung_view *view, double low[3], double high[3]) {
   }
 }
 
+void pairs_set_reach(pairs_problem *problem, const double low[3], const double high[3]) {
+  problem->known = true;
+  for (int k = 0; k < 3; ++k) {
+    problem->extent[k] = high[k] >= low[k] ? high[k] - low[k] : 0;
+    problem->known =
+        problem->known && isfinite(low[k]) && isfinite(high[k]) && isfinite(problem->extent[k]);
+  }
+  for (int k = 0; k < 3 && !problem->known; ++k) problem->extent[k] = 0;
+}
+
 void pairs_look(pairs_problem *problem, const rung_view *a, const rung_view *b) {
   double low[3] = {DBL_MAX, DBL_MAX, DBL_MAX}, high[3] = {-DBL_MAX, -DBL_MAX, -DBL_MAX};
   problem->known = false;
   if (problem->box.space != PAIRS_OPEN || a->place != RUNG_HOST || b->place != RUNG_HOST) return;
   look_at(a, low, high);
   look_at(b, low, high);
-  problem->known = true;
-  for (int k = 0; k < 3; ++k) {
-    problem->extent[k] = high[k] >= low[k] ? high[k] - low[k] : 0;
-    problem->known = problem->known && isfinite(problem->extent[k]);
-  }
-  for (int k = 0; k < 3 && !problem->known; ++k) problem->extent[k] = 0;
+  pairs_set_reach(problem, low, high);
 }

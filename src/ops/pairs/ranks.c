@@ -13,7 +13,9 @@
  * within one range, and of its points with those of the half of the others that come after it. Of
  * two sets it is a range of the longer one, with all of the other. Both are jobs such as parts.c
  * makes; one that must be cut for memory is. */
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,7 @@
 #include "core/room.h"
 #include "ops/pairs/call.h"
 #include "ops/pairs/space.h"
+#include "ops/reduce/reduce.h"
 
 typedef struct run {
   rung_context *context;
@@ -125,17 +128,13 @@ static char *state_at(const run *r, int which) {
   return r->states + (size_t)which * pairs_parts.state_bytes(&r->call->problem, NULL);
 }
 
-/* Where the host has points of open space it looks at all of them, for how far they reach decides
- * by which rung they are counted. */
 static rung_status make_room_of_points(run *r) {
-  const bool by_host =
-      r->call->problem.box.space == PAIRS_OPEN && r->call->views[PAIRS_A].place != RUNG_DEVICE;
   size_t bytes = 0;
   for (int a = 0; a < PAIRS_THRESHOLDS; ++a)
     if (is_in_room(a) && r->whole[a].ndim > 0)
       bytes += rung_room_bytes(rung_view_bytes(&r->whole[a]));
   const rung_status status =
-      rung_room_make(&r->room, r->context, &r->meeting, bytes, by_host, "all ranks' points");
+      rung_room_make(&r->room, r->context, &r->meeting, bytes, "all ranks' points");
   char *at = r->room.memory;
   for (int a = 0; a < PAIRS_THRESHOLDS && status == RUNG_OK; ++a) {
     const rung_view *whole = &r->whole[a];
@@ -247,10 +246,42 @@ static rung_status count_ring(run *r) {
   return count_across(r, middle, first - middle, ring_at(r, me - half), ring_at(r, me - half + 1));
 }
 
+/* The least (greatest) coordinates of a set, by the device that has it. */
+static rung_status find_ends(run *r, rung_reduction what, const rung_view *at, double ends[3]) {
+  char found[3 * sizeof(double)];
+  const rung_view out = rung_view_compact(found, at->dtype, 1, (int64_t[]){3});
+  const rung_status status = reduce_along(r->context, what, at, 0, &out);
+  for (int k = 0; k < 3 && status == RUNG_OK; ++k) {
+    const double end = rung_number_at(at->dtype, found, k);
+    const bool further = what == RUNG_MIN ? end < ends[k] : end > ends[k];
+    if (further || isnan(end)) ends[k] = end;
+  }
+  return status;
+}
+
+/* How far all points reach, where that decides how they are counted. */
+static rung_status look(run *r) {
+  pairs_problem *p = &r->call->problem;
+  double low[3] = {DBL_MAX, DBL_MAX, DBL_MAX}, high[3] = {-DBL_MAX, -DBL_MAX, -DBL_MAX};
+  rung_status status = RUNG_OK;
+  if (!r->room.on_device || p->box.space != PAIRS_OPEN) {
+    pairs_look(p, &r->whole[PAIRS_A], &r->whole[PAIRS_B]);
+    return RUNG_OK;
+  }
+  for (int a = PAIRS_A; a <= PAIRS_B && status == RUNG_OK; ++a) {
+    if (r->whole[a].count == 0) continue;
+    status = find_ends(r, RUNG_MIN, &r->whole[a], low);
+    if (status == RUNG_OK) status = find_ends(r, RUNG_MAX, &r->whole[a], high);
+  }
+  pairs_set_reach(p, low, high);
+  return status;
+}
+
 static rung_status count_share(run *r) {
   pairs_problem *p = &r->call->problem;
   const int ranks = r->meeting.ranks.count, me = r->meeting.ranks.rank;
-  pairs_look(p, &r->whole[PAIRS_A], &r->whole[PAIRS_B]);
+  const rung_status looked = look(r);
+  if (looked != RUNG_OK) return looked;
   (void)pairs_may_cut(p, r->whole); /* weights are in host memory: it may */
   if (p->cross) {
     const bool by_b = p->m > p->n;

@@ -207,6 +207,17 @@ static rung_status reduce(rung_context *context, rung_reduction what, const DLTe
   return status == RUNG_OK ? rung_run(context, &job, call) : status;
 }
 
+rung_status reduce_along(rung_context *context, rung_reduction what, const rung_view *in, int axis,
+                         const rung_view *out) {
+  reduce_problem problem;
+  const char *used;
+  const plan plan = plan_of(what, axis, in, out);
+  rung_job job = job_of(&plan, what, plan.out.ndim + 1);
+  const rung_status status =
+      set_problem(&context->error, what, &plan, plan.columns, false, &job, &problem);
+  return status == RUNG_OK ? rung_run_job(context, &job, &(rung_call){0}, &used) : status;
+}
+
 rung_status rung_reduce(rung_context *context, rung_reduction what, const DLTensor *in, int axis,
                         DLTensor *out, rung_call *call) {
   const rung_status status = rung_begin(context);

@@ -115,6 +115,11 @@ struct rung_ranks;
 rung_status reduce_within(rung_context *context, const struct rung_ranks *ranks, rung_status own,
                           rung_reduction what, const rung_view *in, const rung_view *out);
 
+/* As rung_reduce() along an axis, within another call, of arrays that are good, wherever each lies.
+ * On the host the results are there when it returns. */
+rung_status reduce_along(rung_context *context, rung_reduction what, const rung_view *in, int axis,
+                         const rung_view *out);
+
 rung_dtype reduce_result_of(rung_reduction what, rung_dtype dtype);
 rung_types reduce_types_of(rung_reduction what, rung_dtype dtype);
 
