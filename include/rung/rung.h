@@ -575,8 +575,8 @@ RUNG_API rung_status rung_matmul_loss(rung_context *context, const DLTensor *ope
  * of the exact sum, where eps is the sum's type's (2^-23, 2^-52) and stored that of out's where
  * that is another (0 else; to integers within a half of that); subnormals aside, and exact where
  * sums of integers are. docs/NUMERICS.md has the order and which kernels are taken. Any other
- * kernel is filtered as without it, and so are those of one row, of one column and of 2 by 2, and
- * small ones on a GPU, where that is faster; call->used tells. */
+ * kernel is filtered as without it, and so are small ones, below 7 by 7 on a CPU, where that is
+ * faster; call->used tells. */
 
 /* What stands beyond the image; rung_edge says which. */
 typedef struct rung_filter_model {

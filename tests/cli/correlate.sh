@@ -51,9 +51,10 @@ rm -f constant.pgm out.pgm laplace.* wanted.npy
 
 # ---- fast math: which kernels are taken in two passes, and the same numbers where they are whole
 
-for kernel in box3 box63 gauss5 gauss9:1.3 gauss31 sobel-x prewitt-y scharr-x '1 2 1;2 4 2'; do
-  "$RUNG" correlate --device cpu in.pgm --kernel "$kernel" --math fast -o out.npy 2>said ||
-    fail "$kernel, fast: $(cat said)"
+for kernel in box63 gauss9:1.3 gauss31 box3 gauss5 sobel-x prewitt-y scharr-x '1 2 1;2 4 2'; do
+  case $kernel in box63 | gauss9* | gauss31) rung=() ;; *) rung=(--rung separable) ;; esac # small ones only by name
+  "$RUNG" correlate --device cpu in.pgm --kernel "$kernel" --math fast "${rung[@]}" -o out.npy \
+    2>said || fail "$kernel, fast: $(cat said)"
   grep -q 'rung separable on' said || fail "$kernel is not taken in two passes: $(cat said)"
 done
 for kernel in laplace sharpen identity '1 2 3' '1;2;3' '1 2 1;2 4 3'; do
