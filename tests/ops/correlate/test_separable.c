@@ -334,7 +334,8 @@ static void expect_taken(rung_context *context, bool taken, const char *name, in
     const char *fast = used_by(context, image, rows, columns, f64, taps, NULL, RUNG_MATH_FAST);
     const char *strict = used_by(context, image, rows, columns, f64, taps, NULL, RUNG_MATH_STRICT);
     if (fast == NULL || strict == NULL) fail_msg("%s: %s", name, rung_last_error(context));
-    if (strcmp(strict, "threads") != 0 || strcmp(fast, taken && pays ? "separable" : "threads") != 0)
+    if (strcmp(strict, "threads") != 0 ||
+        strcmp(fast, taken && pays ? "separable" : "threads") != 0)
       fail_msg("%s, f%d: %s, and strictly %s", name, wide ? 64 : 32, fast, strict);
     const char *named =
         used_by(context, image, rows, columns, f64, taps, "separable", RUNG_MATH_FAST);
