@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/call.h"
+#include "core/room.h"
 #include "core/transfer.h"
 
 /* ---- what a rank has on its way ---------------------------------------------------------------
@@ -13,7 +14,7 @@
 typedef enum place {
   IN_PART, /* in the caller's array */
   IN_HEAD, /* in the copy of the tile that its part begins within */
-  IN_LAST  /* in the copy of its last tile: RUNG_PARTS may read one element behind */
+  IN_LAST  /* in the copy of its last range: RUNG_PARTS may read one element behind */
 } place;
 
 /* Tiles of the whole that this rank computes in one go. */
@@ -43,6 +44,7 @@ typedef struct run {
   int64_t first, end, total; /* this rank's part [first, end) of the whole */
   int64_t *firsts;           /* of all ranks, and the total behind them */
   char *copies;              /* four tiles: head, tail, last, and the head's results */
+  rung_room last;            /* a copy of the last range, where that is more than a tile */
   piece *pieces;
   int count, room;
   int64_t origin; /* of the piece that is being run */
@@ -126,6 +128,7 @@ static void give_back(run *r) {
   void *memory[] = {r->meeting.words, r->meeting.parcels, r->firsts, r->ends, r->pieces,
                     r->copies,        r->mine.data,       r->all,    r->state};
   for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) free(memory[i]);
+  rung_room_end(&r->last);
   for (int a = 0; a < RUNG_TASK_ARRAYS; a++) free(r->outputs[a].data);
 }
 
@@ -213,34 +216,62 @@ static int64_t longest_range(const run *r, int64_t first, int64_t end) {
   return lesser(range, end - first);
 }
 
+/* Whether there is room for a copy of the last range: a tile in host memory, more on a GPU, where
+ * copying it takes less time than all the shorter ranges there would be else. */
+static bool fits_apart(run *r, int64_t range) {
+  if (range <= r->over->tile) return true;
+  return rung_room_on_device(&r->last, r->context, &r->meeting,
+                             (size_t)((range + 1) * element_of(r)));
+}
+
 static void list_pieces(run *r) {
   const int64_t begin = tile_at(r, r->first);
-  int64_t at = r->first, whole = r->end == r->total ? r->end : tile_at(r, r->end);
+  const int64_t whole = r->end == r->total ? r->end : tile_at(r, r->end);
+  int64_t at = r->first;
   if (r->first == r->end) return;
   if (at > begin) {
     const int64_t end = tile_end(r, begin);
     add_piece(r, begin, lesser(r->end, end) - begin, IN_HEAD, r->end < end);
     at = end;
   }
-  const bool apart = r->over->job.cut->again && whole == r->end && whole < r->total && at < whole;
-  if (apart) whole -= r->over->tile;
+  const bool apart = r->over->job.cut->again && whole == r->end && whole < r->total;
   while (at < whole) {
-    const int64_t range = longest_range(r, at, whole);
-    add_piece(r, at, range, IN_PART, false);
+    int64_t range = longest_range(r, at, whole);
+    bool last = apart && at + range == whole;
+    if (last && !fits_apart(r, range)) {
+      last = false;
+      range = longest_range(r, at, whole - r->over->tile);
+    }
+    add_piece(r, at, range, last ? IN_LAST : IN_PART, false);
     at += range;
   }
-  if (apart) add_piece(r, whole, r->over->tile, IN_LAST, false);
-  if (!apart && at < r->end) add_piece(r, at, r->end - at, IN_PART, true);
+  if (at < r->end) add_piece(r, at, r->end - at, IN_PART, true);
 }
 
 /* The arrays (1, elements) that copies are. */
 static void look_at_copies(const run *r, rung_job *job, const piece *piece, place place) {
   const int64_t shape[2] = {1, piece->count + 1};
   const rung_dtype dtype = part_of(r)->dtype;
+  if (place == IN_LAST && r->last.on_device) { /* results of parts are not stored there */
+    job->task.arrays[0] = rung_room_view(&r->last, r->last.memory, dtype, 2, shape);
+    job->task.arrays[job->inputs] = job->task.arrays[0];
+    return;
+  }
   job->task.arrays[0] =
       rung_view_compact(copy_at(r, place == IN_HEAD ? HEAD : LAST), dtype, 2, shape);
   if (job->cut->again)
     job->task.arrays[job->inputs] = rung_view_compact(copy_at(r, RESULT), dtype, 2, shape);
+}
+
+/* The last range, and an element behind it, whichever. */
+static rung_status copy_last(const run *r, const piece *piece) {
+  const int64_t end = piece->first + piece->count;
+  if (!r->last.on_device) return fetch(r, piece->first, end, copy_at(r, LAST));
+  const rung_range all = {part_of(r), piece->first - r->first, piece->count},
+                   behind = {part_of(r), end - 1 - r->first, 1};
+  const rung_status status = rung_room_fetch(&r->last, &all, r->last.memory);
+  if (status != RUNG_OK) return status;
+  return rung_room_fetch(&r->last, &behind, r->last.memory + piece->count * element_of(r));
 }
 
 static rung_status collect(void *to, const rung_piece *piece, const rung_view *results) {
@@ -302,8 +333,7 @@ static rung_status run_piece(run *r, piece *piece, rung_stage stage, bool only) 
   r->origin = place == IN_PART ? r->first : piece->first;
   if (r->over->origin != NULL) *r->over->origin = r->origin;
   if (place != IN_PART) look_at_copies(r, &job, piece, place);
-  if (place == IN_LAST)
-    status = fetch(r, piece->first, piece->first + piece->count, copy_at(r, LAST));
+  if (place == IN_LAST) status = copy_last(r, piece);
   rung_stretch stretch = {.stage = stage,
                           .first = piece->first - r->origin,
                           .count = piece->count,

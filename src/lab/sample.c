@@ -144,7 +144,7 @@ static rung_status begin(sampling *all, int index, rung_error *error) {
   return RUNG_OK;
 }
 
-/* Runs of one candidate, two at least, until this time has passed. */
+/* Runs of one candidate, WARM_UPS at least, until this time has passed. */
 static void warm_up(sampling *all, int index, double seconds) {
   lab_candidate *candidate = &all->candidates[index];
   lab_fixture *fixture = all->fixture;
@@ -152,10 +152,11 @@ static void warm_up(sampling *all, int index, double seconds) {
   rung_error run = {0};
   rung_status status = lab_fixture_prepare(fixture, candidate->row, candidate->block, &run);
   const double begun = lab_seconds();
-  for (int i = 0; !status && (i < WARM_UPS || lab_seconds() - begun < seconds); ++i) {
-    status = lab_fixture_launch(fixture, candidate->row, candidate->block, &run);
+  do {
+    for (int i = 0; i < WARM_UPS && !status; ++i)
+      status = lab_fixture_launch(fixture, candidate->row, candidate->block, &run);
     if (!status) status = context->backend->synchronize(context->state, &run);
-  }
+  } while (!status && lab_seconds() - begun < seconds);
   if (status == RUNG_OK) return;
   lab_find_failure(&candidate->after, &run);
   all->active[index] = false;

@@ -283,6 +283,41 @@ static void devices_copy_what_lies_in_their_memory(void **state) {
   for (int r = 0; r < RANKS; r++) contexts[r]->backend = cpu;
 }
 
+/* ---- long ranges -------------------------------------------------------------------------------
+ */
+
+/* A range of tiles, and what another rank has behind it. */
+enum { LONG = 1 << 18, LONGER = LONG + 12345 };
+static float line[LONGER], prefixes[LONGER], scanned[LONGER];
+
+static rung_status scan_long(rung_context *context, const rung_ranks *ranks, void *exclusive) {
+  const int64_t first = ranks->rank == 0 ? 0 : LONG;
+  int64_t count = ranks->rank == 0 ? LONG : LONGER - LONG;
+  DLTensor in = rung_array_f32(line + first, &count), out = rung_array_f32(scanned + first, &count);
+  return rung_scan_ranks(context, ranks, RUNG_SUM, &in, *(const int *)exclusive, &out, NULL);
+}
+
+static void a_range_may_end_where_a_part_does(void **state) {
+  rung_context *both[RUNG_DEVICES];
+  int64_t count = LONGER;
+  int opened_both = 0;
+  DLTensor in = rung_array_f32(line, &count), out = rung_array_f32(prefixes, &count);
+  (void)state;
+  for (int i = 0; i < LONGER; i++) line[i] = (float)(i % 10007) / 3 - 1500;
+  const rung_status status = rung_open_devices(both, &opened_both, "sim,cpu", NULL);
+  if (status != RUNG_OK) { /* no simulator */
+    for (int r = 0; r < opened_both; r++) rung_close(both[r]);
+    skip();
+  }
+  for (int exclusive = 0; exclusive < 2; exclusive++) {
+    assert_int_equal(rung_scan(contexts[0], RUNG_SUM, &in, 0, exclusive, &out, NULL), RUNG_OK);
+    memset(scanned, 0, sizeof scanned);
+    assert_int_equal(rung_run_ranks(both, 2, 0, scan_long, &exclusive), RUNG_OK);
+    assert_memory_equal(scanned, prefixes, sizeof prefixes);
+  }
+  for (int r = 0; r < opened_both; r++) rung_close(both[r]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ranks_of_a_process_have_the_bits_of_one),
@@ -290,6 +325,7 @@ int main(void) {
       cmocka_unit_test(the_deadline_ends_those_that_wait_for_each_other),
       cmocka_unit_test(bytes_come_as_they_were_sent),
       cmocka_unit_test(devices_copy_what_lies_in_their_memory),
+      cmocka_unit_test(a_range_may_end_where_a_part_does),
       cmocka_unit_test(what_is_no_run_is_refused),
       cmocka_unit_test(lists_that_are_none_are_refused),
       cmocka_unit_test(cpus_have_the_processors_between_them),

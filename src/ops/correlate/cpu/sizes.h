@@ -41,7 +41,8 @@ static inline correlate_block correlate_block_of(const correlate_problem *p) {
   b.sums = b.rows * b.in_row;
   b.passes = (p->kernel_rows + CORRELATE_GROUP - 1) / CORRELATE_GROUP;
   b.chains = b.sums + (b.passes + b.rows) * b.sums_row;
-  b.parts = CORRELATE_CHAINS / CORRELATE_PANEL / (p->kernels * p->kernel_rows);
+  const bool low = p->rows < CORRELATE_ROWS; /* one block is all there is */
+  b.parts = low ? 0 : CORRELATE_CHAINS / CORRELATE_PANEL / (p->kernels * p->kernel_rows);
   const int64_t panel = b.parts * CORRELATE_PANEL + CORRELATE_STRIP;
   b.chains_row = correlate_odd_lines(widest < panel ? widest : panel);
   b.bytes = b.chains + (b.parts > 0 ? p->kernels * p->kernel_rows * b.chains_row : 0);

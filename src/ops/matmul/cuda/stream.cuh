@@ -136,9 +136,9 @@ static __device__ inline bool matmul_is_plain(const matmul_job<T, T> &job,
          tile.j + F::COLUMNS <= job.n;
 }
 template <typename F, typename T>
-static __device__ inline void matmul_store_plain(const matmul_job<T, T> &job,
-                                                 const matmul_tile &tile, int y, int x,
-                                                 const T (&t)[F::DOWN][F::ACROSS]) {
+static __device__ MATMUL_ASIDE void matmul_store_plain(const matmul_job<T, T> &job,
+                                                       const matmul_tile &tile, int y, int x,
+                                                       const T (&t)[F::DOWN][F::ACROSS]) {
   T *to =
       static_cast<T *>(job.c) + tile.batch * job.cs.batch + (tile.i + y) * job.cs.row + tile.j + x;
 #pragma unroll
