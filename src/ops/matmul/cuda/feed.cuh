@@ -133,8 +133,9 @@ RUNG_ANYWHERE bool matmul_has_quads(const matmul_job<T, T> &job) {
 
 /* WIDTH elements of C from (i, j) on, of its columns those from `first` on. */
 template <int WIDTH, typename T>
-static __device__ inline void matmul_store_run(const matmul_job<T, T> &job, int64_t batch,
-                                               int64_t i, int64_t j, int64_t first, const T *t) {
+static __device__ MATMUL_ASIDE void matmul_store_run(const matmul_job<T, T> &job, int64_t batch,
+                                                     int64_t i, int64_t j, int64_t first,
+                                                     const T *t) {
   matmul_quad<T> quad;
   static_assert(WIDTH == matmul_quad<T>::WIDTH, "16 bytes");
   if (!job.c_wide || j % WIDTH != 0 || j < first || j + WIDTH > job.n) {
