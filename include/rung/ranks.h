@@ -78,7 +78,8 @@ RUNG_API rung_status rung_reduce_ranks(rung_context *context, const rung_ranks *
  *
  * Ranks send each other some 2 KB, 104 bytes for every 2^23 elements and at most 13 KB more, and
  * the elements of a tile of 8192 that a cut goes through to the ranks behind it that have some of
- * it. */
+ * it. A GPU whose part goes on in another's copies its last range, of at most 2^28 elements, into
+ * memory of its own, which the context keeps, where the ranks have exchange_anywhere(). */
 RUNG_API rung_status rung_scan_ranks(rung_context *context, const rung_ranks *ranks,
                                      rung_reduction what, const DLTensor *in, int exclusive,
                                      DLTensor *out, rung_call *call);

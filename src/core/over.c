@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/call.h"
 #include "core/room.h"
@@ -52,6 +53,7 @@ typedef struct run {
   char *all;     /* messages */
   int64_t *ends; /* where each rank's begins in them, and the end of all */
   void *state;
+  size_t state_bytes;
   rung_view outputs[RUNG_TASK_ARRAYS];
 } run;
 
@@ -124,9 +126,26 @@ static rung_status make_ready(run *r, rung_status status) {
              : status;
 }
 
+/* The state, in zeros. Little of a long one is ever touched: it is of pages that are zeros already,
+ * for calloc() may clear memory that has been used, of a scan of 2^32 elements for a millisecond.
+ */
+enum { LONG_STATE = 1 << 20 };
+static void *make_state(size_t bytes) {
+  if (bytes < LONG_STATE) return calloc(bytes > 0 ? bytes : 1, 1);
+  void *state = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return state != MAP_FAILED ? state : NULL;
+}
+static void free_state(void *state, size_t bytes) {
+  if (bytes < LONG_STATE)
+    free(state);
+  else if (state != NULL)
+    munmap(state, bytes);
+}
+
 static void give_back(run *r) {
-  void *memory[] = {r->meeting.words, r->meeting.parcels, r->firsts, r->ends, r->pieces,
-                    r->copies,        r->mine.data,       r->all,    r->state};
+  void *memory[] = {r->meeting.words, r->meeting.parcels, r->firsts,    r->ends,
+                    r->pieces,        r->copies,          r->mine.data, r->all};
+  free_state(r->state, r->state_bytes);
   for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) free(memory[i]);
   rung_room_end(&r->last);
   for (int a = 0; a < RUNG_TASK_ARRAYS; a++) free(r->outputs[a].data);
@@ -370,8 +389,8 @@ static rung_piece block_of(const run *r) {
 static rung_status make_room(run *r) {
   const rung_job *job = &r->over->job;
   const rung_piece block = block_of(r);
-  size_t bytes = 0;
-  r->state = rung_ranks_ask(&bytes, job->cut->state_bytes(r->over->problem, &block), 1);
+  size_t bytes = r->state_bytes = job->cut->state_bytes(r->over->problem, &block);
+  r->state = make_state(bytes);
   bool there = r->state != NULL;
   for (int a = job->inputs; a < job->arrays && !job->cut->again; a++) {
     const rung_view *out = &job->task.arrays[a];
