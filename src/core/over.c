@@ -132,8 +132,10 @@ static rung_status make_ready(run *r, rung_status status) {
 enum { LONG_STATE = 1 << 20 };
 static void *make_state(size_t bytes) {
   if (bytes < LONG_STATE) return calloc(bytes > 0 ? bytes : 1, 1);
+  /* cppcheck-suppress invalidFunctionArg ; an anonymous mapping has no file */
   void *state = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return state != MAP_FAILED ? state : NULL;
+  if (state == MAP_FAILED) return NULL;
+  return state;
 }
 static void free_state(void *state, size_t bytes) {
   if (bytes < LONG_STATE)
