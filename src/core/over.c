@@ -420,15 +420,12 @@ static rung_status make_room_for_all(run *r) {
   return RUNG_OK;
 }
 
-/* Whether putting together cannot fail: it copies numbers in host memory. */
+/* Whether putting together cannot fail: nothing runs again, and it copies numbers in host memory.
+ */
 static bool is_sure(const run *r) {
   const rung_job *job = &r->over->job;
-  bool sure = !job->cut->again;
-  for (int a = job->inputs; a < job->arrays; a++) {
-    const rung_view *out = &job->task.arrays[a];
-    sure &= out->count == 0 || out->place == RUNG_HOST;
-  }
-  return sure;
+  return !job->cut->again &&
+         rung_ranks_on_host(&job->task.arrays[job->inputs], job->arrays - job->inputs);
 }
 
 /* The word that all have computed, and their results. */

@@ -231,6 +231,12 @@ rung_status rung_ranks_tell(rung_meeting *m, rung_status status, const void *res
               sure);
 }
 
+bool rung_ranks_on_host(const rung_view *outputs, int count) {
+  for (int a = 0; a < count; a++)
+    if (outputs[a].count > 0 && outputs[a].place != RUNG_HOST) return false;
+  return true;
+}
+
 bool rung_ranks_told(const rung_meeting *m) {
   for (int r = 0; r < m->ranks.count; r++)
     if (m->words[r].number > RUNG_MORE) return false;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "core/error.h"
+#include "core/tensor.h"
 #include "rung/ranks.h"
 
 enum { RUNG_JOB_TEXT = 160, RUNG_MORE = 3384 };
@@ -58,6 +59,8 @@ rung_status rung_ranks_meet(rung_meeting *meeting, rung_status status, int64_t n
  * what it does with all ranks' results cannot fail. */
 rung_status rung_ranks_tell(rung_meeting *meeting, rung_status status, const void *results,
                             size_t bytes, bool sure);
+/* Whether copying results to these cannot fail: all that have elements are in host memory. */
+bool rung_ranks_on_host(const rung_view *outputs, int count);
 
 /* Whether all ranks' results have come along; and whether they are the end, for all are sure. The
  * same in all ranks. */

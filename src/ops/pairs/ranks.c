@@ -293,20 +293,12 @@ static rung_status count_share(run *r) {
   return count_ring(r);
 }
 
-/* Whether putting together cannot fail: it copies numbers in host memory. */
-static bool is_sure(const run *r) {
-  bool sure = true;
-  for (int a = PAIRS_COUNTS; a < PAIRS_ARRAYS; ++a)
-    sure = sure && (r->call->views[a].count == 0 || r->call->views[a].place == RUNG_HOST);
-  return sure;
-}
-
 /* Every rank's results: with the word that all have counted, or after it. */
 static rung_status gather_results(run *r, rung_status *own) {
   rung_meeting *m = &r->meeting;
   const size_t bytes = pairs_parts.state_bytes(&r->call->problem, NULL);
-  const rung_status status =
-      rung_ranks_tell(m, *own, state_at(r, m->ranks.rank), bytes, is_sure(r));
+  const bool sure = rung_ranks_on_host(&r->call->views[PAIRS_COUNTS], PAIRS_ARRAYS - PAIRS_COUNTS);
+  const rung_status status = rung_ranks_tell(m, *own, state_at(r, m->ranks.rank), bytes, sure);
   if (status != RUNG_OK) return status;
   if (!rung_ranks_told(m))
     return rung_ranks_missing(m, rung_ranks_gather(m, r->numbers, bytes, r->states, false), own);
