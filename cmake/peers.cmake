@@ -3,8 +3,9 @@
 # programs are looked for when the command runs.
 option(RUNG_PEERS "`rung bench --peers`: CUB, TBB and OpenCV, where they are found" OFF)
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/peers/programs/*.c
-     ${PROJECT_SOURCE_DIR}/peers/blas/*.c)
-add_library(rung_peers STATIC ${PROJECT_SOURCE_DIR}/peers/peers.c ${sources})
+     ${PROJECT_SOURCE_DIR}/peers/blas/*.c ${PROJECT_SOURCE_DIR}/peers/filters/*.c)
+add_library(rung_peers STATIC ${PROJECT_SOURCE_DIR}/peers/peers.c ${PROJECT_SOURCE_DIR}/peers/loaded.c
+            ${sources})
 target_include_directories(rung_peers PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(rung_peers PUBLIC rung_files)
 set_target_properties(rung_peers PROPERTIES LINKER_LANGUAGE C)

@@ -11,6 +11,7 @@
 #include "ops/reduce/reduce.h"
 #include "ops/scan/scan.h"
 #include "peers/blas/blas.h"
+#include "peers/filters/filters.h"
 #include "peers/programs/pairs.h"
 #include "peers/programs/program.h"
 #include "peers/versions.h"
@@ -173,14 +174,39 @@ static bool opencv_separates(const rung_task *task, char why[RUNG_REASON]) {
 }
 
 #define FILTERED (CORRELATE_INTEGERS | RUNG_SINGLE_DOUBLE)
+#define NPP_FILTERED (CORRELATE_INTEGERS | RUNG_TYPE(RUNG_F32))
 
 static rung_row correlate_peers[] = {
+    {.name = "npp",
+     .peer = "NPP, not found",
+     .family = RUNG_ON_GPU,
+     .capability = 75,
+     .order = RUNG_TEXTBOOK,
+     .types = {NPP_FILTERED, CORRELATE_SUM_DTYPES, NPP_FILTERED},
+     .idea =
+         "nppiFilterBorder32f, whose integers are cut off; of integers and of f32 nppiFilterBorder",
+     .supports = peer_npp_supports,
+     .launch = {peer_npp}},
+    {.name = "cudnn",
+     .peer = "cuDNN, not found",
+     .family = RUNG_ON_GPU,
+     .capability = 75,
+     .order = RUNG_TEXTBOOK,
+     .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE),
+     .idea = "cudnnConvolutionForward, one image by one filter",
+     .supports = peer_cudnn_supports,
+     .launch = {peer_cudnn}},
     {OPENCV(peer_correlate_opencv), .idea = "cv::filter2D; by Fourier transforms from 11 by 11 on",
      .supports = opencv_filters, .types = {FILTERED, CORRELATE_SUM_DTYPES, FILTERED}},
     {OPENCV_AS("opencv-separable", peer_correlate_opencv_separable),
      .idea = "cv::sepFilter2D, which is told the column and the row", .supports = opencv_separates,
      .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE)},
 };
+
+static void look_for_filters(void) {
+  if (peer_npp_look()) correlate_peers[0].peer = peer_npp_text;
+  if (peer_cudnn_look()) correlate_peers[1].peer = peer_cudnn_text;
+}
 
 /* ---- the table ----------------------------------------------------------------------------------
  */
@@ -204,6 +230,7 @@ const rung_operation *rung_peers_of(const rung_operation *operation, const rung_
   static const rung_operation none = {.name = "none"};
   if (has_programs(operation, device)) peer_pairs_look();
   if (strcmp(operation->name, "matmul") == 0) peer_matmul_look(device->kind);
+  if (strcmp(operation->name, "correlate") == 0 && device->kind == RUNG_CUDA) look_for_filters();
   for (size_t i = 0; i < sizeof peers / sizeof peers[0]; ++i)
     if (strcmp(peers[i].name, operation->name) == 0) return &peers[i];
   return &none;

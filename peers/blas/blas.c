@@ -1,27 +1,7 @@
 /* What the BLAS libraries share, and their rows. */
 #include "peers/blas/blas.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
-#include <string.h>
-
-/* ---- loading ----------------------------------------------------------------------------------
- */
-
-void *peer_library(const char *const *names) {
-  void *library = NULL;
-  for (; *names && !library; names++) library = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
-  return library;
-}
-
-bool peer_symbols(void *library, const peer_symbol *symbols, int count) {
-  for (int i = 0; i < count; i++) {
-    void *found = dlsym(library, symbols[i].name);
-    if (!found) return false;
-    memcpy(symbols[i].to, &found, sizeof found);
-  }
-  return true;
-}
 
 /* ---- a case -----------------------------------------------------------------------------------
  */

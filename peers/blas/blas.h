@@ -4,8 +4,9 @@
 #define RUNG_PEERS_BLAS_H
 
 #include "ops/matmul/matmul.h"
+#include "peers/loaded.h"
 
-enum { PEER_MATMUL = 3, PEER_TEXT = 240 };
+enum { PEER_MATMUL = 3 };
 extern rung_row peer_matmul_rows[PEER_MATMUL];
 
 /* Looks, once, whether the library for that device is there, and writes its version into its rows.
@@ -27,15 +28,6 @@ peer_blas peer_blas_of(const rung_task *task);
 
 /* Whether a BLAS makes the product in one call a matrix: nothing added, extents in 32 bits. */
 bool peer_blas_supports(const rung_task *task, char why[RUNG_REASON]);
-
-/* A library by the first of the names (ended by NULL) that can be loaded; NULL: none. It stays. */
-void *peer_library(const char *const *names);
-/* Its functions by their names; false: one is missing. */
-typedef struct peer_symbol {
-  const char *name;
-  void *to; /* the pointer to be set */
-} peer_symbol;
-bool peer_symbols(void *library, const peer_symbol *symbols, int count);
 
 /* openblas.c */
 extern char peer_openblas_text[PEER_TEXT];

@@ -121,18 +121,16 @@ correlate_share_of(const correlate_need<Slot> &need, const int *places) {
     if (at >= copies.from && at < copies.until && at < Slot::COPIES) share.copies |= 1u << c;
   }
   const int other = need.template other<Slot::RUN>(copies, 0);
-  share.at = other < need.end ? other : -1;
-  share.place = share.at < 0 ? NOWHERE : places[share.at];
+  share.place = other < need.end ? places[other] : NOWHERE;
+  share.at = share.place == NOWHERE ? -1 : other; /* what is outside stays what it was set to */
   rung_keep(share.copies);
   return share;
 }
 
 /* A slot by these, from `from` on; the thread's own runs lie `own` further. */
 template <typename E, typename Slot>
-static __device__ __forceinline__ void correlate_fill_runs(E *ring, int slot, E *target,
-                                                           const E *from, int64_t own,
-                                                           const correlate_share &share,
-                                                           correlate_held<E> &held, E outside) {
+static __device__ __forceinline__ void correlate_copy_runs(E *target, const E *from, int64_t own,
+                                                           const correlate_share &share) {
   typedef correlate_run<E, Slot::RUN> run;
   const E *source = from + own;
 #pragma unroll
@@ -140,28 +138,39 @@ static __device__ __forceinline__ void correlate_fill_runs(E *ring, int slot, E 
     if (share.copies >> c & 1)
       rung_copy_async_shared(reinterpret_cast<run *>(target) + c * THREADS,
                              reinterpret_cast<const run *>(source) + c * THREADS);
-  if (share.at >= 0) held.fill(ring, slot + share.at, from, share.place, outside);
 }
 
 /* A slot whose row begins anywhere, by words. */
 template <typename E, typename Slot>
-static __device__ __forceinline__ void correlate_fill_words(E *ring, int slot, const E *from,
-                                                            const correlate_need<Slot> &need,
-                                                            const int *places,
-                                                            correlate_held<E> &held, E outside) {
+static __device__ __forceinline__ void correlate_copy_words(E *slot, const E *from,
+                                                            const correlate_need<Slot> &need) {
   const int shift = correlate_shift<Slot>(from);
   const correlate_span copies = need.template copies<Slot::WORD>(shift);
   const unsigned *source = reinterpret_cast<const unsigned *>(from - shift) + threadIdx.x;
-  unsigned *target = reinterpret_cast<unsigned *>(ring + slot) + threadIdx.x;
+  unsigned *target = reinterpret_cast<unsigned *>(slot) + threadIdx.x;
 #pragma unroll
   for (int c = 0; c * THREADS < Slot::WORDS; c++) {
     const int at = c * THREADS + threadIdx.x;
     if (at >= copies.from && at < copies.until && at < Slot::WORDS)
       rung_copy_async(target + c * THREADS, source + c * THREADS);
   }
-  if (!need.ragged) return;
-  const int other = need.template other<Slot::WORD>(copies, shift);
-  if (other < need.end) held.fill(ring, slot + shift + other, from, places[other], outside);
+}
+
+/* The thread's element that these do not bring, if it has one. */
+template <typename E, typename Slot>
+static __device__ __forceinline__ void correlate_fill_other(E *ring, int slot, const E *from,
+                                                            bool wide, const correlate_share &share,
+                                                            const correlate_need<Slot> &need,
+                                                            const int *places,
+                                                            correlate_held<E> &held, E outside) {
+  if (wide) {
+    if (share.at >= 0) held.fill(ring, slot + share.at, from, share.place, outside);
+  } else if (need.ragged) {
+    const int shift = correlate_shift<Slot>(from);
+    const correlate_span copies = need.template copies<Slot::WORD>(shift);
+    const int other = need.template other<Slot::WORD>(copies, shift);
+    if (other < need.end) held.fill(ring, slot + shift + other, from, places[other], outside);
+  }
 }
 
 /* ---- from the ring into registers -------------------------------------------------------------
@@ -419,6 +428,12 @@ static constexpr int correlate_resident(int sums, bool more) {
   return sums <= 28 ? 8 : sums <= 44 ? 6 : sums <= 80 ? 4 : 3;
 }
 
+/* A constant as an argument. */
+template <bool B>
+struct correlate_flag {
+  static constexpr bool value = B;
+};
+
 /* A thread makes V columns in each of G groups of a block's; sums are of S. WIDE: only where copies
  * of 16 bytes may be made, where the question alone costs. */
 template <typename E, typename S, int V, int G, int K, int M, int STEP, bool ALL, bool WIDE>
@@ -450,79 +465,105 @@ __global__ void __launch_bounds__(THREADS, correlate_resident(V *G *M, G > 1 || 
   __syncthreads();
   const correlate_share share = correlate_share_of<slot>(need, places);
   correlate_held<E> held;
+  /* Elements that are loaded and then stored come when their neighbours' copies have been under way
+   * for a row, from a cache then; bytes gain less by that than the question costs. */
+  static constexpr bool LATE = sizeof(E) == 2;
   int64_t own_run = threadIdx.x * slot::RUN;
   E *runs = ring + own_run, *windows = ring + slot::FROM + threadIdx.x * V;
   rung_keep(own);
   rung_keep(own_run);
   rung_keep_shared(runs);
   rung_keep_shared(windows);
-  for (int64_t top = (int64_t)blockIdx.y * high; top < job.rows; top += (int64_t)gridDim.y * high) {
-    const int outputs = (int)(job.rows - top < high ? job.rows - top : high);
-    int above = (ALL ? M : job.kernel_rows) - 1, inputs = outputs + above;
-    correlate_find_rows<E>(job, job.first_row + top, inputs, left, lines);
-    int64_t out_step = job.out_line * correlate_bytes(job.out_type);
-    char *out = static_cast<char *>(correlate_row_out(job, k, top));
-    if (own) out += (first + threadIdx.x * V) * sizeof(E);
-    if (!own && alike) out += (first + threadIdx.x / 32 * 32 * V) * sizeof(E);
-    const E **line = lines;
-    rung_keep_shared(line);
-    rung_keep(out_step);
-    rung_keep(inputs);
-    __syncthreads();
-    S sums[M + 1][G][V] = {};
-    for (int r = -AHEAD; r < inputs; r++) {
-      if (r >= 0) {
-        rung_copy_async_wait<AHEAD - 1>();
-        __syncthreads();
-      }
-      held.store(ring);
-      if (r + AHEAD < inputs) {
-        const E *from = line[r + AHEAD];
-        const int at = ((r + AHEAD) & (SLOTS - 1)) * slot::PITCH;
-        if (from && wide_in)
-          correlate_fill_runs<E, slot>(ring, at, runs + at, from, own_run, share, held, outside);
-        else if (from)
-          correlate_fill_words<E, slot>(ring, at, from, need, places, held, outside);
-        else
+  const auto walk = [&](auto known) {
+    constexpr bool OWN = decltype(known)::value;
+    for (int64_t top = (int64_t)blockIdx.y * high; top < job.rows;
+         top += (int64_t)gridDim.y * high) {
+      const int outputs = (int)(job.rows - top < high ? job.rows - top : high);
+      int above = (ALL ? M : job.kernel_rows) - 1, inputs = outputs + above;
+      correlate_find_rows<E>(job, job.first_row + top, inputs, left, lines);
+      int64_t out_step = job.out_line * correlate_bytes(job.out_type);
+      char *out = static_cast<char *>(correlate_row_out(job, k, top));
+      if (OWN || own) out += (first + threadIdx.x * V) * sizeof(E);
+      if (!OWN && !own && alike) out += (first + threadIdx.x / 32 * 32 * V) * sizeof(E);
+      const E **line = lines;
+      rung_keep_shared(line);
+      rung_keep(out_step);
+      rung_keep(inputs);
+      __syncthreads();
+      S sums[M + 1][G][V] = {};
+      for (int r = -AHEAD; r < inputs; r++) {
+        if (r >= 0) {
+          rung_copy_async_wait<AHEAD - 1>();
+          __syncthreads();
+        }
+        held.store(ring);
+        if (r + AHEAD < inputs) {
+          const E *from = line[r + AHEAD];
+          const int at = ((r + AHEAD) & (SLOTS - 1)) * slot::PITCH;
+          if (from) {
+            if (wide_in)
+              correlate_copy_runs<E, slot>(runs + at, from, own_run, share);
+            else
+              correlate_copy_words<E, slot>(ring + at, from, need);
+            if (!LATE)
+              correlate_fill_other<E, slot>(ring, at, from, wide_in, share, need, places, held,
+                                            outside);
+          } else {
 #pragma unroll 1
-          for (int c = threadIdx.x; c < slot::WORDS * slot::WORD; c += THREADS)
-            ring[at + c] = outside;
+            for (int c = threadIdx.x; c < slot::WORDS * slot::WORD; c += THREADS)
+              ring[at + c] = outside;
+          }
+        }
+        if (LATE && r + AHEAD > 0 && r + AHEAD <= inputs) {
+          const E *from = line[r + AHEAD - 1];
+          if (from)
+            correlate_fill_other<E, slot>(ring, ((r + AHEAD - 1) & (SLOTS - 1)) * slot::PITCH, from,
+                                          wide_in, share, need, places, held, outside);
+        }
+        rung_copy_async_commit();
+        if (r < 0) continue;
+        int shift = 0;
+        if constexpr (sizeof(E) < 4)
+          if (!wide_in) shift = correlate_shift<slot>(line[r]);
+        correlate_window<slot, V, S> window[G];
+#pragma unroll
+        for (int g = 0; g < G; g++)
+          correlate_load_window<slot, V>(
+              windows + (r & (SLOTS - 1)) * slot::PITCH + g * slot::GROUP, shift, half,
+              window[g].at);
+        const int done = r - outputs + 1;
+        if (HEAD && r < above)
+          correlate_pass<V, G, K, M, STEP, ALL, true>(taps, M - 1 - above + (done > 0 ? done : 0),
+                                                      r, window, sums);
+        else
+          correlate_pass<V, G, K, M, STEP, ALL, false>(taps, M - 1 - above + (done > 0 ? done : 0),
+                                                       r, window, sums);
+        if (r < above) continue;
+#pragma unroll
+        for (int g = 0; g < G; g++)
+          if (OWN || own) {
+            correlate_store_own<V>(reinterpret_cast<E *>(out) + g * slot::GROUP, half, sums[M][g]);
+          } else if (alike) {
+            E *to = reinterpret_cast<E *>(out) + g * slot::GROUP;
+            float *stage = stages + threadIdx.x / 32 * 32 * V;
+            const int64_t left_over = job.n - first - g * slot::GROUP - threadIdx.x / 32 * 32 * V;
+            const int count = left_over < 32 * V ? left_over < 0 ? 0 : (int)left_over : 32 * V;
+            if constexpr (sizeof(E) == 4)
+              correlate_store_numbers<V>(to, count, sums[M][g], stage);
+            else
+              correlate_store_words<E, V>(to, count, half, sums[M][g], stage);
+          } else
+            correlate_store_other<V>(job.out_type, out,
+                                     first + g * slot::GROUP + threadIdx.x / 32 * 32 * V, job.n,
+                                     sums[M][g], stages + threadIdx.x / 32 * 32 * V);
+        out += out_step;
+        rung_keep_global(out);
       }
-      rung_copy_async_commit();
-      if (r < 0) continue;
-      int shift = 0;
-      if constexpr (sizeof(E) < 4)
-        if (!wide_in) shift = correlate_shift<slot>(line[r]);
-      correlate_window<slot, V, S> window[G];
-#pragma unroll
-      for (int g = 0; g < G; g++)
-        correlate_load_window<slot, V>(windows + (r & (SLOTS - 1)) * slot::PITCH + g * slot::GROUP,
-                                       shift, half, window[g].at);
-      const int done = r - outputs + 1;
-      correlate_pass<V, G, K, M, STEP, ALL, HEAD>(taps, M - 1 - above + (done > 0 ? done : 0), r,
-                                                  window, sums);
-      if (r < above) continue;
-#pragma unroll
-      for (int g = 0; g < G; g++)
-        if (own) {
-          correlate_store_own<V>(reinterpret_cast<E *>(out) + g * slot::GROUP, half, sums[M][g]);
-        } else if (alike) {
-          E *to = reinterpret_cast<E *>(out) + g * slot::GROUP;
-          float *stage = stages + threadIdx.x / 32 * 32 * V;
-          const int64_t left_over = job.n - first - g * slot::GROUP - threadIdx.x / 32 * 32 * V;
-          const int count = left_over < 32 * V ? left_over < 0 ? 0 : (int)left_over : 32 * V;
-          if constexpr (sizeof(E) == 4)
-            correlate_store_numbers<V>(to, count, sums[M][g], stage);
-          else
-            correlate_store_words<E, V>(to, count, half, sums[M][g], stage);
-        } else
-          correlate_store_other<V>(job.out_type, out,
-                                   first + g * slot::GROUP + threadIdx.x / 32 * 32 * V, job.n,
-                                   sums[M][g], stages + threadIdx.x / 32 * 32 * V);
-      out += out_step;
-      rung_keep_global(out);
     }
-  }
+  };
+  if constexpr (WIDE)
+    if (own) return walk(correlate_flag<true>());
+  walk(correlate_flag<false>());
 }
 
 /* ---- launches ---------------------------------------------------------------------------------
@@ -616,6 +657,15 @@ static rung_status run(const rung_task *task) {
                   : run_strips<E, int, 4, 1, K, K, 1, true>(task);
   if constexpr (sizeof(E) == 1 && NARROW && K % 2 == 1 && K > 1)
     if (rows == K && many) return run_strips<E, float, 16, 1, K, K, 1, true>(task);
+#ifdef __CUDACC__
+  static constexpr bool USUAL = K == 3 || K == 5 || K == 7;
+#else
+  static constexpr bool USUAL = K == 5; /* on the simulator others do the same */
+#endif
+  if constexpr (sizeof(E) == 2 && USUAL)
+    if (rows == K)
+      return many ? run_strips<E, float, 8, 1, K, K, 1, true>(task)
+                  : run_strips<E, float, 4, 1, K, K, 1, true>(task);
   if constexpr (sizeof(E) == 4 && K % 2 == 1 && K > 3)
     if (rows == K && many) return run_strips<E, float, 4, 2, K, K, 1, true>(task);
   if constexpr (sizeof(E) != 2 && K % 2 == 1 && K > 1)

@@ -61,13 +61,15 @@ static bounds separable_bounds_of(const correlate_problem *p, const correlate_fa
   return b;
 }
 
-/* Of a loose order, where the kernel is separable; else of another association. */
-static bounds bounds_of(const correlate_problem *p, int64_t k, rung_order order) {
+/* Of a loose order, where the kernel is separable; else of another association. A peer may cut off
+ * what is rounded here, as NPP does. */
+static bounds bounds_of(const correlate_problem *p, int64_t k, const rung_row *rung) {
+  const bool whole = rung_traits_of(p->types.out)->kind != RUNG_FLOAT;
   correlate_factors factors;
   char why[RUNG_REASON];
-  if (order == RUNG_LOOSE && correlate_separate(p, k, &factors, why))
+  if (rung->order == RUNG_LOOSE && correlate_separate(p, k, &factors, why))
     return separable_bounds_of(p, &factors);
-  return (bounds){bound_of(p), absolute_bound_of(p)};
+  return (bounds){bound_of(p), absolute_bound_of(p) + (rung->peer && whole ? 0.5 : 0)};
 }
 
 static int64_t row_numbers(const correlate_problem *p) {
@@ -291,7 +293,7 @@ void correlate_check(const rung_case *test_case, const rung_row *rung, const run
     }
   }
   for (int64_t k = 0; k < p->kernels; k++) {
-    const bounds bound = strict_only ? (bounds){0, 0} : bounds_of(p, k, rung->order);
+    const bounds bound = strict_only ? (bounds){0, 0} : bounds_of(p, k, rung);
     comparison->bound = fmax(comparison->bound, bound.relative);
     for (int64_t y = 0; y < p->rows; y++) {
       const int64_t r = k * p->rows + y, base = k * e->rows + slot_of(p, e, y);
