@@ -188,14 +188,18 @@ static inline int64_t correlate_band_bytes(const correlate_problem *p) {
   return (int64_t)p->kernel_rows * correlate_band_steps(p) * 32 * 16;
 }
 
-/* Rows that a block makes, of `vector` columns a thread and so many rows of taps, of which blocks
- * `across` lie side by side and a multiprocessor holds `blocks`. Those share its issue slots and
- * the memory, and every row has its delays; as many rows as the kernel has, but one, come through
- * in vain. Of what takes nearly the least time, that with most blocks. */
+/* Rows that a block of `threads` makes, of `vector` columns a thread and so many rows of taps, of
+ * which blocks `across` lie side by side and a multiprocessor holds `blocks`. Those share its issue
+ * slots and the memory, and every row has its delays; as many rows as the kernel has, but one, come
+ * through in vain. Of what takes nearly the least time, that with most blocks. */
 static inline int correlate_strip_rows(const rung_task *task, int64_t across, int blocks,
-                                       int vector, int taps_rows) {
+                                       int threads, int vector, int taps_rows) {
   const int64_t delay = 330, bytes_a_cycle = 16, other = 76; /* in cycles and slots, of an H200 */
   const correlate_problem *p = (const correlate_problem *)task->problem;
+  /* So many blocks side by side count as one of the usual size. */
+  const int together = CORRELATE_STRIP_THREADS / threads;
+  across = (across + together - 1) / together;
+  blocks /= together;
   const int64_t moved = (int64_t)CORRELATE_STRIP_THREADS * vector *
                         (int64_t)(rung_dtype_bytes(p->types.in) + rung_dtype_bytes(p->types.out));
   const int64_t taps = (int64_t)taps_rows * p->kernel_columns,

@@ -5,8 +5,14 @@
  * time as they lie, for the sums of integers have no order. */
 #include "ops/correlate/cuda/walk.cuh"
 
-static constexpr int THREADS = CORRELATE_STRIP_THREADS, AHEAD = 3, SLOTS = AHEAD + 1;
+static constexpr int AHEAD = 3, SLOTS = AHEAD + 1;
 static_assert((SLOTS & (SLOTS - 1)) == 0, "rows find their slots by their last bits");
+
+/* Threads of a block. Of bytes whose multiply-adds take longer than memory a warp walks by itself:
+ * it waits for no other, and what it has more of neighbours is paid by that. */
+static constexpr int correlate_threads(int bytes, int columns, int kernel) {
+  return bytes == 1 && columns == 16 && (kernel == 5 || kernel == 7) ? 32 : CORRELATE_STRIP_THREADS;
+}
 
 /* How a row lies in a slot of the ring, in elements of BYTES bytes: where a copy of 16 bytes may
  * begin in the image, it may in the slot, if the kernel's origin is its middle; where it may not,
@@ -19,11 +25,12 @@ struct correlate_slot {
   static constexpr int FIRST = (LEFT + RUN - 1) / RUN * RUN - LEFT; /* the first thread's first */
   static constexpr int FROM = FIRST / V * V, SKIP = FIRST - FROM;   /* its loads begin before */
   static constexpr int WINDOW = (SKIP + V + REACH + V - 1) / V * V; /* what a thread loads */
+  static constexpr int THREADS = correlate_threads(BYTES, V, K);
   static constexpr int GROUP = THREADS * V; /* from a thread's columns to its next */
   static constexpr int COPIES = (FROM + G * GROUP - V + WINDOW + RUN - 1) / RUN;
   static constexpr int LINE = COPIES * RUN, WORDS = LINE / WORD + 1;
   static constexpr int PITCH = (WORDS * WORD * BYTES + 127) / 128 * 128 / BYTES;
-  static_assert(2 * (REACH + RUN) <= THREADS, "a thread fills one element of a row at most");
+  static_assert(RUN - 1 + 2 * REACH <= THREADS, "a thread fills one element of a row at most");
 };
 
 /* ---- rows into the ring -----------------------------------------------------------------------
@@ -116,8 +123,8 @@ correlate_share_of(const correlate_need<Slot> &need, const int *places) {
   correlate_share share = {};
   const correlate_span copies = need.template copies<Slot::RUN>(0);
 #pragma unroll
-  for (int c = 0; c * THREADS < Slot::COPIES; c++) {
-    const int at = c * THREADS + threadIdx.x;
+  for (int c = 0; c * Slot::THREADS < Slot::COPIES; c++) {
+    const int at = c * Slot::THREADS + threadIdx.x;
     if (at >= copies.from && at < copies.until && at < Slot::COPIES) share.copies |= 1u << c;
   }
   const int other = need.template other<Slot::RUN>(copies, 0);
@@ -134,10 +141,10 @@ static __device__ __forceinline__ void correlate_copy_runs(E *target, const E *f
   typedef correlate_run<E, Slot::RUN> run;
   const E *source = from + own;
 #pragma unroll
-  for (int c = 0; c * THREADS < Slot::COPIES; c++)
+  for (int c = 0; c * Slot::THREADS < Slot::COPIES; c++)
     if (share.copies >> c & 1)
-      rung_copy_async_shared(reinterpret_cast<run *>(target) + c * THREADS,
-                             reinterpret_cast<const run *>(source) + c * THREADS);
+      rung_copy_async_shared(reinterpret_cast<run *>(target) + c * Slot::THREADS,
+                             reinterpret_cast<const run *>(source) + c * Slot::THREADS);
 }
 
 /* A slot whose row begins anywhere, by words. */
@@ -149,10 +156,10 @@ static __device__ __forceinline__ void correlate_copy_words(E *slot, const E *fr
   const unsigned *source = reinterpret_cast<const unsigned *>(from - shift) + threadIdx.x;
   unsigned *target = reinterpret_cast<unsigned *>(slot) + threadIdx.x;
 #pragma unroll
-  for (int c = 0; c * THREADS < Slot::WORDS; c++) {
-    const int at = c * THREADS + threadIdx.x;
+  for (int c = 0; c * Slot::THREADS < Slot::WORDS; c++) {
+    const int at = c * Slot::THREADS + threadIdx.x;
     if (at >= copies.from && at < copies.until && at < Slot::WORDS)
-      rung_copy_async(target + c * THREADS, source + c * THREADS);
+      rung_copy_async(target + c * Slot::THREADS, source + c * Slot::THREADS);
   }
 }
 
@@ -428,6 +435,21 @@ static constexpr int correlate_resident(int sums, bool more) {
   return sums <= 28 ? 8 : sums <= 44 ? 6 : sums <= 80 ? 4 : 3;
 }
 
+template <typename E, int V, int G, int K, int M>
+static constexpr int correlate_blocks() {
+  return correlate_resident(V * G * M, G > 1 || V > 8) * CORRELATE_STRIP_THREADS /
+         correlate_threads(sizeof(E), V, K);
+}
+
+/* All threads of the block. */
+template <int THREADS>
+static __device__ __forceinline__ void correlate_sync() {
+  if (THREADS == 32)
+    __syncwarp();
+  else
+    __syncthreads();
+}
+
 /* A constant as an argument. */
 template <bool B>
 struct correlate_flag {
@@ -437,11 +459,13 @@ struct correlate_flag {
 /* A thread makes V columns in each of G groups of a block's; sums are of S. WIDE: only where copies
  * of 16 bytes may be made, where the question alone costs. */
 template <typename E, typename S, int V, int G, int K, int M, int STEP, bool ALL, bool WIDE>
-__global__ void __launch_bounds__(THREADS, correlate_resident(V *G *M, G > 1 || V > 8))
+__global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
+                                  correlate_blocks<E, V, G, K, M>())
     correlate_streamed(const __grid_constant__ correlate_job<float> job,
                        const __grid_constant__ correlate_rows_of_taps<S, K, M> taps, int64_t k,
                        int high, bool aligned, bool wide_out) {
   typedef correlate_slot<sizeof(E), V, G, K, STEP> slot;
+  static constexpr int THREADS = slot::THREADS;
   /* Where a branch before each row of taps, which keeps the compiler from mixing them, was found to
    * leave registers for a block more, or to save more than it costs. */
   static constexpr bool BYTES = sizeof(E) == 1 && V == 16 && (K == 5 || (K == 7 && S(0.5) != 0)),
@@ -462,7 +486,7 @@ __global__ void __launch_bounds__(THREADS, correlate_resident(V *G *M, G > 1 || 
   correlate_find_places<STEP>(job, left, slot::LINE, places);
   if (!wide_in || need.ragged) /* what is never filled, and nothing is made of */
     for (int c = threadIdx.x; c < SLOTS * slot::PITCH; c += THREADS) ring[c] = outside;
-  __syncthreads();
+  correlate_sync<THREADS>();
   const correlate_share share = correlate_share_of<slot>(need, places);
   correlate_held<E> held;
   /* Elements that are loaded and then stored come when their neighbours' copies have been under way
@@ -489,12 +513,12 @@ __global__ void __launch_bounds__(THREADS, correlate_resident(V *G *M, G > 1 || 
       rung_keep_shared(line);
       rung_keep(out_step);
       rung_keep(inputs);
-      __syncthreads();
+      correlate_sync<THREADS>();
       S sums[M + 1][G][V] = {};
       for (int r = -AHEAD; r < inputs; r++) {
         if (r >= 0) {
           rung_copy_async_wait<AHEAD - 1>();
-          __syncthreads();
+          correlate_sync<THREADS>();
         }
         held.store(ring);
         if (r + AHEAD < inputs) {
@@ -593,12 +617,13 @@ static correlate_rows_of_taps<S, K, M> taps_of(const rung_task *task, int64_t k)
 template <typename E, typename S, int V, int G, int K, int M, int STEP, bool ALL, bool WIDE>
 static rung_status launch_strips(const rung_task *task, const correlate_job<float> &job,
                                  bool wide_in) {
+  static constexpr int THREADS = correlate_threads(sizeof(E), V, K);
   const bool wide_out = correlate_wide_out(task, V);
   const int64_t across = (job.n + THREADS * V * G - 1) / (THREADS * V * G);
   int blocks;
   RUNG_RESIDENT_BLOCKS(task, (correlate_streamed<E, S, V, G, K, M, STEP, ALL, WIDE>), THREADS, 0,
                        &blocks);
-  const int high = correlate_strip_rows(task, across, blocks, V * G, job.kernel_rows);
+  const int high = correlate_strip_rows(task, across, blocks, THREADS, V * G, job.kernel_rows);
   const int64_t down = (job.rows + high - 1) / high;
   for (int64_t k = 0; k < job.kernels; k++)
     RUNG_LAUNCH(task, (correlate_streamed<E, S, V, G, K, M, STEP, ALL, WIDE>),
@@ -633,7 +658,7 @@ static constexpr int64_t MANY = 120000;
 /* Whether blocks of `wide` columns have so many behind the image's last that blocks of 512, which
  * take half as long again for a column, and twice as long of kernels of three, are done first. */
 static bool wastes(int64_t columns, int64_t wide, int kernel) {
-  const int64_t narrow = THREADS * 4, halves = kernel == 3 ? 4 : 3;
+  const int64_t narrow = CORRELATE_STRIP_THREADS * 4, halves = kernel == 3 ? 4 : 3;
   return halves * ((columns + narrow - 1) / narrow * narrow) <=
          2 * ((columns + wide - 1) / wide * wide);
 }
@@ -646,11 +671,11 @@ static bool wastes(int64_t columns, int64_t wide, int kernel) {
 template <typename E, int K>
 static rung_status run(const rung_task *task) {
   static constexpr bool NARROW = K <= CORRELATE_NARROW;
-  static constexpr int V = sizeof(E) == 1 && NARROW ? 8 : 4;
+  static constexpr int V = sizeof(E) == 1 && NARROW ? 8 : 4, WIDEST = sizeof(E) == 1 ? 16 : 8;
   const correlate_problem *p = static_cast<const correlate_problem *>(task->problem);
   const int rows = p->kernel_rows;
   const bool many = p->rows * p->columns >= MANY * task->device->processors &&
-                    !wastes(p->columns, THREADS * (sizeof(E) == 1 ? 16 : 8), K);
+                    !wastes(p->columns, correlate_threads(sizeof(E), WIDEST, K) * WIDEST, K);
   if constexpr (sizeof(E) == 1 && NARROW && K % 2 == 1 && K > 1)
     if (rows == K && correlate_of_bytes(p))
       return many ? run_strips<E, int, 16, 1, K, K, 1, true>(task)

@@ -15,7 +15,7 @@ template <int STEP>
 static __device__ __forceinline__ void correlate_find_places(const correlate_job<float> &job,
                                                              int64_t left, int count, int *places) {
   static constexpr int BEFORE = 2 * RUNG_KERNEL_MOST; /* pixels are counted from one before all */
-  for (int c = threadIdx.x; c < count; c += CORRELATE_STRIP_THREADS) {
+  for (int c = threadIdx.x; c < count; c += blockDim.x) {
     const int64_t pixel = (left + c + (int64_t)BEFORE * STEP) / STEP - BEFORE;
     const int64_t at = correlate_index(job.edge, pixel, job.width);
     places[c] = at < 0 ? NOWHERE : (int)(at * STEP + (left + c - pixel * STEP) - left);
@@ -28,7 +28,7 @@ template <typename E>
 static __device__ __forceinline__ void correlate_find_rows(const correlate_job<float> &job,
                                                            int64_t first, int count, int64_t left,
                                                            const E **lines) {
-  for (int r = threadIdx.x; r < count; r += CORRELATE_STRIP_THREADS) {
+  for (int r = threadIdx.x; r < count; r += blockDim.x) {
     const int64_t row = correlate_index(job.edge, first + r, job.height);
     lines[r] =
         row < 0 ? NULL : static_cast<const E *>(job.in) + (row - job.view_row) * job.in_line + left;
