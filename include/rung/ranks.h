@@ -76,10 +76,10 @@ RUNG_API rung_status rung_reduce_ranks(rung_context *context, const rung_ranks *
  * out:  in's shape and dtype: this rank's part of the result. The very view of `in`, or no
  *       memory shared with it.
  *
- * Ranks send each other some 2 KB, 104 bytes for every 2^23 elements and at most 13 KB more, and
- * the elements of a tile of 8192 that a cut goes through to the ranks behind it that have some of
- * it. A GPU whose part goes on in another's copies its last range, of at most 2^28 elements, into
- * memory of its own, which the context keeps, where the ranks have exchange_anywhere(). */
+ * Ranks send each other some 2 KB and at most 4 KB more, or, where arrays have gaps or lie where
+ * the rank's device cannot reach them, 104 bytes for every 2^23 elements and at most 13 KB more;
+ * and the elements of a tile of 8192 that a cut goes through to the ranks behind it that have some
+ * of it. */
 RUNG_API rung_status rung_scan_ranks(rung_context *context, const rung_ranks *ranks,
                                      rung_reduction what, const DLTensor *in, int exclusive,
                                      DLTensor *out, rung_call *call);

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include "core/call.h"
-#include "core/room.h"
 #include "core/transfer.h"
 
 /* ---- what a rank has on its way ---------------------------------------------------------------
@@ -14,15 +13,14 @@
 /* Where the elements of a piece lie. */
 typedef enum place {
   IN_PART, /* in the caller's array */
-  IN_HEAD, /* in the copy of the tile that its part begins within */
-  IN_LAST  /* in the copy of its last range: RUNG_PARTS may read one element behind */
+  IN_HEAD  /* in the copy of the tile that its part begins within */
 } place;
 
 /* Tiles of the whole that this rank computes in one go. */
 typedef struct piece {
   int64_t first, count;
-  place parts; /* where RUNG_PARTS finds them; RUNG_AGAIN as IN_PART but of a head */
-  bool left;   /* RUNG_PARTS is another rank's */
+  place place;
+  bool left; /* RUNG_PARTS is another rank's */
   int64_t range;
 } piece;
 
@@ -44,8 +42,7 @@ typedef struct run {
   rung_meeting meeting;
   int64_t first, end, total; /* this rank's part [first, end) of the whole */
   int64_t *firsts;           /* of all ranks, and the total behind them */
-  char *copies;              /* four tiles: head, tail, last, and the head's results */
-  rung_room last;            /* a copy of the last range, where that is more than a tile */
+  char *copies;              /* three tiles: head, tail, and the head's results */
   piece *pieces;
   int count, room;
   int64_t origin; /* of the piece that is being run */
@@ -69,10 +66,9 @@ static int64_t element_of(const run *r) {
   return (int64_t)rung_dtype_bytes(part_of(r)->dtype);
 }
 
-/* A copy has room for an element more, which may be read and means nothing. */
-enum { HEAD, TAIL, LAST, RESULT, COPIES };
+enum { HEAD, TAIL, RESULT, COPIES };
 static char *copy_at(const run *r, int which) {
-  return r->copies + which * (r->over->tile + 1) * element_of(r);
+  return r->copies + which * r->over->tile * element_of(r);
 }
 
 static int64_t tile_at(const run *r, int64_t at) {
@@ -113,7 +109,7 @@ static rung_status make_ready(run *r, rung_status status) {
     r->pieces = rung_ranks_ask(&bytes, (size_t)r->room, sizeof *r->pieces);
     /* Not cleared, which would take as long as a message: what nothing is copied to means nothing.
      */
-    const size_t copies = over->tile > 1 ? (size_t)(COPIES * (over->tile + 1) * element_of(r)) : 1;
+    const size_t copies = over->tile > 1 ? (size_t)(COPIES * over->tile * element_of(r)) : 1;
     r->copies = malloc(copies);
     bytes += copies;
     there &= r->firsts != NULL && r->ends != NULL && r->pieces != NULL && r->copies != NULL;
@@ -149,7 +145,6 @@ static void give_back(run *r) {
                     r->pieces,        r->copies,          r->mine.data, r->all};
   free_state(r->state, r->state_bytes);
   for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) free(memory[i]);
-  rung_room_end(&r->last);
   for (int a = 0; a < RUNG_TASK_ARRAYS; a++) free(r->outputs[a].data);
 }
 
@@ -208,18 +203,25 @@ static rung_status trade(run *r, rung_status *own) {
 /* ---- pieces ------------------------------------------------------------------------------------
  */
 
-static void add_piece(run *r, int64_t first, int64_t count, place parts, bool left) {
-  if (count > 0) r->pieces[r->count++] = (piece){first, count, parts, left, 0};
+static void add_piece(run *r, int64_t first, int64_t count, place place, bool left) {
+  if (count > 0) r->pieces[r->count++] = (piece){first, count, place, left, 0};
 }
 
-/* Many of a level side by side: whole ones, or what is left at the end. */
+/* Many ranges of a level side by side, of the longest that begin at `first`, up to where longer
+ * ones begin; or what is left at the end. Of a line the last range is one by itself, for nothing
+ * comes after it that would need to know what it comes to. */
 static int64_t longest_row(const run *r, int64_t first, int64_t end) {
-  const int64_t tile = r->over->tile, super = tile * r->over->family;
-  const int64_t next = super > 0 ? first - first % super + super : 0;
-  if (super > 0 && first % super == 0 && end - first >= super)
-    return (end - first) - (end - first) % super;
-  if (super > 0 && end - next >= super) return next - first;
-  return end - first < tile ? end - first : tile_at(r, end - first);
+  const int64_t family = r->over->family, left = end - first;
+  int64_t range = r->over->tile, longer = range * family;
+  while (longer > 0 && first % longer == 0 && left >= longer) {
+    range = longer;
+    longer *= family;
+  }
+  const int64_t next = longer > 0 ? first - first % longer + longer : 0;
+  if (left < range) return left;
+  if (next > first && end - next >= longer) return next - first;
+  const int64_t row = left - left % range;
+  return r->over->job.cut->again && first + row == r->total && row > range ? row - range : row;
 }
 
 /* One range: tiles of tiles at most of the second level, which bounds what it takes of memory; of a
@@ -228,7 +230,6 @@ static int64_t longest_range(const run *r, int64_t first, int64_t end) {
   const rung_over *over = r->over;
   const int levels = r->context->device.kind == RUNG_CUDA ? 3 : 2;
   int64_t range = over->tile;
-  if (!over->single) return longest_row(r, first, end);
   for (int level = 0; level < levels; level++) {
     const int64_t longer = range * over->family;
     if (first % longer != 0 || end - first < longer) break;
@@ -237,17 +238,20 @@ static int64_t longest_range(const run *r, int64_t first, int64_t end) {
   return lesser(range, end - first);
 }
 
-/* Whether there is room for a copy of the last range: a tile in host memory, more on a GPU, where
- * copying it takes less time than all the shorter ranges there would be else. */
-static bool fits_apart(run *r, int64_t range) {
-  if (range <= r->over->tile) return true;
-  return rung_room_on_device(&r->last, r->context, &r->meeting,
-                             (size_t)((range + 1) * element_of(r)));
+/* Whether the arrays are taken as they lie, and so need no memory. */
+static bool lies_ready(const run *r) {
+  const rung_job *job = &r->over->job;
+  for (int a = 0; a < job->arrays; a++)
+    if (!rung_is_local(r->context, &job->task.arrays[a]) ||
+        !rung_view_is_compact(&job->task.arrays[a]))
+      return false;
+  return true;
 }
 
 static void list_pieces(run *r) {
   const int64_t begin = tile_at(r, r->first);
   const int64_t whole = r->end == r->total ? r->end : tile_at(r, r->end);
+  const bool ranges = r->over->single && !lies_ready(r);
   int64_t at = r->first;
   if (r->first == r->end) return;
   if (at > begin) {
@@ -255,44 +259,21 @@ static void list_pieces(run *r) {
     add_piece(r, begin, lesser(r->end, end) - begin, IN_HEAD, r->end < end);
     at = end;
   }
-  const bool apart = r->over->job.cut->again && whole == r->end && whole < r->total;
   while (at < whole) {
-    int64_t range = longest_range(r, at, whole);
-    bool last = apart && at + range == whole;
-    if (last && !fits_apart(r, range)) {
-      last = false;
-      range = longest_range(r, at, whole - r->over->tile);
-    }
-    add_piece(r, at, range, last ? IN_LAST : IN_PART, false);
-    at += range;
+    const int64_t count = ranges ? longest_range(r, at, whole) : longest_row(r, at, whole);
+    add_piece(r, at, count, IN_PART, false);
+    at += count;
   }
   if (at < r->end) add_piece(r, at, r->end - at, IN_PART, true);
 }
 
 /* The arrays (1, elements) that copies are. */
-static void look_at_copies(const run *r, rung_job *job, const piece *piece, place place) {
-  const int64_t shape[2] = {1, piece->count + 1};
+static void look_at_copies(const run *r, rung_job *job, const piece *piece) {
+  const int64_t shape[2] = {1, piece->count};
   const rung_dtype dtype = part_of(r)->dtype;
-  if (place == IN_LAST && r->last.on_device) { /* results of parts are not stored there */
-    job->task.arrays[0] = rung_room_view(&r->last, r->last.memory, dtype, 2, shape);
-    job->task.arrays[job->inputs] = job->task.arrays[0];
-    return;
-  }
-  job->task.arrays[0] =
-      rung_view_compact(copy_at(r, place == IN_HEAD ? HEAD : LAST), dtype, 2, shape);
+  job->task.arrays[0] = rung_view_compact(copy_at(r, HEAD), dtype, 2, shape);
   if (job->cut->again)
     job->task.arrays[job->inputs] = rung_view_compact(copy_at(r, RESULT), dtype, 2, shape);
-}
-
-/* The last range, and an element behind it, whichever. */
-static rung_status copy_last(const run *r, const piece *piece) {
-  const int64_t end = piece->first + piece->count;
-  if (!r->last.on_device) return fetch(r, piece->first, end, copy_at(r, LAST));
-  const rung_range all = {part_of(r), piece->first - r->first, piece->count},
-                   behind = {part_of(r), end - 1 - r->first, 1};
-  const rung_status status = rung_room_fetch(&r->last, &all, r->last.memory);
-  if (status != RUNG_OK) return status;
-  return rung_room_fetch(&r->last, &behind, r->last.memory + piece->count * element_of(r));
 }
 
 static rung_status collect(void *to, const rung_piece *piece, const rung_view *results) {
@@ -344,17 +325,14 @@ static rung_status deliver_head(const run *r, const piece *piece) {
 
 /* `only`: no more than the memory for it. */
 static rung_status run_piece(run *r, piece *piece, rung_stage stage, bool only) {
-  const place place = stage == RUNG_PARTS || piece->parts == IN_HEAD ? piece->parts : IN_PART;
   rung_job job = r->over->job;
-  rung_status status = RUNG_OK;
   if (stage == RUNG_PARTS && piece->left) {
     piece->range = piece->count; /* less than a tile */
     return RUNG_OK;
   }
-  r->origin = place == IN_PART ? r->first : piece->first;
+  r->origin = piece->place == IN_PART ? r->first : piece->first;
   if (r->over->origin != NULL) *r->over->origin = r->origin;
-  if (place != IN_PART) look_at_copies(r, &job, piece, place);
-  if (place == IN_LAST) status = copy_last(r, piece);
+  if (piece->place == IN_HEAD) look_at_copies(r, &job, piece);
   rung_stretch stretch = {.stage = stage,
                           .first = piece->first - r->origin,
                           .count = piece->count,
@@ -363,9 +341,9 @@ static rung_status run_piece(run *r, piece *piece, rung_stage stage, bool only) 
                           .take = collect,
                           .to = r};
   job.reserve = only;
-  if (status == RUNG_OK) status = rung_run_stretch(r->context, &job, &r->known, &stretch, &r->used);
+  const rung_status status = rung_run_stretch(r->context, &job, &r->known, &stretch, &r->used);
   piece->range = stretch.range;
-  if (status != RUNG_OK || stage != RUNG_AGAIN || only || place != IN_HEAD) return status;
+  if (status != RUNG_OK || stage != RUNG_AGAIN || only || piece->place != IN_HEAD) return status;
   return deliver_head(r, piece);
 }
 

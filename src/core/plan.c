@@ -47,7 +47,6 @@ bool rung_plan_share(const rung_plan *plan, const rung_piece *piece, const void 
   layout->piece = *piece;
   layout->task = job->task;
   for (int a = 0; a < RUNG_TASK_ARRAYS; a++) share->flat[a] = -1;
-  memset(share->keep, 0, sizeof share->keep);
   memcpy(share->arrays, job->task.arrays, sizeof share->arrays);
   if (!plan->cut) return true;
   memcpy(share->problem.bytes, job->task.problem, job->problem_bytes);

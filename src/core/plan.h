@@ -56,8 +56,6 @@ typedef struct rung_share {
   /* -1; or of an input: the elements from this one on, in row-major order, of the job's own array,
    * which need not be a view. The rung sees them without gaps, in the shape above. */
   int64_t flat[RUNG_TASK_ARRAYS];
-  /* 0; or of an output in RUNG_PARTS: only the last so many elements are results. */
-  int64_t keep[RUNG_TASK_ARRAYS];
 } rung_share;
 
 /* How an operation's jobs are cut and put together again. Static; all functions are pure but for

@@ -10,21 +10,17 @@ static bool goes_on_device(const rung_context *context, const rung_meeting *meet
          meeting->ranks.exchange_anywhere != NULL;
 }
 
-bool rung_room_on_device(rung_room *room, rung_context *context, const rung_meeting *meeting,
-                         size_t bytes) {
-  void *memory = NULL;
-  *room = (rung_room){.context = context};
-  if (!goes_on_device(context, meeting)) return false;
-  room->on_device = rung_gathered(context, bytes, &memory) == RUNG_OK;
-  room->memory = memory;
-  if (!room->on_device) rung_error_clear(&context->error);
-  return room->on_device;
-}
-
 rung_status rung_room_make(rung_room *room, rung_context *context, const rung_meeting *meeting,
                            size_t bytes, const char *what) {
+  void *memory;
   size_t asked = 0;
-  if (rung_room_on_device(room, context, meeting, bytes)) return RUNG_OK;
+  *room = (rung_room){.context = context};
+  if (goes_on_device(context, meeting) && rung_gathered(context, bytes, &memory) == RUNG_OK) {
+    room->memory = memory;
+    room->on_device = true;
+    return RUNG_OK;
+  }
+  rung_error_clear(&context->error);
   room->memory = rung_ranks_ask(&asked, bytes, 1);
   return room->memory != NULL ? RUNG_OK : rung_ranks_no_memory(meeting, asked, what);
 }

@@ -22,9 +22,6 @@ extern "C" {
 rung_status rung_room_make(rung_room *room, rung_context *context, const rung_meeting *meeting,
                            size_t bytes, const char *what);
 void rung_room_end(rung_room *room);
-/* The same of the device's memory alone; false: it has no more, or there is none of its own. */
-bool rung_room_on_device(rung_room *room, rung_context *context, const rung_meeting *meeting,
-                         size_t bytes);
 
 /* Bytes of an array in a room, so that the next one is aligned. */
 static inline size_t rung_room_bytes(size_t bytes) {

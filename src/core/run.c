@@ -155,15 +155,6 @@ static rung_status start(run *run, int lane) {
   return status;
 }
 
-/* An output's results that are to be kept, where the rung has left them. */
-static rung_view kept_of(const rung_piece_plan *layout, int a) {
-  rung_view kept = layout->task.arrays[a];
-  const int64_t keep = layout->share.keep[a], before = kept.count - keep;
-  if (keep == 0 || kept.count == 0) return kept;
-  return rung_view_compact(kept.data + before * (int64_t)rung_dtype_bytes(kept.dtype), kept.dtype,
-                           1, &keep);
-}
-
 /* The part's results to the host, by one copy, for they lie one behind the other; and into the
  * state. */
 static rung_status take(run *run, const rung_piece_plan *layout) {
@@ -171,7 +162,7 @@ static rung_status take(run *run, const rung_piece_plan *layout) {
   rung_view results[RUNG_TASK_ARRAYS] = {{0}};
   const char *first = NULL, *end = NULL;
   for (int a = job->inputs; a < job->arrays; a++) {
-    results[a] = kept_of(layout, a);
+    results[a] = layout->task.arrays[a];
     if (results[a].count == 0) continue;
     if (first == NULL) first = results[a].data;
     end = results[a].data + rung_view_bytes(&results[a]);

@@ -23,12 +23,21 @@ static size_t aggregates_of(const rung_task *task) {
   return tiles > 1 ? (size_t)scan_aggregates(tiles) : 0;
 }
 
-static size_t one_line_scratch(const rung_task *task) {
+static size_t a_line_scratch(const rung_task *task) {
   return aggregates_of(task) * (size_t)scan_number_bytes(problem_of(task));
 }
 
 static size_t all_lines_scratch(const rung_task *task) {
-  return (size_t)problem_of(task)->lines * one_line_scratch(task);
+  return (size_t)problem_of(task)->lines * a_line_scratch(task);
+}
+
+/* Of one line after the other; but who is asked for their aggregates finds those of all at once. */
+static size_t one_line_scratch(const rung_task *task) {
+  return problem_of(task)->aggregates ? all_lines_scratch(task) : a_line_scratch(task);
+}
+
+static size_t aggregates_scratch(const rung_task *task) {
+  return problem_of(task)->aggregates ? all_lines_scratch(task) : 0;
 }
 
 /* With a flag of a byte for each. */
@@ -54,7 +63,7 @@ static size_t across_scratch(const rung_task *task) {
 /* With half of every word for its flag, and two counters. */
 static size_t queue_zeros(const rung_task *task) {
   const size_t bytes = all_lines_scratch(task);
-  return bytes == 0 ? 0 : 8 * SCAN_COUNTER_WORDS + 2 * bytes;
+  return bytes == 0 || problem_of(task)->aggregates ? 0 : 8 * SCAN_COUNTER_WORDS + 2 * bytes;
 }
 
 /* Totals of the parts of `size` elements, and of those totals' parts, until there is one part. */
@@ -105,7 +114,7 @@ static bool takes_across(const rung_task *task, char why[RUNG_REASON]) {
 /* For rungs that do not know of ranges. */
 static bool takes_lines(const rung_task *task, char why[RUNG_REASON]) {
   if (!takes_rows(task, why)) return false;
-  if (!problem_of(task)->range) return true;
+  if (!problem_of(task)->range && !problem_of(task)->aggregates) return true;
   snprintf(why, RUNG_REASON,
            "the line is cut for want of memory, and it takes whole lines only; expected: rung "
            "\"%s\"",
@@ -208,7 +217,8 @@ static rung_row rows[] = {
      .supports = takes_rows, .scratch_bytes = all_lines_scratch},
     {TILES, .name = "single-pass",
      .idea = "one pass over memory: a tile waits in shared memory for the totals before it",
-     .supports = takes_lines, .pays = single_pass_pays, .zeroed_bytes = queue_zeros},
+     .supports = takes_rows, .pays = single_pass_pays, .scratch_bytes = aggregates_scratch,
+     .zeroed_bytes = queue_zeros},
     {TILES, .name = "lines",
      .idea = "short lines: as many a warp as its lanes hold, no lane idle; no flags, no barrier",
      .supports = takes_short_lines, .pays = lines_pay},

@@ -1,8 +1,7 @@
 /* A scan of a long line in ranges of SCAN_TILE * SCAN_FAMILY^k elements, in two passes. The first
- * finds every range's aggregate of level k: it is what comes before the element after the range,
- * were the range all there is, and so an exclusive scan's result there. From these follows what
- * stands for E(top) ... E(k) in all tiles of a range (scan.h); E(k - 1) ... E(0) are found within
- * the range, in the second pass. */
+ * only reads, and finds every range's aggregate of level k. From these follows what stands for
+ * E(top) ... E(k) in all tiles of a range (scan.h); E(k - 1) ... E(0) are found within the range,
+ * in the second pass. Ranges of one level that lie side by side are one part. */
 #include <string.h>
 
 #include "core/dimensions.h"
@@ -75,22 +74,6 @@ static number combine(scan_operator op, number a, number b) {
   return a;
 }
 
-/* An element as a number. */
-static number number_of(const scan_problem *p, const void *element) {
-  const scan_operator op = scan_operator_of(p);
-  const rung_key_code key = scan_key_of(p);
-  const int64_t mask = key.mask;
-  number n = {0};
-  memcpy(&n, element, rung_dtype_bytes(p->dtype));
-  if (op == SCAN_LEAST_8) n.i32 = rung_key_16((int8_t)n.i32, &key);
-  if (op == SCAN_LEAST_16) n.i32 = rung_key_16((int16_t)n.i32, &key);
-  if (op == SCAN_LEAST_32) n.i32 ^= (int32_t)mask;
-  if (op == SCAN_LEAST_F32) n.i32 = rung_key_f32(n.i32, (int32_t)mask);
-  if (op == SCAN_LEAST_64) n.i64 ^= mask;
-  if (op == SCAN_LEAST_F64) n.i64 = rung_key_f64(n.i64, mask);
-  return n;
-}
-
 /* The last of K of m numbers; m is 1 ... SCAN_FAMILY. */
 static number last_of(scan_operator op, const number *numbers, int m) {
   number t[SCAN_FAMILY];
@@ -103,38 +86,72 @@ static number last_of(scan_operator op, const number *numbers, int m) {
 /* ---- pieces ------------------------------------------------------------------------------------
  */
 
+/* How long the ranges of a part are: the longest that it is some of, side by side. */
+static int64_t range_of(int64_t first, int64_t count) {
+  int64_t range = SCAN_TILE;
+  while (first % (range * SCAN_FAMILY) == 0 && count % (range * SCAN_FAMILY) == 0)
+    range *= SCAN_FAMILY;
+  return range;
+}
+
+/* And as they have been; of what has no aggregate it is one. */
+static int64_t range_again(const scan_state *parts, int64_t first, int64_t count) {
+  const int64_t range = parts->nodes[first / SCAN_TILE].tiles * SCAN_TILE;
+  return range > 0 && count % range == 0 ? range : count;
+}
+
+/* The one line that a part is of, as its ranges. */
+static void reshape_ranges(rung_view *view, int columns, int64_t range) {
+  const int64_t ranges = view->shape[columns] / range, step = view->stride[columns];
+  rung_view_reshape(view, 2, (int64_t[]){ranges, range}, (int64_t[]){range * step, step});
+}
+
+/* RUNG_PARTS: each range's aggregate. */
+static void ask_for_aggregates(scan_problem *p, int64_t range, rung_share *share) {
+  const int64_t shape[2] = {p->lines, 1};
+  p->aggregates = true;
+  p->columns = range;
+  share->arrays[SCAN_OUT] =
+      rung_view_compact(NULL, scan_number_bytes(p) == 8 ? RUNG_U64 : RUNG_U32, 2, shape);
+}
+
+/* RUNG_AGAIN: what comes before each. */
+static void set_before(scan_problem *p, int64_t at, int64_t range, const scan_state *parts) {
+  p->range = true;
+  p->begins = at == 0;
+  p->columns = range;
+  p->before = parts != NULL ? (const char *)&parts->nodes[at / SCAN_TILE].number : NULL;
+  p->before_step = range / SCAN_TILE * (int64_t)sizeof(scan_node);
+}
+
 static bool share_piece(const rung_piece *piece, const void *state, rung_share *share) {
   _Static_assert(sizeof(scan_problem) <= RUNG_PROBLEM_BYTES, "a problem fits a share");
   scan_problem *p = (scan_problem *)share->problem.bytes;
   const scan_state *parts = (const scan_state *)state;
   const int64_t first = piece->first[p->axis], count = piece->count[p->axis];
-  const bool aggregate = piece->stage == RUNG_PARTS;
-  const int64_t at = p->origin + first;                    /* in the line */
-  if (aggregate && at + count >= p->columns) return false; /* nothing comes after it */
+  const bool aggregates = piece->stage == RUNG_PARTS;
+  const int64_t at = p->origin + first; /* in the line */
   const int columns = scan_dimension_of(p, p->axis);
+  int64_t range = count;
+  if (aggregates && at + count >= p->columns) return false; /* nothing comes after it */
+  if (aggregates) range = range_of(at, count);
+  if (parts != NULL) range = range_again(parts, at, count);
   for (int a = SCAN_IN; a <= SCAN_OUT; a++) {
     rung_view *view = &share->arrays[a];
     for (int k = 0; k < p->axis; k++)
       rung_view_narrow(view, scan_dimension_of(p, k), piece->first[k], piece->count[k]);
-    if (piece->stage != RUNG_WHOLE) rung_view_narrow(view, columns, first, count + aggregate);
-    if (piece->stage != RUNG_WHOLE && p->across) /* the one line that is left of them */
-      rung_view_reshape(view, 2, (int64_t[]){1, view->shape[columns]},
-                        (int64_t[]){0, view->stride[columns]});
+    if (piece->stage == RUNG_WHOLE) continue;
+    rung_view_narrow(view, columns, first, count);
+    reshape_ranges(view, columns, range);
   }
   const rung_view *in = &share->arrays[SCAN_IN];
   p->across &= piece->stage == RUNG_WHOLE;
   p->inner = p->across ? in->shape[2] : 1;
   p->lines = in->count / in->shape[p->across ? columns : in->ndim - 1];
-  if (piece->stage == RUNG_WHOLE) return true;
-  p->columns = count + aggregate;
-  if (aggregate) {
-    p->exclusive = true;
-    share->keep[SCAN_OUT] = 1;
-    return true;
-  }
-  p->range = true;
-  p->begins = at == 0;
-  p->before = parts != NULL ? parts->nodes[at / SCAN_TILE].number.bits : 0;
+  if (aggregates)
+    ask_for_aggregates(p, range, share);
+  else if (piece->stage == RUNG_AGAIN)
+    set_before(p, at, range, parts);
   return true;
 }
 
@@ -148,13 +165,17 @@ static bool take(const void *problem, const rung_piece *piece, const rung_view *
                  void *state) {
   const scan_problem *p = (const scan_problem *)problem;
   scan_state *parts = (scan_state *)state;
-  const int64_t first = piece->first[p->axis] / SCAN_TILE,
-                tiles = piece->count[p->axis] / SCAN_TILE;
-  if (piece->first[p->axis] % SCAN_TILE != 0 || tiles == 0 ||
-      rung_view_bytes(&results[SCAN_OUT]) != rung_dtype_bytes(p->dtype))
-    return false;
-  parts->nodes[first] = (scan_node){number_of(p, results[SCAN_OUT].data), tiles};
-  if (first + tiles > parts->end) parts->end = first + tiles;
+  const int64_t first = piece->first[p->axis], count = piece->count[p->axis];
+  const size_t bytes = (size_t)scan_number_bytes(p);
+  if (first % SCAN_TILE != 0 || count % SCAN_TILE != 0 || count == 0) return false;
+  const int64_t range = range_of(first, count), tiles = range / SCAN_TILE;
+  if (rung_view_bytes(&results[SCAN_OUT]) != (size_t)(count / range) * bytes) return false;
+  for (int64_t i = 0; i < count / range; i++) {
+    scan_node *node = &parts->nodes[first / SCAN_TILE + i * tiles];
+    *node = (scan_node){.tiles = tiles};
+    memcpy(&node->number, results[SCAN_OUT].data + (size_t)i * bytes, bytes);
+  }
+  if ((first + count) / SCAN_TILE > parts->end) parts->end = (first + count) / SCAN_TILE;
   return true;
 }
 

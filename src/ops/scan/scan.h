@@ -88,11 +88,16 @@ typedef struct scan_problem {
   int64_t inner;  /* lines side by side; 1 where they are not */
   int axis;       /* the columns' among the job's */
   int64_t origin; /* of the line that the arrays begin with: over ranks they are a part of it */
-  /* Whether this is a range of the one line that is longer, SCAN_TILE * SCAN_FAMILY^k elements from
-   * a multiple of as many, and then: whether the line begins with it, and the number (of the
-   * source's type) that stands for E(top) ... E(k) of all its tiles. */
+  /* Whether the lines are ranges of the one that is longer, one behind the other, each SCAN_TILE *
+   * SCAN_FAMILY^k elements from a multiple of as many; of one alone there may be less. Then:
+   * whether that line begins with the first of them, and where, before_step bytes apart, each has
+   * the number (of the source's type) that stands for E(top) ... E(k) of all its tiles. */
   bool range, begins;
-  uint64_t before;
+  const char *before;
+  int64_t before_step;
+  /* Of such ranges, whole ones, the aggregates of level k are asked for, and no results: out is
+   * (lines, 1), numbers as they are combined, of RUNG_U32 or RUNG_U64. */
+  bool aggregates;
   double bytes, flops;
 } scan_problem;
 
@@ -120,8 +125,8 @@ extern "C" {
 
 extern const rung_operation scan_operation;
 
-/* Axes: the arrays' dimensions. Results of a part, a range of columns, are the exclusive scan's at
- * the next range's first element: the range's aggregate. */
+/* Axes: the arrays' dimensions. Results of a part, ranges of columns of one level side by side, are
+ * the ranges' aggregates. */
 extern const struct rung_cut scan_parts;
 
 /* Fills *problem; refuses sizes out of range. `inner` > 1: that many of the lines lie side by side.

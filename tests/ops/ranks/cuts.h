@@ -27,6 +27,7 @@ typedef struct over_run {
   int64_t one[RANKS_MOST][ONE]; /* of what is no scan, each rank's */
   char sentences[RANKS_MOST][RUNG_TEXT];
   const char *used[RANKS_MOST];
+  const char *rung; /* NULL: whichever */
 } over_run;
 
 static inline DLDataType result_of(const over_job *job) {
@@ -121,7 +122,7 @@ static inline rung_status over_call(rung_context *context, const rung_ranks *ran
   const int64_t bytes = job->type.bits / 8;
   int64_t count = end - first, bins = BINS, outer = OUTER, step = job->step;
   int64_t *one = run->one[at];
-  rung_call call = {.size = sizeof call};
+  rung_call call = {.size = sizeof call, .rung = ranks != NULL ? run->rung : NULL};
   rung_status status;
   DLTensor in = tensor(run->in + first * step * bytes, job->type, 1, &count, &step);
   DLTensor line = tensor(run->out + first * step * bytes, job->type, 1, &count, &step);

@@ -8,6 +8,7 @@
 
 #include "ops/ranks/cuts.h"
 #include "ops/reduce/reduce.h"
+#include "ops/scan/scan.h"
 
 enum { MOST = 300000, CUTS = 6, TILE = 32768, SCANS = 8192 };
 
@@ -279,17 +280,20 @@ static void shares_of_pairs_are_cut_where_memory_is_short(void **state) {
 
 /* Families of families: ranges of 32^2 tiles, and of 32, and tiles between them. */
 static void compare_long(const over_job *job, const char *in, char *whole, char *out) {
+  rung_context *mixed[RANKS_MOST] = {cpus[0], sims[0], cpus[1], cpus[2]};
   rung_status statuses[RANKS_MOST];
-  const int64_t cuts[2][5] = {
+  const int64_t cuts[3][5] = {
+      {0, 0, 2 * 1024 * SCANS, job->total - 100, job->total}, /* by a GPU, if there is one */
       {0, 3 * SCANS + 7, 1100 * SCANS, job->total - 100, job->total},
       {0, 1024 * SCANS - 1, 1024 * SCANS + 9, 2 * 1024 * SCANS, job->total}};
   run = (over_run){.job = *job, .in = in, .out = whole};
   assert_int_equal(over_call(cpus[0], NULL, &run, 0, 0, job->total), RUNG_OK);
   run.out = out;
-  for (int c = 0; c < 2; c++) {
+  for (int c = 0; c < 3; c++) {
     memcpy(run.cuts, cuts[c], sizeof cuts[c]);
     memset(out, 0x5a, bytes_of(job));
-    ranks_run(4, cpus, over_rank, &run, 0, 0, RANKS_FAULTS, statuses);
+    ranks_run(4, c == 0 && sims[0] != NULL ? mixed : cpus, over_rank, &run, 0, 0, RANKS_FAULTS,
+              statuses);
     for (int r = 0; r < 4; r++) assert_int_equal(statuses[r], RUNG_OK);
     assert_memory_equal(out, whole, bytes_of(job));
   }
@@ -312,6 +316,56 @@ static void long_scans_are_taken_in_ranges(void **state) {
   free(in);
   free(out);
   free(whole);
+}
+
+/* A rank with 62 ranges of a level: more than a launch takes of those that lie side by side. */
+static void ranges_of_a_level_are_taken_side_by_side(void **state) {
+  (void)state;
+  static const char *const rungs[] = {"tiles", "single-pass"};
+  static const DLDataType types[] = {{kDLFloat, 32, 1}, {kDLFloat, 64, 1}, {kDLUInt, 8, 1}};
+  const int64_t total = 67 * SCANS + 77, cuts[] = {0, SCANS, 63 * SCANS, total};
+  if (sims[0] == NULL || INSTRUMENTED) skip();
+  for (int k = 0; k < 12; k++) {
+    const bool is_sum = k % 3 < 2;
+    const over_job job = {
+        SCAN, is_sum ? RUNG_SUM : RUNG_MAX, k / 3 % 2, types[k % 3], total, 1, k % 4 == 0};
+    int64_t one[ONE];
+    find_wanted(&job, one);
+    memcpy(run.cuts, cuts, sizeof cuts);
+    run.rung = rungs[k / 6];
+    compare(&job, one, 3, sims, rungs[k / 6]);
+    for (int r = 0; r < 3; r++) assert_string_equal(run.used[r], rungs[k / 6]);
+  }
+}
+
+/* The first pass over a part reads that part, once, and leaves a number for each of its ranges. */
+static void a_first_pass_leaves_a_number_a_range(void **state) {
+  (void)state;
+  const struct {
+    int64_t first, count, range; /* tiles */
+  } parts[] = {{0, 1, 1},    {5, 3, 1},        {5, 62, 1},         {32, 32, 32},
+               {32, 64, 32}, {0, 31 * 32, 32}, {1024, 2048, 1024}, {32, 33 * 32, 32}};
+  const int64_t total = 4096 * SCANS + 1, shape[2] = {1, total};
+  scan_problem problem;
+  assert_int_equal(scan_problem_of(NULL, RUNG_SUM, RUNG_F64, false, 1, total, 1, &problem),
+                   RUNG_OK);
+  problem.axis = 1;
+  for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+    const int64_t first = parts[k].first * SCANS, count = parts[k].count * SCANS;
+    const rung_piece piece = {RUNG_PARTS, {0, first}, {1, count}};
+    const scan_problem *p;
+    rung_share share = {.arrays = {rung_view_compact(data, RUNG_F64, 2, shape),
+                                   rung_view_compact(found, RUNG_F64, 2, shape)}};
+    memcpy(share.problem.bytes, &problem, sizeof problem);
+    assert_true(scan_parts.share(&piece, NULL, &share));
+    p = (const scan_problem *)share.problem.bytes;
+    assert_true(p->aggregates);
+    assert_int_equal(p->columns, parts[k].range * SCANS);
+    assert_int_equal(p->lines * p->columns, count);
+    assert_ptr_equal(share.arrays[SCAN_IN].data, data + first * (int64_t)sizeof(double));
+    assert_int_equal(share.arrays[SCAN_IN].count, count);
+    assert_int_equal(share.arrays[SCAN_OUT].count, p->lines);
+  }
 }
 
 /* A rank that has a tile of tiles, 2^30 elements, sends what it comes to. The array is one block of
@@ -418,6 +472,8 @@ int main(void) {
       cmocka_unit_test(short_memory_changes_nothing),
       cmocka_unit_test(shares_of_pairs_are_cut_where_memory_is_short),
       cmocka_unit_test(long_scans_are_taken_in_ranges),
+      cmocka_unit_test(ranges_of_a_level_are_taken_side_by_side),
+      cmocka_unit_test(a_first_pass_leaves_a_number_a_range),
       cmocka_unit_test(tiles_of_tiles_are_one_number),
       cmocka_unit_test(what_is_missing_is_no_number),
       cmocka_unit_test(parts_may_have_dimensions),

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "backend/cpu/parallel.h"
 #include "ops/scan/cpu/tile.h"
 
 typedef struct scan_line {
@@ -21,7 +22,7 @@ typedef struct scan_line {
   rung_key_code key;
   bool exclusive, past;
   bool begins;
-  const uint64_t *range; /* NULL, or what comes before all of the line */
+  const char *range; /* NULL, or the number that comes before all of the line */
   char *aggregates;
   atomic_uchar *there; /* NULL: all by one thread */
 } scan_line;
@@ -31,17 +32,18 @@ static inline scan_line scan_line_of(const rung_task *task, int64_t number) {
   const scan_problem *problem = (const scan_problem *)task->problem;
   const rung_view *in = &task->arrays[SCAN_IN], *out = &task->arrays[SCAN_OUT];
   const int64_t size = (int64_t)rung_dtype_bytes(problem->dtype);
-  return (scan_line){.of = &RUNG_ENTRY(scan_tiles_of)[scan_operator_of(problem)],
-                     .in = in->data + number * scan_pitch_of(problem, in) * size,
-                     .out = out->data + number * scan_pitch_of(problem, out) * size,
-                     .columns = problem->columns,
-                     .tiles = scan_tiles(problem->columns),
-                     .size = size,
-                     .number = scan_number_bytes(problem),
-                     .key = scan_key_of(problem),
-                     .exclusive = problem->exclusive,
-                     .begins = !problem->range || problem->begins,
-                     .range = problem->range ? &problem->before : NULL};
+  return (scan_line){
+      .of = &RUNG_ENTRY(scan_tiles_of)[scan_operator_of(problem)],
+      .in = in->data + number * scan_pitch_of(problem, in) * size,
+      .out = out->data + number * scan_pitch_of(problem, out) * size,
+      .columns = problem->columns,
+      .tiles = scan_tiles(problem->columns),
+      .size = size,
+      .number = scan_number_bytes(problem),
+      .key = scan_key_of(problem),
+      .exclusive = problem->exclusive,
+      .begins = !problem->range || (problem->begins && number == 0),
+      .range = problem->range ? problem->before + number * problem->before_step : NULL};
 }
 
 /* Lines [first, first + count) of a task, if they are short; `past` as a line has it. */
@@ -98,7 +100,7 @@ static inline void scan_before(const scan_line *line, int64_t tile, scan_number 
     at /= SCAN_FAMILY;
   }
   if (line->range != NULL)
-    memcpy(p, line->range, sizeof *line->range);
+    memcpy(p, line->range, sizeof *p);
   else
     line->of->identity(p);
   while (--level >= 0) {
@@ -139,6 +141,41 @@ static inline int scan_tile_count(const scan_line *line, int64_t tile) {
 static inline void scan_one_tile(const scan_line *line, int64_t tile, const char *next) {
   const int64_t at = tile * SCAN_TILE * line->size;
   scan_tile_at(line, tile, line->in + at, line->out + at, scan_tile_count(line, tile), next);
+}
+
+/* ---- ranges of which the aggregates are asked for ----------------------------------------------
+ */
+
+/* A family's tiles; `arg` is all ranges as one line. */
+static inline void scan_take_totals(void *arg, int64_t family, int thread) {
+  const scan_line *all = (const scan_line *)arg;
+  scan_numbers rows;
+  (void)thread;
+  for (int64_t tile = family * SCAN_FAMILY; tile < (family + 1) * SCAN_FAMILY && tile < all->tiles;
+       ++tile) {
+    scan_number total;
+    all->of->totals(all->in + tile * SCAN_TILE * all->size, SCAN_ROWS, &all->key, &rows, &total);
+    memcpy(all->aggregates + tile * all->number, &total, (size_t)all->number);
+  }
+}
+
+/* By so many threads. */
+static inline void scan_leave_aggregates(const rung_task *task, int threads) {
+  const int64_t lines = ((const scan_problem *)task->problem)->lines;
+  scan_line all = scan_line_of(task, 0);
+  int64_t tiles = all.tiles, left = all.tiles * lines;
+  all.tiles = left;
+  all.aggregates = tiles > 1 ? (char *)task->scratch : all.out;
+  rung_parallel(threads, (left + SCAN_FAMILY - 1) / SCAN_FAMILY, scan_take_totals, &all);
+  for (; tiles > 1; tiles /= SCAN_FAMILY) {
+    char *to = tiles > SCAN_FAMILY ? all.aggregates : all.out;
+    left /= SCAN_FAMILY;
+    for (int64_t i = 0; i < left; ++i) {
+      scan_number family;
+      all.of->last(all.aggregates + i * SCAN_FAMILY * all.number, SCAN_FAMILY, &family);
+      memcpy(to + i * all.number, &family, (size_t)all.number);
+    }
+  }
 }
 
 #endif

@@ -75,6 +75,10 @@ rung_status RUNG_ENTRY(scan_threads)(const rung_task *task) {
   const int64_t size = (int64_t)rung_dtype_bytes(problem->dtype);
   const rung_view *in = &task->arrays[SCAN_IN], *out = &task->arrays[SCAN_OUT];
   job job = {.task = task, .lines = problem->lines, .tiles = scan_tiles(problem->columns)};
+  if (problem->aggregates) {
+    scan_leave_aggregates(task, threads);
+    return RUNG_OK;
+  }
   job.large = in->data != out->data && out->count * size > task->device->cache_bytes;
   job.past = in->data != out->data && 2 * out->count * size > task->device->cache_bytes;
   if (job.tiles == 1) {

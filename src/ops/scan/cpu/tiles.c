@@ -287,6 +287,10 @@ const scan_operator_tiles RUNG_ENTRY(scan_tiles_of)[SCAN_OPERATORS] = {
 
 rung_status RUNG_ENTRY(scan_tiles)(const rung_task *task) {
   const scan_problem *problem = (const scan_problem *)task->problem;
+  if (problem->aggregates) {
+    scan_leave_aggregates(task, 1);
+    return RUNG_OK;
+  }
   if (scan_short_ones(task, 0, problem->lines, false)) return RUNG_OK;
   for (int64_t l = 0; l < problem->lines; ++l) {
     scan_line line = scan_line_of(task, l);

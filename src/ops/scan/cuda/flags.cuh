@@ -193,10 +193,11 @@ __device__ __forceinline__ bool scan_families(const scan_queue &queue, int line,
   return true;
 }
 
-/* P, from what scan_families() found. */
+/* P, from what scan_families() found, and from e[SCAN_LEVELS], which comes before all of the line.
+ */
 template <typename S>
 __device__ __forceinline__ typename S::value scan_combined(const typename S::value *e) {
-  typename S::value all = S::identity();
+  typename S::value all = e[SCAN_LEVELS];
 #pragma unroll
   for (int k = SCAN_LEVELS - 1; k >= 0; --k) all = S::combine(all, e[k]);
   return all;

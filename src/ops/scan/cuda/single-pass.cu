@@ -170,10 +170,10 @@ __device__ __forceinline__ int scan_count(const scan_lines<S> &lines, int64_t fi
 
 template <typename S>
 static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
-    scan_single_pass_kernel(scan_lines<S> lines, scan_queue queue) {
+    scan_single_pass_kernel(scan_lines<S> lines, scan_queue queue, scan_beginnings<S> beginnings) {
   typedef scan_band_groups<S> groups;
   RUNG_DYNAMIC_SHARED(typename groups::piece, pieces);
-  __shared__ typename S::value bands[SCAN_EIGHT], e[SCAN_LEVELS];
+  __shared__ typename S::value bands[SCAN_EIGHT], e[SCAN_LEVELS + 1];
   __shared__ unsigned ticket, finished;
   const int warp = (int)threadIdx.x / 32;
   unsigned job = blockIdx.x;
@@ -192,10 +192,12 @@ static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
   band.own = pieces + warp * SCAN_EIGHT * groups::PIECES * 32 + (int)threadIdx.x % 32;
   scan_copy_in<S>(lines, line + at.first, scan_count(lines, at.first), band);
   typename S::value g[SCAN_EIGHT], before = S::identity();
+  if (threadIdx.x == 0) e[SCAN_LEVELS] = beginnings.of(at.line);
   for (bool there = false; !there;) {
     const typename S::value rows = scan_row_prefixes<S>(band, lines.key, g);
     if (threadIdx.x % 32 == 31) bands[warp] = rows;
     __syncthreads();
+    if (queue.tiles == 1) before = e[SCAN_LEVELS];
     if (queue.tiles == 1) break;
     there = warp < SCAN_EIGHT - 1 ||
             scan_arrive<S>(queue, at.line, at.tile, scan_bands<S>(bands, SCAN_EIGHT));
@@ -212,7 +214,8 @@ static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
   const unsigned most = (unsigned)(queue.jobs - 1);
   unsigned earlier = 0;
   if (queue.tiles > 1 && threadIdx.x == 0) earlier = atomicInc(queue.finished, most);
-  scan_write<S>(band, g, S::combine(before, scan_bands<S>(bands, warp)), lines, at.first == 0,
+  scan_write<S>(band, g, S::combine(before, scan_bands<S>(bands, warp)), lines,
+                at.first == 0 && at.line < beginnings.first,
                 lines.out + at.line * lines.out_pitch + at.first, scan_count(lines, at.first));
   if (queue.tiles == 1) return;
   if (threadIdx.x == 0) finished = earlier;
@@ -220,10 +223,10 @@ static __global__ void __launch_bounds__(SCAN_THREADS, scan_resident<S>())
   if (finished == most) scan_clear<S>(lines, queue);
 }
 
-struct scan_single_pass_rung {
+struct scan_single_pass_launch {
   template <typename S>
-  static rung_status run(const rung_task *task) {
-    const scan_lines<S> lines = scan_lines_of<S>(task);
+  static rung_status run(const rung_task *task, const scan_lines<S> &lines,
+                         const scan_beginnings<S> &beginnings) {
     /* Of a line of one tile only the bands that are there. */
     const int64_t all = (lines.columns + SCAN_BAND - 1) / SCAN_BAND;
     const int bands = all < SCAN_EIGHT ? (int)all : (int)SCAN_EIGHT;
@@ -235,12 +238,19 @@ struct scan_single_pass_rung {
                        (long long)queue.jobs, SCAN_TILE);
     RUNG_ALLOW_SHARED(task, (scan_single_pass_kernel<S>), SCAN_EIGHT * band);
     RUNG_LAUNCH(task, (scan_single_pass_kernel<S>), (unsigned)queue.jobs, 32 * (unsigned)bands,
-                (size_t)bands * band, lines, queue);
+                (size_t)bands * band, lines, queue, beginnings);
     return RUNG_OK;
   }
 };
 
+struct scan_single_pass_rung {
+  template <typename S>
+  static rung_status run(const rung_task *task) {
+    return scan_by_beginnings<scan_single_pass_launch>(task, scan_lines_of<S>(task));
+  }
+};
+
 extern "C" rung_status RUNG_ENTRY(scan_single_pass)(const rung_task *task) {
-  if (scan_is_short(task)) return RUNG_ENTRY(scan_tiles)(task);
+  if (scan_is_short(task) || scan_asks_for_aggregates(task)) return RUNG_ENTRY(scan_tiles)(task);
   return scan_by_any_operator<scan_single_pass_rung>(task);
 }

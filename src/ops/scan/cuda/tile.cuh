@@ -162,6 +162,41 @@ __device__ __forceinline__ typename S::value scan_bands(const typename S::value 
   return all;
 }
 
+/* What comes before lines' first elements: of ranges of one (scan_problem) their numbers; else
+ * nothing. A kernel's argument. */
+template <typename S>
+struct scan_beginnings {
+  bool range;
+  int first; /* so many of the lines have no other range before them */
+  typename S::value before[SCAN_FAMILY];
+
+  __device__ __forceinline__ typename S::value of(int64_t line) const {
+    return range ? before[line] : S::identity();
+  }
+};
+
+/* Launch::run(task, lines, beginnings) of all lines; of ranges, of as many at a time as there is
+ * room for beginnings. */
+template <typename Launch, typename S>
+static rung_status scan_by_beginnings(const rung_task *task, const scan_lines<S> &all) {
+  const scan_problem *problem = (const scan_problem *)task->problem;
+  const int64_t most = problem->range ? (int64_t)SCAN_FAMILY : all.lines;
+  for (int64_t first = 0; first < all.lines; first += most) {
+    scan_lines<S> lines = all;
+    const int begin = !problem->range ? INT32_MAX : problem->begins && first == 0 ? 1 : 0;
+    scan_beginnings<S> beginnings = {problem->range, begin, {}};
+    lines.in += first * lines.in_pitch;
+    lines.out += first * lines.out_pitch;
+    lines.lines = all.lines - first < most ? all.lines - first : most;
+    for (int64_t i = 0; i < lines.lines && problem->range; ++i)
+      memcpy(&beginnings.before[i], problem->before + (first + i) * problem->before_step,
+             sizeof beginnings.before[i]);
+    const rung_status status = Launch::run(task, lines, beginnings);
+    if (status != RUNG_OK) return status;
+  }
+  return RUNG_OK;
+}
+
 /* Whether a task's lines have a band at most; ranges of a line are tiles however short they are.
  * `tiles` has the kernel for short lines, and takes them for the other rungs. */
 extern "C" {
@@ -171,6 +206,12 @@ rung_launch scan_tiles_cuda, scan_tiles_sim;
 static inline bool scan_is_short(const rung_task *task) {
   const scan_problem *problem = (const scan_problem *)task->problem;
   return problem->columns <= SCAN_BAND && !problem->range;
+}
+
+/* Whether they are ranges of which the aggregates are asked for, which `tiles` has the kernels for.
+ */
+static inline bool scan_asks_for_aggregates(const rung_task *task) {
+  return ((const scan_problem *)task->problem)->aggregates;
 }
 
 #endif

@@ -3,8 +3,6 @@
  * reads everything again and writes the results. Most of the work is additions between registers:
  * seven shuffles for a row of 128 elements, one barrier for a tile. Lines of a band at most are a
  * warp's each, and one launch. */
-#include <string.h>
-
 #include "ops/scan/cuda/levels.cuh"
 
 /* Totals of all tiles but a line's last; `numbers` are a line's aggregates, pitch of them. */
@@ -35,18 +33,10 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
   }
 }
 
-/* What comes before the lines' first element: of a range of one (scan_problem) the problem's
- * number; else nothing. */
-template <typename S>
-struct scan_beginning {
-  bool range, begins;
-  typename S::value before;
-};
-
 template <typename S>
 static __global__ void __launch_bounds__(SCAN_THREADS)
     scan_results_kernel(scan_lines<S> lines, int64_t tiles, const typename S::value *numbers,
-                        int64_t pitch, scan_beginning<S> beginning) {
+                        int64_t pitch, scan_beginnings<S> beginnings) {
   __shared__ typename S::value bands[SCAN_EIGHT];
   const int warp = (int)threadIdx.x / 32;
   for (int64_t job = blockIdx.x; job < lines.lines * tiles; job += gridDim.x) {
@@ -55,14 +45,14 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
     const int count = left < SCAN_BAND ? (int)left : SCAN_BAND;
     scan_held<S> held;
     scan_load<S>(lines, lines.in + line * lines.in_pitch + first, count, held);
-    const typename S::value before = scan_before<S>(
-        numbers + line * pitch, tiles, tile, beginning.range ? beginning.before : S::identity());
+    const typename S::value before =
+        scan_before<S>(numbers + line * pitch, tiles, tile, beginnings.of(line));
     const typename S::value rows = scan_prefixes<S>(held);
     if (threadIdx.x % 32 == 31) bands[warp] = rows;
     __syncthreads();
     scan_store<S>(held, S::combine(before, scan_bands<S>(bands, warp)), lines,
-                  first == 0 && (!beginning.range || beginning.begins),
-                  lines.out + line * lines.out_pitch + first, count);
+                  first == 0 && line < beginnings.first, lines.out + line * lines.out_pitch + first,
+                  count);
     __syncthreads();
   }
 }
@@ -86,6 +76,47 @@ static __global__ void __launch_bounds__(SCAN_THREADS) scan_short_kernel(scan_li
   }
 }
 
+/* ---- aggregates of ranges ----------------------------------------------------------------------
+ */
+
+/* The aggregates of families, or of families of families: a block of 32 or 32 * 32 numbers each. */
+template <typename S>
+static __global__ void __launch_bounds__(SCAN_FAMILY *SCAN_FAMILY)
+    scan_fold_kernel(const typename S::value *numbers, typename S::value *aggregates) {
+  __shared__ typename S::value families[SCAN_FAMILY];
+  typename S::value k = scan_warp<S>(numbers[blockIdx.x * (int64_t)blockDim.x + threadIdx.x]);
+  if (blockDim.x > SCAN_FAMILY) {
+    if (threadIdx.x % SCAN_FAMILY == SCAN_FAMILY - 1) families[threadIdx.x / SCAN_FAMILY] = k;
+    __syncthreads();
+    k = scan_warp<S>(families[threadIdx.x % SCAN_FAMILY]);
+  }
+  if (threadIdx.x == SCAN_FAMILY - 1) aggregates[blockIdx.x] = k;
+}
+
+/* Ranges lie one behind the other, so their tiles are those of one line; of it the kernel leaves
+ * out a last one that is not there. */
+template <typename S>
+static rung_status scan_leave_aggregates(const rung_task *task, scan_lines<S> lines) {
+  typedef typename S::value value;
+  value *out = (value *)task->arrays[SCAN_OUT].data, *numbers = (value *)task->scratch;
+  int64_t tiles = scan_tiles(lines.columns), all = lines.lines * tiles;
+  if (tiles == 1) numbers = out;
+  lines.wide = ((uintptr_t)lines.in & 15) == 0;
+  lines.lines = 1;
+  RUNG_LAUNCH(task, (scan_totals_kernel<S>), scan_grid(all), SCAN_THREADS, 0, lines, all + 1,
+              numbers, (int64_t)0);
+  while (tiles > 1) {
+    const int64_t width = tiles > SCAN_FAMILY ? SCAN_FAMILY * SCAN_FAMILY : SCAN_FAMILY;
+    value *aggregates = tiles > width ? numbers + all : out;
+    tiles /= width;
+    all /= width;
+    RUNG_LAUNCH(task, (scan_fold_kernel<S>), (unsigned)all, (unsigned)width, 0,
+                (const value *)numbers, aggregates);
+    numbers = aggregates;
+  }
+  return RUNG_OK;
+}
+
 /* ---- launching ---------------------------------------------------------------------------------
  */
 
@@ -100,17 +131,13 @@ static rung_status scan_short(const rung_task *task, const scan_lines<S> &lines)
   return RUNG_OK;
 }
 
-struct scan_tiles_rung {
+struct scan_tiles_launch {
   template <typename S>
-  static rung_status run(const rung_task *task) {
+  static rung_status run(const rung_task *task, const scan_lines<S> &lines,
+                         const scan_beginnings<S> &beginnings) {
     typedef typename S::value value;
-    const scan_lines<S> lines = scan_lines_of<S>(task);
-    if (scan_is_short(task)) return scan_short(task, lines);
     const int64_t tiles = scan_tiles(lines.columns), pitch = scan_aggregates(tiles);
-    const scan_problem *problem = (const scan_problem *)task->problem;
     value *numbers = (value *)task->scratch;
-    scan_beginning<S> beginning = {problem->range, problem->begins, value()};
-    memcpy(&beginning.before, &problem->before, sizeof beginning.before);
     if (tiles > 1) {
       const int64_t warps = (tiles - 2) / SCAN_FAMILY + 1;
       RUNG_LAUNCH(task, (scan_totals_kernel<S>), scan_grid(lines.lines * (tiles - 1)), SCAN_THREADS,
@@ -119,8 +146,18 @@ struct scan_tiles_rung {
                   32 * (unsigned)(warps < 32 ? warps : 32), 0, lines.lines, tiles, numbers, pitch);
     }
     RUNG_LAUNCH(task, (scan_results_kernel<S>), scan_grid(lines.lines * tiles), SCAN_THREADS, 0,
-                lines, tiles, numbers, pitch, beginning);
+                lines, tiles, numbers, pitch, beginnings);
     return RUNG_OK;
+  }
+};
+
+struct scan_tiles_rung {
+  template <typename S>
+  static rung_status run(const rung_task *task) {
+    const scan_lines<S> lines = scan_lines_of<S>(task);
+    if (scan_asks_for_aggregates(task)) return scan_leave_aggregates(task, lines);
+    if (scan_is_short(task)) return scan_short(task, lines);
+    return scan_by_beginnings<scan_tiles_launch>(task, lines);
   }
 };
 
