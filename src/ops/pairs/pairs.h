@@ -99,6 +99,10 @@ typedef struct pairs_problem {
    * job's exponent */
   bool part;
   int exponent;
+  /* 0; or one of so many jobs that are the same but for their `turn`: every two tiles' pairs are
+   * one's of them, which counts those and no others. What is above is theirs together, modulo
+   * 2^64. Rung "exact32" alone knows of it. */
+  int dealt, turn;
   double bytes, flops;
 } pairs_problem;
 

@@ -3,16 +3,20 @@
  *
  *   word      how many points of a has everybody, and are all about the same?
  *   word      of two sets: and of b?
- *   word      have all the memory for all points and all results, and their own at hand?
+ *   word      have all the memory for all points and all results, and their own at hand? Would
+ *             all deal out tiles?
  *   points    to all, straight to where they belong; then weights, molecules, and those of b
  *   word      have all counted? With it, or to all after it, if they are too many bytes:
  *   results   counts, outside and sums in units of one exponent, which every rank adds up
  *   word      have all come to their end? Not where all write short results to host memory.
  *
- * Within a set the points are as many ranges as there are ranks, in a ring. A share is the pairs
- * within one range, and of its points with those of the half of the others that come after it. Of
- * two sets it is a range of the longer one, with all of the other. Both are jobs such as parts.c
- * makes; one that must be cut for memory is. */
+ * Where every rank's GPU would count by sorted tiles (rung "exact32"), each sorts all points, in
+ * the very same order, and every two tiles are one rank's, in turn: so tiles are as small, and as
+ * many far from each other, as one GPU's would be. Else within a set the points are as many ranges
+ * as there are ranks, in a ring. A share is the pairs within one range, and of its points with
+ * those of the half of the others that come after it. Of two sets it is a range of the longer one,
+ * with all of the other. Both are jobs such as parts.c makes; one that must be cut for memory is.
+ */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -24,6 +28,7 @@
 #include "core/over.h"
 #include "core/room.h"
 #include "ops/pairs/call.h"
+#include "ops/pairs/cuda/grid.h"
 #include "ops/pairs/space.h"
 #include "ops/reduce/reduce.h"
 
@@ -39,6 +44,7 @@ typedef struct run {
   double *thresholds;
   rung_view whole[PAIRS_ARRAYS]; /* all ranks' points, and the outputs before they are delivered */
   rung_room room;                /* of points and molecules */
+  bool dealt;                    /* tiles are, if points make no cells */
   char *states;                  /* results: all ranks', then a job's, then all together */
 } run;
 
@@ -196,19 +202,68 @@ static rung_status gather(run *r, rung_status *own) {
 /* ---- a rank's share ----------------------------------------------------------------------------
  */
 
+static rung_status count_job(run *r, pairs_problem *part, rung_view *arrays, rung_job *job,
+                             const rung_call *how) {
+  const int me = r->meeting.ranks.rank;
+  const rung_status status = rung_run_job(r->context, job, how, &r->used);
+  if (status == RUNG_OK) (void)pairs_parts.take(part, NULL, arrays, state_at(r, me));
+  return status;
+}
+
 /* Pairs of a range of a and one of b or, `apart`, of a again; otherwise within the one of a. */
 static rung_status count_part(run *r, const int64_t first[2], const int64_t count[2], bool apart) {
-  const int ranks = r->meeting.ranks.count, me = r->meeting.ranks.rank;
   pairs_problem part = r->call->problem;
   rung_view arrays[PAIRS_ARRAYS];
   memcpy(arrays, r->whole, sizeof arrays);
   pairs_part_of(&part, arrays, first, count, apart);
   if (pairs_all(&part) == 0) return RUNG_OK;
-  pairs_results_at(&part, state_at(r, ranks), arrays);
+  pairs_results_at(&part, state_at(r, r->meeting.ranks.count), arrays);
   rung_job job = pairs_job_of(&part, arrays, true);
-  const rung_status status = rung_run_job(r->context, &job, &r->known, &r->used);
-  if (status == RUNG_OK) (void)pairs_parts.take(&part, NULL, arrays, state_at(r, me));
-  return status;
+  return count_job(r, &part, arrays, &job, &r->known);
+}
+
+/* Every two tiles of all points whose turn is this rank's; or (reserve) only finds the memory for
+ * it. The job is never cut: ranks that were short of memory would have other tiles. */
+static const char dealing[] = "exact32";
+static rung_status count_dealt(run *r, bool reserve) {
+  pairs_problem part = r->call->problem;
+  rung_view arrays[PAIRS_ARRAYS];
+  rung_call how = r->known;
+  memcpy(arrays, r->whole, sizeof arrays);
+  how.rung = dealing;
+  pairs_part_of(&part, arrays, (int64_t[]){0, 0}, (int64_t[]){part.n, part.cross ? part.m : part.n},
+                false);
+  if (pairs_all(&part) == 0) return RUNG_OK;
+  part.dealt = r->meeting.ranks.count;
+  part.turn = r->meeting.ranks.rank;
+  pairs_results_at(&part, state_at(r, r->meeting.ranks.count), arrays);
+  rung_job job = pairs_job_of(&part, arrays, false);
+  job.reserve = reserve;
+  return reserve ? rung_run_job(r->context, &job, &how, &r->used)
+                 : count_job(r, &part, arrays, &job, &how);
+}
+
+/* Whether this rank's GPU would count all pairs by sorted tiles, and has the memory. */
+static bool may_deal(run *r) {
+  rung_error none = {RUNG_OK, ""};
+  const rung_row *row = NULL;
+  if (r->meeting.ranks.count == 1 || !r->room.on_device) return false;
+  rung_job job = pairs_job_of(&r->call->problem, r->whole, true);
+  job.task.device = &r->context->device;
+  job.task.block = r->known.block;
+  if (rung_choose(&pairs_operation, &job.task, job.types, &r->known, &row, &none) != RUNG_OK ||
+      strcmp(row->name, dealing) != 0)
+    return false;
+  if (count_dealt(r, true) == RUNG_OK) return true;
+  rung_error_clear(&r->context->error);
+  return false;
+}
+
+/* What the word before has said. */
+static bool all_deal(const rung_meeting *m) {
+  for (int k = 0; k < m->ranks.count; ++k)
+    if (m->words[k].number != 1) return false;
+  return true;
 }
 
 /* Where range `k` of a begins, of as many as there are ranks; from their count on, once more around
@@ -283,6 +338,7 @@ static rung_status count_share(run *r) {
   const rung_status looked = look(r);
   if (looked != RUNG_OK) return looked;
   (void)pairs_may_cut(p, r->whole); /* weights are in host memory: it may */
+  if (r->dealt && !pairs_grid_cut(p, &(pairs_grid){.count = 0})) return count_dealt(r, false);
   if (p->cross) {
     const bool by_b = p->m > p->n;
     const int64_t all = by_b ? p->m : p->n, row = all * me / ranks;
@@ -334,7 +390,9 @@ static rung_status go_on(run *r, rung_status own) {
         pairs_call_problem(&r->context->error, r->call, points_of(r, 0), points_of(r, 1), NULL);
   if (status != RUNG_OK) return status;
   own = make_room(r);
-  if ((status = rung_ranks_meet(m, own, 0)) != RUNG_OK) return status;
+  status = rung_ranks_meet(m, own, own == RUNG_OK && may_deal(r));
+  if (status != RUNG_OK) return status;
+  r->dealt = all_deal(m);
   if ((status = gather(r, &own)) != RUNG_OK) return status;
   if (own == RUNG_OK) own = count_share(r);
   if ((status = gather_results(r, &own)) != RUNG_OK) return status;

@@ -1,5 +1,6 @@
 /* One array over ranks: the bits of one call on the whole, for any number of ranks and any cut, on
  * the CPU, the simulated GPU, and both. */
+#include <math.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -278,6 +279,39 @@ static void shares_of_pairs_are_cut_where_memory_is_short(void **state) {
   for (int r = 0; r < count; r++) rung_close(mixed[r]);
 }
 
+/* GPUs that count by sorted tiles deal these out: of points spread evenly, and of many that share a
+ * cell, whose order must be the same on all. */
+static void tiles_of_pairs_are_dealt_out(void **state) {
+  (void)state;
+  const struct {
+    int how, points;
+    bool in_heaps, dealt;
+  } cases[] = {{0, 3900, false, true},     {0, 3900, true, true},  {CROSS, 3900, true, true},
+               {EDGES, 1100, false, true}, {0, 3, false, true},    {NEAR, 3900, false, false},
+               {SUMS, 1100, false, false}, {CROSS, 1, false, true}};
+  if (sims[0] == NULL) skip();
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    const over_job job = {PAIRS,           RUNG_SUM, cases[k].how, {kDLFloat, 64, 1},
+                          cases[k].points, 5,        false};
+    int64_t one[ONE];
+    find_wanted(&job, one);
+    if (cases[k].in_heaps) {
+      for (int64_t i = 0; i < elements_of(&job); i++)
+        ((double *)data)[i] = round(((double *)data)[i]) + ((double *)data)[i] / 64;
+      assert_int_equal(over_call(cpus[0], NULL, &run, 0, 0, job.total), RUNG_OK);
+      memcpy(one, run.one[0], sizeof run.one[0]);
+    }
+    for (int count = 1; count <= 3; count++) {
+      memcpy(run.cuts, (int64_t[]){0, job.total / 5, job.total / 5, job.total},
+             4 * sizeof(int64_t));
+      run.cuts[count] = job.total;
+      compare(&job, one, count, sims, "tiles");
+      for (int r = 0; r < count && cases[k].points > 3; r++)
+        assert_int_equal(strcmp(run.used[r], "exact32") == 0, cases[k].dealt);
+    }
+  }
+}
+
 /* Families of families: ranges of 32^2 tiles, and of 32, and tiles between them. */
 static void compare_long(const over_job *job, const char *in, char *whole, char *out) {
   rung_context *mixed[RANKS_MOST] = {cpus[0], sims[0], cpus[1], cpus[2]};
@@ -471,6 +505,7 @@ int main(void) {
       cmocka_unit_test(devices_may_be_mixed),
       cmocka_unit_test(short_memory_changes_nothing),
       cmocka_unit_test(shares_of_pairs_are_cut_where_memory_is_short),
+      cmocka_unit_test(tiles_of_pairs_are_dealt_out),
       cmocka_unit_test(long_scans_are_taken_in_ranges),
       cmocka_unit_test(ranges_of_a_level_are_taken_side_by_side),
       cmocka_unit_test(a_first_pass_leaves_a_number_a_range),

@@ -14,10 +14,12 @@
 #include "ops/pairs/cuda/sort.cuh"
 
 /* How blocks share the work: every tile of a is taken `shares` times, with every shares-th tile of
- * b. */
+ * b. Of a job that is dealt out the next of these is the next job's, and a tile of a further each
+ * begins with another one. */
 struct pairs_exact_plan {
   int64_t tiles_a, tiles_b;
-  int shares;
+  int shares, dealt, turn;
+  int step; /* from a block's tile of b to its next */
   pairs_exact_guide guide;
   double scale; /* lengths to units */
   float slack;  /* what double rounds where images are moved, in units */
@@ -573,8 +575,10 @@ static __global__ void __launch_bounds__(THREADS, THREADS > 128 ? 2 : 6)
   pair.slack = plan.slack;
   pair.shift = 23 - plan.guide.bits;
   pair.base = pairs_exact_base(plan.guide);
-  const int64_t tile_a = blockIdx.x / (unsigned)plan.shares,
-                share = blockIdx.x % (unsigned)plan.shares;
+  const unsigned at = blockIdx.x / (unsigned)plan.shares, dealt = (unsigned)plan.dealt,
+                 share = blockIdx.x % (unsigned)plan.shares * dealt +
+                         (at + (unsigned)plan.turn) % dealt;
+  const int64_t tile_a = at;
   pair.first_a = tile_a * TILE + threadIdx.x / 32 * (32 * PAIRS_EXACT_OWN) + threadIdx.x % 32;
   pairs_exact_ball ball = {};
   if (job.problem.box.space != PAIRS_OPEN)
@@ -587,7 +591,7 @@ static __global__ void __launch_bounds__(THREADS, THREADS > 128 ? 2 : 6)
   __syncthreads();
   const int64_t first = job.problem.cross ? 0 : tile_a * (TILE / PAIRS_EXACT_B);
   int64_t counted = 0;
-  for (int64_t tile_b = first + share; tile_b < plan.tiles_b; tile_b += plan.shares) {
+  for (int64_t tile_b = first + share; tile_b < plan.tiles_b; tile_b += plan.step) {
     pairs_exact_tiles<FRACTION, THREADS>(job, pair, b, notes, ball, tile_a, tile_b);
     counted += (int64_t)TILE * PAIRS_EXACT_B;
     if (counted < job.problem.flush) continue;
@@ -627,8 +631,12 @@ static rung_status pairs_exact_run(const rung_task *task, const pairs_job &job,
   /* Blocks enough that the last ones to end are a small part of all. */
   const int64_t busy = 8 * (int64_t)task->device->processors * (resident > 0 ? resident : 1);
   int64_t shares = (busy + plan.tiles_a - 1) / plan.tiles_a;
-  if (shares > plan.tiles_b) shares = plan.tiles_b;
+  plan.dealt = job.problem.dealt > 0 ? job.problem.dealt : 1;
+  plan.turn = job.problem.turn;
+  const int64_t most = (plan.tiles_b + plan.dealt - 1) / plan.dealt;
+  if (shares > most) shares = most;
   plan.shares = (int)shares;
+  plan.step = plan.shares * plan.dealt;
   RUNG_LAUNCH(task, (pairs_exact_kernel<FRACTION, THREADS>), (unsigned)(plan.tiles_a * shares),
               THREADS, way.shared, job, plan);
   return RUNG_OK;
@@ -657,6 +665,7 @@ extern "C" rung_status RUNG_ENTRY(pairs_exact32)(const rung_task *task) {
   else
     status = pairs_exact_run<0, 512>(task, job, way);
   if (status == RUNG_OK && job.outside != NULL)
-    RUNG_LAUNCH(task, pairs_above_kernel, 1, PAIRS_SET_BLOCK, 0, job, pairs_all(problem));
+    RUNG_LAUNCH(task, pairs_above_kernel, 1, PAIRS_SET_BLOCK, 0, job,
+                problem->turn == 0 ? pairs_all(problem) : (int64_t)0);
   return status;
 }

@@ -1,7 +1,7 @@
 /* Points brought to their places and sorted by cells, on the device: a kernel finds the bounds, one
  * counts the points of every cell, three sum the counts up, one puts the points where they belong.
  * Few points are all done by one block. Which of the points of one cell comes first is left to
- * chance. */
+ * chance, but of a job that is dealt out: its tiles must be the same on every device. */
 #ifndef RUNG_PAIRS_CUDA_SORT_CUH
 #define RUNG_PAIRS_CUDA_SORT_CUH
 
@@ -190,6 +190,20 @@ static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
   }
 }
 
+/* The how manieth of its key a point is by where it came, for whoever has to have the same order
+ * again; that of chance has been scattered by. */
+static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
+    pairs_order_kernel(int64_t n, const unsigned *keys, const unsigned *start, const int *origin,
+                       unsigned *ranks) {
+  const int64_t step = (int64_t)gridDim.x * blockDim.x;
+  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+    const unsigned end = start[keys[i] + 1];
+    unsigned before = 0;
+    for (unsigned at = start[keys[i]]; at < end; ++at) before += origin[at] < i;
+    ranks[i] = before;
+  }
+}
+
 /* ---- from counts to beginnings -----------------------------------------------------------------
  */
 
@@ -259,7 +273,8 @@ static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
 enum { PAIRS_FEW = 1 << 11, PAIRS_FEW_KEYS = 1 << 13, PAIRS_FEW_BLOCK = 1024 };
 
 static inline bool pairs_are_few(const pairs_problem *problem, const pairs_grid *grid) {
-  return problem->n + problem->m <= PAIRS_FEW && grid->count + 2 <= PAIRS_FEW_KEYS;
+  return problem->dealt == 0 && problem->n + problem->m <= PAIRS_FEW &&
+         grid->count + 2 <= PAIRS_FEW_KEYS;
 }
 
 /* The sum of the values of the threads before the caller; `sums`: shared, one a warp. */
@@ -375,6 +390,14 @@ static inline pairs_sorting pairs_lay_set(const void *points, int64_t n, const p
           (unsigned *)(memory + room.start)};
 }
 
+static inline rung_status pairs_scatter(const rung_task *task, const pairs_sorting &set) {
+  const pairs_problem *problem = (const pairs_problem *)task->problem;
+  RUNG_LAUNCH(task, pairs_scatter_kernel, pairs_blocks(task, set.n), PAIRS_SET_BLOCK, 0, *problem,
+              set.points, set.n, (const unsigned *)set.keys, (const unsigned *)set.ranks,
+              (const unsigned *)set.start, set.x, set.y, set.z, set.origin);
+  return RUNG_OK;
+}
+
 static inline rung_status pairs_sort_set(const rung_task *task, const pairs_grid *grid,
                                          const pairs_sorting &set, unsigned *sums,
                                          pairs_bounds *bounds) {
@@ -391,10 +414,12 @@ static inline rung_status pairs_sort_set(const rung_task *task, const pairs_grid
               (const unsigned *)NULL);
   RUNG_LAUNCH(task, pairs_sum_up_kernel, parts, PAIRS_SET_BLOCK, shared, set.start, count,
               (const unsigned *)sums);
-  RUNG_LAUNCH(task, pairs_scatter_kernel, blocks, PAIRS_SET_BLOCK, 0, *problem, set.points, set.n,
-              (const unsigned *)set.keys, (const unsigned *)set.ranks, (const unsigned *)set.start,
-              set.x, set.y, set.z, set.origin);
-  return RUNG_OK;
+  const rung_status status = pairs_scatter(task, set);
+  if (status != RUNG_OK || problem->dealt == 0) return status;
+  RUNG_LAUNCH(task, pairs_order_kernel, blocks, PAIRS_SET_BLOCK, 0, set.n,
+              (const unsigned *)set.keys, (const unsigned *)set.start, (const int *)set.origin,
+              set.ranks);
+  return pairs_scatter(task, set);
 }
 
 /* Many points; `memory` begins with the bounds. */
