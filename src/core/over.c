@@ -485,7 +485,8 @@ static rung_status go_on(run *r) {
   const bool sure = rung_ranks_sure(m);
   if (own == RUNG_OK) own = put_together(r);
   if (sure) return own;
-  if (own == RUNG_OK) own = r->context->backend->synchronize(r->context->state, &r->context->error);
+  if (own == RUNG_OK && r->over->job.cut->again) /* else results have been waited for */
+    own = r->context->backend->synchronize(r->context->state, &r->context->error);
   return rung_ranks_meet(m, own, 0);
 }
 

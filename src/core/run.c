@@ -155,6 +155,18 @@ static rung_status start(run *run, int lane) {
   return status;
 }
 
+/* Room for a part's results. Few of a device's go to the context's memory, which is pinned where
+ * there is such: their copy follows the kernel without the host, which waits once. NULL: there is
+ * none. */
+enum { FEW = 64 << 10 };
+static char *room_for_results(const run *run, size_t bytes, bool *kept) {
+  rung_context *context = run->context;
+  char *memory = NULL;
+  *kept = context->device.kind != RUNG_CPU && bytes <= FEW && !run->beside;
+  if (!*kept) return malloc(bytes + 1);
+  return rung_chunk_buffers(context, FEW, &memory) == RUNG_OK ? memory : NULL;
+}
+
 /* The part's results to the host, by one copy, for they lie one behind the other; and into the
  * state. */
 static rung_status take(run *run, const rung_piece_plan *layout) {
@@ -168,7 +180,8 @@ static rung_status take(run *run, const rung_piece_plan *layout) {
     end = results[a].data + rung_view_bytes(&results[a]);
   }
   const int64_t bytes = end - first;
-  char *memory = malloc((size_t)bytes + 1);
+  bool kept;
+  char *memory = room_for_results(run, (size_t)bytes, &kept);
   if (memory == NULL)
     return rung_fail(&run->context->error, RUNG_OUT_OF_MEMORY,
                      "no memory for %lld bytes of results of a part", (long long)bytes);
@@ -184,7 +197,7 @@ static rung_status take(run *run, const rung_piece_plan *layout) {
     status = job->stretch->take(job->stretch->to, &layout->piece, results);
   else if (status == RUNG_OK)
     (void)job->cut->take(job->task.problem, &layout->piece, results, run->state);
-  free(memory);
+  if (!kept) free(memory);
   return status;
 }
 
