@@ -64,6 +64,16 @@ static double now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+/* It is held for a copy of a few KB at most. To be woken takes longer than several of these: a rank
+ * that has a processor tries for a while before it sleeps. */
+static void lock(world *w) {
+  for (int tries = 0; tries < (w->looks ? 200 : 0); tries++) {
+    if (pthread_mutex_trylock(&w->lock) == 0) return;
+    sched_yield();
+  }
+  pthread_mutex_lock(&w->lock);
+}
+
 /* With the lock: something has changed that ranks may wait for. */
 static void tell(world *w) {
   w->changes++;
@@ -106,7 +116,7 @@ static rung_status copy_long(world *w, offer *from, rank *by, const rung_parcel 
     status = carry(by, to->data, parcel->data, bytes, error);
   else
     memcpy(to->data, parcel->data, bytes);
-  pthread_mutex_lock(&w->lock);
+  lock(w);
   if (by != NULL) by->carries = false;
   return status;
 }
@@ -169,7 +179,7 @@ static bool look(world *w) {
   const double until = now() + patience;
   pthread_mutex_unlock(&w->lock);
   while (w->changes == before && now() < until) sched_yield();
-  pthread_mutex_lock(&w->lock);
+  lock(w);
   return w->changes != before;
 }
 
@@ -212,7 +222,7 @@ static int move(const rank *self, const moves *m, char why[RUNG_TEXT]) {
   const int me = self->ranks.rank;
   for (int i = 0; i < m->sends; i++) m->sent[i].moved = 0;
   for (int i = 0; i < m->receives; i++) m->received[i].moved = 0;
-  pthread_mutex_lock(&w->lock);
+  lock(w);
   for (int i = 0; i < m->sends; i++)
     *offer_of(w, me, m->sent[i].rank) = (offer){&m->sent[i], m->anywhere, false};
   tell(w);
@@ -247,12 +257,12 @@ static int exchange_anywhere(void *state, rung_parcel *sent, int sends, rung_par
 static void *live(void *of) {
   rank *self = (rank *)of;
   world *w = self->world;
-  pthread_mutex_lock(&w->lock);
+  lock(w);
   while (w->state == WAITING) pthread_cond_wait(&w->moved, &w->lock);
   const bool begun = w->state == BEGUN;
   pthread_mutex_unlock(&w->lock);
   if (begun) self->status = self->work(self->context, &self->ranks, self->user);
-  pthread_mutex_lock(&w->lock);
+  lock(w);
   self->ended = true;
   tell(w);
   pthread_mutex_unlock(&w->lock);
@@ -274,7 +284,7 @@ static int start(world *w) {
 /* Rank 0 is the caller. */
 static rung_status run(world *w) {
   const int made = start(w);
-  pthread_mutex_lock(&w->lock);
+  lock(w);
   w->state = made == w->count ? BEGUN : CALLED_OFF;
   tell(w);
   pthread_mutex_unlock(&w->lock);
