@@ -18,11 +18,14 @@
  * exit status is 1. */
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "backend/cpu/parallel.h"
 #include "core/context.h"
 #include "core/random.h"
 #include "rung/ranks.h"
@@ -61,6 +64,8 @@ typedef struct job {
   uint64_t bits;
   int failed;
   pthread_barrier_t all;
+  atomic_int there; /* ranks that have come to the barrier that is next */
+  atomic_uint passed;
   pthread_mutex_t lock;
 } job;
 
@@ -279,6 +284,21 @@ static double seconds(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+/* A barrier. Where every rank has a processor it is looked at until all are there: to be woken is
+ * no part of a call, and one rank alone need not be. */
+static void meet(job *j) {
+  if (j->count > rung_processors()) {
+    pthread_barrier_wait(&j->all);
+    return;
+  }
+  const unsigned passed = j->passed;
+  if (atomic_fetch_add(&j->there, 1) == j->count - 1) {
+    j->there = 0;
+    j->passed++;
+  }
+  while (j->passed == passed) sched_yield();
+}
+
 /* Whether all ranks are well; each says so. */
 static int all_well(share *s, rung_status status) {
   job *j = s->job;
@@ -290,9 +310,9 @@ static int all_well(share *s, rung_status status) {
             status == RUNG_OUT_OF_MEMORY ? rung_status_text(status) : rung_last_error(s->context));
     pthread_mutex_unlock(&j->lock);
   }
-  pthread_barrier_wait(&j->all);
+  meet(j);
   const int well = !j->failed;
-  pthread_barrier_wait(&j->all);
+  meet(j);
   return well;
 }
 
@@ -320,7 +340,7 @@ static rung_status run_rank(rung_context *context, const rung_ranks *ranks, void
     const int warm = j->warm;
     const double begun = seconds();
     status = j->of->call(&s);
-    pthread_barrier_wait(&j->all); /* rank 0 writes behind it, others read behind all_well() */
+    meet(j); /* rank 0 writes behind it, others read behind all_well() */
     if (ranks->rank == 0 && warm) j->seconds[call] = seconds() - begun;
     if (ranks->rank == 0 && j->begun == 0) j->begun = begun;
     if (ranks->rank == 0) j->warm = seconds() - j->begun > warm_after;
