@@ -24,6 +24,7 @@ static void adds_up_in_time(void **state) {
 static void counts_pairs_of_bytes(void **state) {
   (void)state;
   verify_line(&histogram_cases, "n=2700001 kind=bytes type=u8");
+  verify_line(&histogram_cases, "n=1179648 bins=7 type=i8");
   verify_line(&histogram_cases, "n=1100007 kind=bytes type=u8 data=equal rows=2");
   verify_line(&histogram_cases, "n=1100003 kind=bytes type=u8 data=sorted");
   verify_line(&histogram_cases, "n=600005 kind=even bins=10 low=-70 high=77.25 type=i8 rows=3");

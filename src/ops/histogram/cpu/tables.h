@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "backend/cpu/lanes.h"
 #include "ops/histogram/cpu/slots.h"
 #include "ops/histogram/private.h"
 
@@ -62,6 +63,41 @@ static inline void histogram_count_bytes(const histogram_tables *t, const uint8_
   for (; i < n; ++i) counts[0][x[i]] += 1;
 }
 
+/* A chunk. Of a word two pairs of neighbours and four bytes, so that pairs, whose counters come
+ * from the second-level cache, and bytes, one of which is all that a cycle can write, hide each
+ * other. */
+static inline void histogram_count_mixed(const histogram_tables *t, const uint8_t *x) {
+  uint32_t(*const counts)[HISTOGRAM_BYTE_PITCH] = (uint32_t(*)[HISTOGRAM_BYTE_PITCH])t->counts;
+  uint32_t *const pairs = t->counts + t->shape.copies * t->shape.pitch;
+  for (int64_t i = 0; i < HISTOGRAM_CHUNK; i += (int64_t)sizeof(uint64_t)) {
+    uint64_t word;
+    memcpy(&word, x + i, sizeof word);
+    pairs[(uint16_t)word] += 1;
+    counts[2][(uint8_t)(word >> 16)] += 1;
+    counts[3][(uint8_t)(word >> 24)] += 1;
+    pairs[(uint16_t)(word >> 32)] += 1;
+    counts[6][(uint8_t)(word >> 48)] += 1;
+    counts[7][word >> 56] += 1;
+  }
+}
+
+/* Whether bytes are such, as the first pairs of a chunk tell: of so many different cache lines of
+ * counters that these are not in the first-level cache, and that few words are like those before.
+ */
+static inline bool histogram_is_mixed(const uint8_t *x) {
+  enum { LOOKS = 128, MANY = 104, LINE = 16, WORD = 64 };
+  uint64_t seen[HISTOGRAM_PAIRS / LINE / WORD] = {0};
+  int lines = 0;
+  for (int64_t look = 0; look < LOOKS; ++look) {
+    uint16_t pair;
+    memcpy(&pair, x + look * (int64_t)sizeof pair, sizeof pair);
+    const int line = pair / LINE;
+    lines += !(seen[line / WORD] >> line % WORD & 1);
+    seen[line / WORD] |= UINT64_C(1) << line % WORD;
+  }
+  return lines > MANY;
+}
+
 /* Neighbours by pairs. A word like the one before is counted as one more of those, and by value
  * when there is another: where all elements are equal, increments of one counter would wait for
  * each other. */
@@ -88,6 +124,20 @@ static inline void histogram_count_pairs(const histogram_tables *t, const uint8_
   }
   for (int b = 0; b < BYTES; ++b) counts[b][(uint8_t)(last >> 8 * b)] += more;
   for (; i < n; ++i) counts[0][x[i]] += 1;
+}
+
+/* Cores with AVX-512 are faster by pairs alone. */
+static inline void histogram_count_values(const histogram_tables *t, const uint8_t *x, int64_t n) {
+  if (t->shape.pairs == 0) {
+    histogram_count_bytes(t, x, n);
+    return;
+  }
+  for (; n > 0; n -= HISTOGRAM_CHUNK, x += HISTOGRAM_CHUNK) {
+    if (LANES_BYTES < 64 && n >= HISTOGRAM_CHUNK && histogram_is_mixed(x))
+      histogram_count_mixed(t, x);
+    else
+      histogram_count_pairs(t, x, n < HISTOGRAM_CHUNK ? n : HISTOGRAM_CHUNK);
+  }
 }
 
 /* The counts of pairs to those of values, before the tables are added up. */
@@ -140,8 +190,7 @@ static inline void histogram_count(const histogram_tables *t, const void *row, i
   const histogram_problem *p = t->problem;
   const int bytes = (int)rung_dtype_bytes(p->dtype);
   if (histogram_by_value(p)) {
-    const uint8_t *from = (const uint8_t *)row + at;
-    if (n > 0) (t->shape.pairs > 0 ? histogram_count_pairs : histogram_count_bytes)(t, from, n);
+    if (n > 0) histogram_count_values(t, (const uint8_t *)row + at, n);
     return;
   }
   histogram_slots *const slots_of = RUNG_ENTRY(histogram_slots_of)(p->dtype);
