@@ -42,6 +42,17 @@ static void fill(int t, int64_t n, bool any) {
   }
 }
 
+/* Least numbers, or largest, that are surpassed again and again up to the end. */
+static void fill_steps(int t, int64_t n, int what) {
+  const rung_traits *traits = rung_traits_of(types[t].dtype);
+  for (int64_t i = 0; i < n; ++i) {
+    char *to = narrow + i * (int64_t)traits->bytes;
+    const int64_t step = i % 37 == 0 ? 100 * i / n : -5;
+    traits->store(to, (double)(what == RUNG_MIN ? 110 - step : 10 + step));
+    rung_convert(types[t].wide, wide + 4 * i, types[t].dtype, to);
+  }
+}
+
 static bool same(rung_dtype dtype, const char *a, const char *b) {
   const rung_traits *traits = rung_traits_of(dtype);
   if (memcmp(a, b, traits->bytes) == 0) return true;
@@ -86,6 +97,9 @@ static void as_in_32_bits(void **state) {
           if (INSTRUMENTED && (k + (size_t)job) % 4 > 0) continue;
           const int what = job / 2;
           fill(t, lengths[k], what != RUNG_SUM);
+          check(context, p, t, lengths[k], what, job % 2);
+          if (what == RUNG_SUM) continue;
+          fill_steps(t, lengths[k], what);
           check(context, p, t, lengths[k], what, job % 2);
         }
     rung_close(context);

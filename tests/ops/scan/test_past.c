@@ -13,7 +13,8 @@ static _Alignas(64) char wanted[8 * MOST + 64 * OFFSETS], found[8 * MOST + 64 * 
 static const struct {
   rung_dtype dtype;
   const DLDataType *type;
-} types[] = {{RUNG_F32, &f32}, {RUNG_F64, &f64}, {RUNG_I32, &i32}, {RUNG_F16, &f16}};
+} types[] = {{RUNG_F32, &f32}, {RUNG_F64, &f64}, {RUNG_I32, &i32},
+             {RUNG_F16, &f16}, {RUNG_I8, &i8},   {RUNG_U16, &u16}};
 enum { TYPES = sizeof types / sizeof *types };
 
 /* Lines of less than a vector, of less than a row, of rows, of tiles; side by side and not. */

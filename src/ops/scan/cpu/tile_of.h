@@ -174,6 +174,7 @@ LANES_INLINE void SCAN_NAME(scan_unpart)(SCAN_E *out, int count, const SCAN_V x[
   }
 }
 
+#ifndef SCAN_NARROW
 /* The running result of t[0 ... count). */
 static SCAN_T SCAN_NAME(scan_running)(const SCAN_T *t, int count) {
   SCAN_T all = SCAN_IDENTITY;
@@ -217,6 +218,8 @@ static void SCAN_NAME(scan_totals)(const void *in, int rows, const rung_key_code
   *(SCAN_T *)total = SCAN_NAME(scan_running)(bands, SCAN_EIGHT);
 }
 
+#endif
+
 /* K of t[0 ... m), the last of it: only what it is made of. */
 static void SCAN_NAME(scan_last)(const void *numbers, int m, void *last) {
   SCAN_T t[SCAN_FAMILY];
@@ -255,6 +258,9 @@ LANES_INLINE void SCAN_NAME(scan_results)(const SCAN_V e[SCAN_GROUP], SCAN_V off
   }
 }
 
+#ifdef SCAN_NARROW
+#include "ops/scan/cpu/narrow_of.h"
+#else
 #define SCAN_STEP(s)                                                                         \
   for (int w = WIDE - 1; w >= ((s) < SCAN_LANES ? 0 : (s) / SCAN_LANES); --w) {              \
     const SCAN_V before = w > 0 ? g[w - 1] : identity;                                       \
@@ -353,6 +359,8 @@ static void SCAN_NAME(scan_tile)(const scan_piece *piece, const void *totals, co
   else
     SCAN_NAME(scan_rows)(piece, false, rows, offset);
 }
+
+#endif
 
 /* A short line a lane, element c of each in x[c], to their results. */
 LANES_INLINE void SCAN_NAME(scan_columns)(SCAN_V *x, int n, bool exclusive,
@@ -493,6 +501,13 @@ static void SCAN_NAME(scan_short)(const scan_short_lines *lines) {
 #undef SCAN_LOAD
 #undef SCAN_STORE
 #undef SCAN_LOAD_ONE
+#undef SCAN_NARROW
+#undef SCAN_NARROW_INTS
+#undef SCAN_NARROW_LIST
+#undef SCAN_NARROW_OF
+#undef SCAN_NARROW_COMBINE
+#undef SCAN_NARROW_LOAD
+#undef SCAN_NARROW_STORE
 #undef SCAN_STORE_ONE
 #undef SCAN_LOAD_ALL
 #undef SCAN_STORE_ALL

@@ -50,6 +50,9 @@ typedef int16_t scan_a_i16 __attribute__((may_alias));
 #define SCAN_LANE_LOWER(l, s, n) ((l) % 2 * (n) + (l) / 2)
 #define SCAN_LANE_UPPER(l, s, n) ((l) % 2 * (n) + (n) / 2 + (l) / 2)
 #define SCAN_LANE_BACK(l, s, n) ((n) - (s) + (l))
+#define SCAN_LANE_LAST(l, s, n) ((n)-1)
+#define SCAN_LIST_NARROW_8(lane, s) LANES_16(lane, s, 16)
+#define SCAN_LIST_NARROW_16(lane, s) LANES_8(lane, s, 8)
 #if LANES_BYTES == 64
 #define SCAN_LIST_32(lane, s) LANES_16(lane, s, 16)
 #define SCAN_LIST_64(lane, s) LANES_8(lane, s, 8)
@@ -114,6 +117,47 @@ static int scan_lines_in_one(int n, int lanes, bool gaps) {
 static const int64_t scan_neighbours[SCAN_MOST_LANES] = {0, 1, 2,  3,  4,  5,  6,  7,
                                                          8, 9, 10, 11, 12, 13, 14, 15};
 
+/* Vectors of numbers of 8 and 16 bits, where the processor shifts them as wholes; their keys are
+ * core/key.h's rung_key_16(), in 16 bits. */
+#if LANES_BYTES > 16 || defined(__aarch64__)
+#define SCAN_IS_NARROW 1
+/* Bytes of a tile that go past the caches: of fewer too many share a line with others. */
+enum { SCAN_NARROW_PAST = 4096 };
+typedef uint8_t scan_n_u8 __attribute__((vector_size(16), may_alias));
+typedef int8_t scan_n_i8 __attribute__((vector_size(16), may_alias));
+typedef uint16_t scan_n_u16 __attribute__((vector_size(16), may_alias));
+typedef int16_t scan_n_i16 __attribute__((vector_size(16), may_alias));
+
+LANES_INLINE scan_n_i8 scan_least_n8(scan_n_i8 a, scan_n_i8 b) {
+#ifdef __SSE4_1__
+  return (scan_n_i8)_mm_min_epi8((__m128i)a, (__m128i)b);
+#else
+  const scan_n_i8 first = a < b;
+  return (a & first) | (b & ~first);
+#endif
+}
+LANES_INLINE scan_n_i16 scan_least_n16(scan_n_i16 a, scan_n_i16 b) {
+#ifdef __SSE4_1__
+  return (scan_n_i16)_mm_min_epi16((__m128i)a, (__m128i)b);
+#else
+  const scan_n_i16 first = a < b;
+  return (a & first) | (b & ~first);
+#endif
+}
+LANES_INLINE scan_n_i16 scan_key_n16(scan_n_i16 bits, const rung_key_code *key) {
+  const int16_t order = key->order, most = key->most, mask = (int16_t)key->mask;
+  const scan_n_i16 nan = (bits & order) > most, ordered = bits ^ ((bits < 0) & order);
+  return ((ordered ^ mask) & ~nan) | (nan & (int16_t)INT16_MIN);
+}
+LANES_INLINE scan_n_i16 scan_unkey_n16(scan_n_i16 number, const rung_key_code *key) {
+  const int16_t order = key->order, mask = (int16_t)key->mask;
+  const scan_n_i16 bits = number ^ mask, nan = (number == (int16_t)INT16_MIN) & order;
+  return ((bits ^ ((bits < 0) & order)) & ~(nan != 0)) | nan;
+}
+#define SCAN_MASKED_N8(v, key) ((v) ^ (int8_t)(key)->mask)
+#define SCAN_AT_MOST(number, most) ((number) < (most) ? (number) : (most))
+#endif
+
 /* ---- one set of functions an operator ----------------------------------------------------------
  *
  * SCAN_E elements, SCAN_T the numbers they are loaded as, SCAN_V a vector of these. Elements that
@@ -168,6 +212,15 @@ static const int64_t scan_neighbours[SCAN_MOST_LANES] = {0, 1, 2,  3,  4,  5,  6
 #define SCAN_EMPTY 0
 #define SCAN_LOAD_ONE SCAN_SAME
 #define SCAN_STORE_ONE SCAN_SAME
+#if SCAN_IS_NARROW
+#define SCAN_NARROW scan_n_u16
+#define SCAN_NARROW_INTS scan_n_i16
+#define SCAN_NARROW_LIST SCAN_LIST_NARROW_16
+#define SCAN_NARROW_OF(number) (uint16_t)(number)
+#define SCAN_NARROW_COMBINE SCAN_PLUS
+#define SCAN_NARROW_LOAD SCAN_SAME
+#define SCAN_NARROW_STORE SCAN_SAME
+#endif
 #include "ops/scan/cpu/tile_of.h"
 #define SCAN_NAME(name) name##_add_8
 #define SCAN_E scan_a_u8
@@ -177,6 +230,15 @@ static const int64_t scan_neighbours[SCAN_MOST_LANES] = {0, 1, 2,  3,  4,  5,  6
 #define SCAN_EMPTY 0
 #define SCAN_LOAD_ONE SCAN_SAME
 #define SCAN_STORE_ONE SCAN_SAME
+#if SCAN_IS_NARROW
+#define SCAN_NARROW scan_n_u8
+#define SCAN_NARROW_INTS scan_n_i8
+#define SCAN_NARROW_LIST SCAN_LIST_NARROW_8
+#define SCAN_NARROW_OF(number) (uint8_t)(number)
+#define SCAN_NARROW_COMBINE SCAN_PLUS
+#define SCAN_NARROW_LOAD SCAN_SAME
+#define SCAN_NARROW_STORE SCAN_SAME
+#endif
 #include "ops/scan/cpu/tile_of.h"
 #undef SCAN_COMBINE
 #undef SCAN_COMBINE_ONE
@@ -203,6 +265,15 @@ static const int64_t scan_neighbours[SCAN_MOST_LANES] = {0, 1, 2,  3,  4,  5,  6
 #define SCAN_IDENTITY INT32_MAX
 #define SCAN_LOAD_ONE rung_key_16
 #define SCAN_STORE_ONE rung_unkey_16
+#if SCAN_IS_NARROW
+#define SCAN_NARROW scan_n_i16
+#define SCAN_NARROW_INTS scan_n_i16
+#define SCAN_NARROW_LIST SCAN_LIST_NARROW_16
+#define SCAN_NARROW_OF(number) SCAN_AT_MOST(number, INT16_MAX)
+#define SCAN_NARROW_COMBINE scan_least_n16
+#define SCAN_NARROW_LOAD scan_key_n16
+#define SCAN_NARROW_STORE scan_unkey_n16
+#endif
 #include "ops/scan/cpu/tile_of.h"
 #define SCAN_NAME(name) name##_least_8
 #define SCAN_E scan_a_i8
@@ -211,6 +282,15 @@ static const int64_t scan_neighbours[SCAN_MOST_LANES] = {0, 1, 2,  3,  4,  5,  6
 #define SCAN_IDENTITY INT32_MAX
 #define SCAN_LOAD_ONE rung_key_16
 #define SCAN_STORE_ONE rung_unkey_16
+#if SCAN_IS_NARROW
+#define SCAN_NARROW scan_n_i8
+#define SCAN_NARROW_INTS scan_n_i8
+#define SCAN_NARROW_LIST SCAN_LIST_NARROW_8
+#define SCAN_NARROW_OF(number) SCAN_AT_MOST(number, INT8_MAX)
+#define SCAN_NARROW_COMBINE scan_least_n8
+#define SCAN_NARROW_LOAD SCAN_MASKED_N8
+#define SCAN_NARROW_STORE SCAN_MASKED_N8
+#endif
 #include "ops/scan/cpu/tile_of.h"
 #undef SCAN_COMBINE
 #undef SCAN_COMBINE_ONE
