@@ -181,7 +181,8 @@ static inline int64_t scan_block_of(const rung_task *task) {
 }
 
 /* The CPU rung "across" takes lines side by side in strips of so many vectors, which are at most 64
- * bytes: at least as many as memory is asked for ahead, at most half a page. Lines fewer than a
+ * bytes: at least as many as memory is asked for ahead, at most half a page (of numbers that stay
+ * narrow, so many bytes). Lines fewer than a
  * vector has lanes, which is at most SCAN_MOST_LANES, are brought together where they have at least
  * SCAN_LONG elements. */
 enum { SCAN_STRIP_AHEAD = 4, SCAN_STRIP_VECTORS = 32 };

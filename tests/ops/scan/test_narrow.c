@@ -106,6 +106,58 @@ static void as_in_32_bits(void **state) {
   }
 }
 
+/* Rows of `columns` with three elements between them, along and across: as in 32 bits. */
+static void check_rows(rung_context *context, int t, int64_t rows, int64_t columns, int axis,
+                       int what, int exclusive) {
+  const size_t bytes = rung_dtype_bytes(types[t].dtype);
+  int64_t shape[2] = {rows, columns}, strides[2] = {columns + 3, 1};
+  const DLTensor in = tensor(narrow, *types[t].type, 2, shape, strides);
+  const DLTensor wide_in = tensor(wide, *types[t].wide_type, 2, shape, strides);
+  DLTensor out = tensor(found + bytes, *types[t].type, 2, shape, strides);
+  DLTensor wide_out = tensor(results, *types[t].wide_type, 2, shape, strides);
+  memset(found, 0x55, sizeof found);
+  assert_int_equal(rung_scan(context, (rung_reduction)what, &in, axis, exclusive, &out, NULL), 0);
+  assert_int_equal(
+      rung_scan(context, (rung_reduction)what, &wide_in, axis, exclusive, &wide_out, NULL), 0);
+  for (int64_t i = 0; i < rows * (columns + 3) - 3; ++i) {
+    const int64_t row = i / (columns + 3), column = i % (columns + 3);
+    char wanted[2] = {0x55, 0x55};
+    if (column < columns) rung_convert(types[t].dtype, wanted, types[t].wide, results + 4 * i);
+    if (column < columns && exclusive && (axis == 0 ? row : column) == 0) empty_of(t, what, wanted);
+    if (!same(types[t].dtype, found + ((size_t)i + 1) * bytes, wanted))
+      fail_msg("%s, %ld x %ld, axis %d, what=%d, exclusive=%d: element %ld, %ld",
+               rung_dtype_name(types[t].dtype), (long)rows, (long)columns, axis, what, exclusive,
+               (long)row, (long)column);
+  }
+}
+
+static void rows_as_in_32_bits(void **state) {
+  (void)state;
+  static const char *const sets[] = {"baseline", "avx2", "avx512"};
+  static const int64_t shapes[][2] = {{5, 1},    {1200, 13}, {900, 15},  {700, 16}, {600, 17},
+                                      {400, 33}, {130, 100}, {100, 128}, {90, 129}, {40, 300},
+                                      {9, 2047}, {8, 2048},  {3, 5000},  {1, 200}};
+  for (size_t s = 0; s < sizeof sets / sizeof *sets; ++s) {
+    rung_context *context = NULL;
+    const rung_options options = {.device = "cpu", .isa = sets[s], .threads = 2};
+    const bool there = rung_open(&context, &options) == RUNG_OK;
+    for (int t = 0; t < TYPES && there; ++t)
+      for (size_t k = 0; k < sizeof shapes / sizeof *shapes; ++k)
+        for (int job = 0; job < 12; ++job) {
+          const int what = job / 4, axis = job / 2 % 2;
+          const int64_t n = shapes[k][0] * (shapes[k][1] + 3);
+          if (INSTRUMENTED && (k + (size_t)job) % 4 > 0) continue;
+          assert_true(n <= MOST);
+          fill(t, n, what != RUNG_SUM);
+          check_rows(context, t, shapes[k][0], shapes[k][1], axis, what, job % 2);
+          if (what == RUNG_SUM) continue;
+          fill_steps(t, n, what);
+          check_rows(context, t, shapes[k][0], shapes[k][1], axis, what, job % 2);
+        }
+    rung_close(context);
+  }
+}
+
 /* A sum of f16 goes on where its own type would stand still; and what is stored is rounded to the
  * even neighbour, overflows to infinity, and is subnormal. */
 static void by_hand(void **state) {
@@ -214,11 +266,9 @@ static void some_rungs_refuse(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(as_in_32_bits),
-      cmocka_unit_test(by_hand),
-      cmocka_unit_test(sums_between_two_go_to_the_even_one),
-      cmocka_unit_test(views),
-      cmocka_unit_test(some_rungs_refuse),
+      cmocka_unit_test(as_in_32_bits), cmocka_unit_test(rows_as_in_32_bits),
+      cmocka_unit_test(by_hand),       cmocka_unit_test(sums_between_two_go_to_the_even_one),
+      cmocka_unit_test(views),         cmocka_unit_test(some_rungs_refuse),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

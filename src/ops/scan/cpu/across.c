@@ -141,10 +141,12 @@ rung_status RUNG_ENTRY(scan_across)(const rung_task *task) {
   }
   job.strip.past = in->data != out->data && out->count * job.size > task->device->cache_bytes;
   const int64_t of = job.scattered ? job.lines : job.inner, others = job.lines / job.inner;
-  while (!job.scattered && 2 * job.wide <= SCAN_STRIP_VECTORS * lanes && 2 * job.wide <= of &&
+  while (!job.scattered && 2 * job.wide <= job.of->widest && 2 * job.wide <= of &&
          others * (of / (2 * job.wide)) >= threads)
     job.wide *= 2;
-  job.thread_bytes = (size_t)(scan_aggregates(tiles) * job.wide / lanes * LANES_BYTES);
+  const int64_t vectors = job.wide / lanes; /* operators that take more have no aggregates */
+  job.thread_bytes = (size_t)(scan_aggregates(tiles) * LANES_BYTES) *
+                     (size_t)(vectors < SCAN_STRIP_VECTORS ? vectors : SCAN_STRIP_VECTORS);
   const int64_t off = (int64_t)((uintptr_t)out->data % LANES_BYTES) / job.size;
   if (!job.scattered && job.size == scan_number_bytes(problem)) job.shift = off;
   job.strips = (of + job.shift + job.wide - 1) / job.wide;

@@ -1,6 +1,10 @@
 /* Lines side by side for one scan_operator: included by tile_of.h alone. A lane has a line, so that
  * every step of the order is one of whole vectors. */
 
+#ifndef SCAN_NARROW
+enum { SCAN_NAME(scan_widest) = SCAN_STRIP_VECTORS * SCAN_LANES };
+#endif
+
 /* How a vector of a strip reaches its lines: straight, or lane by lane. */
 typedef struct SCAN_NAME(scan_lanes) {
   const SCAN_E *in;
@@ -167,6 +171,14 @@ static void SCAN_NAME(scan_across)(const scan_strip *strip) {
   const SCAN_E *in = (const SCAN_E *)strip->in;
   SCAN_E *out = (SCAN_E *)strip->out;
   int count = 0;
+#ifdef SCAN_NARROW
+  if (!strip->scattered) {
+    SCAN_NAME(scan_narrow_across)(strip);
+    for (int l = 0; l < strip->count && strip->exclusive; ++l)
+      out[l] = SCAN_NAME(scan_empty)(strip->key);
+    return;
+  }
+#endif
   bool past = SCAN_NAME(scan_streams) && strip->past && LANES_BYTES == 64 &&
               (uintptr_t)out % LANES_BYTES == 0 &&
               (uint64_t)strip->out_step * sizeof(SCAN_E) % LANES_BYTES == 0;

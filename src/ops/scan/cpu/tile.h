@@ -3,6 +3,7 @@
  *
  *   totals(in, rows, key, totals, total)    the totals of a tile's first rows, whole ones, to as
  *                                           many numbers; of 64, the tile's to *total as well
+ *                                           (narrow_of.h's: that alone, for rows need none)
  *   tile(piece, totals, before)             a tile, or what there is of the last one, to its
  *                                           results. `totals` are those of all rows but the last,
  *                                           `before` is what all tiles before come to
@@ -47,7 +48,7 @@ typedef struct scan_short_lines {
   bool exclusive, past;
 } scan_short_lines;
 
-/* Lines side by side, as many as SCAN_STRIP_VECTORS vectors have lanes, or fewer. Or lines
+/* Lines side by side, at most as many as the operator takes (`widest`). Or lines
  * anywhere, as many as SCAN_STRIP_AHEAD vectors have lanes: `at` says where each lies. Steps are in
  * elements.
  */
@@ -81,6 +82,7 @@ typedef struct scan_operator_tiles {
   void (*totals)(const void *in, int rows, const rung_key_code *key, void *totals, void *total);
   void (*tile)(const scan_piece *piece, const void *totals, const void *before);
   void (*lines)(const scan_short_lines *lines);
+  int widest; /* lines of a strip */
   void (*across)(const scan_strip *strip);
   void (*last)(const void *numbers, int m, void *value);
   void (*identity)(void *value);

@@ -442,6 +442,12 @@ LANES_INLINE void SCAN_NAME(scan_columns_out)(SCAN_E *out, int64_t pitch, int no
  * which every step of the order is one of whole vectors. Lines that follow each other without gaps
  * are taken several in one, by the number that fills vectors best. */
 static void SCAN_NAME(scan_short)(const scan_short_lines *lines) {
+#ifdef SCAN_NARROW
+  if (lines->columns >= SCAN_NAME(scan_many)) {
+    SCAN_NAME(scan_narrow_lines)(lines);
+    return;
+  }
+#endif
   const SCAN_NAME(scan_code) code = SCAN_NAME(scan_code_of)(&lines->key);
   const SCAN_E empty = SCAN_NAME(scan_empty)(code);
   const int n = lines->columns;

@@ -123,6 +123,8 @@ static const int64_t scan_neighbours[SCAN_MOST_LANES] = {0, 1, 2,  3,  4,  5,  6
 #define SCAN_IS_NARROW 1
 /* Bytes of a tile that go past the caches: of fewer too many share a line with others. */
 enum { SCAN_NARROW_PAST = 4096 };
+/* Bytes of a strip's row: of longer ones memory gives more at a time. */
+enum { SCAN_NARROW_STRIP = 2048 };
 typedef uint8_t scan_n_u8 __attribute__((vector_size(16), may_alias));
 typedef int8_t scan_n_i8 __attribute__((vector_size(16), may_alias));
 typedef uint16_t scan_n_u16 __attribute__((vector_size(16), may_alias));
@@ -346,10 +348,10 @@ LANES_INLINE scan_n_i16 scan_unkey_n16(scan_n_i16 number, const rung_key_code *k
 #undef SCAN_INTS
 #undef SCAN_TURN
 
-#define SCAN_ROW_OF(name)                                                                          \
-  {                                                                                                \
-    scan_totals_##name, scan_tile_##name, scan_short_##name, scan_across_##name, scan_last_##name, \
-        scan_identity_##name, scan_combine_##name                                                  \
+#define SCAN_ROW_OF(name)                                                               \
+  {                                                                                     \
+    scan_totals_##name, scan_tile_##name, scan_short_##name, scan_widest_##name,        \
+        scan_across_##name, scan_last_##name, scan_identity_##name, scan_combine_##name \
   }
 const scan_operator_tiles RUNG_ENTRY(scan_tiles_of)[SCAN_OPERATORS] = {
     [SCAN_ADD_F32] = SCAN_ROW_OF(add_f32),   [SCAN_ADD_F64] = SCAN_ROW_OF(add_f64),
