@@ -33,15 +33,18 @@ LANES_INLINE SCAN_NARROW SCAN_NAME(scan_narrow_prefix)(SCAN_NARROW v) {
 }
 #undef SCAN_NARROW_STEP
 
-/* Only the tile's is asked for here, as long as it is whole. */
-static void SCAN_NAME(scan_totals)(const void *in, int rows, const rung_key_code *key, void *totals,
-                                   void *total) {
+/* A key's code, of which the compiler knows what is left where elements are integers. */
+LANES_INLINE rung_key_code SCAN_NAME(scan_narrow_code)(const rung_key_code *key, bool integers) {
+  rung_key_code code = *key;
+  if (integers) code.order = code.most = 0;
+  return code;
+}
+
+LANES_INLINE SCAN_T SCAN_NAME(scan_narrow_total)(const SCAN_E *from, const rung_key_code *key,
+                                                 bool integers) {
   enum { MANY = SCAN_NAME(scan_many), CHAINS = 4 };
-  const rung_key_code own = *key;
-  const SCAN_E *from = (const SCAN_E *)in;
+  const rung_key_code own = SCAN_NAME(scan_narrow_code)(key, integers);
   SCAN_NARROW all[CHAINS];
-  (void)totals;
-  if (rows < SCAN_ROWS) return;
   for (int c = 0; c < CHAINS; ++c) all[c] = SCAN_NAME(scan_narrow_all)(SCAN_IDENTITY);
   for (int k = 0; k < SCAN_TILE; k += CHAINS * MANY)
 #pragma GCC unroll 4
@@ -52,7 +55,17 @@ static void SCAN_NAME(scan_totals)(const void *in, int rows, const rung_key_code
   all[0] = SCAN_NARROW_COMBINE(all[0], all[1]);
   all[2] = SCAN_NARROW_COMBINE(all[2], all[3]);
   all[0] = SCAN_NARROW_COMBINE(all[0], all[2]);
-  *(SCAN_T *)total = (SCAN_T)SCAN_NAME(scan_narrow_prefix)(all[0])[MANY - 1];
+  return (SCAN_T)SCAN_NAME(scan_narrow_prefix)(all[0])[MANY - 1];
+}
+
+/* Only the tile's is asked for here, as long as it is whole. */
+static void SCAN_NAME(scan_totals)(const void *in, int rows, const rung_key_code *key, void *totals,
+                                   void *total) {
+  const SCAN_E *from = (const SCAN_E *)in;
+  (void)totals;
+  if (rows < SCAN_ROWS) return;
+  *(SCAN_T *)total = key->order == 0 ? SCAN_NAME(scan_narrow_total)(from, key, true)
+                                     : SCAN_NAME(scan_narrow_total)(from, key, false);
 }
 
 /* What a tile has come to: all lanes of `before` are that, `back` ends with it. */
@@ -76,10 +89,10 @@ LANES_INLINE void SCAN_NAME(scan_narrow_step)(const SCAN_E *in, SCAN_E *out, boo
 }
 #undef SCAN_NARROW_BACK
 
-LANES_INLINE void SCAN_NAME(scan_narrow_tile)(const scan_piece *piece, SCAN_E *out, bool exclusive,
-                                              SCAN_T before) {
+LANES_INLINE void SCAN_NAME(scan_narrow_of)(const scan_piece *piece, SCAN_E *out, bool exclusive,
+                                            SCAN_T before, bool integers) {
   enum { MANY = SCAN_NAME(scan_many) };
-  const rung_key_code key = piece->key;
+  const rung_key_code key = SCAN_NAME(scan_narrow_code)(&piece->key, integers);
   const SCAN_E *in = (const SCAN_E *)piece->in;
   const SCAN_NARROW first = SCAN_NAME(scan_narrow_all)(before);
   SCAN_NAME(scan_narrow_state) at = {first, first};
@@ -99,7 +112,15 @@ LANES_INLINE void SCAN_NAME(scan_narrow_tile)(const scan_piece *piece, SCAN_E *o
     SCAN_NAME(scan_narrow_step)(end, end, exclusive, &key, &at);
     memcpy(out + k, end, bytes);
   }
-  if (exclusive && piece->begins) out[0] = SCAN_NAME(scan_empty)(key);
+  if (exclusive && piece->begins) out[0] = SCAN_NAME(scan_empty)(piece->key);
+}
+
+LANES_INLINE void SCAN_NAME(scan_narrow_tile)(const scan_piece *piece, SCAN_E *out, bool exclusive,
+                                              SCAN_T before) {
+  if (piece->key.order == 0)
+    SCAN_NAME(scan_narrow_of)(piece, out, exclusive, before, true);
+  else
+    SCAN_NAME(scan_narrow_of)(piece, out, exclusive, before, false);
 }
 
 /* Past the caches at once: a row of these would share too many lines with its neighbours. */
