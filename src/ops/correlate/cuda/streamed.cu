@@ -663,38 +663,42 @@ static bool wastes(int64_t columns, int64_t wide, int kernel) {
          2 * ((columns + wide - 1) / wide * wide);
 }
 
+/* Whether there are kernels for large images: not on the simulator, where these take hours and the
+ * others do the same. */
+#ifdef __CUDACC__
+static constexpr bool LARGE = true;
+#else
+static constexpr bool LARGE = false;
+#endif
+
 /* The rows of sums that a kernel of K columns keeps; the common sizes have kernels of their own.
  * Bytes by eight, as long as there are registers for so many sums. In the common sizes large images
- * are taken by sixteen bytes or twice four floats, so that what a row costs beside its
- * multiply-adds is shared by more, and others by four, for a block would be wider than many of
- * them. */
+ * are taken by sixteen bytes, eight numbers of 16 bits or twice four floats, so that what a row
+ * costs beside its multiply-adds is shared by more, and others by four, for a block would be wider
+ * than many of them. */
 template <typename E, int K>
 static rung_status run(const rung_task *task) {
-  static constexpr bool NARROW = K <= CORRELATE_NARROW;
+  static constexpr bool NARROW = K <= CORRELATE_NARROW, ODD = K % 2 == 1 && K > 1;
+  static constexpr bool USUAL = K == 3 || K == 5 || K == 7, OWN = sizeof(E) != 2 || USUAL;
   static constexpr int V = sizeof(E) == 1 && NARROW ? 8 : 4, WIDEST = sizeof(E) == 1 ? 16 : 8;
   const correlate_problem *p = static_cast<const correlate_problem *>(task->problem);
   const int rows = p->kernel_rows;
-  const bool many = p->rows * p->columns >= MANY * task->device->processors &&
+  const bool square = rows == K,
+             many = p->rows * p->columns >= MANY * task->device->processors &&
                     !wastes(p->columns, correlate_threads(sizeof(E), WIDEST, K) * WIDEST, K);
-  if constexpr (sizeof(E) == 1 && NARROW && K % 2 == 1 && K > 1)
-    if (rows == K && correlate_of_bytes(p))
-      return many ? run_strips<E, int, 16, 1, K, K, 1, true>(task)
-                  : run_strips<E, int, 4, 1, K, K, 1, true>(task);
-  if constexpr (sizeof(E) == 1 && NARROW && K % 2 == 1 && K > 1)
-    if (rows == K && many) return run_strips<E, float, 16, 1, K, K, 1, true>(task);
-#ifdef __CUDACC__
-  static constexpr bool USUAL = K == 3 || K == 5 || K == 7;
-#else
-  static constexpr bool USUAL = K == 5; /* on the simulator others do the same */
-#endif
-  if constexpr (sizeof(E) == 2 && USUAL)
-    if (rows == K)
-      return many ? run_strips<E, float, 8, 1, K, K, 1, true>(task)
-                  : run_strips<E, float, 4, 1, K, K, 1, true>(task);
-  if constexpr (sizeof(E) == 4 && K % 2 == 1 && K > 3)
-    if (rows == K && many) return run_strips<E, float, 4, 2, K, K, 1, true>(task);
-  if constexpr (sizeof(E) != 2 && K % 2 == 1 && K > 1)
-    if (rows == K) return run_strips<E, float, 4, 1, K, K, 1, true>(task);
+  const bool bytes = correlate_of_bytes(p);
+  if constexpr (LARGE && sizeof(E) == 1 && NARROW && ODD)
+    if (square && many)
+      return bytes ? run_strips<E, int, 16, 1, K, K, 1, true>(task)
+                   : run_strips<E, float, 16, 1, K, K, 1, true>(task);
+  if constexpr (LARGE && sizeof(E) == 2 && USUAL)
+    if (square && many) return run_strips<E, float, 8, 1, K, K, 1, true>(task);
+  if constexpr (LARGE && sizeof(E) == 4 && ODD && K > 3)
+    if (square && many) return run_strips<E, float, 4, 2, K, K, 1, true>(task);
+  if constexpr (sizeof(E) == 1 && NARROW && ODD)
+    if (square && bytes) return run_strips<E, int, 4, 1, K, K, 1, true>(task);
+  if constexpr (OWN && ODD)
+    if (square) return run_strips<E, float, 4, 1, K, K, 1, true>(task);
   if constexpr (NARROW)
     if (K > 1 || rows <= CORRELATE_NARROW)
       return run_strips<E, float, V, 1, K, CORRELATE_NARROW, 1, false>(task);
