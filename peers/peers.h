@@ -4,8 +4,8 @@
  *
  * Each file under peers/<library>/ holds the entries of one operation. A library's peer is there
  * where it was found when the command was built (RUNG_PEERS). Those under peers/blas/ and
- * peers/filters/ are loaded, and those under peers/programs/, programs that read files, looked for in
- * PATH when the command runs.
+ * peers/filters/ are loaded, and those under peers/programs/, programs that read files, looked for
+ * in PATH when the command runs.
  */
 #ifndef RUNG_PEERS_PEERS_H
 #define RUNG_PEERS_PEERS_H
