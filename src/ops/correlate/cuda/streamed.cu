@@ -490,8 +490,9 @@ __global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
   const correlate_share share = correlate_share_of<slot>(need, places);
   correlate_held<E> held;
   /* Elements that are loaded and then stored come when their neighbours' copies have been under way
-   * for a row, from a cache then; bytes gain less by that than the question costs. */
-  static constexpr bool LATE = sizeof(E) == 2;
+   * for a row, from a cache then; where multiply-adds take longer than memory, the question costs
+   * more than it gains. */
+  static constexpr bool LATE = sizeof(E) == 2 || (WIDE && K == 3 && S(0.5) == 0);
   int64_t own_run = threadIdx.x * slot::RUN;
   E *runs = ring + own_run, *windows = ring + slot::FROM + threadIdx.x * V;
   rung_keep(own);
@@ -538,7 +539,7 @@ __global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
               ring[at + c] = outside;
           }
         }
-        if (LATE && r + AHEAD > 0 && r + AHEAD <= inputs) {
+        if (LATE && (!WIDE || share.at >= 0) && r + AHEAD > 0 && r + AHEAD <= inputs) {
           const E *from = line[r + AHEAD - 1];
           if (from)
             correlate_fill_other<E, slot>(ring, ((r + AHEAD - 1) & (SLOTS - 1)) * slot::PITCH, from,
