@@ -20,6 +20,9 @@ typedef struct npp_size {
 typedef struct npp_point {
   int x, y;
 } npp_point;
+typedef struct npp_version {
+  int major, minor, build;
+} npp_version;
 enum { BORDER_REPLICATE = 2 };
 
 /* nppi_filtering_functions.h. Sums of floats, and of 32-bit integers, divided in the end. */
@@ -36,10 +39,6 @@ static struct {
 } npp;
 
 char peer_npp_text[PEER_TEXT];
-
-typedef struct npp_version {
-  int major, minor, build;
-} npp_version;
 
 bool peer_npp_look(void) {
   static const char *const names[] = {"libnppif.so.13", "libnppif.so.12", "libnppif.so",
