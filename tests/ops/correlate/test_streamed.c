@@ -173,6 +173,47 @@ static void have_them_of_bytes(void **state) {
   assert_int_equal(banded, JOBS);
 }
 
+/* Bytes that repeat others beyond the first and last of rows that fill whole blocks, or all but the
+ * last word of one. */
+static void bytes_are_repeated_at_the_ends_of_rows(void **state) {
+  (void)state;
+  rung_context *sim = simulated();
+  char *image = NULL, *wanted = malloc(MOST), *found = malloc(MOST);
+  assert_int_equal(posix_memalign((void **)&image, 16, MOST), 0);
+  assert_true(wanted != NULL && found != NULL);
+  int n = 0;
+  for (int columns = 2; columns <= 7; columns++)
+    for (int edge = 1; edge < EDGES; edge++)
+      for (int width = 508; width <= 1024; width += width == 508 ? 4 : 512)
+        for (int whole = 0; whole < 2; whole++) {
+          job j = drawn(true);
+          j.whole = whole;
+          j.in = j.out = 0;
+          j.kernel[0] = j.kernel[1] = columns;
+          j.image[0] = j.result[0] = 3;
+          j.image[1] = j.result[1] = width;
+          j.image[2] = j.result[2] = j.in_step[1] = j.out_step[1] = 1;
+          j.in_step[0] = j.out_step[0] = 1024;
+          j.begin = j.out_begin = j.model.origin[0] = j.model.origin[1] = 0;
+          j.model.region[0] = j.model.region[1] = 0;
+          j.model.edge = edges[edge];
+          /* The first and the last column alone, so that few sums are beyond a byte. */
+          for (int i = 0; i < columns * columns; i++) {
+            j.integers[i] = i == 0 || i == 2 * columns - 1;
+            j.taps[i] = j.integers[i] ? 0.5f : 0;
+          }
+          fill(0, image, j.image[0] * j.in_step[0] + 16);
+          memset(wanted, 1, MOST);
+          if (filter(context, "direct", &j, image, wanted))
+            fail_msg("%s", rung_last_error(context));
+          assert_true(gives(sim, "streamed", n++, &j, image, wanted, found));
+        }
+  free(image);
+  free(wanted);
+  free(found);
+  rung_close(sim);
+}
+
 /* Of taps that are no signed bytes `banded` says so. */
 static void bands_are_of_bytes(void **state) {
   (void)state;
@@ -198,6 +239,7 @@ static void bands_are_of_bytes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(have_the_bits_of_the_textbook),
                                      cmocka_unit_test(have_them_of_bytes),
+                                     cmocka_unit_test(bytes_are_repeated_at_the_ends_of_rows),
                                      cmocka_unit_test(bands_are_of_bytes)};
   return cmocka_run_group_tests(tests, open_context, close_context);
 }

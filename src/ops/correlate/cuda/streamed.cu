@@ -14,6 +14,14 @@ static constexpr int correlate_threads(int bytes, int columns, int kernel) {
   return bytes == 1 && columns == 16 && (kernel == 5 || kernel == 7) ? 32 : CORRELATE_STRIP_THREADS;
 }
 
+/* Whether there are kernels for large images and for what is usual: not on the simulator, where
+ * these take hours to compile and the others do the same. */
+#ifdef __CUDACC__
+static constexpr bool LARGE = true;
+#else
+static constexpr bool LARGE = false;
+#endif
+
 /* How a row lies in a slot of the ring, in elements of BYTES bytes: where a copy of 16 bytes may
  * begin in the image, it may in the slot, if the kernel's origin is its middle; where it may not,
  * the row lies so far behind the slot's begin as it does behind a word's in the image. STEP:
@@ -30,6 +38,7 @@ struct correlate_slot {
   static constexpr int COPIES = (FROM + G * GROUP - V + WINDOW + RUN - 1) / RUN;
   static constexpr int LINE = COPIES * RUN, WORDS = LINE / WORD + 1;
   static constexpr int PITCH = (WORDS * WORD * BYTES + 127) / 128 * 128 / BYTES;
+  static constexpr bool MENDS = BYTES == 1 && STEP == 1 && (K == 3 || K == 5 || K == 7);
   static_assert(RUN - 1 + 2 * REACH <= THREADS, "a thread fills one element of a row at most");
 };
 
@@ -180,6 +189,40 @@ static __device__ __forceinline__ void correlate_fill_other(E *ring, int slot, c
   }
 }
 
+/* What repeats pixels beyond the image's first and last column needs no copies where it lies in the
+ * word before a thread's columns or in that behind, and what it repeats in theirs next to it: then
+ * bytes of two words are all. Selectors of __byte_perm(); of all other threads those that change
+ * nothing. */
+struct correlate_mend {
+  unsigned before, behind;
+};
+static constexpr unsigned AS_IT_IS = 0x3210;
+
+/* Bytes of `word`, of which those that stand for others come from the word that begins at element
+ * `next`. */
+static __device__ __forceinline__ unsigned correlate_selector(const int *places, int word,
+                                                              int next) {
+  unsigned selector = AS_IT_IS;
+  for (int b = 0; b < 4; b++) {
+    const int from = places[word + b] - next;
+    if (from >= 0 && from < 4) selector += (4 + from - b) << 4 * b;
+  }
+  return selector;
+}
+
+/* The thread's selectors, and whether they bring its element of those that no copy does, of rows
+ * whose results are all there. */
+template <typename Slot, int V>
+static __device__ __forceinline__ bool correlate_mends(const correlate_share &share,
+                                                       const int *places, correlate_mend &mend) {
+  static constexpr int OWN = Slot::FIRST + Slot::LEFT, END = OWN + Slot::GROUP;
+  mend.before = threadIdx.x == 0 ? correlate_selector(places, OWN - 4, OWN) : AS_IT_IS;
+  mend.behind =
+      threadIdx.x == Slot::THREADS - 1 ? correlate_selector(places, END, END - 4) : AS_IT_IS;
+  const int from = share.place - (share.at < OWN ? OWN : END - 4);
+  return share.at < 0 || ((share.at < OWN || share.at >= END) && from >= 0 && from < 4);
+}
+
 /* ---- from the ring into registers -------------------------------------------------------------
  */
 
@@ -214,14 +257,25 @@ static __device__ __forceinline__ void correlate_load_words(const E *line, int s
 }
 
 template <typename Slot, int V>
+static __device__ __forceinline__ void correlate_mend_words(unsigned *words, correlate_mend mend) {
+  static constexpr int OWN = (Slot::SKIP + Slot::LEFT) / 4, END = OWN + V / 4;
+  if constexpr (Slot::MENDS) {
+    words[OWN - 1] = __byte_perm(words[OWN - 1], words[OWN], mend.before);
+    words[END] = __byte_perm(words[END], words[END - 1], mend.behind);
+  }
+}
+
+template <typename Slot, int V>
 static __device__ __forceinline__ void correlate_load_window(const uint8_t *line, int shift, bool,
+                                                             correlate_mend mend,
                                                              unsigned *window) {
   correlate_load_words<Slot, V>(line, shift, window);
+  correlate_mend_words<Slot, V>(window, mend);
 }
 
 template <typename Slot, int V>
 static __device__ __forceinline__ void correlate_load_window(const float *line, int, bool,
-                                                             float *window) {
+                                                             correlate_mend, float *window) {
 #pragma unroll
   for (int c = 0; c < Slot::WINDOW / V; c++) {
     const auto run = *reinterpret_cast<const correlate_run<float, V> *>(line + c * V);
@@ -237,7 +291,8 @@ static __device__ __forceinline__ void correlate_load_window(const float *line, 
  * themselves. */
 template <typename Slot, int V>
 static __device__ __forceinline__ void correlate_load_window(const uint16_t *line, int shift,
-                                                             bool half, float *window) {
+                                                             bool half, correlate_mend,
+                                                             float *window) {
   unsigned words[Slot::WINDOW / 2];
   correlate_load_words<Slot, V>(line, shift, words);
   if (half) {
@@ -259,9 +314,10 @@ static __device__ __forceinline__ void correlate_load_window(const uint16_t *lin
 /* Bytes likewise. */
 template <typename Slot, int V>
 static __device__ __forceinline__ void correlate_load_window(const uint8_t *line, int shift, bool,
-                                                             float *window) {
+                                                             correlate_mend mend, float *window) {
   unsigned words[Slot::WINDOW / 4];
   correlate_load_words<Slot, V>(line, shift, words);
+  correlate_mend_words<Slot, V>(words, mend);
 #pragma unroll
   for (int e = 0; e < V + Slot::REACH; e++) {
     const int at = Slot::SKIP + e;
@@ -469,7 +525,7 @@ __global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
   /* Where a branch before each row of taps, which keeps the compiler from mixing them, was found to
    * leave registers for a block more, or to save more than it costs. */
   static constexpr bool BYTES = sizeof(E) == 1 && V == 16 && (K == 5 || (K == 7 && S(0.5) != 0)),
-                        FLOATS = sizeof(E) == 4 && K == (G == 2 ? 7 : 11);
+                        FLOATS = sizeof(E) == 4 && (K == 11 || (G == 2 && K == 7));
   static constexpr bool HEAD = ALL && (BYTES || FLOATS);
   __shared__ __align__(128) E ring[SLOTS * slot::PITCH];
   __shared__ const E *lines[CORRELATE_STRIP_ROWS + M];
@@ -487,7 +543,11 @@ __global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
   if (!wide_in || need.ragged) /* what is never filled, and nothing is made of */
     for (int c = threadIdx.x; c < SLOTS * slot::PITCH; c += THREADS) ring[c] = outside;
   correlate_sync<THREADS>();
-  const correlate_share share = correlate_share_of<slot>(need, places);
+  correlate_share share = correlate_share_of<slot>(need, places);
+  correlate_mend mend = {AS_IT_IS, AS_IT_IS};
+  static constexpr bool MENDS = slot::MENDS && (WIDE || !LARGE);
+  if constexpr (MENDS)
+    if (own && wide_in && correlate_mends<slot, V>(share, places, mend)) share.at = -1;
   correlate_held<E> held;
   /* Elements that are loaded and then stored come when their neighbours' copies have been under way
    * for a row, from a cache then; where multiply-adds take longer than memory, the question costs
@@ -515,16 +575,12 @@ __global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
       rung_keep(out_step);
       rung_keep(inputs);
       correlate_sync<THREADS>();
-      S sums[M + 1][G][V] = {};
-      for (int r = -AHEAD; r < inputs; r++) {
-        if (r >= 0) {
-          rung_copy_async_wait<AHEAD - 1>();
-          correlate_sync<THREADS>();
-        }
+      /* A row comes into its slot of the ring. */
+      const auto fill = [&](int row) {
         held.store(ring);
-        if (r + AHEAD < inputs) {
-          const E *from = line[r + AHEAD];
-          const int at = ((r + AHEAD) & (SLOTS - 1)) * slot::PITCH;
+        if (row < inputs) {
+          const E *from = line[row];
+          const int at = (row & (SLOTS - 1)) * slot::PITCH;
           if (from) {
             if (wide_in)
               correlate_copy_runs<E, slot>(runs + at, from, own_run, share);
@@ -539,14 +595,20 @@ __global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
               ring[at + c] = outside;
           }
         }
-        if (LATE && (!WIDE || share.at >= 0) && r + AHEAD > 0 && r + AHEAD <= inputs) {
-          const E *from = line[r + AHEAD - 1];
+        if (LATE && (!WIDE || share.at >= 0) && row > 0 && row <= inputs) {
+          const E *from = line[row - 1];
           if (from)
-            correlate_fill_other<E, slot>(ring, ((r + AHEAD - 1) & (SLOTS - 1)) * slot::PITCH, from,
+            correlate_fill_other<E, slot>(ring, ((row - 1) & (SLOTS - 1)) * slot::PITCH, from,
                                           wide_in, share, need, places, held, outside);
         }
         rung_copy_async_commit();
-        if (r < 0) continue;
+      };
+      S sums[M + 1][G][V] = {};
+      /* A row meets the taps, and one ahead is asked for. */
+      const auto meet = [&](int r, auto early) {
+        rung_copy_async_wait<AHEAD - 1>();
+        correlate_sync<THREADS>();
+        fill(r + AHEAD);
         int shift = 0;
         if constexpr (sizeof(E) < 4)
           if (!wide_in) shift = correlate_shift<slot>(line[r]);
@@ -554,16 +616,23 @@ __global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
 #pragma unroll
         for (int g = 0; g < G; g++)
           correlate_load_window<slot, V>(
-              windows + (r & (SLOTS - 1)) * slot::PITCH + g * slot::GROUP, shift, half,
+              windows + (r & (SLOTS - 1)) * slot::PITCH + g * slot::GROUP, shift, half, mend,
               window[g].at);
         const int done = r - outputs + 1;
-        if (HEAD && r < above)
-          correlate_pass<V, G, K, M, STEP, ALL, true>(taps, M - 1 - above + (done > 0 ? done : 0),
-                                                      r, window, sums);
-        else
-          correlate_pass<V, G, K, M, STEP, ALL, false>(taps, M - 1 - above + (done > 0 ? done : 0),
-                                                       r, window, sums);
-        if (r < above) continue;
+        correlate_pass<V, G, K, M, STEP, ALL, decltype(early)::value>(
+            taps, M - 1 - above + (done > 0 ? done : 0), r, window, sums);
+      };
+#pragma unroll 1
+      for (int row = 0; row < AHEAD; row++) fill(row);
+      int r = 0;
+      if constexpr (HEAD) {
+#pragma unroll 1
+        for (; r < above; r++) meet(r, correlate_flag<true>());
+      }
+#pragma unroll 1
+      for (; r < inputs; r++) {
+        meet(r, correlate_flag<false>());
+        if (!HEAD && r < above) continue;
 #pragma unroll
         for (int g = 0; g < G; g++)
           if (OWN || own) {
@@ -584,6 +653,7 @@ __global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
         out += out_step;
         rung_keep_global(out);
       }
+      correlate_sync<THREADS>(); /* before `lines` are others */
     }
   };
   if constexpr (WIDE)
@@ -636,13 +706,8 @@ static rung_status launch_strips(const rung_task *task, const correlate_job<floa
 template <typename E, typename S, int V, int G, int K, int M, int STEP, bool ALL>
 static rung_status run_strips(const rung_task *task) {
   static constexpr int RUN = 16 / (int)sizeof(E);
-  /* The usual kernels of small elements, whose time is not the memory's alone; on the simulator,
-   * where time is nothing, the others do the same. */
-#ifdef __CUDACC__
-  static constexpr bool OFTEN = sizeof(E) < 4 && STEP == 1 && (K == 3 || K == 5 || K == 7);
-#else
-  static constexpr bool OFTEN = false;
-#endif
+  /* The usual kernels of small elements, whose time is not the memory's alone. */
+  static constexpr bool OFTEN = LARGE && sizeof(E) < 4 && STEP == 1 && (K == 3 || K == 5 || K == 7);
   const auto job = correlate_job_of<float>(task);
   /* The middle of the kernel's row lies under a thread's first element where the origin is it. */
   const int64_t middle = (job.first_column + K / 2) * STEP;
@@ -663,14 +728,6 @@ static bool wastes(int64_t columns, int64_t wide, int kernel) {
   return halves * ((columns + narrow - 1) / narrow * narrow) <=
          2 * ((columns + wide - 1) / wide * wide);
 }
-
-/* Whether there are kernels for large images: not on the simulator, where these take hours and the
- * others do the same. */
-#ifdef __CUDACC__
-static constexpr bool LARGE = true;
-#else
-static constexpr bool LARGE = false;
-#endif
 
 /* The rows of sums that a kernel of K columns keeps; the common sizes have kernels of their own.
  * Bytes by eight, as long as there are registers for so many sums. In the common sizes large images
