@@ -1,11 +1,12 @@
-/* bits [EXPECTED [part]]: the same bits everywhere. Runs jobs through the public interface on
- * every instruction set this CPU has, with one and with three threads, on the simulated GPU and on
- * a real one, and prints a hash of each result; all must be equal, and equal to those in EXPECTED,
- * on x86-64 and on aarch64 alike. Uses nothing but the library (and the list of its operations), so
- * that it also runs where no test library does. Without EXPECTED the first run's lines are printed:
- * what EXPECTED holds. With `part` the simulated GPU, which takes longest, and the set-ups of one
- * thread, which an emulated machine takes minutes for, do few jobs: those of 32-bit numbers,
- * without products in fixed point. */
+/* bits [EXPECTED [part [DEVICE [K/N]]]]: the same bits everywhere. Runs jobs through the public
+ * interface on every instruction set this CPU has, with one and with three threads, on the
+ * simulated GPU and on a real one, and prints a hash of each result; all must be equal, and equal
+ * to those in EXPECTED, on x86-64 and on aarch64 alike. Uses nothing but the library (and the list
+ * of its operations), so that it also runs where no test library does. Without EXPECTED the first
+ * run's lines are printed: what EXPECTED holds. With `part` the simulated GPU, which takes longest,
+ * and the set-ups of one thread, which an emulated machine takes minutes for, do few jobs: those of
+ * 32-bit numbers, without products in fixed point. DEVICE: that one's set-ups alone; K/N: of
+ * set-ups that do few jobs the Kth of every N operations. */
 #include <inttypes.h>
 #include <rung/rung.h>
 #include <stdbool.h>
@@ -17,7 +18,8 @@
 
 enum { ROWS = 37, COLUMNS = 83, LONG_ROWS = 3, LONG = 70001, NAME = 32, LINE = 80, JOBS = 64 };
 
-static bool few; /* of the jobs */
+static bool few;                  /* of the jobs */
+static int share = 0, shares = 1; /* of their operations */
 
 typedef struct matrix {
   DLTensor tensor;
@@ -462,9 +464,10 @@ ONE_LINE(pairs)
 
 /* An operation without lines here does not compile. */
 static int run_jobs(rung_context *context, line_list lines) {
-  int count = 0;
+  int count = 0, at = 0;
   for (int bits = 32; bits <= (few ? 32 : 64); bits += 32) {
-#define RUN(name) count = name##_lines(context, bits, lines, count);
+#define RUN(name) \
+  if (!few || at++ % shares == share) count = name##_lines(context, bits, lines, count);
     RUNG_EVERY_OPERATION(RUN)
 #undef RUN
   }
@@ -529,10 +532,17 @@ int main(int argc, char **argv) {
     return 2;
   }
   const bool part = argc > 2 && strcmp(argv[2], "part") == 0;
+  const char *only = argc > 3 ? argv[3] : NULL;
+  if (argc > 4 &&
+      (sscanf(argv[4], "%d/%d", &share, &shares) != 2 || share-- < 1 || share >= shares)) {
+    printf("bits: '%s': expected: K/N\n", argv[4]);
+    return 2;
+  }
   for (size_t i = 0; i < sizeof set_ups / sizeof *set_ups; i++) {
     const set_up *with = &set_ups[i];
     rung_options options = {.device = with->device, .threads = with->threads, .isa = with->isa};
     rung_context *context = NULL;
+    if (only != NULL && strcmp(only, with->device) != 0) continue;
     if (rung_open(&context, &options) == RUNG_OK) {
       few = part && (strcmp(with->device, "sim") == 0 || with->threads == 1);
       count = run_jobs(context, lines);
