@@ -43,7 +43,8 @@ static const cli_usage usage = {
     .about =
         "Two records, rung by rung: SAME, FASTER (B takes less time), SLOWER, UNSURE or CLOCK\n"
         "(the processor's clock was another), with the 95 % interval of the difference. A rung\n"
-        "whose result has other bits fails. One run's own noise is not all there is: --run\n"
+        "whose result has other bits fails. One run's own noise is not all there is: records of\n"
+        "`rung bench --launches` know how far launches differ, and are held to it; --run\n"
         "launches two commands in turn, A B B A, and compares the launches.\n"
         "Exit status: 0 all SAME, 1 a failure or other bits, 10 FASTER, 11 SLOWER, 12 UNSURE,\n"
         "13 CLOCK; of several the first of 1, 11, 13, 12, 10.",
@@ -64,6 +65,20 @@ static double percent(double logarithm) {
   return 100 * expm1(logarithm);
 }
 
+/* Whether both records have launches, which then are compared. */
+static bool of_launches(const compare_row *row) {
+  return row->launches[0] > 1 && row->launches[1] > 1;
+}
+
+/* What would settle it. */
+static void print_more(const lab_judged *found) {
+  if (found->outcome != LAB_UNSURE || isinf(found->time.low)) return;
+  if (found->more <= 4 * LAB_BLOCKS_MOST)
+    printf("; about %.0f more launches would settle it", found->more);
+  else
+    printf("; more than %d launches would settle it", 4 * LAB_BLOCKS_MOST);
+}
+
 static void print_row(const compare_row *row, int blocks) {
   char a[32], b[32];
   printf("%-7s ", verdict_of(row));
@@ -80,24 +95,22 @@ static void print_row(const compare_row *row, int blocks) {
     return;
   }
   const lab_judged *found = &row->found;
-  printf("%s -> %s, %+.1f %%", cli_time(row->a->time.median, a), cli_time(row->b->time.median, b),
+  printf("%s -> %s, %+.1f %%", cli_time(row->a_ms, a), cli_time(row->b_ms, b),
          percent(found->time.estimate));
   if (isinf(found->time.low))
-    fputs(", too few samples for an interval", stdout);
+    printf(", too few %s for an interval", of_launches(row) ? "launches" : "samples");
   else
     printf(" [%+.1f, %+.1f]", percent(found->time.low), percent(found->time.high));
   printf(", margin %.1f %%", percent(found->margin));
   if (found->outcome == LAB_CLOCK) printf(", clock %+.1f %%", percent(row->clock));
-  if (found->outcome == LAB_UNSURE && blocks > 0 && found->more <= 4 * LAB_BLOCKS_MOST)
-    printf("; about %.0f more launches would settle it", found->more);
-  else if (found->outcome == LAB_UNSURE && blocks > 0)
-    printf("; more than %d launches would settle it", 4 * LAB_BLOCKS_MOST);
+  if (blocks > 0 || of_launches(row)) print_more(found);
   putchar('\n');
 }
 
 static void print_summary(const compare *c) {
-  int counts[LAB_OUTCOMES] = {0}, failed = 0;
+  int counts[LAB_OUTCOMES] = {0}, failed = 0, runs = 0;
   for (int r = 0; r < c->count; r++) {
+    runs += !c->rows[r].wrong && !of_launches(&c->rows[r]);
     failed += c->rows[r].wrong != NULL;
     if (!c->rows[r].wrong) counts[c->rows[r].found.outcome]++;
   }
@@ -106,10 +119,16 @@ static void print_summary(const compare *c) {
   for (int o = 0; o < LAB_OUTCOMES; o++)
     if (counts[o] > 0) printf(" %d %s", counts[o], lab_outcome_name(o));
   if (c->only[0] + c->only[1] > 0) printf("; in A alone %d, in B alone %d", c->only[0], c->only[1]);
-  fputs(c->blocks > 0 ? "\n"
-                      : "\nA run each: how much launches differ is not in this; "
-                        "`rung compare --run` measures it.\n",
-        stdout);
+  putchar('\n');
+  if (c->blocks > 0 || runs == 0) return;
+  if (runs == c->count - failed)
+    fputs("A run each", stdout);
+  else
+    printf("A run of A or B in %d rows", runs);
+  fputs(
+      ": how much launches differ is not in this; `rung bench --launches` or `rung compare --run` "
+      "measures it.\n",
+      stdout);
 }
 
 static json_t *row_json(const compare_row *row) {
@@ -118,8 +137,10 @@ static json_t *row_json(const compare_row *row) {
                             "job", row->of->label, "rung", row->a->rung, "block", row->a->block,
                             "verdict", verdict_of(row), "why", row->wrong);
   if (row->wrong) return json;
-  cli_set(&json, "a_ms", cli_real(row->a->time.median));
-  cli_set(&json, "b_ms", cli_real(row->b->time.median));
+  cli_set(&json, "a_ms", cli_real(row->a_ms));
+  cli_set(&json, "b_ms", cli_real(row->b_ms));
+  cli_set(&json, "a_launches", json_integer(row->launches[0]));
+  cli_set(&json, "b_launches", json_integer(row->launches[1]));
   cli_set(&json, "ratio", cli_real(exp(found->time.estimate)));
   cli_set(&json, "low", cli_real(exp(found->time.low)));
   cli_set(&json, "high", cli_real(exp(found->time.high)));

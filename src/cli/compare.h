@@ -13,6 +13,8 @@ typedef struct compare_row {
   int nth;                         /* of rows that are alike */
   const char *wrong; /* why B fails, whatever its time: other bits, a finding; NULL: it does not */
   lab_judged found;
+  double a_ms, b_ms;                   /* that are compared */
+  int launches[2];                     /* of A's and B's records; 0: a run each */
   double clock;                        /* the logarithm of B's over A's; 0: not known */
   double *a_logs, *b_logs, *clocks[2]; /* of launches */
 } compare_row;

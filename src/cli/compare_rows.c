@@ -77,9 +77,9 @@ rung_status compare_match(compare *c, const char *const names[2], rung_error *er
 
 /* ---- two records -------------------------------------------------------------------------- */
 
-static double *logs_of(const lab_read_candidate *c) {
-  double *logs = malloc((size_t)c->count * sizeof *logs + 1);
-  for (int i = 0; logs && i < c->count; i++) logs[i] = log(c->samples[i]);
+static double *logs_of(const double *times, int count) {
+  double *logs = malloc((size_t)count * sizeof *logs + 1);
+  for (int i = 0; logs && i < count; i++) logs[i] = log(times[i]);
   return logs;
 }
 
@@ -87,20 +87,56 @@ static double clock_of(double a, double b) {
   return a > 0 && b > 0 ? log(b / a) : 0;
 }
 
+/* What a candidate differs by from itself: by its samples, or where there are some, its launches.
+ */
+static double margin_of(const lab_read_candidate *c) {
+  return fmax(lab_relative_iqr(&c->time), c->launches > 1 ? c->apart : 0);
+}
+
+/* One of them, or both, was measured in one process alone. */
+static bool compare_samples(compare_row *row) {
+  double *a = logs_of(row->a->samples, row->a->count), *b = logs_of(row->b->samples, row->b->count);
+  const bool can =
+      a && b && lab_interval_unpaired(a, row->a->count, b, row->b->count, &row->found.time);
+  free(a);
+  free(b);
+  if (!can) return false;
+  row->a_ms = row->a->time.median;
+  row->b_ms = row->b->time.median;
+  row->found.margin = fmax(LAB_MARGIN, fmax(margin_of(row->a), margin_of(row->b)));
+  row->found.outcome = lab_outcome_of(&row->found.time, row->found.margin, row->clock);
+  return true;
+}
+
+static double mean_of_logs(const double *logs, int count) {
+  double sum = 0;
+  for (int i = 0; i < count; i++) sum += logs[i];
+  return exp(sum / count);
+}
+
+static bool compare_medians(compare_row *row) {
+  const int a_count = row->a->launches, b_count = row->b->launches;
+  double *a = logs_of(row->a->medians, a_count), *b = logs_of(row->b->medians, b_count);
+  const bool can = a && b && lab_compare_runs(a, a_count, b, b_count, row->clock, &row->found);
+  if (can) {
+    row->a_ms = mean_of_logs(a, a_count);
+    row->b_ms = mean_of_logs(b, b_count);
+  }
+  free(a);
+  free(b);
+  return can;
+}
+
 rung_status compare_records(compare *c, rung_error *error) {
   for (int r = 0; r < c->count; r++) {
     compare_row *row = &c->rows[r];
     if (!row->b->good) continue;
-    double *a = logs_of(row->a), *b = logs_of(row->b);
-    const bool can =
-        a && b && lab_interval_unpaired(a, row->a->count, b, row->b->count, &row->found.time);
-    free(a);
-    free(b);
-    if (!can) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory to compare");
+    row->launches[0] = row->a->launches;
+    row->launches[1] = row->b->launches;
     row->clock = clock_of(row->a->clock.median, row->b->clock.median);
-    row->found.margin =
-        fmax(LAB_MARGIN, fmax(lab_relative_iqr(&row->a->time), lab_relative_iqr(&row->b->time)));
-    row->found.outcome = lab_outcome_of(&row->found.time, row->found.margin, row->clock);
+    const bool both = row->a->launches > 1 && row->b->launches > 1;
+    if (!(both ? compare_medians(row) : compare_samples(row)))
+      return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory to compare");
   }
   return RUNG_OK;
 }
@@ -160,6 +196,8 @@ static rung_status conclude(compare *c, rung_error *error) {
     const lab_stats a = lab_stats_of(row->clocks[0], 2 * c->blocks),
                     b = lab_stats_of(row->clocks[1], 2 * c->blocks);
     const lab_launches launches = {row->a_logs, row->b_logs, c->blocks};
+    row->a_ms = row->a->time.median;
+    row->b_ms = row->b->time.median;
     row->clock = clock_of(a.median, b.median);
     if (!lab_compare_launches(&launches, row->clock, &row->found))
       return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory to compare");

@@ -6,7 +6,7 @@
 
 #include "core/random.h"
 
-enum { MOST = 1000, EXACTLY = 400 };
+enum { MOST = 1000, EXACTLY = 400, DEALS = 1999 };
 
 static int ascending(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
@@ -111,6 +111,88 @@ bool lab_interval_unpaired(const double *a, int a_count, const double *b, int b_
   return can;
 }
 
+/* ---- launches that are not paired ----------------------------------------------------------- */
+
+/* How many ways there are to deal `all` out with `a` of them in one hand; more than DEALS: so many.
+ */
+static int64_t ways_of(int all, int a) {
+  int64_t ways = 1;
+  for (int i = 1; i <= a && ways <= DEALS; ++i) ways = ways * (all - a + i) / i;
+  return ways;
+}
+
+/* What the shift would be at which a deal's means are as far apart as those that were found: the
+ * mean of what went from b to a, less that of what went from a to b. `in_a` marks the places of a's
+ * hand. False: nothing went anywhere. */
+static bool shift_of(const double *a, int a_count, const double *b, int b_count, const bool *in_a,
+                     double *shift) {
+  double sum = 0;
+  int moved = 0;
+  for (int i = 0; i < a_count; ++i) {
+    if (in_a[i]) continue;
+    sum -= a[i];
+    moved++;
+  }
+  for (int j = 0; j < b_count; ++j)
+    if (in_a[a_count + j]) sum += b[j];
+  *shift = sum / moved;
+  return moved > 0;
+}
+
+/* The next way in lexical order, from the one with a's places first; false: that was the last. */
+static bool next_way(bool *in_a, int all) {
+  int last = all - 1, after = 0;
+  while (last >= 0 && in_a[last]) last--, after++; /* those at the end cannot move on */
+  while (last >= 0 && !in_a[last]) last--;
+  if (last < 0) return false;
+  for (int i = last; i < all; ++i) in_a[i] = i > last && i <= last + 1 + after;
+  return true;
+}
+
+/* Any way, all of them as likely. */
+static void draw_way(rung_random *random, bool *in_a, int all, int a_count) {
+  for (int i = 0; i < all; ++i) in_a[i] = i < a_count;
+  for (int i = all - 1; i > 0; --i) {
+    const int other = (int)(rung_random_next(random) % (unsigned)(i + 1));
+    const bool kept = in_a[i];
+    in_a[i] = in_a[other];
+    in_a[other] = kept;
+  }
+}
+
+static double mean_of(const double *values, int count) {
+  double sum = 0;
+  for (int i = 0; i < count; ++i) sum += values[i];
+  return sum / count;
+}
+
+bool lab_interval_means(const double *a, int a_count, const double *b, int b_count,
+                        lab_interval *interval) {
+  const int all = a_count + b_count;
+  const int64_t ways = ways_of(all, a_count);
+  const int most = ways <= DEALS ? (int)ways - 1 : DEALS;
+  double *shifts = malloc(((size_t)most + 1) * sizeof *shifts);
+  bool *in_a = malloc((size_t)all * sizeof *in_a + 1);
+  rung_random random = {1};
+  const bool can = shifts && in_a;
+  for (int i = 0; i < all && can; ++i) in_a[i] = i < a_count;
+  for (int count = 0; count < most && can;) {
+    if (ways <= DEALS)
+      next_way(in_a, all);
+    else
+      draw_way(&random, in_a, all, a_count);
+    count += shift_of(a, a_count, b, b_count, in_a, &shifts[count]);
+  }
+  if (can) {
+    /* The way that was found is one of them all. */
+    *interval = between(shifts, most, (int)((most + 1) * (LAB_MISSES / 2)));
+    interval->estimate = mean_of(b, b_count) - mean_of(a, a_count);
+  }
+  free(shifts);
+  free(in_a);
+  return can;
+}
+
 /* ---- what may be said ----------------------------------------------------------------------- */
 
 const char *lab_outcome_name(lab_outcome outcome) {
@@ -167,5 +249,25 @@ bool lab_compare_launches(const lab_launches *launches, double clock, lab_judged
   found->margin = fmax(LAB_MARGIN, fmax(fabs(same.low), fabs(same.high)));
   found->outcome = lab_outcome_of(&found->time, found->margin, clock);
   found->more = found->outcome == LAB_UNSURE ? more_launches(found, blocks) : 0;
+  return true;
+}
+
+/* Launches of both that would make an interval narrow enough, by the square root: for SAME all of
+ * it within the least margin, else beyond a margin as wide as it. */
+static double more_of_runs(const lab_judged *found, int launches) {
+  const double half = (found->time.high - found->time.low) / 2;
+  const double far = fabs(found->time.estimate);
+  const double wanted = far < LAB_MARGIN ? LAB_MARGIN - far : fmin(far - LAB_MARGIN, far / 3);
+  return ceil(fmax(launches * (half / wanted) * (half / wanted) - launches, 1));
+}
+
+bool lab_compare_runs(const double *a, int a_count, const double *b, int b_count, double clock,
+                      lab_judged *found) {
+  if (!lab_interval_means(a, a_count, b, b_count, &found->time)) return false;
+  const double width = found->time.high - found->time.low;
+  found->margin = isfinite(width) ? fmax(LAB_MARGIN, width) : LAB_MARGIN;
+  found->outcome = lab_outcome_of(&found->time, found->margin, clock);
+  const bool settles = found->outcome == LAB_UNSURE && isfinite(width);
+  found->more = settles ? more_of_runs(found, a_count + b_count) : 0;
   return true;
 }

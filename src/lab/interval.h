@@ -1,8 +1,9 @@
 /* Whether B is as fast as A: intervals of log ratios, and what may be said of them.
  *
  * Nothing here assumes a distribution: the interval of paired launches is that of Wilcoxon's
- * signed-rank test, exact; that of two runs' samples the rank-sum test's. docs/METHOD.md says how
- * launches are paired, and why. */
+ * signed-rank test, exact; that of two runs' samples the rank-sum test's; that of launches that are
+ * not paired the permutation test's of their means. docs/METHOD.md says how launches are paired,
+ * and why. */
 #ifndef RUNG_LAB_INTERVAL_H
 #define RUNG_LAB_INTERVAL_H
 
@@ -25,6 +26,13 @@ bool lab_interval_paired(const double *differences, int count, lab_interval *int
  * each stand for all. False: memory ran out. */
 bool lab_interval_unpaired(const double *a, int a_count, const double *b, int b_count,
                            lab_interval *interval);
+
+/* Of the shift of the mean from a to b, launches that are independent: exact, by all ways to deal
+ * them out anew, or where these are many by 1999 drawn from a seed of its own. A launch is one of
+ * few kinds (where its memory came to lie), so that order statistics jump from one kind to the
+ * other; means do not. From four of each on. False: memory ran out. */
+bool lab_interval_means(const double *a, int a_count, const double *b, int b_count,
+                        lab_interval *interval);
 
 typedef enum lab_outcome {
   LAB_SAME,   /* the interval lies within the margin */
@@ -52,11 +60,16 @@ typedef struct lab_launches {
 
 typedef struct lab_judged {
   lab_interval time; /* B over A */
-  double margin;     /* the larger of LAB_MARGIN and what A against A differs */
+  double margin;     /* the larger of LAB_MARGIN and what A against A may differ */
   lab_outcome outcome;
   double more; /* launches of both that would settle what is unsure, by how intervals shrink */
 } lab_judged;
 /* False: memory ran out. */
 bool lab_compare_launches(const lab_launches *launches, double clock, lab_judged *found);
+/* The same of two runs of several launches each, all of A before all of B or at any other time. The
+ * margin is as wide as the interval where that is more than LAB_MARGIN: an interval that holds 0,
+ * as 95 of 100 of A against A do, then lies within it. */
+bool lab_compare_runs(const double *a, int a_count, const double *b, int b_count, double clock,
+                      lab_judged *found);
 
 #endif

@@ -29,6 +29,12 @@ typedef struct lab_stats {
   double low, high;
 } lab_stats;
 lab_stats lab_stats_of(const double *samples, int count);
+/* Of several launches, counts[i] samples each, one behind the other: median, low and high are those
+ * of the launches' medians, q1 and q3 the medians of the launches' own, min and max those of all
+ * samples. `medians` gets those of the *launches that have samples, how many these are. count 0,
+ * and all NaN: there are none, or there was no memory. */
+lab_stats lab_stats_of_launches(const double *samples, const int *counts, int *launches,
+                                double *medians);
 double lab_relative_iqr(const lab_stats *stats);      /* (q3 - q1) / median */
 double lab_relative_interval(const lab_stats *stats); /* (high - low) / median */
 
@@ -98,6 +104,7 @@ typedef struct lab_rules {
   int memory;     /* 0: the kernel alone, in the device's memory; else 1 + a rung_memory, from where
                      and back to which the whole job is timed */
   double warm;    /* seconds that a GPU runs its candidates before their first sample: 0.3 */
+  int launches;   /* processes that a job is measured in, one after the other; 0: in this one */
 } lab_rules;
 lab_rules lab_rules_default(void);
 
@@ -392,6 +399,13 @@ bool lab_work(const rung_context *context, int64_t *number, double *part);
  * the lines are no longer whole. */
 rung_status lab_record_add(json_t *lines, const lab_bench *bench, const char *command,
                            rung_error *error);
+/* The same of a job that was read: its line, with the lines of its rungs, and what holds for it.
+ * `facts` of the line, where they are, belong to the device. All is borrowed; peaks NULL: none. */
+typedef struct lab_record_job {
+  json_t *head, *device, *peaks, *job; /* of device and peaks what the lines hold */
+  json_t *rungs;                       /* an array of lines */
+} lab_record_job;
+rung_status lab_record_join(json_t *lines, const lab_record_job *of, rung_error *error);
 /* The line that begins a file, and what is known of a device, as a record has them. NULL: memory
  * ran out. */
 json_t *lab_record_head(const lab_rules *rules, const char *command);

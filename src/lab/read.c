@@ -11,7 +11,7 @@
 #include "lab/line.h"
 #include "lab/store.h"
 
-enum { CANDIDATES_MOST = 4096, BLOCK_MOST = 1 << 20 };
+enum { CANDIDATES_MOST = 4096, BLOCK_MOST = 1 << 20, LAUNCHES_MOST = 1 << 20 };
 static const int64_t most_bytes = 1 << 28;
 
 /* A file under way. */
@@ -227,8 +227,63 @@ static rung_status read_verdict(reader *r, const json_t *line, lab_read_candidat
   return status;
 }
 
+/* How many samples each launch took, all of them together as many as there are. *counts NULL: it
+ * was no launches that were measured; else to be freed, in every case. */
+static rung_status read_counts(reader *r, const json_t *line, const lab_read_candidate *c,
+                               int *launches, int **counts) {
+  const json_t *object = json_object_get(line, "launches"),
+               *array = json_object_get(object, "samples");
+  const size_t given = json_array_size(array);
+  int64_t all = 0;
+  *counts = NULL;
+  *launches = 0;
+  if (!object) return RUNG_OK;
+  if (given == 0 || given > LAUNCHES_MOST)
+    return refuse(r, "has no good \"launches\"; expected: its samples, an array of a number each");
+  *counts = calloc(given, sizeof **counts);
+  if (!*counts) return no_memory(r);
+  for (size_t i = 0; i < given; ++i) {
+    const json_t *value = json_array_get(array, i);
+    const json_int_t count = json_integer_value(value);
+    if (!json_is_integer(value) || count < 0 || count > c->count)
+      return refuse(r, "has launches of something else than numbers of its samples");
+    (*counts)[i] = (int)count;
+    all += count;
+  }
+  if (all != c->count) return refuse(r, "has not as many samples_ms as its launches together");
+  *launches = (int)given;
+  return RUNG_OK;
+}
+
+static rung_status take_times(reader *r, lab_read_candidate *c, const int *counts, int launches) {
+  c->apart = NAN;
+  c->clock = lab_stats_of(c->clocks, c->count);
+  if (!counts) {
+    c->time = lab_stats_of(c->samples, c->count);
+  } else {
+    c->launches = launches;
+    c->medians = malloc((size_t)launches * sizeof *c->medians);
+    if (!c->medians) return no_memory(r);
+    c->time = lab_stats_of_launches(c->samples, counts, &c->launches, c->medians);
+    const lab_stats medians = lab_stats_of(c->medians, c->launches);
+    c->apart = (medians.max - medians.min) / medians.median;
+  }
+  return c->count > 0 && (c->time.count == 0 || c->clock.count == 0) ? no_memory(r) : RUNG_OK;
+}
+
+/* The median of what lies as samples_ms lies. */
+static double median_of(const double *samples, int count, const int *counts, int launches) {
+  if (!counts) return lab_stats_of(samples, count).median;
+  double *medians = malloc((size_t)launches * sizeof *medians);
+  const double median =
+      medians ? lab_stats_of_launches(samples, counts, &launches, medians).median : NAN;
+  free(medians);
+  return median;
+}
+
 /* The stages of a job with `memory`, as many samples of each as of the whole. */
-static rung_status read_stages(reader *r, const json_t *line, lab_read_candidate *c) {
+static rung_status read_stages(reader *r, const json_t *line, lab_read_candidate *c,
+                               const int *counts, int launches) {
   const json_t *stages = json_object_get(line, "stages_ms");
   for (lab_stage s = 0; s < LAB_STAGES; ++s) c->stages[s] = NAN;
   if (!stages) return RUNG_OK;
@@ -239,7 +294,7 @@ static rung_status read_stages(reader *r, const json_t *line, lab_read_candidate
     status = numbers_of(r, stages, lab_stage_name(s), false, &count, &samples);
     if (!status && count != c->count)
       status = refuse(r, "has not as many samples of every stage as samples_ms");
-    if (!status) c->stages[s] = lab_stats_of(samples, count).median;
+    if (!status) c->stages[s] = median_of(samples, count, counts, launches);
     free(samples);
   }
   return status;
@@ -249,7 +304,7 @@ static rung_status read_candidate(reader *r, const json_t *line) {
   if (r->left == 0) return refuse(r, "is a rung too many; expected: as many as its job says");
   lab_read_case *of = &r->to->cases[r->to->count - 1];
   lab_read_candidate *c = &of->candidates[of->count++];
-  int clocks = 0;
+  int clocks = 0, launches = 0, *counts = NULL;
   r->left--;
   c->peer = json_string_value(json_object_get(line, "peer"));
   c->bits = json_string_value(json_object_get(line, "bits"));
@@ -264,11 +319,12 @@ static rung_status read_candidate(reader *r, const json_t *line) {
   if (!status) status = numbers_of(r, line, "samples_ms", true, &c->count, &c->samples);
   if (!status) status = numbers_of(r, line, "clocks_mhz", false, &clocks, &c->clocks);
   if (!status && clocks != c->count) status = refuse(r, "has not as many clocks_mhz as samples_ms");
-  if (!status) status = read_stages(r, line, c);
+  if (!status) status = read_counts(r, line, c, &launches, &counts);
+  if (!status) status = read_stages(r, line, c, counts, launches);
+  if (!status) status = take_times(r, c, counts, launches);
+  free(counts);
   if (status) return status;
-  c->time = lab_stats_of(c->samples, c->count);
-  c->clock = lab_stats_of(c->clocks, c->count);
-  if (c->count > 0 && (c->time.count == 0 || c->clock.count == 0)) return no_memory(r);
+  if (launches > of->launches) of->launches = launches;
   c->good = c->count > 0 && strcmp(c->finding, "good") == 0;
   return RUNG_OK;
 }
@@ -376,6 +432,7 @@ void lab_records_free(lab_records *records) {
     for (int k = 0; k < of->count; ++k) {
       free(of->candidates[k].samples);
       free(of->candidates[k].clocks);
+      free(of->candidates[k].medians);
     }
     free(of->candidates);
   }

@@ -16,7 +16,10 @@ typedef struct lab_read_candidate {
   int block; /* 0: the rung's own */
   int count;
   double *samples, *clocks; /* milliseconds; MHz, 0 where there is none */
-  lab_stats time, clock;
+  int launches;             /* of which there are samples; 0: it was measured in one process */
+  double *medians;          /* of the launches */
+  double apart;          /* how far these are apart, the largest from the least, by `time.median` */
+  lab_stats time, clock; /* `time` of launches: lab_stats_of_launches() */
   double stages[LAB_STAGES]; /* medians, milliseconds; NaN: not of a job with `memory` */
 } lab_read_candidate;
 
@@ -32,6 +35,7 @@ typedef struct lab_read_case {
   const char *memory; /* "": the kernel alone was timed */
   /* What holds for it of the lines before; peaks NULL: none. To be looked at by lab_read_text(). */
   const json_t *provenance, *rules, *device, *peaks, *facts;
+  int launches; /* 0: it was measured in one process */
   lab_read_candidate *candidates;
   int count;
 } lab_read_case;

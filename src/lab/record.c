@@ -96,6 +96,7 @@ static json_t *rules_json(const lab_rules *rules) {
   put(&to, "hot", json_boolean(rules->hot));
   if (rules->memory) put_text(&to, "memory", lab_memory_name(rules->memory));
   put_wide(&to, "seed", rules->seed);
+  if (rules->launches) put(&to, "launches", json_integer(rules->launches));
   return end(&to);
 }
 
@@ -299,22 +300,21 @@ static bool only_changes(json_t *facts, const json_t *said) {
   return true;
 }
 
-/* The line of the device where it is not the one that was used last; *facts, to be dropped, are
- * those that differ from its. */
-static bool add_device(json_t *lines, const rung_context *context, json_t **facts) {
-  json_t *device = lab_record_device(context),
-         *said = json_object_get(latest(lines, "device"), "device");
-  *facts = json_incref(json_object_get(device, "facts"));
-  if (!device) return false;
-  if (said && only_changes(*facts, json_object_get(said, "facts"))) {
-    json_object_set(device, "facts", json_object_get(said, "facts"));
-    if (json_equal(device, said)) {
+/* Takes the device, whose line is added where it is not the one that was used last; *facts, to be
+ * dropped, are those that differ from its. */
+static bool add_device(json_t *lines, json_t *device, json_t **facts) {
+  json_t *said = json_object_get(latest(lines, "device"), "device"),
+         *like = said ? json_copy(device) : NULL;
+  *facts = json_copy(json_object_get(device, "facts"));
+  if (like && only_changes(*facts, json_object_get(said, "facts"))) {
+    json_object_set(like, "facts", json_object_get(said, "facts"));
+    if (json_equal(like, said)) {
+      json_decref(like);
       json_decref(device);
       return true;
     }
-    json_decref(device);
-    device = lab_record_device(context);
   }
+  json_decref(like);
   json_decref(*facts);
   *facts = NULL;
   return add(lines, lab_object("{s:o}", "device", device));
@@ -325,7 +325,8 @@ rung_status lab_record_add(json_t *lines, const lab_bench *bench, const char *co
   const rung_device *device = &bench->context->device;
   const bool peaks = bench->peaks.levels > 0;
   json_t *facts = NULL, *head = lab_record_head(&bench->rules, command);
-  bool whole = add_new(lines, "rung-records", head) && add_device(lines, bench->context, &facts);
+  bool whole = add_new(lines, "rung-records", head) &&
+               add_device(lines, lab_record_device(bench->context), &facts);
   if (peaks && whole)
     whole =
         add_new(lines, "peaks", lab_object("{s:o}", "peaks", peaks_json(device, &bench->peaks)));
@@ -333,6 +334,34 @@ rung_status lab_record_add(json_t *lines, const lab_bench *bench, const char *co
   for (int i = 0; i < bench->count && whole; ++i)
     whole = add(lines, candidate_json(&bench->candidates[i]));
   json_decref(facts);
+  if (whole) return RUNG_OK;
+  return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for the record");
+}
+
+/* A copy of the device with all facts of the job's line, which is left without. */
+static json_t *device_of(const lab_record_job *of, json_t *job) {
+  json_t *device = json_deep_copy(of->device), *facts = json_object_get(device, "facts"),
+         *more = json_object_get(job, "facts");
+  const bool whole = !facts || !more || json_object_update(facts, more) == 0;
+  json_object_del(job, "facts");
+  if (whole) return device;
+  json_decref(device);
+  return NULL;
+}
+
+rung_status lab_record_join(json_t *lines, const lab_record_job *of, rung_error *error) {
+  json_t *job = json_copy(of->job), *device = device_of(of, job), *facts = NULL;
+  bool whole = job && add_new(lines, "rung-records", json_incref(of->head));
+  if (whole && device)
+    whole = add_device(lines, json_incref(device), &facts);
+  else
+    whole = false;
+  if (of->peaks && whole) whole = add_new(lines, "peaks", lab_object("{s:O}", "peaks", of->peaks));
+  if (whole && json_object_size(facts) > 0) whole = json_object_set(job, "facts", facts) == 0;
+  whole = whole && json_array_append(lines, job) == 0 && json_array_extend(lines, of->rungs) == 0;
+  json_decref(facts);
+  json_decref(device);
+  json_decref(job);
   if (whole) return RUNG_OK;
   return rung_fail(error, RUNG_OUT_OF_MEMORY, "no host memory for the record");
 }

@@ -59,6 +59,47 @@ lab_stats lab_stats_of(const double *samples, int count) {
   return stats;
 }
 
+/* The quartiles of a launch into the columns of `of`, one launch a column. */
+static bool add_launch(const double *samples, int count, int at, double *const of[3], double *least,
+                       double *most) {
+  const lab_stats one = lab_stats_of(samples, count);
+  of[0][at] = one.median;
+  of[1][at] = one.q1;
+  of[2][at] = one.q3;
+  *least = at == 0 ? one.min : fmin(*least, one.min);
+  *most = at == 0 ? one.max : fmax(*most, one.max);
+  return one.count > 0;
+}
+
+lab_stats lab_stats_of_launches(const double *samples, const int *counts, int *launches,
+                                double *medians) {
+  const int given = *launches;
+  double *quartiles = malloc(2 * (size_t)given * sizeof *quartiles + 1), least = NAN, most = NAN;
+  lab_stats stats = {0, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+  bool whole = quartiles != NULL;
+  int all = 0, used = 0;
+  for (int i = 0; i < given && whole; ++i) {
+    double *const of[] = {medians, quartiles, quartiles + given};
+    if (counts[i] == 0) continue;
+    whole = add_launch(samples + all, counts[i], used++, of, &least, &most);
+    all += counts[i];
+  }
+  if (whole && used > 0) {
+    const lab_stats low = lab_stats_of(quartiles, used),
+                    high = lab_stats_of(quartiles + given, used);
+    stats = lab_stats_of(medians, used);
+    whole = stats.count > 0 && low.count > 0 && high.count > 0;
+    stats.count = whole ? all : 0;
+    stats.q1 = low.median;
+    stats.q3 = high.median;
+    stats.min = least;
+    stats.max = most;
+  }
+  free(quartiles);
+  *launches = used;
+  return stats;
+}
+
 double lab_relative_iqr(const lab_stats *stats) {
   return (stats->q3 - stats->q1) / stats->median;
 }

@@ -73,6 +73,94 @@ prints '\x1b[31m'
 expect 2 "an argument is missing" "$RUNG" compare a.json
 expect 3 - bash -c '"$RUNG" compare a.json slower.json >/dev/full'
 
+# Records of several launches: their medians are compared, and held to how far they are apart.
+# launched "MS..." [FACTOR]: each launch three samples within a thousandth.
+launched() {
+  local samples
+  samples=$(awk -v ms="$1" -v factor="${2:-1}" 'BEGIN { n = split(ms, all, " ")
+    for (i = 1; i <= n; i++) for (k = -1; k <= 1; k++)
+      printf "%s%.9g", (i + k > 0 ? "," : ""), all[i] * factor * (1 + k * 1e-3) }')
+  record "$samples" | sed "s/\"clocks_mhz\"/\"launches\":{\"samples\":[$(sed 's/[^ ]\+/3/g; s/ /,/g' <<<"$1")]},&/"
+}
+launched "6.46 6.56 6.46 6.56 6.56" >five.json
+launched "6.56 6.46 6.46 6.46 6.56" >other.json
+launched "6.46 6.56 6.46 6.56 6.56 6.46 6.46 6.56 6.56 6.46" >ten.json
+launched "6.46 6.56 6.46 6.56 6.56 6.46 6.46 6.56 6.56 6.46" 1.03 >ten_slower.json
+launched "6.46 6.56 6.46 6.56 6.56" 1.03 >five_slower.json
+launched "6.46 6.56" >two.json
+launched "6.46" >one.json
+expect 0 - "$RUNG" compare five.json other.json
+prints "SAME    reduce n=5, one, block 64"
+prints "6.520 ms -> 6.500 ms"
+grep -q "A run each" stdout && fail "launches are called a run each"
+expect 11 - "$RUNG" compare ten.json ten_slower.json
+prints "SLOWER  reduce n=5"
+prints ", +3.0 % [+2.2, +3.8], margin 1.5 %"
+expect 10 - "$RUNG" compare ten_slower.json ten.json
+expect 12 - "$RUNG" compare five.json five_slower.json # too few to be sure of it
+prints " more launches would settle it"
+expect 12 - "$RUNG" compare two.json two.json
+prints "too few launches for an interval"
+expect 12 - "$RUNG" compare one.json one.json # one launch is a run
+prints "too few samples for an interval"
+prints "A run each: how much launches differ"
+# Beside a run of one process the launches are its margin.
+record "$(around 6.56)" >run.json
+expect 0 - "$RUNG" compare run.json five.json
+prints "margin 1.5 %"
+prints "A run each: how much launches differ"
+expect 0 - "$RUNG" compare five.json other.json --json
+for word in '"a_launches": 5' '"b_launches": 5' '"verdict": "SAME"'; do prints "$word"; done
+# One process each, of the two kinds that launches are of, and nobody could know.
+record "$(around 6.46)" >other_run.json
+expect 11 - "$RUNG" compare other_run.json run.json
+for words in '"samples":[3,3]' '"samples":[3,3,3,3,4]' '"samples":[3,3,3,3,"3"]' '"samples":[15,-3,3]' \
+  '"samples":[]' '"samples":15' '"median_ms":1'; do
+  sed "s/\"launches\":{[^}]*}/\"launches\":{$words}/" five.json >cut.json
+  expect 3 "launches" "$RUNG" compare five.json cut.json
+done
+rm -f run.json other_run.json
+
+# Rows whose every launch is of one kind or another, 1.5 % apart, by chance: two records of one
+# thing are SAME in 95 of 100 rows, and 3 % are found. No time is measured: a seed draws them.
+# rows SEED LAUNCHES FACTOR: 300 jobs.
+rows() {
+  awk -v seed="$1" -v launches="$2" -v factor="$3" 'function draw() {
+      state = (state * 16807) % 2147483647
+      return state / 2147483647
+    }
+    BEGIN { state = seed
+      print "{\"rung-records\":3,\"provenance\":{},\"rules\":{\"hot\":false}}"
+      print "{\"device\":{\"backend\":\"cpu\",\"name\":\"it\",\"identity\":\"it\"}}"
+      for (job = 1; job <= 300; job++) {
+        printf "{\"operation\":\"reduce\",\"job\":{\"n\":%d},\"type\":\"f32\",\"seed\":\"1\",\"bytes\":20.0,\"flops\":5.0,\"candidates\":1}\n", job
+        samples = counts = clocks = ""
+        for (i = 1; i <= launches; i++) {
+          slot = draw() < 0.5 ? 6.46 : 6.56
+          for (k = 0; k < 3; k++) {
+            samples = samples sprintf(",%.9g", slot * factor * (1 + 0.002 * (draw() - 0.5)))
+            clocks = clocks ",1000"
+          }
+          counts = counts ",3"
+        }
+        printf "{\"rung\":\"one\",\"idea\":\"\",\"order\":\"canonical\",\"block\":64,\"before\":{\"finding\":\"good\"},\"samples_ms\":[%s],\"clocks_mhz\":[%s],\"launches\":{\"samples\":[%s]},\"stop\":\"steady\"}\n", substr(samples, 2), substr(clocks, 2), substr(counts, 2)
+      } }'
+}
+verdicts() { "$RUNG" compare "$1" "$2" | awk '{ count[$1]++ } END { print count[name] + 0 }' name="$3"; }
+for launches in 5 12; do
+  rows 1 $launches 1 >rows.json
+  rows 2 $launches 1 >again.json
+  rows 3 $launches 1.03 >slower_rows.json
+  same=$(verdicts rows.json again.json SAME)
+  alarms=$(($(verdicts rows.json again.json SLOWER) + $(verdicts rows.json again.json FASTER)))
+  # 285, less three times the spread of so many tosses.
+  [ "$same" -ge 274 ] || fail "of 300 rows of $launches launches $same are SAME"
+  [ "$alarms" -le 5 ] || fail "of 300 rows of $launches launches $alarms are false alarms"
+  [ "$(verdicts rows.json slower_rows.json SAME)" -le 3 ] || fail "$launches launches: 3 % are called SAME"
+done
+[ "$(verdicts rows.json slower_rows.json SLOWER)" -ge 290 ] || fail "12 launches do not find 3 %"
+rm -f rows.json again.json slower_rows.json
+
 # Launches: four a block, A B B A or B A A B, as many of one as of the other.
 say() { echo "printf %s $1 >>order; cat $2"; }
 expect 0 - "$RUNG" compare --run "$(say A a.json)" "$(say B same.json)" --quiet
@@ -106,5 +194,6 @@ expect 3 "nothing in common" "$RUNG" compare --run "cat a.json" "cat another.jso
 expect 2 "is odd; expected: an even number" "$RUNG" compare --run true true --launches 13
 expect 2 "--launches '10'; expected: a whole number from 12 to 512" "$RUNG" compare --run true true --launches 10
 only a.json same.json slower.json faster.json clock.json unsure.json few.json bits.json wrong.json \
-  another.json two.json three.json cut.json hostile.json
+  another.json two.json three.json cut.json hostile.json five.json other.json ten.json \
+  ten_slower.json five_slower.json one.json
 finish

@@ -229,6 +229,140 @@ static void three_percent_are_found(void **state) {
   assert_int_equal(times_of(LAB_SAME, &quiet, log(1.03)), 0);
 }
 
+/* ---- two runs of several launches each ------------------------------------------------------ */
+
+/* What a launch adds to the logarithm of all its times: one of few values (where its memory came to
+ * lie), any, or mostly none. */
+typedef enum placing { PLACED_TWO_WAYS, PLACED_ANYHOW, PLACED_NOW_AND_THEN, PLACINGS } placing;
+
+static double place(placing how, rung_random *random) {
+  if (how == PLACED_TWO_WAYS) return rung_random_double(random) < 0.5 ? 0 : 0.015;
+  return how == PLACED_ANYHOW ? 0.0075 * normal(random) : 0.002 * loud(random);
+}
+
+/* Of 500 comparisons of n launches with as many, how many come out so. */
+enum { RUNS = 500 };
+static void runs_of(placing how, int n, double ratio, int counts[LAB_OUTCOMES]) {
+  rung_random random = {(uint64_t)(100 * n + how)};
+  for (int o = 0; o < LAB_OUTCOMES; ++o) counts[o] = 0;
+  for (int t = 0; t < RUNS; ++t) {
+    double times[2][16];
+    lab_judged found;
+    for (int which = 0; which < 2; ++which)
+      for (int i = 0; i < n; ++i)
+        times[which][i] = place(how, &random) + 0.001 * normal(&random) + (which ? ratio : 0);
+    assert_true(lab_compare_runs(times[0], n, times[1], n, 0, &found));
+    assert_true(found.margin >= LAB_MARGIN && found.margin >= found.time.high - found.time.low);
+    counts[found.outcome]++;
+  }
+}
+
+static void runs_of_one_thing_are_the_same(void **state) {
+  (void)state;
+  static const int launches[] = {4, 5, 8, 12, 16};
+  int counts[LAB_OUTCOMES];
+  for (placing how = 0; how < PLACINGS; ++how)
+    for (size_t k = 0; k < sizeof launches / sizeof *launches; ++k) {
+      runs_of(how, launches[k], 0, counts);
+      /* 475, less three times the spread of so many tosses. */
+      if (counts[LAB_SAME] < 460)
+        fail_msg("placing %d, %d launches: %d SAME", how, launches[k], counts[LAB_SAME]);
+      if (counts[LAB_FASTER] + counts[LAB_SLOWER] > 10)
+        fail_msg("placing %d, %d launches: %d false alarms", how, launches[k],
+                 counts[LAB_FASTER] + counts[LAB_SLOWER]);
+    }
+}
+
+static void runs_three_percent_apart_are_found(void **state) {
+  (void)state;
+  int counts[LAB_OUTCOMES];
+  for (placing how = 0; how < PLACINGS; ++how) {
+    runs_of(how, 16, log(1.03), counts);
+    if (counts[LAB_SLOWER] < 480 || counts[LAB_SAME] + counts[LAB_FASTER] > 2)
+      fail_msg("placing %d: %d SLOWER, %d SAME", how, counts[LAB_SLOWER], counts[LAB_SAME]);
+    runs_of(how, 16, log(0.97), counts);
+    assert_true(counts[LAB_FASTER] >= 480);
+    runs_of(how, 5, log(1.03), counts); /* too few to be sure, and said to be */
+    assert_true(counts[LAB_SAME] <= 15 && counts[LAB_UNSURE] > 50);
+  }
+}
+
+/* All shifts of few, by hand: a 0 and 1 with b 10 and 13 moves 10, 13, 9, 12, and both 11.5 - 0.5;
+ * of 6 ways none may be left out. Of 4 and 4 the least and the largest count. */
+static void means_have_an_interval(void **state) {
+  (void)state;
+  lab_interval found;
+  assert_true(lab_interval_means((const double[]){0, 1}, 2, (const double[]){10, 13}, 2, &found));
+  assert_true(found.estimate == 11 && isinf(found.low) && isinf(found.high));
+  assert_true(lab_interval_means((const double[]){0, 1, 2, 3}, 4, (const double[]){10, 11, 12, 13},
+                                 4, &found));
+  assert_true(found.estimate == 10 && found.low == 7 && found.high == 13);
+  /* 1 of 39 and one more: as few as 40 ways leave one out. */
+  double many[39];
+  for (int i = 0; i < 39; ++i) many[i] = i;
+  assert_true(lab_interval_means(many, 39, (const double[]){100}, 1, &found));
+  assert_true(found.low == 62 && found.high == 100 && found.estimate == 81);
+  assert_true(lab_interval_means(many, 38, (const double[]){100}, 1, &found));
+  assert_true(isinf(found.low));
+}
+
+/* Beyond some thousand ways some are drawn: the interval holds the truth as often. */
+static void intervals_of_means_hold_the_truth(void **state) {
+  (void)state;
+  static const int counts[][2] = {{4, 4}, {5, 9}, {10, 10}, {3, 30}};
+  rung_random random = {3};
+  for (size_t k = 0; k < sizeof counts / sizeof *counts; ++k) {
+    int missed = 0;
+    for (int t = 0; t < 1000; ++t) {
+      double a[32], b[32];
+      lab_interval found;
+      for (int i = 0; i < counts[k][0]; ++i) a[i] = loud(&random);
+      for (int i = 0; i < counts[k][1]; ++i) b[i] = 3 + loud(&random);
+      assert_true(lab_interval_means(a, counts[k][0], b, counts[k][1], &found));
+      missed += !(found.low <= 3 && 3 <= found.high);
+    }
+    assert_in_range(missed, 10, 70);
+  }
+}
+
+static void runs_say_what_would_settle_them(void **state) {
+  (void)state;
+  lab_judged found;
+  const double a[] = {0, 0.004, 0.008, 0.002, 0.006}, b[] = {0.02, 0.024, 0.028, 0.022, 0.026};
+  assert_true(lab_compare_runs(a, 5, b, 5, 0, &found));
+  assert_int_equal(found.outcome, LAB_SLOWER);
+  const double c[] = {0.01, 0.014, 0.018, 0.012, 0.016};
+  assert_true(lab_compare_runs(a, 5, c, 5, 0, &found));
+  assert_int_equal(found.outcome, LAB_UNSURE);
+  assert_true(found.more >= 1 && isfinite(found.more));
+  assert_true(lab_compare_runs(a, 5, b, 5, -0.02, &found)); /* the clock was another */
+  assert_int_equal(found.outcome, LAB_CLOCK);
+  assert_true(lab_compare_runs(a, 2, b, 2, 0, &found)); /* too few */
+  assert_true(found.outcome == LAB_UNSURE && isinf(found.time.low) && found.margin == LAB_MARGIN);
+}
+
+/* Two launches of five samples each, one of three, one of none. */
+static void launches_have_medians_of_their_own(void **state) {
+  (void)state;
+  const double samples[] = {5, 1, 2, 3, 4, 16, 17, 15, 18, 14, 10, 30, 20};
+  const int counts[] = {5, 5, 0, 3};
+  double medians[4];
+  int launches = 4;
+  const lab_stats stats = lab_stats_of_launches(samples, counts, &launches, medians);
+  assert_int_equal(launches, 3);
+  assert_true(medians[0] == 3 && medians[1] == 16 && medians[2] == 20);
+  assert_true(stats.count == 13 && stats.median == 16 && stats.min == 1 && stats.max == 30);
+  assert_true(stats.q1 == 15 && stats.q3 == 17); /* of 2, 15, 15 and 4, 17, 25 */
+  assert_true(isnan(stats.low) && isnan(stats.high));
+  launches = 0;
+  assert_int_equal(lab_stats_of_launches(samples, counts, &launches, medians).count, 0);
+  const int ones[] = {1, 1, 1, 1, 1, 1};
+  double six[6];
+  launches = 6;
+  const lab_stats interval = lab_stats_of_launches(samples, ones, &launches, six);
+  assert_true(interval.low == 1 && interval.high == 16 && interval.median == 3.5);
+}
+
 static void more_launches_settle_it(void **state) {
   (void)state;
   lab_judged found;
@@ -291,6 +425,12 @@ int main(void) {
       cmocka_unit_test(intervals_hold_the_truth),
       cmocka_unit_test(a_against_a_is_seldom_another),
       cmocka_unit_test(three_percent_are_found),
+      cmocka_unit_test(runs_of_one_thing_are_the_same),
+      cmocka_unit_test(runs_three_percent_apart_are_found),
+      cmocka_unit_test(means_have_an_interval),
+      cmocka_unit_test(intervals_of_means_hold_the_truth),
+      cmocka_unit_test(runs_say_what_would_settle_them),
+      cmocka_unit_test(launches_have_medians_of_their_own),
       cmocka_unit_test(more_launches_settle_it),
       cmocka_unit_test(a_against_a_makes_the_margin),
       cmocka_unit_test(a_slower_clock_is_told),
