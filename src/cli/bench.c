@@ -7,7 +7,7 @@
 
 static const char verb[] = "bench";
 
-enum { SAMPLES_MOST = 100000, BLOCK_MOST = 1024 };
+enum { SAMPLES_MOST = 100000, BLOCK_MOST = 1024, LAUNCHES_MOST = 1000 };
 
 enum {
   SIZES,
@@ -19,6 +19,7 @@ enum {
   MEMORY,
   PEERS,
   SAMPLES,
+  LAUNCHES,
   TIME_OUT,
   MARKDOWN,
   CSV,
@@ -41,6 +42,9 @@ static const cli_option options[] = {
     {"peers", 0, "[=LIST]",
      "other libraries and programs too, where they are found; or only these"},
     {"samples", 0, "N", "take N samples of each; default 11 to 101, until they agree"},
+    {"launches", 0, "N",
+     "measure every job in N processes, 1 ... 1000, one after the other, and say how far they are "
+     "apart; `rung compare` wants 4 of each record"},
     {"time-out", 0, "S", "seconds for each candidate; default 10"},
     {"markdown", 0, NULL, "print the table as Markdown"},
     {"csv", 0, "FILE", "write a row a candidate there, a column a value; - is standard output"},
@@ -91,6 +95,8 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
       break;
     case SAMPLES:
       return cli_int("--samples", value, 1, SAMPLES_MOST, &r->samples, error);
+    case LAUNCHES:
+      return cli_int("--launches", value, 1, LAUNCHES_MOST, &r->launches, error);
     default:
       status = cli_double("--time-out", value, &r->seconds, error);
       if (!status && !(r->seconds > 0))
@@ -185,6 +191,7 @@ static lab_rules rules_of(const cli_common *common, const bench_request *r) {
     rules.spread = 0;
   }
   if (r->seconds > 0) rules.seconds = r->seconds;
+  rules.launches = (int)r->launches;
   return rules;
 }
 

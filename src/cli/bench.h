@@ -9,8 +9,9 @@ typedef struct bench_request {
   const char *sizes, *blocks, *rungs, *types, *caches, *memory, *csv, *kernels;
   const char *peer_names; /* NULL: all */
   bool peers, hot, markdown, resume;
-  int64_t samples; /* 0: the lab's rules */
-  double seconds;  /* 0: the lab's rules */
+  int64_t samples;  /* 0: the lab's rules */
+  int64_t launches; /* 0: all is measured in this process */
+  double seconds;   /* 0: the lab's rules */
   char command[MEASURE_COMMAND];
 } bench_request;
 
@@ -18,7 +19,8 @@ typedef struct bench_request {
 typedef struct bench_job {
   const rung_operation *operation;
   char *line;
-  bool hot, done; /* done: the record had it */
+  bool hot, done; /* done: the record had it, or no rung can do it */
+  int launched;   /* launches that are done */
   int memory;     /* lab_rules' */
 } bench_job;
 
@@ -39,14 +41,15 @@ typedef struct bench_part {
   char *path; /* NULL: none is kept */
   json_t *lines;
   size_t written; /* of the lines */
-  int kept;       /* jobs that were there before */
+  bool launches;  /* the lines have each job once a launch */
+  int kept;       /* jobs, or launches of jobs, that were there before */
 } bench_part;
 
 /* Begins it; with --resume, of what FILE.part, or else FILE, has, whose jobs are marked. The
  * set-up's context is open. */
 rung_status bench_part_begin(bench_part *part, const char *output, bool resume,
                              lab_bench_set_up *set_up, bench_jobs *jobs, rung_error *error);
-/* One more job is among the lines: `left` of `all` are to come. */
+/* One more job, or launch of one, is among the lines: `left` of `all` are to come. */
 rung_status bench_part_add(bench_part *part, int left, int all, rung_error *error);
 /* All is written where it belongs. */
 void bench_part_end(bench_part *part);
@@ -66,6 +69,12 @@ typedef struct bench {
 
 /* All of it: measured, said, written. bench_run.c. */
 rung_status bench_run(bench *b, const rung_operation *const *operations, rung_error *error);
+/* A job that was measured is printed, and counted. */
+void bench_say(bench *b, const lab_bench *m);
+
+/* All jobs, each in processes of its own: every job once, then every job once more ... --launches
+ * times; of the launches one record is made, and said. bench_launches.c. */
+rung_status bench_launches(bench *b, rung_error *error);
 
 /* A row a candidate, a column a field, the keys of jobs among them. csv.c. */
 rung_status csv_write(const char *path, const json_t *lines, rung_error *error);

@@ -22,12 +22,12 @@ static void say(void) {
 }
 
 /* Atomic enough: a signal that comes in between says nothing. */
-static void to_say(const char *path, int done, int all) {
+static void to_say(const char *path, int done, int all, const char *what) {
   atomic_store(&said_length, 0);
   const int length = snprintf(said, sizeof said,
-                              "\nrung bench: %.300s has %d of %d jobs; the same command with "
+                              "\nrung bench: %.300s has %d of %d %s; the same command with "
                               "--resume goes on\n",
-                              path, done, all);
+                              path, done, all, what);
   atomic_store(&said_length, length < SAID ? (size_t)length : SAID - 1);
 }
 
@@ -45,19 +45,37 @@ static bool exists(const char *path) {
   return stat(path, &of) == 0;
 }
 
+/* One launch more of a job that was there, or all of one whose launches were merged; without
+ * launches the job. */
+static rung_status mark_job(const lab_records *records, const char *path, lab_bench_set_up *set_up,
+                            bench_job *job, bool *taken, rung_error *error) {
+  const lab_read_case *found;
+  const int most = set_up->rules.launches ? set_up->rules.launches : 1;
+  set_up->rules.hot = job->hot;
+  set_up->rules.memory = job->memory;
+  const rung_status status =
+      lab_resume_find(records, path, set_up, job->operation, job->line, taken, &found, error);
+  if (found) job->launched = found->launches ? most : job->launched + 1;
+  job->done = job->launched == most;
+  return status;
+}
+
 static rung_status mark_jobs(bench_part *part, const lab_records *records, const char *path,
                              lab_bench_set_up *set_up, bench_jobs *jobs, rung_error *error) {
   bool *taken = calloc((size_t)records->count + 1, sizeof *taken);
   if (!taken) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory to go on with %.200s", path);
   rung_status status = lab_resume_check(records, path, set_up, error);
-  for (int i = 0; i < jobs->count && !status; i++) {
-    bench_job *job = &jobs->jobs[i];
-    set_up->rules.hot = job->hot;
-    set_up->rules.memory = job->memory;
-    status =
-        lab_resume_find(records, path, set_up, job->operation, job->line, taken, &job->done, error);
-    part->kept += job->done;
+  const int most = set_up->rules.launches ? set_up->rules.launches : 1;
+  bool found = true;
+  for (int launch = 0; launch < most && found && !status; launch++) {
+    found = false;
+    for (int i = 0; i < jobs->count && !status; i++) {
+      bench_job *job = &jobs->jobs[i];
+      if (job->launched == launch) status = mark_job(records, path, set_up, job, taken, error);
+      found = found || job->launched > launch;
+    }
   }
+  for (int i = 0; i < jobs->count; i++) part->kept += jobs->jobs[i].launched;
   free(taken);
   return status;
 }
@@ -78,7 +96,7 @@ static rung_status take_up(bench_part *part, const char *path, lab_bench_set_up 
 
 rung_status bench_part_begin(bench_part *part, const char *output, bool resume,
                              lab_bench_set_up *set_up, bench_jobs *jobs, rung_error *error) {
-  *part = (bench_part){.lines = json_array()};
+  *part = (bench_part){.lines = json_array(), .launches = set_up->rules.launches > 0};
   if (!part->lines) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the records");
   if (!keeps_part(output)) {
     if (!resume) return RUNG_OK;
@@ -143,7 +161,7 @@ rung_status bench_part_add(bench_part *part, int left, int all, rung_error *erro
     free(text);
   }
   part->written = json_array_size(part->lines);
-  if (!status) to_say(part->path, all - left, all);
+  if (!status) to_say(part->path, all - left, all, part->launches ? "launches of jobs" : "jobs");
   return status;
 }
 

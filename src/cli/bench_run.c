@@ -51,7 +51,7 @@ static bool prints_tables(const bench *b) {
          !(b->request->csv && strcmp(b->request->csv, "-") == 0);
 }
 
-static void say(const bench *b, const lab_bench *m) {
+void bench_say(bench *b, const lab_bench *m) {
   char text[256];
   if (m->rules.memory && prints_tables(b)) {
     measure_stages(stdout, m);
@@ -63,6 +63,8 @@ static void say(const bench *b, const lab_bench *m) {
     cli_note(b->common, verb, "%s: meanwhile %s", m->test_case.label, text);
   }
   fflush(stdout);
+  b->timed += m->count;
+  b->failures += lab_bench_failures(m);
 }
 
 static rung_status run_job(bench *b, const bench_job *job, rung_error *error) {
@@ -74,24 +76,26 @@ static rung_status run_job(bench *b, const bench_job *job, rung_error *error) {
   cli_progress_end(&b->progress);
   if (!status) status = lab_record_add(b->part.lines, &m, b->request->command, error);
   if (!status) {
-    say(b, &m);
-    b->timed += m.count;
-    b->failures += lab_bench_failures(&m);
+    bench_say(b, &m);
     lab_bench_memory(&m, &b->memory);
   }
   lab_bench_free(&m);
   return status;
 }
 
-static rung_status run_jobs(bench *b, rung_error *error) {
+/* What no rung can do is done. */
+static void skip_jobs(bench *b) {
   const rung_device *device = &b->set_up.context->device;
-  const int all = b->jobs.count;
-  int left = 0, to_do = 0;
-  for (int i = 0; i < all; i++) {
+  for (int i = 0; i < b->jobs.count; i++) {
     bench_job *job = &b->jobs.jobs[i];
     job->done = job->done || lab_bench_count(&b->set_up, job->operation, device) == 0;
-    to_do += !job->done;
   }
+}
+
+static rung_status run_jobs(bench *b, rung_error *error) {
+  const int all = b->jobs.count;
+  int left = 0, to_do = 0;
+  for (int i = 0; i < all; i++) to_do += !b->jobs.jobs[i].done;
   left = to_do;
   rung_status status = RUNG_OK;
   for (int i = 0; i < all && !status; i++) {
@@ -126,9 +130,15 @@ rung_status bench_run(bench *b, const rung_operation *const *operations, rung_er
   if (!status)
     status =
         bench_part_begin(&b->part, common->output, b->request->resume, &b->set_up, &b->jobs, error);
+  const int64_t launches = b->request->launches;
   if (!status && b->part.kept > 0)
-    cli_note(common, verb, "%d of %d jobs were measured before", b->part.kept, b->jobs.count);
-  if (!status) status = run_jobs(b, error);
+    cli_note(common, verb, "%d of %lld %s were measured before", b->part.kept,
+             (long long)b->jobs.count * (launches ? launches : 1),
+             launches ? "launches of jobs" : "jobs");
+  if (!status) {
+    skip_jobs(b);
+    status = launches ? bench_launches(b, error) : run_jobs(b, error);
+  }
   if (!status && b->timed + b->part.kept == 0)
     status = rung_fail(
         error, RUNG_UNSUPPORTED, "no rung of %s runs on %s: `rung ladder` lists them",

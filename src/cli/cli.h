@@ -209,16 +209,22 @@ rung_status cli_results_json(file_replace *file, json_t *json, rung_error *error
 
 /* ---- programs: child.c -------------------------------------------------------------------- */
 
+enum { CLI_LAST_WORDS = 512 };
 typedef struct cli_child_end {
   int code;   /* 128 and the signal's number where one ended it */
+  int signal; /* 0: none did */
   char *said; /* on its standard output, with a 0 at its end; to be freed */
   size_t length;
+  char last[CLI_LAST_WORDS]; /* the last line of a standard error that is kept; "": there is none */
 } cli_child_end;
 
-/* Runs a program of PATH with that standard input until it ends. `silent`: its standard error goes
- * nowhere. Status: RUNG_FILE_FAILED where it cannot be run; RUNG_OUT_OF_MEMORY, also where it says
- * more than about `most` bytes. */
-rung_status cli_child(char *const *argv, const char *input, bool silent, size_t most,
+/* Where its standard error goes. */
+typedef enum cli_errors { CLI_ERRORS_SHOWN, CLI_ERRORS_DROPPED, CLI_ERRORS_KEPT } cli_errors;
+
+/* Runs a program of PATH with that standard input until it ends. A signal that ends this process
+ * ends the program too. Status: RUNG_FILE_FAILED where it cannot be run; RUNG_OUT_OF_MEMORY, also
+ * where it says more than about `most` bytes. */
+rung_status cli_child(char *const *argv, const char *input, cli_errors errors, size_t most,
                       cli_child_end *end, rung_error *error);
 
 /* ---- JSON: json.c ------------------------------------------------------------------------- */

@@ -149,7 +149,7 @@ static rung_status launch(const char *command, int number, lab_records *records,
                           rung_error *error) {
   char *argv[] = {"/bin/sh", "-c", (char *)command, NULL}, name[160];
   cli_child_end end;
-  rung_status status = cli_child(argv, "", false, SAID_MOST, &end, error);
+  rung_status status = cli_child(argv, "", CLI_ERRORS_SHOWN, SAID_MOST, &end, error);
   if (!status && end.code != 0)
     status = rung_fail(error, RUNG_BAD_FILE,
                        "'%.200s' ended with %d at launch %d; expected: 0, and records printed, as "

@@ -88,6 +88,8 @@ static void put_row(FILE *to, const lab_read_case *of, const lab_read_candidate 
   put_number(to, of->others);
   put_text(to, of->date);
   put_text(to, of->memory);
+  put_number(to, c->launches > 0 ? c->launches : NAN);
+  put_number(to, c->launches > 1 ? c->apart : NAN);
   fputc('\n', to);
 }
 
@@ -99,7 +101,7 @@ static void put_all(FILE *to, const lab_records *records) {
   fputs(
       ",caches,rung,peer,order,block,median_ms,median_low_ms,median_high_ms,min_ms,q1_ms,q3_ms,"
       "max_ms,samples,stop,gb_per_s,gflop_per_s,gain,part_of_peak,clock_mhz,verdict,sentence,bits,"
-      "load,others,date,memory\n",
+      "load,others,date,memory,launches,launch_spread\n",
       to);
   for (int i = 0; i < records->count; i++)
     for (int k = 0; k < records->cases[i].count; k++)

@@ -104,7 +104,7 @@ static void print_disturbed(FILE *to, const lab_bench *m) {
 /* What a row has, as texts. */
 typedef struct cells {
   char block[16], median[32], least[32], q3[32], gain[16], bytes[16], flops[16], part[16],
-      clock[16];
+      clock[16], launches[16], apart[16];
 } cells;
 
 static const char *rate_text(double work, double milliseconds, char text[16]) {
@@ -131,12 +131,16 @@ static void fill(const lab_bench *m, const lab_candidate *c, cells *of) {
   keep(of->part, sizeof of->part, part_text(lab_part_of_peak(&m->limit, c), of->part));
   snprintf(of->clock, sizeof of->clock, "-");
   if (c->clock.median > 0) snprintf(of->clock, sizeof of->clock, "%.0f", c->clock.median);
+  snprintf(of->launches, sizeof of->launches, "%d", c->launches);
+  snprintf(of->apart, sizeof of->apart, c->launches > 1 ? "%.1f %%" : "-", 100 * c->apart);
 }
 
 void measure_print(FILE *to, const lab_bench *m) {
   print_heading(to, m);
-  fprintf(to, "%-17s %5s %12s %25s %8s %8s %8s %7s %6s %7s %-12s %s\n", "rung", "block", "median",
-          "[min, q3]", "gain", "GB/s", "GFLOP/s", "% peak", "MHz", "samples", "stopped", "verdict");
+  const bool launched = m->rules.launches > 0;
+  fprintf(to, "%-17s %5s %12s %25s %8s %8s %8s %7s %6s %s%7s %-12s %s\n", "rung", "block", "median",
+          "[min, q3]", "gain", "GB/s", "GFLOP/s", "% peak", "MHz",
+          launched ? "launches   apart " : "", "samples", "stopped", "verdict");
   for (int i = 0; i < m->count; i++) {
     const lab_candidate *c = &m->candidates[i];
     const lab_verdict *verdict = lab_candidate_verdict(c);
@@ -150,8 +154,10 @@ void measure_print(FILE *to, const lab_bench *m) {
       continue;
     }
     snprintf(range, sizeof range, "[%s, %s]", of.least, of.q3);
-    fprintf(to, "%12s %25s %8s %8s %8s %7s %6s %7d %-12s %s%s%s%s%s\n", of.median, range, of.gain,
-            of.bytes, of.flops, of.part, of.clock, c->count, lab_stop_text(c->stop),
+    fprintf(to, "%12s %25s %8s %8s %8s %7s %6s ", of.median, range, of.gain, of.bytes, of.flops,
+            of.part, of.clock);
+    if (launched) fprintf(to, "%8s %7s ", of.launches, of.apart);
+    fprintf(to, "%7d %-12s %s%s%s%s%s\n", c->count, lab_stop_text(c->stop),
             colour_of(to, verdict->finding), lab_finding_name(verdict->finding),
             cli_colour(to, CLI_PLAIN), verdict->sentence[0] ? ": " : "", verdict->sentence);
   }
@@ -172,10 +178,12 @@ void measure_markdown(FILE *to, const lab_bench *m) {
           m->test_case.operation->name, m->context->device.name, m->test_case.label,
           cli_time(m->limit.ms, text), m->limit.level, m->limit.level[0] ? " " : "", m->limit.bound,
           m->limit.caches);
-  fputs(
-      "| rung | block | median | min | q3 | gain | GB/s | GFLOP/s | % of peak | MHz | samples "
-      "| stopped | verdict |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|---|\n",
-      to);
+  const bool launched = m->rules.launches > 0;
+  fprintf(
+      to,
+      "| rung | block | median | min | q3 | gain | GB/s | GFLOP/s | %% of peak | MHz |%s samples "
+      "| stopped | verdict |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|%s--:|---|---|\n",
+      launched ? " launches | apart |" : "", launched ? "--:|--:|" : "");
   for (int i = 0; i < m->count; i++) {
     const lab_candidate *c = &m->candidates[i];
     const lab_verdict *verdict = lab_candidate_verdict(c);
@@ -191,7 +199,11 @@ void measure_markdown(FILE *to, const lab_bench *m) {
                                of.clock,     samples,  c->count ? lab_stop_text(c->stop) : "-",
                                found};
     fputc('|', to);
-    for (size_t k = 0; k < sizeof row / sizeof *row; k++) print_cell(to, row[k]);
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+      if (k == 10 && launched) print_cell(to, of.launches);
+      if (k == 10 && launched) print_cell(to, of.apart);
+      print_cell(to, row[k]);
+    }
     fputc('\n', to);
   }
   fputc('\n', to);

@@ -10,8 +10,8 @@ rung_status measure_open(lab_bench_set_up *set_up, const cli_common *common, con
                          cli_progress *progress, bool with_peers, rung_error *error);
 
 /* The table: rung, block, median, [min, q3], gain over the rung below, GB/s and GFLOP/s of the
- * job's least work, part of the peak, clock, samples, why it stopped, verdict; and what disturbed
- * it. */
+ * job's least work, part of the peak, clock, of launches how many and how far apart they are,
+ * samples, why it stopped, verdict; and what disturbed it. */
 void measure_print(FILE *to, const lab_bench *result);
 /* The same as a table of Markdown. */
 void measure_markdown(FILE *to, const lab_bench *result);

@@ -17,7 +17,7 @@ bool plot_possible(void) {
     static char *const argv[] = {"gnuplot", "--version", NULL};
     cli_child_end end;
     rung_error error = {0};
-    const rung_status status = cli_child(argv, "", true, 4096, &end, &error);
+    const rung_status status = cli_child(argv, "", CLI_ERRORS_DROPPED, 4096, &end, &error);
     if (status == RUNG_OUT_OF_MEMORY) return false; /* for now */
     known = status == RUNG_OK && end.code == 0 && strncmp(end.said, "gnuplot", 7) == 0 ? 1 : -1;
     free(end.said);
@@ -93,7 +93,7 @@ rung_status plot_draw(plot *chart, plot_kind kind, const char *id, char **image,
   char *script = fflush(chart->script) == 0 ? script_of(chart, kind) : NULL;
   if (!script) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a chart");
   cli_child_end end;
-  rung_status status = cli_child(argv, script, true, MOST_BYTES, &end, error);
+  rung_status status = cli_child(argv, script, CLI_ERRORS_DROPPED, MOST_BYTES, &end, error);
   free(script);
   const bool drawn = !status && end.code == 0 && end.length > 0;
   if (drawn && kind <= PLOT_SVG) {

@@ -60,6 +60,16 @@ bool report_chart_begin(report *r, plot *chart, rung_status *status) {
 
 /* ---- an operation on a device ------------------------------------------------------------- */
 
+/* How many launches, and how far their medians are apart; of a job that has some. */
+static void put_launches(const report *r, const lab_read_candidate *c) {
+  char text[64] = "-";
+  if (c->launches > 1)
+    snprintf(text, sizeof text, "%d, %.1f %% apart", c->launches, 100 * c->apart);
+  else if (c->launches == 1)
+    snprintf(text, sizeof text, "1");
+  html_cell_text(r, text);
+}
+
 static void ladder_row(const report *r, const lab_read_case *of, const lab_read_candidate *c,
                        double below) {
   char room[32], range[96], least[32], interval[96];
@@ -74,6 +84,7 @@ static void ladder_row(const report *r, const lab_read_case *of, const lab_read_
            html_number(c->time.high, room));
   fprintf(r->to, "<td>%s</td><td>%s</td>", c->count > 0 ? range : "-",
           c->time.high > 0 ? interval : "-");
+  if (of->launches > 0) put_launches(r, c);
   html_cell(r, c->good && !c->peer ? below / c->time.median : NAN);
   html_cell(r, c->good ? of->bytes / c->time.median * 1e-6 : NAN);
   html_cell(r, c->good && of->flops > 0 ? of->flops / c->time.median * 1e-6 : NAN);
@@ -120,8 +131,10 @@ static rung_status put_ladder(report *r, const lab_read_case *of) {
   const int count = report_rungs(of, rungs);
   double below = NAN;
   html_table(r, of->label,
-             "rung|idea|order|#block|#ms|[min, q3]|95 %|#gain|#GB/s|#GFLOP/s|#% of peak|"
-             "verdict");
+             of->launches > 0 ? "rung|idea|order|#block|#ms|[min, q3]|95 %|launches|#gain|#GB/s|"
+                                "#GFLOP/s|#% of peak|verdict"
+                              : "rung|idea|order|#block|#ms|[min, q3]|95 %|#gain|#GB/s|#GFLOP/s|"
+                                "#% of peak|verdict");
   for (int k = 0; k < count; k++) {
     ladder_row(r, of, rungs[k], below);
     if (rungs[k]->good && !rungs[k]->peer) below = rungs[k]->time.median;

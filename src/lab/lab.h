@@ -124,6 +124,8 @@ typedef struct lab_candidate {
   double *clocks;  /* MHz, one a sample */
   double *stages;  /* milliseconds, LAB_STAGES a sample; owned; NULL: only the kernel was timed */
   int count;
+  int launches; /* of which these are the samples; 0: of one process */
+  double apart; /* how far the launches' medians are apart, by their median */
   lab_stats time, clock;
   lab_stop stop;
 } lab_candidate;

@@ -197,6 +197,8 @@ static rung_status read_case(reader *r, const json_t *line) {
   of->date = lab_read_text(line, "date");
   of->load = lab_read_number(line, "load");
   of->others = lab_read_number(line, "others");
+  of->stolen = lab_read_number(line, "stolen");
+  of->throttled = lab_read_number(line, "throttled");
   of->line = lab_read_text(line, "line");
   of->peak_ms = NAN;
   rung_status status = text_of(r, line, "operation", &of->operation);

@@ -28,8 +28,10 @@ typedef struct lab_read_case {
   char label[RUNG_LABEL]; /* the job's line, "n=1024 op=sum type=f32" */
   const char *line;       /* as it was asked for; "": not known */
   double bytes, flops, load;
-  double others;  /* processors that other programs kept busy; NaN: not known */
-  double peak_ms; /* NaN: no peak was measured */
+  double others, stolen; /* processors that other programs kept busy, that the machine's host gave
+                            to others; NaN: not known */
+  double throttled;      /* times; NaN: never */
+  double peak_ms;        /* NaN: no peak was measured */
   const char *peak_bound, *peak_level, *caches;
   bool hot;
   const char *memory; /* "": the kernel alone was timed */

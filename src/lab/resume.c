@@ -35,10 +35,12 @@ rung_status lab_resume_read(lab_records *records, const char *path, char **text,
 
 /* ---- whether it is ours --------------------------------------------------------------------- */
 
-/* The first of `keys` whose values differ; NULL: none. */
+/* The first of `keys` whose values differ; NULL: none. What neither has is alike. */
 static const char *differing(const json_t *a, const json_t *b, const char *const *keys) {
-  for (; *keys; ++keys)
-    if (!json_equal(json_object_get(a, *keys), json_object_get(b, *keys))) return *keys;
+  for (; *keys; ++keys) {
+    const json_t *one = json_object_get(a, *keys), *other = json_object_get(b, *keys);
+    if (one != other && !json_equal(one, other)) return *keys;
+  }
   return NULL;
 }
 
@@ -61,7 +63,8 @@ rung_status lab_resume_check(const lab_records *records, const char *path,
                                        "host",    "system", "kernel",   "machine", NULL},
                            *const devices[] = {"backend", "name", "identity",
                                                "threads", "isa",  NULL},
-                           *const rules[] = {"least", "most", "spread", "seconds", "seed", NULL};
+                           *const rules[] = {"least", "most",     "spread", "seconds",
+                                             "seed",  "launches", NULL};
   json_t *head = lab_record_head(&set_up->rules, ""), *device = lab_record_device(set_up->context);
   const json_t *build = json_object_get(head, "provenance"), *rule = json_object_get(head, "rules");
   rung_status status =
@@ -95,10 +98,11 @@ static bool same_candidates(const lab_read_case *of, const lab_candidate *list, 
 
 rung_status lab_resume_find(const lab_records *records, const char *path,
                             const lab_bench_set_up *set_up, const rung_operation *operation,
-                            const char *line, bool *taken, bool *found, rung_error *error) {
+                            const char *line, bool *taken, const lab_read_case **found,
+                            rung_error *error) {
   const rung_device *device = &set_up->context->device;
   int at = 0;
-  *found = false;
+  *found = NULL;
   for (; at < records->count; ++at) {
     const lab_read_case *of = &records->cases[at];
     if (!taken[at] && strcmp(of->operation, operation->name) == 0 && strcmp(of->line, line) == 0 &&
@@ -111,7 +115,8 @@ rung_status lab_resume_find(const lab_records *records, const char *path,
   lab_candidate *list = calloc((size_t)count + 1, sizeof *list);
   if (!list) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for %d candidates", count);
   lab_bench_candidates(set_up, operation, device, list);
-  *found = taken[at] = same_candidates(&records->cases[at], list, count);
+  taken[at] = same_candidates(&records->cases[at], list, count);
+  if (taken[at]) *found = &records->cases[at];
   free(list);
   if (*found) return RUNG_OK;
   return rung_fail(error, RUNG_BAD_FILE,

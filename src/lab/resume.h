@@ -15,9 +15,11 @@ rung_status lab_resume_check(const lab_records *records, const char *path,
                              const lab_bench_set_up *set_up, rung_error *error);
 
 /* Looks for a job as it was asked for, among those that `taken` (one a job) does not mark, and
- * marks it: *found. Refuses one that was measured of other rungs, blocks or peers. */
+ * marks it: *found; NULL: there is none. Refuses one that was measured of other rungs, blocks or
+ * peers. */
 rung_status lab_resume_find(const lab_records *records, const char *path,
                             const lab_bench_set_up *set_up, const rung_operation *operation,
-                            const char *line, bool *taken, bool *found, rung_error *error);
+                            const char *line, bool *taken, const lab_read_case **found,
+                            rung_error *error);
 
 #endif
