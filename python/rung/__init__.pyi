@@ -123,7 +123,7 @@ def bench(operation: str, sizes: Optional[str] = None, *, rung: Optional[str] = 
           blocks: Optional[str] = None, device: Optional[str] = None,
           threads: Optional[int] = None, math: Optional[str] = None, hot: bool = False,
           peers: bool = False, samples: Optional[int] = None, seconds: Optional[float] = None,
-          seed: Optional[int] = None) -> Record: ...
+          launches: Optional[int] = None, seed: Optional[int] = None) -> Record: ...
 def explain(operation: str, *, rung: Optional[str] = None, against: Optional[str] = None,
             size: Optional[str] = None, device: Optional[str] = None,
             block: Optional[int] = None, type: Optional[str] = None,

@@ -120,14 +120,14 @@ def _record_of(text):
 
 
 def bench(operation, sizes=None, *, rung=None, blocks=None, device=None, threads=None, math=None,
-          hot=False, peers=False, samples=None, seconds=None, seed=None):
+          hot=False, peers=False, samples=None, seconds=None, launches=None, seed=None):
     """Times the rungs of an operation by the command `rung bench`, which verifies before and after.
 
     operation: "reduce" ...
     sizes:     the job, "n=1024 op=sum"; several parted by ";"
     rung:      only these, "lanes,threads"
-    blocks, device, threads, math, hot, peers, samples, seconds (of each candidate), seed: what
-               `rung bench --help` says of them
+    blocks, device, threads, math, hot, peers, samples, seconds (of each candidate), launches,
+               seed: what `rung bench --help` says of them
 
     Returns the record, a dictionary: `jobs`, each with its `rungs` and their `samples_ms`, and what
     holds for all of them (docs/RECORDS.md). ValueError: what the command does not take; rung.Error: no
@@ -138,7 +138,8 @@ def bench(operation, sizes=None, *, rung=None, blocks=None, device=None, threads
     return _record_of(_run("bench", operation,
                            {"sizes": sizes, "rung": rung, "blocks": blocks, "device": device,
                             "threads": threads, "math": math, "hot": hot, "peers": peers,
-                            "samples": samples, "time-out": seconds, "seed": seed}))
+                            "samples": samples, "time-out": seconds, "launches": launches,
+                            "seed": seed}))
 
 
 def explain(operation, *, rung=None, against=None, size=None, device=None, block=None, type=None,

@@ -71,6 +71,13 @@ json_t *lab_object(const char *format, ...) {
   return NULL;
 }
 
+json_t *lab_copy(const json_t *object) {
+  json_t *copy = json_copy((json_t *)object);
+  if (json_object_size(copy) == json_object_size(object)) return copy;
+  json_decref(copy);
+  return NULL;
+}
+
 typedef struct text {
   char *bytes;
   size_t length, room;

@@ -116,7 +116,7 @@ static bool put(json_t *to, const char *key, json_t *value) {
 
 /* A verdict with a sentence of ours in its place. */
 static bool put_verdict(json_t *to, const char *key, const char *finding, const char *sentence) {
-  json_t *verdict = json_copy(json_object_get(to, key));
+  json_t *verdict = lab_copy(json_object_get(to, key));
   const bool whole = verdict && put(verdict, "finding", lab_text(finding)) &&
                      put(verdict, "sentence", lab_text(sentence));
   if (whole) return put(to, key, verdict);
@@ -199,12 +199,12 @@ static json_t *launches_json(json_t *const *rungs, int launches, const json_t *s
     whole = json_array_append_new(counts, json_integer(each[i])) == 0;
   }
   if (whole) {
-    const lab_stats stats = lab_stats_of_launches(times, each, &used, medians),
-                    apart = lab_stats_of(medians, used);
-    whole =
-        put(to, "samples", json_incref(counts)) && put(to, "median_ms", lab_number(stats.median)) &&
-        put(to, "low_ms", lab_number(stats.low)) && put(to, "high_ms", lab_number(stats.high)) &&
-        put(to, "spread", lab_number((apart.max - apart.min) / apart.median));
+    const lab_stats stats = lab_stats_of_launches(times, each, &used, medians);
+    const double apart = lab_launches_apart(medians, used, stats.median);
+    whole = (all == 0 || stats.count > 0) && put(to, "samples", json_incref(counts)) &&
+            put(to, "median_ms", lab_number(stats.median)) &&
+            put(to, "low_ms", lab_number(stats.low)) &&
+            put(to, "high_ms", lab_number(stats.high)) && put(to, "spread", lab_number(apart));
   }
   json_decref(counts);
   free(times);
@@ -217,7 +217,7 @@ static json_t *launches_json(json_t *const *rungs, int launches, const json_t *s
 
 static json_t *merged_rung(json_t *const *rungs, int launches) {
   const int worst = worst_of(rungs, launches);
-  json_t *to = json_copy(rungs[worst]), *samples = joined(rungs, launches, NULL, "samples_ms");
+  json_t *to = lab_copy(rungs[worst]), *samples = joined(rungs, launches, NULL, "samples_ms");
   bool whole = to && samples && put_worst(to, rungs, worst, launches);
   if (whole && strcmp(finding_of(to), "good") == 0) whole = put_bits(to, rungs, launches);
   whole = whole && put(to, "samples_ms", json_incref(samples)) && put_stages(to, rungs, launches) &&
@@ -248,7 +248,7 @@ static bool put_numbers(json_t *to, const place *const *of, int launches, const 
 
 /* The last launch's line, with what disturbed any of them. */
 static json_t *merged_job(const place *const *of, int launches) {
-  json_t *to = json_copy(of[launches - 1]->of.job);
+  json_t *to = lab_copy(of[launches - 1]->of.job);
   if (to && put_numbers(to, of, launches, "load", false) &&
       put_numbers(to, of, launches, "others", false) &&
       put_numbers(to, of, launches, "stolen", false) &&

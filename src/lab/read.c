@@ -267,8 +267,7 @@ static rung_status take_times(reader *r, lab_read_candidate *c, const int *count
     c->medians = malloc((size_t)launches * sizeof *c->medians);
     if (!c->medians) return no_memory(r);
     c->time = lab_stats_of_launches(c->samples, counts, &c->launches, c->medians);
-    const lab_stats medians = lab_stats_of(c->medians, c->launches);
-    c->apart = (medians.max - medians.min) / medians.median;
+    c->apart = lab_launches_apart(c->medians, c->launches, c->time.median);
   }
   return c->count > 0 && (c->time.count == 0 || c->clock.count == 0) ? no_memory(r) : RUNG_OK;
 }

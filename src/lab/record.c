@@ -303,18 +303,20 @@ static bool only_changes(json_t *facts, const json_t *said) {
 /* Takes the device, whose line is added where it is not the one that was used last; *facts, to be
  * dropped, are those that differ from its. */
 static bool add_device(json_t *lines, json_t *device, json_t **facts) {
+  const json_t *of = json_object_get(device, "facts");
   json_t *said = json_object_get(latest(lines, "device"), "device"),
-         *like = said ? json_copy(device) : NULL;
-  *facts = json_copy(json_object_get(device, "facts"));
-  if (like && only_changes(*facts, json_object_get(said, "facts"))) {
-    json_object_set(like, "facts", json_object_get(said, "facts"));
-    if (json_equal(like, said)) {
-      json_decref(like);
-      json_decref(device);
-      return true;
-    }
+         *like = said ? lab_copy(device) : NULL;
+  *facts = lab_copy(of);
+  bool whole = device && (!said || like) && (!of || *facts), same = false;
+  if (whole && of && said && only_changes(*facts, json_object_get(said, "facts"))) {
+    whole = json_object_set(like, "facts", json_object_get(said, "facts")) == 0;
+    same = whole && json_equal(like, said);
   }
   json_decref(like);
+  if (same || !whole) {
+    json_decref(device);
+    return whole;
+  }
   json_decref(*facts);
   *facts = NULL;
   return add(lines, lab_object("{s:o}", "device", device));
@@ -340,17 +342,19 @@ rung_status lab_record_add(json_t *lines, const lab_bench *bench, const char *co
 
 /* A copy of the device with all facts of the job's line, which is left without. */
 static json_t *device_of(const lab_record_job *of, json_t *job) {
-  json_t *device = json_deep_copy(of->device), *facts = json_object_get(device, "facts"),
-         *more = json_object_get(job, "facts");
-  const bool whole = !facts || !more || json_object_update(facts, more) == 0;
+  json_t *device = lab_copy(of->device), *more = json_object_get(job, "facts"),
+         *facts = more ? lab_copy(json_object_get(device, "facts")) : NULL;
+  const bool whole = !more || (facts && json_object_update(facts, more) == 0);
+  if (whole && more && json_object_set(device, "facts", facts) == 0) more = NULL;
+  json_decref(facts);
   json_object_del(job, "facts");
-  if (whole) return device;
+  if (whole && !more) return device;
   json_decref(device);
   return NULL;
 }
 
 rung_status lab_record_join(json_t *lines, const lab_record_job *of, rung_error *error) {
-  json_t *job = json_copy(of->job), *device = device_of(of, job), *facts = NULL;
+  json_t *job = lab_copy(of->job), *device = device_of(of, job), *facts = NULL;
   bool whole = job && add_new(lines, "rung-records", json_incref(of->head));
   if (whole && device)
     whole = add_device(lines, json_incref(device), &facts);

@@ -100,6 +100,15 @@ lab_stats lab_stats_of_launches(const double *samples, const int *counts, int *l
   return stats;
 }
 
+double lab_launches_apart(const double *medians, int launches, double median) {
+  double least = NAN, most = NAN;
+  for (int i = 0; i < launches; ++i) {
+    least = fmin(least, medians[i]); /* of a NaN and a number the number */
+    most = fmax(most, medians[i]);
+  }
+  return (most - least) / median;
+}
+
 double lab_relative_iqr(const lab_stats *stats) {
   return (stats->q3 - stats->q1) / stats->median;
 }

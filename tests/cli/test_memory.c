@@ -113,8 +113,9 @@ static void write_looks(void) {
   fclose(file);
 }
 
-static void write_records(void) {
-  FILE *file = begin_file("in.json");
+/* `launches`: NULL, or the key that says how many samples each took. */
+static void write_records(const char *name, const char *launches) {
+  FILE *file = begin_file(name);
   fputs(
       "{\"rung-records\":3,\"provenance\":{\"command\":\"rung\"},\"rules\":{\"hot\":false}}\n"
       "{\"device\":{\"backend\":\"cpu\",\"name\":\"it\",\"identity\":\"it\",\"facts\":{\"a\":\"b\"}"
@@ -127,9 +128,9 @@ static void write_records(void) {
             "\"bytes\":20.0,\"flops\":5.0,\"candidates\":1}\n"
             "{\"rung\":\"one\",\"idea\":\"\",\"order\":\"canonical\",\"block\":0,\"before\":"
             "{\"finding\":\"good\"},\"samples_ms\":[1.5,1.5,1.5,1.5,1.5,1.5,%d],\"clocks_mhz\":[0,"
-            "0,0,0,0,0,0],"
+            "0,0,0,0,0,0],%s"
             "\"stop\":\"steady\"}\n",
-            n, n);
+            n, n, launches ? launches : "");
   fclose(file);
 }
 
@@ -153,7 +154,8 @@ static int begin(void **state) {
     snprintf(from, sizeof from, IMAGES "/%s", images[i]);
     if (symlink(from, images[i]) != 0) return -1;
   }
-  write_records();
+  write_records("in.json", NULL);
+  write_records("launched.json", "\"launches\":{\"samples\":[1,2,2,0,2]},");
   write_looks();
   for (int s = 0; s < 2; s++) {
     streams[s] = memfd_create("stream", MFD_CLOEXEC);
@@ -165,9 +167,9 @@ static int begin(void **state) {
 
 static int end(void **state) {
   (void)state;
-  static const char *const names[] = {"in.npy",     "edges.npy", "points.npy",  "in.xyz",
-                                      "in.gro",     "in.pdb",    "in.dump",     "in.csv",
-                                      "kernel.txt", "in.json",   "counts.json", "times.json"};
+  static const char *const names[] = {
+      "in.npy", "edges.npy",  "points.npy", "in.xyz",      "in.gro",     "in.pdb",       "in.dump",
+      "in.csv", "kernel.txt", "in.json",    "counts.json", "times.json", "launched.json"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(names[i]);
   for (int i = 0; i < IMAGE_FILES; i++) unlink(images[i]);
   return chdir("/") == 0 ? rmdir(folder) : -1; /* fails where a file was left behind */
@@ -401,10 +403,12 @@ static void the_laboratory(void **state) {
        TIMED | PARTLY},
       {"bench scan --device cpu --rung serial --sizes n=64 --samples 1 --hot -o out.npy",
        TIMED | PARTLY},
-      {"report in.json in.json -o out.npy --quiet", EXACTLY},
+      {"report in.json launched.json -o out.npy --quiet", EXACTLY},
       {"report counts.json in.json times.json -o out.npy --quiet", EXACTLY},
       {"compare in.json in.json", EXACTLY},
       {"compare in.json in.json --json", EXACTLY},
+      {"compare launched.json launched.json", EXACTLY},
+      {"compare launched.json in.json --json", EXACTLY},
       /* Words of a verb are parted by blanks, those of the shell by tabs too. */
       {"compare --run while\tread\tl;do\techo\t$l;done<in.json "
        "while\tread\tl;do\techo\t$l;done<in.json --launches 12 --quiet",
