@@ -234,6 +234,7 @@ static rung_status conclude(bench *b, rung_error *error) {
   char *text = NULL;
   int kept = 0;
   lab_records records = {0};
+  if (json_array_size(b->part.lines) == 0) return RUNG_OK;
   rung_status status = lab_merge(b->part.lines, (int)b->request->launches, &merged, &kept, error);
   if (!status && !(text = lab_record_text(merged)))
     status = rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the records");

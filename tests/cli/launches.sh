@@ -111,6 +111,7 @@ rm -f page.html
 echo old >out.json
 expect 2 'launch 1 of 3, of reduce "m=5", ended with 2: "m" is no key here' "${bench[@]}" --sizes m=5 --launches 3 -o out.json
 expect 2 "there is no 'nobody'" "${bench[@]}" --sizes n=5 --launches 3 --peers=nobody -o out.json
+expect 2 "no rung of shuffle runs on" "$RUNG" bench reduce --device cpu --rung shuffle --launches 2
 does kill 5
 expect 3 'launch 2 of 3, of reduce "n=60", was ended by signal 9 (Killed)' "${bench[@]}" --sizes "n=50,60" --launches 3 -o out.json
 [ "$(cat out.json)" = old ] || fail "the old file was touched"

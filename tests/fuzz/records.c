@@ -18,6 +18,9 @@ static void look(const lab_read_case *of) {
         fuzz_wrong("a sample of %g", c->samples[k]);
     if (c->count > 0 && !(c->time.min <= c->time.median && c->time.median <= c->time.max))
       fuzz_wrong("a median outside of the samples");
+    for (int k = 0; k < c->launches; k++)
+      if (!(c->time.min <= c->medians[k] && c->medians[k] <= c->time.max))
+        fuzz_wrong("a launch's median outside of the samples");
   }
 }
 

@@ -76,7 +76,8 @@ static const char *text_of(const json_t *object, const char *key) {
 static void expect_read(const lab_bench *of, const char *name, const json_t *lines) {
   rung_error error = {0};
   lab_records records = {0};
-  bool taken[1] = {false}, found;
+  bool taken[1] = {false};
+  const lab_read_case *found;
   char *text = lab_record_text(lines);
   assert_non_null(text);
   assert_int_equal(lab_read(&records, "it", text, strlen(text), &error), RUNG_OK);
@@ -88,7 +89,7 @@ static void expect_read(const lab_bench *of, const char *name, const json_t *lin
     assert_int_equal(
         lab_resume_find(&records, "it", &set_up, &operation, "n=5000", taken, &found, &error),
         RUNG_OK);
-    assert_int_equal(found, set_up.rules.memory == of->rules.memory);
+    assert_int_equal(found != NULL, set_up.rules.memory == of->rules.memory);
   }
   lab_records_free(&records);
   free(text);
