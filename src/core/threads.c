@@ -1,7 +1,12 @@
-/* Ranks within one process: a thread each, and bytes that go from one's memory to the other's. What
- * a rank sends lies where it is until the other one takes it; so nothing is allocated on the way.
- * What may lie in a device's memory is copied by the receiver's device, or by the sender's where
- * the receiver's has no memory but the host's. */
+/* Ranks within one process: a thread each, and bytes that go from one's memory to the other's.
+ *
+ * Short messages are mail (core/mail.h), which no lock guards. Of all others, of a short one too
+ * where no slot is free, a rank makes an offer: it lies where it is until the other one takes it.
+ * Nothing is allocated on the way. What may lie in a device's memory is offered, and copied by the
+ * receiver's device, or by the sender's where the receiver's has no memory but the host's.
+ *
+ * An offer stands until it is taken, and so a rank makes none while it has one with the same rank,
+ * nor sends it mail; mail that a rank has from another one came before its offer. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -13,10 +18,12 @@
 
 #include "backend/cpu/parallel.h"
 #include "core/context.h"
+#include "core/mail.h"
 #include "core/ranks.h"
 
 /* BRIEF: bytes of a parcel that is copied sooner than the lock is given back and had again. */
-enum { MOST_RANKS = 1024, BRIEF = 4096 };
+enum { MOST_RANKS = 1024, BRIEF = 4096, YIELDS = 8 };
+_Static_assert(sizeof(rung_word) <= RUNG_MAIL_MOST, "what ranks say is mail");
 static const double usual_deadline = 60;
 /* Seconds that a rank looks for what moves before it sleeps, where every rank has a processor: to
  * be woken takes as long as all else of a short message. */
@@ -29,17 +36,18 @@ typedef struct offer {
   bool taken;          /* it is being copied, and must stay */
 } offer;
 
+/* What is atomic is written with the lock, and read without it as a hint, for who then takes the
+ * lock to look again; but for `asleep`. */
 typedef struct world {
   pthread_mutex_t lock; /* of all that follows */
-  pthread_cond_t moved;
-  atomic_uint changes; /* of what ranks wait for */
-  bool looks;          /* ranks look before they sleep */
+  bool looks;           /* ranks look before they sleep */
   int count;
   double deadline;
   struct rank *ranks;
-  offer *offers; /* count a sender */
+  offer *offers;   /* count a sender */
+  rung_mail *mail; /* without the lock */
   enum { WAITING, BEGUN, CALLED_OFF } state;
-  bool broken;
+  atomic_bool broken;
   char why[RUNG_TEXT];
 } world;
 
@@ -50,9 +58,14 @@ typedef struct rank {
   void *user;
   rung_ranks ranks;
   rung_status status;
-  bool carries; /* its device copies, in whatever thread */
   pthread_t thread;
-  bool ended;
+  pthread_cond_t moved; /* something that it may wait for */
+  /* What others look at; nothing of it changes while all goes by mail. */
+  _Alignas(64) atomic_uint news; /* so many things have moved, but for mail */
+  atomic_int offers;             /* to it */
+  atomic_bool carries;           /* its device copies, in whatever thread */
+  atomic_bool ended;
+  atomic_bool asleep; /* mail has to wake it */
 } rank;
 
 /* ---- moving bytes ------------------------------------------------------------------------------
@@ -74,14 +87,34 @@ static void lock(world *w) {
   pthread_mutex_lock(&w->lock);
 }
 
-/* With the lock: something has changed that ranks may wait for. */
-static void tell(world *w) {
-  w->changes++;
-  pthread_cond_broadcast(&w->moved);
+/* With the lock: something has moved that a rank, or any, may wait for. */
+static void tell(rank *r) {
+  r->news++;
+  pthread_cond_signal(&r->moved);
+}
+static void tell_all(world *w) {
+  for (int r = 0; r < w->count; r++) tell(&w->ranks[r]);
+}
+
+static void break_up(world *w, const char *why) {
+  w->broken = true;
+  snprintf(w->why, sizeof w->why, "%s", why);
+  tell_all(w);
 }
 
 static offer *offer_of(const world *w, int from, int to) {
   return &w->offers[(size_t)from * (size_t)w->count + (size_t)to];
+}
+
+/* Between what one rank writes and then reads, where another one writes and reads the other way
+ * round: one of them at least reads what the other wrote. It orders no memory else; that
+ * ThreadSanitizer, which knows of no fences, sees nothing of it, takes nothing from what it finds.
+ */
+#if defined __SANITIZE_THREAD__ && !defined __clang__
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
+static void fence(void) {
+  atomic_thread_fence(memory_order_seq_cst);
 }
 
 /* Whether a rank's device has memory of its own. */
@@ -104,45 +137,78 @@ static rank *carrier_of(rank *receiver, rank *sender) {
   return is_apart(receiver) ? receiver : is_apart(sender) ? sender : NULL;
 }
 
-/* With the lock, which is not held meanwhile. */
-static rung_status copy_long(world *w, offer *from, rank *by, const rung_parcel *to, size_t bytes,
+/* With the lock, which is not held meanwhile. What is copied stays where it is. */
+static rung_status copy_long(world *w, rank *by, void *to, const void *from, size_t bytes,
                              rung_error *error) {
-  const rung_parcel *parcel = from->parcel;
   rung_status status = RUNG_OK;
   if (by != NULL) by->carries = true;
-  from->taken = true;
   pthread_mutex_unlock(&w->lock);
   if (by != NULL)
-    status = carry(by, to->data, parcel->data, bytes, error);
+    status = carry(by, to, from, bytes, error);
   else
-    memcpy(to->data, parcel->data, bytes);
+    memcpy(to, from, bytes);
   lock(w);
-  if (by != NULL) by->carries = false;
+  if (by == NULL) return status;
+  by->carries = false;
+  tell_all(w); /* of whom some may have waited for the device */
   return status;
 }
 
-/* With the lock. False: there is nothing to take, or its device is at another copy. */
-static bool take(world *w, int me, rung_parcel *to, bool anywhere) {
+static size_t lesser(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+/* Without the lock, or with it. False: there is none. */
+static bool take_mail(world *w, int me, rung_parcel *to) {
+  size_t bytes;
+  const void *mail = rung_mail_find(w->mail, me, to->rank, &bytes);
+  if (mail == NULL) return false;
+  memcpy(to->data, mail, lesser(bytes, to->bytes));
+  rung_mail_take(w->mail, me, to->rank);
+  to->moved = bytes;
+  return true;
+}
+
+/* With the lock: mail for the memory of a device. False: there is none, or the device is at another
+ * copy. */
+static bool carry_mail(world *w, int me, rung_parcel *to) {
+  size_t bytes;
+  rung_error error = {RUNG_OK, ""};
+  const void *mail = rung_mail_find(w->mail, me, to->rank, &bytes);
+  if (mail == NULL || w->ranks[me].carries) return false;
+  const size_t room = lesser(bytes, to->bytes);
+  const rung_status status = copy_long(w, &w->ranks[me], to->data, mail, room, &error);
+  rung_mail_take(w->mail, me, to->rank);
+  if (status == RUNG_OK)
+    to->moved = bytes;
+  else
+    break_up(w, error.sentence);
+  return true;
+}
+
+/* With the lock. False: there is none, or its device is at another copy. */
+static bool take_offer(world *w, int me, rung_parcel *to, bool anywhere) {
   offer *from = offer_of(w, to->rank, me);
   rung_error error = {RUNG_OK, ""};
   rung_status status = RUNG_OK;
-  if (to->moved > 0 || from->parcel == NULL || from->taken) return false;
+  if (from->parcel == NULL || from->taken) return false;
   rung_parcel *parcel = from->parcel;
-  const size_t bytes = parcel->bytes < to->bytes ? parcel->bytes : to->bytes;
+  const size_t bytes = lesser(parcel->bytes, to->bytes);
   rank *by = anywhere || from->anywhere ? carrier_of(&w->ranks[me], &w->ranks[to->rank]) : NULL;
   if (by != NULL && by->carries) return false;
-  if (by == NULL && bytes <= BRIEF)
+  if (by == NULL && bytes <= BRIEF) {
     memcpy(to->data, parcel->data, bytes);
-  else
-    status = copy_long(w, from, by, to, bytes, &error);
-  if (status == RUNG_OK) {
-    to->moved = parcel->moved = parcel->bytes;
   } else {
-    w->broken = true;
-    snprintf(w->why, sizeof w->why, "%s", error.sentence);
+    from->taken = true;
+    status = copy_long(w, by, to->data, parcel->data, bytes, &error);
   }
+  if (status == RUNG_OK)
+    to->moved = parcel->moved = parcel->bytes;
+  else
+    break_up(w, error.sentence);
   *from = (offer){0};
-  if (bytes > BRIEF) tell(w); /* of others once, when all are taken */
+  w->ranks[me].offers--;
+  tell(&w->ranks[to->rank]);
   return true;
 }
 
@@ -160,11 +226,26 @@ static int left_of(const moves *m) {
   return left;
 }
 
+/* Whether a parcel that has not come yet lies in the mail. */
+static bool has_mail(const world *w, int me, const rung_parcel *to) {
+  size_t bytes;
+  return to->moved == 0 && rung_mail_find(w->mail, me, to->rank, &bytes) != NULL;
+}
+
+/* Whether any has come, and may be taken. */
+static bool some_mail(const world *w, int me, const moves *m) {
+  if (m->anywhere && w->ranks[me].carries) return false;
+  for (int i = 0; i < m->receives; i++)
+    if (has_mail(w, me, &m->received[i])) return true;
+  return false;
+}
+
 /* A rank that is waited for and has ended; -1: none. */
 static int ended_one(const world *w, int me, const moves *m) {
   for (int i = 0; i < m->receives; i++) {
     const int from = m->received[i].rank;
-    if (m->received[i].moved == 0 && w->ranks[from].ended) return from;
+    if (m->received[i].moved == 0 && w->ranks[from].ended && !has_mail(w, me, &m->received[i]))
+      return from;
   }
   for (int i = 0; i < m->sends; i++) {
     const int to = m->sent[i].rank;
@@ -173,68 +254,156 @@ static int ended_one(const world *w, int me, const moves *m) {
   return -1;
 }
 
-/* Without the lock for as long as patience lasts; true: something has changed. */
-static bool look(world *w) {
-  const unsigned before = w->changes;
+/* Without the lock for as long as patience lasts; true: something has moved. */
+static bool look(world *w, int me, const moves *m) {
+  const rank *self = &w->ranks[me];
+  const unsigned before = self->news;
   const double until = now() + patience;
   pthread_mutex_unlock(&w->lock);
-  while (w->changes == before && now() < until) sched_yield();
+  while (self->news == before && !some_mail(w, me, m) && now() < until) sched_yield();
   lock(w);
-  return w->changes != before;
+  return self->news != before || some_mail(w, me, m);
 }
 
 /* Until something moves, or the deadline, which began at `since`. */
-static void wait_for(world *w, double since) {
-  if (w->looks && look(w)) return;
+static void wait_for(world *w, int me, const moves *m, double since) {
+  rank *self = &w->ranks[me];
+  char why[RUNG_TEXT];
+  if (w->looks && look(w, me, m)) return;
   const double until = since + w->deadline;
   const struct timespec time = {.tv_sec = (time_t)until,
                                 .tv_nsec = (long)(1e9 * (until - (double)(time_t)until))};
-  pthread_cond_timedwait(&w->moved, &w->lock, &time);
-  if (now() <= until || w->broken) return;
-  w->broken = true;
-  snprintf(w->why, sizeof w->why, "nothing has moved for %g s", w->deadline);
+  atomic_store_explicit(&self->asleep, true, memory_order_relaxed);
+  fence();
+  if (!some_mail(w, me, m)) pthread_cond_timedwait(&self->moved, &w->lock, &time);
+  self->asleep = false;
+  if (now() <= until || w->broken || some_mail(w, me, m)) return;
+  snprintf(why, sizeof why, "nothing has moved for %g s", w->deadline);
+  break_up(w, why);
 }
 
 /* With the lock. */
 static void move_all(world *w, int me, const moves *m) {
+  const bool apart = m->anywhere && is_apart(&w->ranks[me]);
   double since = now();
   for (int left = left_of(m), before; left > 0 && !w->broken;) {
     bool took = false;
-    for (int i = 0; i < m->receives; i++) /* not all from the same one first */
-      took |= take(w, me, &m->received[(i + me) % m->receives], m->anywhere);
-    if (took) tell(w);
+    for (int i = 0; i < m->receives; i++) { /* not all from the same one first */
+      rung_parcel *to = &m->received[(i + me) % m->receives];
+      if (to->moved > 0) continue;
+      if (has_mail(w, me, to)) /* before what is offered */
+        took |= apart ? carry_mail(w, me, to) : take_mail(w, me, to);
+      else
+        took |= take_offer(w, me, to, m->anywhere);
+    }
     before = left;
     left = left_of(m);
     if (left < before) since = now();
     if (took || left == 0 || w->broken) continue;
     const int ended = ended_one(w, me, m);
     if (ended < 0) {
-      wait_for(w, since);
+      wait_for(w, me, m, since);
     } else {
-      w->broken = true;
-      snprintf(w->why, sizeof w->why, "rank %d has ended", ended);
+      char why[RUNG_TEXT];
+      snprintf(why, sizeof why, "rank %d has ended", ended);
+      break_up(w, why);
     }
   }
 }
+
+/* ---- mail --------------------------------------------------------------------------------------
+ */
+
+/* Whom mail has come for, and who sleeps. Of each rank: either it finds the mail before it sleeps,
+ * or this finds that it sleeps; the fences are both here and in wait_for(). */
+static void wake(world *w, const moves *m) {
+  bool locked = false;
+  fence();
+  for (int i = 0; i < m->sends; i++) {
+    rank *to = &w->ranks[m->sent[i].rank];
+    if (m->sent[i].moved == 0 || !atomic_load_explicit(&to->asleep, memory_order_relaxed)) continue;
+    if (!locked) lock(w);
+    locked = true;
+    to->asleep = false; /* it needs nobody else for that */
+    pthread_cond_signal(&to->moved);
+  }
+  if (locked) pthread_mutex_unlock(&w->lock);
+}
+
+/* What may go as mail. A rank that has ended takes none. */
+static bool is_mail(const world *w, const rung_parcel *parcel) {
+  return parcel->bytes > 0 && parcel->bytes <= RUNG_MAIL_MOST && !w->ranks[parcel->rank].ended;
+}
+
+/* Sends what it can; true: that is all. */
+static bool send_mail(world *w, int me, const moves *m) {
+  const bool apart = m->anywhere && is_apart(&w->ranks[me]);
+  int sent = 0, slot = -1;
+  const rung_parcel *written = NULL; /* what is in the slot */
+  if (w->broken || apart) return m->sends == 0;
+  for (int i = 0; i < m->sends; i++) {
+    rung_parcel *parcel = &m->sent[i];
+    if (!is_mail(w, parcel)) continue;
+    if (written == NULL || written->data != parcel->data || written->bytes != parcel->bytes)
+      slot = rung_mail_write(w->mail, me, parcel->data, parcel->bytes);
+    if (slot < 0) break;
+    written = parcel;
+    rung_mail_post(w->mail, me, parcel->rank, slot);
+    parcel->moved = parcel->bytes;
+    sent++;
+  }
+  if (sent > 0) wake(w, m);
+  return sent == m->sends;
+}
+
+/* Takes what comes by mail, for a while; true: that is all. Else there is something that needs the
+ * lock, or it is time to sleep. */
+static bool receive_mail(world *w, int me, const moves *m) {
+  const rank *self = &w->ranks[me];
+  const unsigned news = self->news;
+  double until = 0;
+  if (m->anywhere && is_apart(self)) return m->receives == 0;
+  for (int left = m->receives, turn = 0;; turn++) {
+    for (int i = 0; i < m->receives; i++) { /* as they are asked for in move_all() */
+      rung_parcel *to = &m->received[(i + me) % m->receives];
+      if (to->moved == 0 && take_mail(w, me, to)) left--;
+    }
+    if (left == 0) return true;
+    if (w->broken || self->offers > 0 || self->news != news) return false;
+    if (w->looks ? until > 0 && now() > until : turn >= YIELDS) return false;
+    if (until == 0) until = now() + patience;
+    sched_yield();
+  }
+}
+
+/* ---- exchanges ---------------------------------------------------------------------------------
+ */
 
 static int move(const rank *self, const moves *m, char why[RUNG_TEXT]) {
   world *w = self->world;
   const int me = self->ranks.rank;
   for (int i = 0; i < m->sends; i++) m->sent[i].moved = 0;
   for (int i = 0; i < m->receives; i++) m->received[i].moved = 0;
+  if (send_mail(w, me, m) && receive_mail(w, me, m)) return 0;
   lock(w);
-  for (int i = 0; i < m->sends; i++)
-    *offer_of(w, me, m->sent[i].rank) = (offer){&m->sent[i], m->anywhere, false};
-  tell(w);
+  for (int i = 0; i < m->sends; i++) {
+    const int to = m->sent[i].rank;
+    if (m->sent[i].moved > 0) continue;
+    *offer_of(w, me, to) = (offer){&m->sent[i], m->anywhere, false};
+    w->ranks[to].offers++;
+    tell(&w->ranks[to]);
+  }
   move_all(w, me, m);
   for (int i = 0; i < m->sends; i++) { /* withdrawn, where nobody is at it */
-    offer *mine = offer_of(w, me, m->sent[i].rank);
-    while (mine->taken) pthread_cond_wait(&w->moved, &w->lock);
-    if (mine->parcel == &m->sent[i]) mine->parcel = NULL;
+    const int to = m->sent[i].rank;
+    offer *mine = offer_of(w, me, to);
+    while (mine->taken) pthread_cond_wait(&w->ranks[me].moved, &w->lock);
+    if (mine->parcel != &m->sent[i]) continue;
+    mine->parcel = NULL;
+    w->ranks[to].offers--;
   }
   const int failed = left_of(m) > 0;
   if (failed) memcpy(why, w->why, sizeof w->why);
-  tell(w);
   pthread_mutex_unlock(&w->lock);
   return failed;
 }
@@ -258,13 +427,13 @@ static void *live(void *of) {
   rank *self = (rank *)of;
   world *w = self->world;
   lock(w);
-  while (w->state == WAITING) pthread_cond_wait(&w->moved, &w->lock);
+  while (w->state == WAITING) pthread_cond_wait(&self->moved, &w->lock);
   const bool begun = w->state == BEGUN;
   pthread_mutex_unlock(&w->lock);
   if (begun) self->status = self->work(self->context, &self->ranks, self->user);
   lock(w);
   self->ended = true;
-  tell(w);
+  tell_all(w);
   pthread_mutex_unlock(&w->lock);
   return NULL;
 }
@@ -286,7 +455,7 @@ static rung_status run(world *w) {
   const int made = start(w);
   lock(w);
   w->state = made == w->count ? BEGUN : CALLED_OFF;
-  tell(w);
+  tell_all(w);
   pthread_mutex_unlock(&w->lock);
   live(&w->ranks[0]);
   for (int r = 1; r < made; r++) pthread_join(w->ranks[r].thread, NULL);
@@ -296,15 +465,25 @@ static rung_status run(world *w) {
   return RUNG_OK;
 }
 
+static void destroy_conditions(world *w, int count) {
+  for (int r = 0; r < count; r++) pthread_cond_destroy(&w->ranks[r].moved);
+}
+
 static bool make_lock(world *w) {
   pthread_condattr_t monotonic;
+  int made = 0;
   if (pthread_condattr_init(&monotonic) != 0) return false;
-  const bool made = pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) == 0 &&
-                    pthread_cond_init(&w->moved, &monotonic) == 0;
+  if (pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) == 0)
+    while (made < w->count && pthread_cond_init(&w->ranks[made].moved, &monotonic) == 0) made++;
   pthread_condattr_destroy(&monotonic);
-  if (made && pthread_mutex_init(&w->lock, NULL) == 0) return true;
-  if (made) pthread_cond_destroy(&w->moved);
+  if (made == w->count && pthread_mutex_init(&w->lock, NULL) == 0) return true;
+  destroy_conditions(w, made);
   return false;
+}
+
+static void destroy_lock(world *w) {
+  destroy_conditions(w, w->count);
+  pthread_mutex_destroy(&w->lock);
 }
 
 rung_status rung_run_ranks(rung_context *const *contexts, int count, double deadline,
@@ -313,10 +492,12 @@ rung_status rung_run_ranks(rung_context *const *contexts, int count, double dead
   world w = {.count = count,
              .deadline = deadline > 0 ? deadline : usual_deadline,
              .looks = count <= rung_processors()};
-  w.ranks = calloc((size_t)count, sizeof *w.ranks);
+  w.ranks = aligned_alloc(_Alignof(rank), (size_t)count * sizeof *w.ranks);
   w.offers = calloc((size_t)count * (size_t)count, sizeof *w.offers);
+  w.mail = rung_mail_make(count);
   rung_status status = RUNG_OUT_OF_MEMORY;
-  if (w.ranks != NULL && w.offers != NULL && make_lock(&w)) {
+  if (w.ranks != NULL) memset(w.ranks, 0, (size_t)count * sizeof *w.ranks);
+  if (w.ranks != NULL && w.offers != NULL && w.mail != NULL && make_lock(&w)) {
     for (int r = 0; r < count; r++) {
       rank *self = &w.ranks[r];
       self->world = &w;
@@ -326,9 +507,9 @@ rung_status rung_run_ranks(rung_context *const *contexts, int count, double dead
       self->ranks = (rung_ranks){sizeof self->ranks, r, count, self, exchange, exchange_anywhere};
     }
     status = run(&w);
-    pthread_cond_destroy(&w.moved);
-    pthread_mutex_destroy(&w.lock);
+    destroy_lock(&w);
   }
+  rung_mail_free(w.mail);
   free(w.ranks);
   free(w.offers);
   return status;
