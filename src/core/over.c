@@ -96,7 +96,9 @@ static rung_status make_ready(run *r, rung_status status) {
   rung_meeting *m = &r->meeting;
   const size_t ranks = (size_t)m->ranks.count;
   size_t bytes = 0;
-  m->words = rung_ranks_ask(&bytes, ranks, sizeof *m->words);
+  /* Not cleared: of words that have not come nothing is read. */
+  m->words = malloc(ranks * sizeof *m->words);
+  bytes += ranks * sizeof *m->words;
   m->parcels = rung_ranks_ask(&bytes, 2 * ranks, sizeof *m->parcels);
   bool there = m->words != NULL && m->parcels != NULL;
   if (status == RUNG_OK) {

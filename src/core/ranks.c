@@ -169,10 +169,11 @@ static rung_status hear_all(rung_meeting *m, const rung_word *mine, bool more) {
   rung_parcel *sent = m->parcels, *received = sent + count - 1;
   char why[RUNG_TEXT];
   int moves = 0;
-  words[me] = *mine;
+  const size_t bytes = WORD + (more ? bytes_along(mine) : 0);
+  memcpy(&words[me], mine, bytes);
   for (int r = 0; r < count; r++) {
     if (r == me) continue;
-    sent[moves] = (rung_parcel){r, &words[me], WORD + (more ? bytes_along(mine) : 0), 0};
+    sent[moves] = (rung_parcel){r, &words[me], bytes, 0};
     received[moves++] = (rung_parcel){r, &words[r], more ? sizeof *words : WORD, 0};
   }
   exchange(m, sent, moves, received, moves, false, why);
@@ -186,10 +187,12 @@ static rung_status hear_all(rung_meeting *m, const rung_word *mine, bool more) {
 
 /* Without memory the others are met one after the other. */
 static rung_status hear_each(rung_meeting *m, const rung_word *mine) {
-  rung_word first = *mine, word, said = *mine;
+  rung_word first, word, said;
   rung_status status = RUNG_OK;
+  memcpy(&first, mine, WORD);
+  memcpy(&said, mine, WORD);
   for (int r = 0; r < m->ranks.count; r++) {
-    word = *mine;
+    memcpy(&word, mine, WORD);
     if (r != m->ranks.rank) {
       rung_parcel to = {r, &said, WORD, 0}, from = {r, &word, WORD, 0};
       rung_error error = {RUNG_OK, ""};
@@ -200,7 +203,7 @@ static rung_status hear_each(rung_meeting *m, const rung_word *mine) {
         return moved;
       }
     }
-    if (r == 0) first = word;
+    if (r == 0) memcpy(&first, &word, WORD);
     if (status == RUNG_OK) status = look_at(m, r, &word, &first);
   }
   return status;
@@ -209,7 +212,7 @@ static rung_status hear_each(rung_meeting *m, const rung_word *mine) {
 static rung_status meet(rung_meeting *m, rung_status status, int64_t number, const void *more,
                         bool sure) {
   rung_word mine;
-  memset(&mine, 0, sizeof mine);
+  memset(&mine, 0, WORD); /* what comes along is several times as much, and mostly nothing */
   mine.order = ++m->order;
   mine.status = status;
   mine.number = number;

@@ -21,13 +21,19 @@
 #include "core/mail.h"
 #include "core/ranks.h"
 
-/* BRIEF: bytes of a parcel that is copied sooner than the lock is given back and had again. */
-enum { MOST_RANKS = 1024, BRIEF = 4096, YIELDS = 8 };
+/* BRIEF: bytes of a parcel that is copied sooner than the lock is given back and had again. YIELDS:
+ * so often a rank that shares its processor with others lets them have it before it sleeps, for
+ * they send what it waits for in less time than a wake takes. WARY: so many times a rank sleeps at
+ * once after a stranger has had the processor; more, and ranks that hardly meet one sleep too
+ * often. */
+enum { MOST_RANKS = 1024, BRIEF = 4096, YIELDS = 8, WARY = 100 };
 _Static_assert(sizeof(rung_word) <= RUNG_MAIL_MOST, "what ranks say is mail");
 static const double usual_deadline = 60;
 /* Seconds that a rank looks for what moves before it sleeps, where every rank has a processor: to
  * be woken takes as long as all else of a short message. */
 static const double patience = 2e-4;
+/* Seconds that only strangers keep a processor for that a rank has let others have. */
+static const double slice = 1e-3;
 
 /* What a rank offers another one. */
 typedef struct offer {
@@ -36,8 +42,8 @@ typedef struct offer {
   bool taken;          /* it is being copied, and must stay */
 } offer;
 
-/* What is atomic is written with the lock, and read without it as a hint, for who then takes the
- * lock to look again; but for `asleep`. */
+/* What is atomic is written with the lock, and read without it as a hint to take the lock and look
+ * again. */
 typedef struct world {
   pthread_mutex_t lock; /* of all that follows */
   bool looks;           /* ranks look before they sleep */
@@ -59,6 +65,7 @@ typedef struct rank {
   rung_ranks ranks;
   rung_status status;
   pthread_t thread;
+  int wary;             /* so many times it sleeps at once */
   pthread_cond_t moved; /* something that it may wait for */
   /* What others look at; nothing of it changes while all goes by mail. */
   _Alignas(64) atomic_uint news; /* so many things have moved, but for mail */
@@ -106,10 +113,9 @@ static offer *offer_of(const world *w, int from, int to) {
   return &w->offers[(size_t)from * (size_t)w->count + (size_t)to];
 }
 
-/* Between what one rank writes and then reads, where another one writes and reads the other way
- * round: one of them at least reads what the other wrote. It orders no memory else; that
- * ThreadSanitizer, which knows of no fences, sees nothing of it, takes nothing from what it finds.
- */
+/* Between what one rank writes and what it then reads, where another one writes the latter and then
+ * reads the former: at least one of them reads what the other wrote. ThreadSanitizer knows of no
+ * fences; what this one orders are atomics, and nothing else relies on it. */
 #if defined __SANITIZE_THREAD__ && !defined __clang__
 #pragma GCC diagnostic ignored "-Wtsan"
 #endif
@@ -254,13 +260,28 @@ static int ended_one(const world *w, int me, const moves *m) {
   return -1;
 }
 
+/* Lets others have the processor, who are ranks, or else strangers: they keep it for milliseconds,
+ * and who sleeps gets it back sooner. */
+static void give_way(rank *self) {
+  const double before = now();
+  sched_yield();
+  if (now() - before > slice) self->wary = WARY;
+}
+
+/* Whether it may wait without sleeping. */
+static bool may_look(rank *self) {
+  if (self->wary == 0) return true;
+  self->wary--;
+  return false;
+}
+
 /* Without the lock for as long as patience lasts; true: something has moved. */
 static bool look(world *w, int me, const moves *m) {
-  const rank *self = &w->ranks[me];
+  rank *self = &w->ranks[me];
   const unsigned before = self->news;
   const double until = now() + patience;
   pthread_mutex_unlock(&w->lock);
-  while (self->news == before && !some_mail(w, me, m) && now() < until) sched_yield();
+  while (self->news == before && !some_mail(w, me, m) && now() < until) give_way(self);
   lock(w);
   return self->news != before || some_mail(w, me, m);
 }
@@ -269,7 +290,7 @@ static bool look(world *w, int me, const moves *m) {
 static void wait_for(world *w, int me, const moves *m, double since) {
   rank *self = &w->ranks[me];
   char why[RUNG_TEXT];
-  if (w->looks && look(w, me, m)) return;
+  if (w->looks && may_look(self) && look(w, me, m)) return;
   const double until = since + w->deadline;
   const struct timespec time = {.tv_sec = (time_t)until,
                                 .tv_nsec = (long)(1e9 * (until - (double)(time_t)until))};
@@ -340,7 +361,7 @@ static bool send_mail(world *w, int me, const moves *m) {
   const bool apart = m->anywhere && is_apart(&w->ranks[me]);
   int sent = 0, slot = -1;
   const rung_parcel *written = NULL; /* what is in the slot */
-  if (w->broken || apart) return m->sends == 0;
+  if (apart) return m->sends == 0;
   for (int i = 0; i < m->sends; i++) {
     rung_parcel *parcel = &m->sent[i];
     if (!is_mail(w, parcel)) continue;
@@ -359,7 +380,7 @@ static bool send_mail(world *w, int me, const moves *m) {
 /* Takes what comes by mail, for a while; true: that is all. Else there is something that needs the
  * lock, or it is time to sleep. */
 static bool receive_mail(world *w, int me, const moves *m) {
-  const rank *self = &w->ranks[me];
+  rank *self = &w->ranks[me];
   const unsigned news = self->news;
   double until = 0;
   if (m->anywhere && is_apart(self)) return m->receives == 0;
@@ -370,9 +391,12 @@ static bool receive_mail(world *w, int me, const moves *m) {
     }
     if (left == 0) return true;
     if (w->broken || self->offers > 0 || self->news != news) return false;
-    if (w->looks ? until > 0 && now() > until : turn >= YIELDS) return false;
-    if (until == 0) until = now() + patience;
-    sched_yield();
+    if (turn == 0) {
+      if (!may_look(self)) return false;
+      until = now() + patience;
+    }
+    if (now() > until || (!w->looks && turn >= YIELDS)) return false;
+    give_way(self);
   }
 }
 
@@ -384,7 +408,7 @@ static int move(const rank *self, const moves *m, char why[RUNG_TEXT]) {
   const int me = self->ranks.rank;
   for (int i = 0; i < m->sends; i++) m->sent[i].moved = 0;
   for (int i = 0; i < m->receives; i++) m->received[i].moved = 0;
-  if (send_mail(w, me, m) && receive_mail(w, me, m)) return 0;
+  if (!w->broken && send_mail(w, me, m) && receive_mail(w, me, m)) return 0;
   lock(w);
   for (int i = 0; i < m->sends; i++) {
     const int to = m->sent[i].rank;
