@@ -255,6 +255,32 @@ static void a_rank_that_goes_is_named_at_every_message(void **state) {
     }
 }
 
+/* After some rounds all wait for the next one, who sends nothing. */
+static rung_status stop(rung_context *context, const rung_ranks *ranks, void *user) {
+  death *d = (death *)user;
+  const int me = ranks->rank;
+  buffers *b = malloc(sizeof *b);
+  rung_status status = b == NULL ? RUNG_OUT_OF_MEMORY : RUNG_OK;
+  (void)context;
+  for (int round = 0; round < LAST && status == RUNG_OK; round++)
+    status = exchange_all(ranks, b, round);
+  if (status == RUNG_OK) {
+    rung_parcel parcel = {(me + 1) % FEW, b->got[0], 1, 0};
+    b->why[0] = '\0';
+    if (ranks->exchange(ranks->state, NULL, 0, &parcel, 1, b->why) != 0) status = RUNG_RANKS_FAILED;
+  }
+  if (b != NULL) strcpy(d->why[me], b->why);
+  free(b);
+  return status;
+}
+
+static void the_deadline_ends_those_that_have_had_mail(void **state) {
+  (void)state;
+  static death d;
+  assert_int_equal(rung_run_ranks(none, FEW, 0.3, stop, &d), RUNG_RANKS_FAILED);
+  for (int r = 0; r < FEW; r++) assert_string_equal(d.why[r], "nothing has moved for 0.3 s");
+}
+
 /* What a rank has sent comes, though it has gone since. */
 static rung_status leave(rung_context *context, const rung_ranks *ranks, void *user) {
   char bytes[2] = {42, 0}, why[RUNG_TEXT];
@@ -280,6 +306,7 @@ int main(void) {
       cmocka_unit_test(messages_of_all_sizes_come_as_they_were_sent),
       cmocka_unit_test(who_sends_may_be_far_ahead),
       cmocka_unit_test(a_rank_that_goes_is_named_at_every_message),
+      cmocka_unit_test(the_deadline_ends_those_that_have_had_mail),
       cmocka_unit_test(what_was_sent_outlives_who_sent_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
