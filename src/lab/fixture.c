@@ -273,6 +273,7 @@ rung_status lab_fixture_launch(lab_fixture *fixture, const rung_row *row, int bl
   if (status != RUNG_OK) return status;
   guard(fixture, true);
   status = rung_row_run(shot.row, &shot.task);
+  if (status == RUNG_OK && shot.row->settle) status = shot.row->settle(&shot.task);
   guard(fixture, false);
   return status;
 }
