@@ -9,6 +9,15 @@
 static constexpr int AHEAD = 3, SLOTS = AHEAD + 1;
 static_assert((SLOTS & (SLOTS - 1)) == 0, "rows find their slots by their last bits");
 
+/* What is inlined on a GPU, and on the simulator, whose code is large, there once a type. */
+#ifdef __CUDACC__
+#define ASIDE __forceinline__
+#define ONCE
+#else
+#define ASIDE __attribute__((noinline))
+#define ONCE ASIDE
+#endif
+
 /* Threads of a block. Of bytes whose multiply-adds take longer than memory a warp walks by itself:
  * it waits for no other, and what it has more of neighbours is paid by that. */
 static constexpr int correlate_threads(int bytes, int columns, int kernel) {
@@ -120,8 +129,8 @@ struct correlate_share {
 };
 
 template <typename Slot>
-static __device__ __forceinline__ correlate_share
-correlate_share_of(const correlate_need<Slot> &need, const int *places) {
+static __device__ ASIDE correlate_share correlate_share_of(const correlate_need<Slot> &need,
+                                                           const int *places) {
   correlate_share share = {};
   const correlate_span copies = need.template copies<Slot::RUN>(0);
 #pragma unroll
@@ -193,8 +202,7 @@ static constexpr unsigned AS_IT_IS = 0x3210;
 
 /* Bytes of `word`, of which those that stand for others come from the word that begins at element
  * `next`. */
-static __device__ __forceinline__ unsigned correlate_selector(const int *places, int word,
-                                                              int next) {
+static __device__ ASIDE unsigned correlate_selector(const int *places, int word, int next) {
   unsigned selector = AS_IT_IS;
   for (int b = 0; b < 4; b++) {
     const int from = places[word + b] - next;
@@ -206,8 +214,8 @@ static __device__ __forceinline__ unsigned correlate_selector(const int *places,
 /* The thread's selectors, and whether they bring its element of those that no copy does, of rows
  * whose results are all there. */
 template <typename Slot, int V>
-static __device__ __forceinline__ bool correlate_mends(const correlate_share &share,
-                                                       const int *places, correlate_mend &mend) {
+static __device__ ASIDE bool correlate_mends(const correlate_share &share, const int *places,
+                                             correlate_mend &mend) {
   static constexpr int OWN = Slot::FIRST + Slot::LEFT, END = OWN + Slot::GROUP;
   mend.before = threadIdx.x == 0 ? correlate_selector(places, OWN - 4, OWN) : AS_IT_IS;
   mend.behind =

@@ -149,13 +149,6 @@ static __device__ __forceinline__ void correlate_store_own(uint8_t *to, bool, co
   *reinterpret_cast<correlate_run<unsigned, V / 4> *>(to) = run;
 }
 
-/* What is inlined on a GPU, and on the simulator, whose code is large, there once a type. */
-#ifdef __CUDACC__
-#define ASIDE __forceinline__
-#else
-#define ASIDE __attribute__((noinline))
-#endif
-
 /* Those of the image's own type, a warp's, of which `count` are there, wherever the first lies: by
  * way of `stage`, from which whole words go, and the rest by elements. */
 template <typename E, int V, typename S>
@@ -366,7 +359,7 @@ __global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
       rung_keep(inputs);
       correlate_sync<THREADS>();
       /* A row comes into its slot of the ring. */
-      const auto fill = [&](int row) {
+      const auto fill = [=, &held](int row) ONCE {
         held.store(ring);
         if (row < inputs) {
           const E *from = line[row];
