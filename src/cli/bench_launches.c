@@ -3,19 +3,18 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/bench.h"
 #include "lab/merge.h"
 
-enum { SELF = 4096, NUMBER = 32, WORDS = 32, SAID_MOST = 1 << 28 };
+enum { NUMBER = 32, WORDS = 32, SAID_MOST = 1 << 28 };
 
 /* ---- what a launch is asked for ------------------------------------------------------------- */
 
 typedef struct words {
   const char *argv[WORDS];
   int count;
-  char self[SELF], threads[NUMBER], seed[NUMBER], samples[NUMBER], seconds[NUMBER];
+  char self[CLI_SELF], threads[NUMBER], seed[NUMBER], samples[NUMBER], seconds[NUMBER];
   char *peers; /* owned */
 } words;
 
@@ -47,9 +46,8 @@ static rung_status words_of(const bench *b, const bench_job *job, words *to, run
   const cli_common *common = b->common;
   const bench_request *r = b->request;
   *to = (words){.count = 0};
-  const ssize_t length = readlink("/proc/self/exe", to->self, sizeof to->self - 1);
-  if (length < 0)
-    return rung_fail(error, RUNG_UNSUPPORTED, "this program cannot find itself to be launched");
+  const rung_status found = cli_self(to->self, "launched", error);
+  if (found) return found;
   to->argv[to->count++] = to->self;
   to->argv[to->count++] = "bench";
   to->argv[to->count++] = job->operation->name;

@@ -25,6 +25,14 @@ static void end_child(void) {
   if (child > 0) kill(child, SIGTERM);
 }
 
+rung_status cli_self(char path[CLI_SELF], const char *done, rung_error *error) {
+  const ssize_t length = readlink("/proc/self/exe", path, CLI_SELF - 1);
+  if (length < 0)
+    return rung_fail(error, RUNG_UNSUPPORTED, "this program cannot find itself to be %s", done);
+  path[length] = '\0';
+  return RUNG_OK;
+}
+
 /* ---- running -------------------------------------------------------------------------------- */
 
 /* Reads until the end; NULL: memory ran out, or there is more than `most`. */

@@ -221,6 +221,11 @@ typedef struct cli_child_end {
 /* Where its standard error goes. */
 typedef enum cli_errors { CLI_ERRORS_SHOWN, CLI_ERRORS_DROPPED, CLI_ERRORS_KEPT } cli_errors;
 
+/* The path of this program, to run it anew. RUNG_UNSUPPORTED: it cannot find itself to be `done`,
+ * say "launched". */
+enum { CLI_SELF = 4096 };
+rung_status cli_self(char path[CLI_SELF], const char *done, rung_error *error);
+
 /* Runs a program of PATH with that standard input until it ends. A signal that ends this process
  * ends the program too. Status: RUNG_FILE_FAILED where it cannot be run; RUNG_OUT_OF_MEMORY, also
  * where it says more than about `most` bytes. */

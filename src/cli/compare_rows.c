@@ -108,19 +108,13 @@ static bool compare_samples(compare_row *row) {
   return true;
 }
 
-static double mean_of_logs(const double *logs, int count) {
-  double sum = 0;
-  for (int i = 0; i < count; i++) sum += logs[i];
-  return exp(sum / count);
-}
-
 static bool compare_medians(compare_row *row) {
   const int a_count = row->a->launches, b_count = row->b->launches;
   double *a = logs_of(row->a->medians, a_count), *b = logs_of(row->b->medians, b_count);
   const bool can = a && b && lab_compare_runs(a, a_count, b, b_count, row->clock, &row->found);
   if (can) {
-    row->a_ms = mean_of_logs(a, a_count);
-    row->b_ms = mean_of_logs(b, b_count);
+    row->a_ms = exp(lab_mean(a, a_count));
+    row->b_ms = exp(lab_mean(b, b_count));
   }
   free(a);
   free(b);

@@ -2,7 +2,6 @@
  * ncu, for one rung, and takes what that saw. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/explain.h"
 #include "lab/counters.h"
@@ -18,11 +17,9 @@ rung_status explain_on_gpu(rung_context *context, const rung_case *test_case, co
                            explained *the, rung_error *error) {
   rung_status status = lab_try(context, test_case, the->row, the->block, &the->verdict, error);
   if (status != RUNG_OK || the->verdict.finding != LAB_GOOD || explain_is_counted()) return status;
-  char self[4096], block[16], seed[32];
-  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  if (length < 0)
-    return rung_fail(error, RUNG_UNSUPPORTED, "this program cannot find itself to be counted");
-  self[length] = '\0';
+  char self[CLI_SELF], block[16], seed[32];
+  status = cli_self(self, "counted", error);
+  if (status != RUNG_OK) return status;
   snprintf(block, sizeof block, "%d", the->block);
   snprintf(seed, sizeof seed, "%llu", (unsigned long long)test_case->seed);
   const char *program[] = {self,

@@ -266,14 +266,22 @@ static void guard(lab_fixture *fixture, bool on) {
   }
 }
 
+rung_status lab_settle(const rung_row *row, const rung_task *task) {
+  return row->settle ? row->settle(task) : RUNG_OK;
+}
+
+rung_status lab_launch(const rung_row *row, const rung_task *task) {
+  const rung_status status = rung_row_run(row, task);
+  return status == RUNG_OK ? lab_settle(row, task) : status;
+}
+
 rung_status lab_fixture_launch(lab_fixture *fixture, const rung_row *row, int block,
                                rung_error *error) {
   lab_shot shot;
   rung_status status = lab_fixture_shot(fixture, row, block, &shot, error);
   if (status != RUNG_OK) return status;
   guard(fixture, true);
-  status = rung_row_run(shot.row, &shot.task);
-  if (status == RUNG_OK && shot.row->settle) status = shot.row->settle(&shot.task);
+  status = lab_launch(shot.row, &shot.task);
   guard(fixture, false);
   return status;
 }

@@ -81,6 +81,11 @@ static inline size_t lab_zone_offset(int index, int side) {
   return ((size_t)index * 2 + (size_t)side) * LAB_ZONE;
 }
 
+/* Of a peer, what makes the contract's results of what has been launched; of others nothing. */
+rung_status lab_settle(const rung_row *row, const rung_task *task);
+/* Launches a rung, and that behind it. */
+rung_status lab_launch(const rung_row *row, const rung_task *task);
+
 /* The shot for a rung that is prepared; refuses one that is not. */
 rung_status lab_fixture_shot(lab_fixture *fixture, const rung_row *row, int block, lab_shot *shot,
                              rung_error *error);

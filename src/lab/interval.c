@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/random.h"
+#include "lab/lab.h"
 
 enum { MOST = 1000, EXACTLY = 400, DEALS = 1999 };
 
@@ -160,12 +161,6 @@ static void draw_way(rung_random *random, bool *in_a, int all, int a_count) {
   }
 }
 
-static double mean_of(const double *values, int count) {
-  double sum = 0;
-  for (int i = 0; i < count; ++i) sum += values[i];
-  return sum / count;
-}
-
 bool lab_interval_means(const double *a, int a_count, const double *b, int b_count,
                         lab_interval *interval) {
   const int all = a_count + b_count;
@@ -186,7 +181,7 @@ bool lab_interval_means(const double *a, int a_count, const double *b, int b_cou
   if (can) {
     /* The way that was found is one of them all. */
     *interval = between(shifts, most, (int)((most + 1) * (LAB_MISSES / 2)));
-    interval->estimate = mean_of(b, b_count) - mean_of(a, a_count);
+    interval->estimate = lab_mean(b, b_count) - lab_mean(a, a_count);
   }
   free(shifts);
   free(in_a);

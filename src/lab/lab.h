@@ -37,6 +37,7 @@ lab_stats lab_stats_of_launches(const double *samples, const int *counts, int *l
                                 double *medians);
 /* How far the launches' medians are apart, the largest from the least, by `median`; NaN of none. */
 double lab_launches_apart(const double *medians, int launches, double median);
+double lab_mean(const double *values, int count);
 double lab_relative_iqr(const lab_stats *stats);      /* (q3 - q1) / median */
 double lab_relative_interval(const lab_stats *stats); /* (high - low) / median */
 

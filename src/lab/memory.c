@@ -176,8 +176,7 @@ static rung_status clear_copy(trip *t, const lab_candidate *candidate, rung_erro
 
 static rung_status launch(trip *t, const lab_candidate *candidate, rung_error *error) {
   t->task.error = error;
-  const rung_status status = rung_row_run(candidate->row, &t->task);
-  return status == RUNG_OK && candidate->row->settle ? candidate->row->settle(&t->task) : status;
+  return lab_launch(candidate->row, &t->task);
 }
 
 /* Of arrays that kernels write where they are: every page is looked at, once all is done. */

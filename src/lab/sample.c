@@ -62,7 +62,7 @@ static rung_status queue_run(rung_context *context, const lab_shot *shot, bool *
   }
   if (status == RUNG_OK) status = backend->mark(context->state, 1, error);
   if (status == RUNG_OK) status = backend->clock_end(context->state, error);
-  if (status == RUNG_OK && shot->row->settle) status = shot->row->settle(&shot->task);
+  if (status == RUNG_OK) status = lab_settle(shot->row, &shot->task);
   return status;
 }
 

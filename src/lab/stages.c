@@ -82,8 +82,7 @@ static rung_status copy_in(stages *job, rung_error *error) {
 
 static rung_status launch(stages *job, rung_error *error) {
   job->task.error = error;
-  const rung_status status = rung_row_run(job->row, &job->task);
-  return status == RUNG_OK && job->row->settle ? job->row->settle(&job->task) : status;
+  return lab_launch(job->row, &job->task);
 }
 
 static rung_status copy_out(stages *job, rung_error *error) {

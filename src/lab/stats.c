@@ -109,6 +109,12 @@ double lab_launches_apart(const double *medians, int launches, double median) {
   return (most - least) / median;
 }
 
+double lab_mean(const double *values, int count) {
+  double sum = 0;
+  for (int i = 0; i < count; ++i) sum += values[i];
+  return sum / count;
+}
+
 double lab_relative_iqr(const lab_stats *stats) {
   return (stats->q3 - stats->q1) / stats->median;
 }
