@@ -56,6 +56,17 @@ static const rung_row honest = ROW("honest", queued), hasty = ROW("hasty", impat
                       temper = ROW("temper", moody), stray = ROW("stray", overruns_at_fifth),
                       row_a = ROW("a", queued), row_b = ROW("b", queued), row_c = ROW("c", queued);
 
+/* What a library returns is half of what the contract asks for, until it is settled. */
+static void once(const rung_task *task) {
+  const float *in = (const float *)task->arrays[COPYCAT_IN].data;
+  float *out = (float *)task->arrays[COPYCAT_OUT].data;
+  for (int64_t i = 0; i < task->arrays[COPYCAT_OUT].count; ++i) out[i] = in[i];
+}
+
+static rung_status half(const rung_task *task) {
+  return fake_queue(task, once);
+}
+
 /* ---- the bench ---------------------------------------------------------------------------- */
 
 typedef struct bench {
@@ -110,6 +121,25 @@ static void steps_of_a_cold_sample(void **state) {
   assert_non_null(strstr(the.device.state.log, steps));
   /* and the held look before it: poison, wait, hold, launch, release, wait */
   assert_non_null(strstr(the.device.state.log, "copy sync hold launch release sync"));
+  lab_candidate_free(&candidate);
+  close_bench(&the);
+}
+
+static void what_a_peer_returns_is_settled_behind_the_clock(void **state) {
+  (void)state;
+  rung_row unsettled = ROW("peer", half), peer = unsettled;
+  bench the;
+  lab_candidate candidate;
+  open_bench(&the, true);
+  the.rules.least = the.rules.most = 1;
+  peer.settle = queued;
+  the.device.state.log[0] = '\0';
+  assert_int_equal(sample_one(&the, &peer, &candidate), RUNG_OK);
+  assert_int_equal(candidate.after.finding, LAB_GOOD);
+  assert_non_null(strstr(the.device.state.log, "mark0 launch mark1 clock_end launch release"));
+  lab_candidate_free(&candidate);
+  assert_int_equal(sample_one(&the, &unsettled, &candidate), RUNG_OK);
+  assert_int_equal(candidate.before.finding, LAB_WRONG);
   lab_candidate_free(&candidate);
   close_bench(&the);
 }
@@ -368,6 +398,7 @@ static void a_bad_candidate_spoils_no_other(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(steps_of_a_cold_sample),
+      cmocka_unit_test(what_a_peer_returns_is_settled_behind_the_clock),
       cmocka_unit_test(a_hot_sample_is_not_flushed),
       cmocka_unit_test(stops_when_steady),
       cmocka_unit_test(goes_on_until_the_median_is_known),
