@@ -28,6 +28,18 @@ typedef struct correlate_pass {
   int64_t next_row, next_size; /* bytes */
 } correlate_pass;
 
+/* Single columns of taps on rows that need not lie evenly: out's row r is the chain over rows
+ * [r, r + taps), for CORRELATE_HIGH rows at once. */
+typedef struct correlate_columns {
+  int count; /* of taps */
+  const void *taps;
+  const char **rows; /* count + CORRELATE_HIGH - 1 of them */
+  void *to;
+  int64_t to_row;
+  bool stream;     /* as in a pass */
+  int64_t high, n; /* rows of output, at most CORRELATE_HIGH; elements of these, whole strips */
+} correlate_columns;
+
 /* Kernels by the type of the sums. */
 typedef struct correlate_kernels {
   rung_dtype dtype;
@@ -35,6 +47,8 @@ typedef struct correlate_kernels {
   const int *strips; /* of so many rows, from one on: elements, a part of CORRELATE_PANEL */
   /* Reads and writes rows of n elements, rounded up to strips. */
   void (*pass)(const correlate_pass *pass);
+  int strip; /* elements that columns() makes at once, a part of CORRELATE_PANEL */
+  void (*columns)(const correlate_columns *columns);
   /* n elements of the image's type as numbers of the sums', and sums as elements of out's. */
   void (*widen)(rung_dtype in, const void *from, int64_t n, void *to);
   void (*finish)(rung_dtype out, const void *sums, int64_t n, void *to);

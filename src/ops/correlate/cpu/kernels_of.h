@@ -112,6 +112,40 @@ static void NAME(pass)(const correlate_pass *s) {
   passes[s->taps_rows - 1](s);
 }
 
+/* Every row that is loaded serves the chains of all rows of output that it is in, every tap
+ * COLUMN_VECTORS. */
+LANES_OUTLINE void NAME(columns)(const correlate_columns *s) {
+  const NUMBER *taps = (const NUMBER *)s->taps;
+  const int64_t count = s->count, rows = count + CORRELATE_HIGH - 1;
+  for (int64_t x = 0; x < s->n; x += COLUMN_VECTORS * WIDTH) {
+    LANES t[CORRELATE_HIGH][COLUMN_VECTORS] = {{{0}}};
+    for (int64_t i = 0; i < rows; i++) {
+      const NUMBER *row = (const NUMBER *)s->rows[i] + x;
+      LANES one[COLUMN_VECTORS];
+#pragma GCC unroll 8
+      for (int v = 0; v < COLUMN_VECTORS; v++) one[v] = LOAD(row + v * WIDTH);
+#pragma GCC unroll 8
+      for (int r = 0; r < CORRELATE_HIGH; r++) {
+        if (i < r || i - r >= count) continue;
+        const LANES tap = ALL(taps[i - r]);
+#pragma GCC unroll 8
+        for (int v = 0; v < COLUMN_VECTORS; v++) t[r][v] = FMA(tap, one[v], t[r][v]);
+      }
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < CORRELATE_HIGH; r++) {
+      if (r >= s->high) break;
+      NUMBER *to = (NUMBER *)s->to + r * s->to_row + x;
+#pragma GCC unroll 8
+      for (int v = 0; v < COLUMN_VECTORS; v++)
+        if (s->stream)
+          STREAM(to + v * WIDTH, t[r][v]);
+        else
+          STORE(to + v * WIDTH, t[r][v]);
+    }
+  }
+}
+
 static void NAME(widen)(rung_dtype in, const void *from, int64_t n, void *to) {
   NUMBER *restrict wide = (NUMBER *)to;
 #ifdef WIDEN_HALVES
@@ -145,7 +179,8 @@ static const int NAME(strips)[] = {EACH_GROUP(STRIP_OF)};
 #undef STRIP_OF
 
 const correlate_kernels RUNG_ENTRY(NAME(correlate_kernels)) = {
-    DTYPE, MOST_ROWS, NAME(strips), NAME(pass), NAME(widen), NAME(finish), NAME(set)};
+    DTYPE,         MOST_ROWS,   NAME(strips), NAME(pass), COLUMN_VECTORS *WIDTH,
+    NAME(columns), NAME(widen), NAME(finish), NAME(set)};
 
 #undef NUMBER
 #undef DTYPE

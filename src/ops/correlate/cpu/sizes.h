@@ -49,23 +49,36 @@ static inline correlate_block correlate_block_of(const correlate_problem *p) {
   return b;
 }
 
-/* A panel of columns that `separable` sweeps down: a row of the image, widened; rows of sums along
- * the row, of which the last ones are the next block's first; and a part of a block's sums. */
-enum { CORRELATE_SWEPT = 2 * CORRELATE_PANEL };
+/* What `separable` keeps of a panel of columns that it sweeps down: a piece of a row of the image,
+ * widened; a ring of the last rows of sums along the row; and a piece of some rows of results. */
+enum {
+  CORRELATE_HIGH = 4, /* rows that are made at once, so that memory is read along its rows */
+  CORRELATE_RING = 384 << 10, /* bytes of the ring, about: it stays in the second-level cache */
+};
 
 typedef struct correlate_sweep {
-  int64_t size; /* of a sum */
+  int64_t size;  /* of a sum */
+  int64_t panel; /* bytes of a row of a panel: whole pieces of CORRELATE_PANEL */
   int64_t line, row, sums_row, sums, bytes;
 } correlate_sweep;
 
+static inline int64_t correlate_pieces(int64_t bytes) {
+  return (bytes + CORRELATE_PANEL - 1) / CORRELATE_PANEL;
+}
+
 static inline correlate_sweep correlate_sweep_of(const correlate_problem *p) {
   correlate_sweep s;
+  const int64_t rows = p->kernel_rows + CORRELATE_HIGH - 1;
   s.size = correlate_number_of(p) == RUNG_F32 ? sizeof(float) : sizeof(double);
-  s.row = correlate_odd_lines(CORRELATE_SWEPT + CORRELATE_STRIP);
-  s.line = correlate_odd_lines(s.row + (p->kernel_columns - 1) * p->channels * s.size);
+  const int64_t pieces = correlate_pieces(p->columns * p->channels * s.size);
+  const int64_t most = correlate_pieces(CORRELATE_RING / rows), panels = (pieces + most - 1) / most;
+  s.panel = (pieces + panels - 1) / panels * CORRELATE_PANEL;
+  s.row = correlate_odd_lines(s.panel + CORRELATE_STRIP);
+  s.line = correlate_odd_lines(CORRELATE_PANEL + CORRELATE_STRIP +
+                               (p->kernel_columns - 1) * p->channels * s.size);
   s.sums_row = correlate_odd_lines(CORRELATE_PANEL);
-  s.sums = s.line + (CORRELATE_ROWS + p->kernel_rows - 1) * s.row;
-  s.bytes = s.sums + CORRELATE_ROWS * s.sums_row;
+  s.sums = s.line + rows * s.row;
+  s.bytes = s.sums + CORRELATE_HIGH * s.sums_row;
   return s;
 }
 

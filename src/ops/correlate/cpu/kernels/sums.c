@@ -7,6 +7,8 @@
 
 /* Rows of a kernel, and the vectors that a strip is wide then; 24 is a multiple of each. */
 enum { MOST_ROWS = CORRELATE_GROUP, MOST_VECTORS = 8 };
+/* Vectors of a strip of columns(): CORRELATE_HIGH chains each. */
+enum { COLUMN_VECTORS = LANES_REGISTERS == 32 ? 6 : 3 };
 #if LANES_REGISTERS == 32
 #define EACH_GROUP(of) of(1, 8) of(2, 8) of(3, 8) of(4, 6) of(5, 4) of(6, 4)
 #else
