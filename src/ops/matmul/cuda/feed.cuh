@@ -36,6 +36,13 @@ static __device__ inline void matmul_move(V *to, const V *from) {
     *to = *from;
 }
 
+/* Of a dimension: whole passes of at most so many at once, by a power of two of them. */
+constexpr int matmul_pass(int most, int all) {
+  int pass = 1;
+  while (2 * pass <= most && all % (2 * pass) == 0) pass *= 2;
+  return pass;
+}
+
 /* Whole panels of an operand, one after the other. A thread's elements of a panel are the same ones
  * each time: its pointer only goes on, and nothing is tested. */
 template <typename T, typename P, int THREADS, bool ASYNC>
@@ -46,21 +53,21 @@ struct matmul_feed {
       ALONG = BY_LINES ? P::LINES : P::DEPTH, QUADS = ALONG / QUAD,
                        ELEMENTS = P::WAY == MATMUL_TURNED ? 8 : ALONG,
                        /* Of the other dimension at once. */
-      ACROSS = BY_LINES ? P::DEPTH : P::LINES, QUADS_PASS = THREADS / QUADS,
-                       PASS = THREADS / ELEMENTS, OVER = BY_LINES ? P::STEP : P::LINE;
+      ACROSS = BY_LINES ? P::DEPTH : P::LINES, QUADS_PASS = matmul_pass(THREADS / QUADS, ACROSS),
+                       PASS = matmul_pass(THREADS / ELEMENTS, ACROSS),
+                       OVER = BY_LINES ? P::STEP : P::LINE;
+  static constexpr bool ALL = QUADS * QUADS_PASS == THREADS && ELEMENTS * PASS == THREADS;
   const T *from;      /* the thread's first element of the next panel */
   int64_t pass, next; /* from a pass to the next, from a panel to the next */
   int into;           /* the first element's place in a panel */
-  bool wide;
+  bool wide, idle;    /* idle: this thread has no part in it */
 
   __device__ inline void begin(const matmul_source<T> &source) {
-    static_assert(P::WAY == MATMUL_TURNED || (THREADS % QUADS == 0 && ACROSS % QUADS_PASS == 0),
-                  "whole passes of quads");
-    static_assert(THREADS % ELEMENTS == 0 && ACROSS % PASS == 0, "whole passes of elements");
     const int t = threadIdx.x;
     wide = P::WAY != MATMUL_TURNED && source.wide;
     const int along = wide ? t % QUADS * QUAD : t % ELEMENTS;
     const int across = wide ? t / QUADS : t / ELEMENTS;
+    idle = across >= (wide ? QUADS_PASS : PASS);
     const int line = BY_LINES ? along : across, s = BY_LINES ? across : along;
     from = source.from + line * source.line + s * source.step;
     into = line * P::LINE + s * P::STEP;
@@ -72,6 +79,7 @@ struct matmul_feed {
     const T *at = from;
     to += into;
     from += next;
+    if (!ALL && idle) return;
     if (P::WAY != MATMUL_TURNED && wide) {
 #pragma unroll
       for (int c = 0; c < ACROSS; c += QUADS_PASS, at += pass)

@@ -7,22 +7,28 @@
 
 /* The tiles of tiles.h, in their order. Of short chains storing C is what takes time. */
 static rung_status run_f32(const rung_task *task) {
-  enum { SHORT = 64, TURNING = 2 };
+  enum { SHORT = 64, TURNING = 3 };
   auto job = matmul_job_of<float>(task);
+  const matmul_turned turned = matmul_turned_of(task);
   const bool turns = job.k <= SHORT && job.m >= 64 && job.n >= 64 && !matmul_has_quads(job);
+  const bool lines = (turned.a || job.as.row == 1) && (turned.b || job.bs.column == 1);
+  const int first = lines ? 0 : 1;
   double cost = 0;
-  const int tile =
-      turns ? TURNING : matmul_cheapest(task, matmul_quads_f32, MATMUL_QUADS, job.m, job.n, &cost);
+  const int tile = turns ? TURNING
+                         : first + matmul_cheapest(task, matmul_quads_f32 + first,
+                                                   MATMUL_QUADS - first, job.m, job.n, &cost);
   const rung_status status = tile <= TURNING ? matmul_turn_operands(task, &job) : RUNG_OK;
   if (status != RUNG_OK) return status;
   switch (tile) {
     case 0:
-      return matmul_run_stream_of<matmul_shape<float, 64, 128, 16, 8, 8, 3, 4>>(task, job);
+      return matmul_run_stream<matmul_shape<float, 96, 64, 16, 12, 4, 3, 4>>(task, job);
     case 1:
-      return matmul_run_stream_of<matmul_shape<float, 128, 64, 16, 8, 8, 3, 4>>(task, job);
+      return matmul_run_stream_of<matmul_shape<float, 64, 128, 16, 8, 8, 3, 4>>(task, job);
     case 2:
-      return matmul_run_stream_of<matmul_shape<float, 64, 64, 16, 8, 4, 3, 6, true>>(task, job);
+      return matmul_run_stream_of<matmul_shape<float, 128, 64, 16, 8, 8, 3, 4>>(task, job);
     case 3:
+      return matmul_run_stream_of<matmul_shape<float, 64, 64, 16, 8, 4, 3, 6, true>>(task, job);
+    case 4:
       return matmul_run_stream_of<matmul_shape<float, 32, 64, 32, 4, 4, 4, 6>>(task, job);
     default:
       return matmul_run_stream_of<matmul_shape<float, 32, 32, 32, 4, 4, 6, 8>>(task, job);

@@ -217,6 +217,7 @@ static const char *const verify[] = {
     SHAPES("type=f32", "70"), SHAPES("type=f64", "70"), LAYOUTS("n=128 m=64 k=32 type=f32"),
     LAYOUTS("n=77 m=129 k=50 type=f64"), "n=260 m=136 k=36 type=f32 layout=tn beta=1",
     "n=196 m=140 k=37 type=f32 layout=nt beta=1", "n=196 m=140 k=41 type=f64",
+    "n=128 m=192 k=40 type=f32 layout=tn", "n=126 m=190 k=37 type=f32 layout=tn beta=1",
     "n=260 m=5 k=70 type=f64 layout=tt beta=1", "n=24 m=9 k=1100 type=f32 beta=1",
     "n=40 m=17 k=530 type=f64 layout=tn", "n=9 m=600 k=65 type=f64",
     SPECIAL("type=f32 layout=nn beta=1"), SPECIAL("type=f32 layout=tt"),
