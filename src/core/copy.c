@@ -55,7 +55,7 @@ static void copy_row(char *to, int64_t to_step, const char *from, int64_t from_s
 /* ---- turned -----------------------------------------------------------------------------------
  */
 
-enum { VECTOR = 16, LINE = 64, AHEAD = 6 };
+enum { VECTOR = 16, LINE = 64, AHEAD = 6, BLOCKS = 8 };
 
 #define PICK __builtin_shufflevector
 #define LOW_1(a, b) PICK(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
@@ -116,22 +116,50 @@ static void turn_block(char *to, int64_t to_step, const char *from, int64_t from
   for (int64_t i = 0; i < side; i++) memcpy(to + i * to_step, block + i * LINE, LINE);
 }
 
+/* Rows too few for a block: each column's elements, which are neighbours, to a row each. */
+#define COPY_FEW(name, type)                                                                     \
+  static void name(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, \
+                   int64_t columns) {                                                            \
+    type *out = (type *)to;                                                                      \
+    const type *in = (const type *)from;                                                         \
+    for (int64_t j = 0; j < columns; j++, out++, in += from_step)                                \
+      for (int64_t r = 0; r < rows; r++) out[r * to_step] = in[r];                               \
+  }
+COPY_FEW(few_ones, uint8_t)
+COPY_FEW(few_twos, two)
+COPY_FEW(few_fours, four)
+COPY_FEW(few_eights, eight)
+
+static void copy_few(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
+                     int64_t columns, int64_t element) {
+  if (element == 1)
+    few_ones(to, to_step, from, from_step, rows, columns);
+  else if (element == 2)
+    few_twos(to, to_step, from, from_step, rows, columns);
+  else if (element == 4)
+    few_fours(to, to_step, from, from_step, rows, columns);
+  else
+    few_eights(to, to_step, from, from_step, rows, columns);
+}
+
 /* A matrix whose rows go on in memory in `to`, and whose columns do in `from`; steps in elements,
  * from row to row of `to` and from column to column of `from`. */
 static void copy_turned(char *to, int64_t to_step, const char *from, int64_t from_step,
                         int64_t rows, int64_t columns, int64_t element) {
   const int64_t side = LINE / element, down = rows / side * side, across = columns / side * side;
-  for (int64_t i = 0; i < down; i += side) {
+  for (int64_t first = 0; first < down; first += BLOCKS * side) {
+    const int64_t end = down - first < BLOCKS * side ? down : first + BLOCKS * side;
     for (int64_t j = 0; j < across; j += side)
-      turn_block(to + (i * to_step + j) * element, to_step * element,
-                 from + (i + j * from_step) * element, from_step * element, element);
+      for (int64_t i = first; i < end; i += side)
+        turn_block(to + (i * to_step + j) * element, to_step * element,
+                   from + (i + j * from_step) * element, from_step * element, element);
+  }
+  for (int64_t i = 0; i < down; i += side)
     for (int64_t j = across; j < columns; j++)
       copy_row(to + (i * to_step + j) * element, to_step, from + (i + j * from_step) * element, 1,
                side, (size_t)element);
-  }
-  for (int64_t r = down; r < rows; r++)
-    copy_row(to + r * to_step * element, 1, from + r * element, from_step, columns,
-             (size_t)element);
+  copy_few(to + down * to_step * element, to_step, from + down * element, from_step, rows - down,
+           columns, element);
 }
 
 /* ---- views ------------------------------------------------------------------------------------

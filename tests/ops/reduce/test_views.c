@@ -129,6 +129,29 @@ static void packs_slice_by_slice(void **state) {
   free(line);
 }
 
+/* Of a turned array several tiles are brought at a time, and any number of rows is left over. */
+static void brings_tiles_together(void **state) {
+  (void)state;
+  static const int64_t shapes[][3] = {
+      {1199, 701, 1}, {130, 9001, 2}, {7, 200003, 1}, {40000, 33, 1}, {64, 65536, 1}};
+  for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+    const int64_t rows = shapes[k][0], columns = shapes[k][1], between = shapes[k][2];
+    int64_t shape[2] = {rows, columns}, strides[2] = {1, rows + between}, count = rows * columns;
+    double *turned = (double *)malloc(sizeof(double) * (size_t)((rows + between) * columns));
+    double *line = (double *)malloc(sizeof(double) * (size_t)count), sum = 0, wanted = 1;
+    assert_true(turned != NULL && line != NULL);
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t j = 0; j < columns; j++)
+        line[i * columns + j] = turned[i + j * strides[1]] = (double)((i * 31 + j * 17) % 1009) / 7;
+    DLTensor in = tensor(turned, f64, 2, shape, strides), out = tensor(&sum, f64, 0, NULL, NULL);
+    assert_int_equal(rung_reduce(context, RUNG_SUM, &in, RUNG_ALL, &out, NULL), RUNG_OK);
+    reduce_line(context, RUNG_SUM, f64, line, count, &wanted, NULL);
+    if (!(sum == wanted)) fail_msg("%lld by %lld", (long long)rows, (long long)columns);
+    free(turned);
+    free(line);
+  }
+}
+
 static int set_up(void **state) {
   uint32_t x = 1;
   for (int64_t i = 0; i < ROOM; ++i) {
@@ -145,6 +168,7 @@ int main(void) {
       cmocka_unit_test(takes_up_to_eight_dimensions),
       cmocka_unit_test(takes_long_lines),
       cmocka_unit_test(packs_slice_by_slice),
+      cmocka_unit_test(brings_tiles_together),
   };
   return cmocka_run_group_tests(tests, set_up, close_context);
 }

@@ -14,7 +14,9 @@ enum {
   REDUCE_NARROW = 512, /* and the fewest, where there are threads without work */
   /* Elements a chunk: long enough to be worth dealing out, short enough to balance. */
   REDUCE_CHUNK = 4 * RUNG_SUM_TILE,
-  REDUCE_GATHERED = 8192 /* elements of short lines that are brought together at a time */
+  REDUCE_GATHERED = 8192, /* elements of short lines that are brought together at a time */
+  REDUCE_GROUP = 4 << 20, /* bytes of tiles that are, at most */
+  REDUCE_TOGETHER = 256   /* bytes that lie side by side and are best brought by one */
 };
 
 /* Whether the elements of lines do not follow each other, and are brought together in a room. */
@@ -25,20 +27,41 @@ static inline bool reduce_gathers(const rung_task *task) {
   return problem->form == REDUCE_PACKED ? !rung_view_is_compact(in) : !rung_view_compact_rows(in);
 }
 
+/* Tiles of a line that are brought together at a time. Where neighbours in memory are a row or more
+ * apart in the line's order, tiles of a few rows each would read every line of memory again. */
+static inline int64_t reduce_together(const rung_task *task, int64_t tiles, int64_t threads) {
+  const rung_view *in = &task->arrays[REDUCE_IN];
+  const int64_t size = (int64_t)rung_dtype_bytes(in->dtype);
+  int64_t apart = 1, group;
+  int d = in->ndim - 1;
+  if (tiles == 1 || !reduce_gathers(task)) return 1;
+  for (; d >= 0 && (in->stride[d] != 1 || in->shape[d] == 1); d--) apart *= in->shape[d];
+  const int64_t wanted = apart * (REDUCE_TOGETHER / size), most = REDUCE_GROUP / size;
+  group = d < 0 ? 1 : ((wanted < most ? wanted : most) + RUNG_SUM_TILE - 1) / RUNG_SUM_TILE;
+  while (group > 1 && tiles < 2 * threads * group) group /= 2;
+  return group;
+}
+
 /* What a job is cut into: units, of which so many are dealt out together. */
 typedef struct reduce_units {
   int64_t tiles;         /* of a line */
+  int64_t group;         /* of these a unit has so many */
   int64_t strip, strips; /* of the lines side by side: how many each has, and how many there are */
   int64_t lines;         /* a unit of lines of one tile: so many of them; else 1 */
   int64_t all, chunk;
 } reduce_units;
 
+static inline int64_t reduce_groups(const reduce_units *units) {
+  return (units->tiles + units->group - 1) / units->group;
+}
+
 static inline reduce_units reduce_units_of(const rung_task *task, int64_t threads) {
   const reduce_problem *problem = (const reduce_problem *)task->problem;
   reduce_units units = {.tiles = reduce_tiles(problem->columns), .strip = 1, .lines = 1};
+  units.group = reduce_together(task, units.tiles, threads);
   const int64_t columns = problem->columns < RUNG_SUM_TILE ? problem->columns : RUNG_SUM_TILE;
   const int64_t partial = (int64_t)rung_dtype_bytes(reduce_partial_of(reduce_operator_of(problem)));
-  int64_t each = columns > 0 ? columns : 1; /* elements of a unit */
+  int64_t each = columns > 0 ? units.group * columns : 1; /* elements of a unit */
   if (problem->form == REDUCE_ACROSS) {
     const int64_t others = problem->outer * units.tiles;
     int64_t strip = REDUCE_PIECE / partial;
@@ -53,7 +76,8 @@ static inline reduce_units reduce_units_of(const rung_task *task, int64_t thread
     each *= units.lines;
   }
   units.strips = (problem->inner + units.strip - 1) / units.strip;
-  units.all = (problem->outer + units.lines - 1) / units.lines * units.tiles * units.strips;
+  units.all =
+      (problem->outer + units.lines - 1) / units.lines * reduce_groups(&units) * units.strips;
   units.chunk = each < REDUCE_CHUNK ? REDUCE_CHUNK / each : 1;
   return units;
 }
@@ -84,7 +108,8 @@ static inline int64_t reduce_room(const rung_task *task, const reduce_units *uni
   const reduce_problem *problem = (const reduce_problem *)task->problem;
   const reduce_operator op = reduce_operator_of(problem);
   if (reduce_gathers(task)) {
-    const int64_t most = units->tiles > 1 ? RUNG_SUM_TILE : units->lines * problem->columns;
+    const int64_t most =
+        units->tiles > 1 ? units->group * RUNG_SUM_TILE : units->lines * problem->columns;
     return (most * (int64_t)rung_dtype_bytes(problem->dtype) + 63) / 64 * 64;
   }
   if (problem->form != REDUCE_ACROSS || !reduce_is_ordered(op)) return 0;

@@ -135,13 +135,12 @@ static int reduce_width(const reduce_job *job, int64_t i) {
   return (int)(left < job->units.strip ? left : job->units.strip);
 }
 
-/* A tile of a strip, or of a line. */
-static void reduce_do_tile(const reduce_job *job, int64_t o, int64_t tile, int64_t i, char *room) {
+/* A tile of a strip, or of a line, that begins at `from`. */
+static void reduce_do_tile(const reduce_job *job, int64_t o, int64_t tile, int64_t i,
+                           const char *from, char *room) {
   const reduce_problem *problem = job->problem;
-  const int64_t first = tile * RUNG_SUM_TILE, left = problem->columns - first;
-  const int64_t n = left < RUNG_SUM_TILE ? left : RUNG_SUM_TILE, tiles = job->units.tiles;
-  const int64_t at = o * job->layout.in_outer + first * job->layout.in_column + i;
-  const char *from = reduce_gather(job, at, n, room);
+  const int64_t left = problem->columns - tile * RUNG_SUM_TILE, tiles = job->units.tiles;
+  const int64_t n = left < RUNG_SUM_TILE ? left : RUNG_SUM_TILE;
   const int width = reduce_width(job, i);
   reduce_partials own;
   char *partials = (char *)&own;
@@ -153,6 +152,18 @@ static void reduce_do_tile(const reduce_job *job, int64_t o, int64_t tile, int64
   else
     reduce_folds[job->op].lines(from, 0, 1, n, job->far, &job->end.key, partials);
   if (tiles == 1) reduce_put(job, partials, width, o * job->layout.out_outer + i, 1);
+}
+
+/* Those that a unit has. */
+static void reduce_do_tiles(const reduce_job *job, int64_t o, int64_t tile, int64_t i, char *room) {
+  const int64_t step = job->layout.in_column, first = tile * RUNG_SUM_TILE;
+  const int64_t rest = job->units.tiles - tile, left = job->problem->columns - first;
+  const int64_t tiles = rest < job->units.group ? rest : job->units.group;
+  const int64_t n = left < tiles * RUNG_SUM_TILE ? left : tiles * RUNG_SUM_TILE;
+  const char *from = reduce_gather(job, o * job->layout.in_outer + first * step + i, n, room);
+  for (int64_t t = 0; t < tiles; t++)
+    reduce_do_tile(job, o, tile + t, i, t > 0 ? from + t * RUNG_SUM_TILE * step * job->size : from,
+                   room);
 }
 
 /* Lines of one tile, as many as a unit has. */
@@ -173,8 +184,9 @@ void RUNG_ENTRY(reduce_do_unit)(const reduce_job *job, int64_t unit, char *room)
     reduce_do_lines(job, unit * units->lines, room);
     return;
   }
-  const int64_t strip = unit % units->strips, line = unit / units->strips;
-  reduce_do_tile(job, line / units->tiles, line % units->tiles, strip * units->strip, room);
+  const int64_t strip = unit % units->strips, group = unit / units->strips;
+  const int64_t groups = reduce_groups(units);
+  reduce_do_tiles(job, group / groups, group % groups * units->group, strip * units->strip, room);
 }
 
 void RUNG_ENTRY(reduce_end_strip)(const reduce_job *job, int64_t at, char *room) {
