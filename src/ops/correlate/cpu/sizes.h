@@ -70,7 +70,8 @@ static inline correlate_sweep correlate_sweep_of(const correlate_problem *p) {
   correlate_sweep s;
   const int64_t rows = p->kernel_rows + CORRELATE_HIGH - 1;
   s.size = correlate_number_of(p) == RUNG_F32 ? sizeof(float) : sizeof(double);
-  const int64_t pieces = correlate_pieces(p->columns * p->channels * s.size);
+  const int64_t all = correlate_pieces(p->columns * p->channels * s.size);
+  const int64_t pieces = all > 0 ? all : 1; /* of an image without columns, too */
   const int64_t most = correlate_pieces(CORRELATE_RING / rows), panels = (pieces + most - 1) / most;
   s.panel = (pieces + panels - 1) / panels * CORRELATE_PANEL;
   s.row = correlate_odd_lines(s.panel + CORRELATE_STRIP);
