@@ -116,30 +116,12 @@ static void turn_block(char *to, int64_t to_step, const char *from, int64_t from
   for (int64_t i = 0; i < side; i++) memcpy(to + i * to_step, block + i * LINE, LINE);
 }
 
-/* Rows too few for a block: each column's elements, which are neighbours, to a row each. */
-#define COPY_FEW(name, type)                                                                     \
-  static void name(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, \
-                   int64_t columns) {                                                            \
-    type *out = (type *)to;                                                                      \
-    const type *in = (const type *)from;                                                         \
-    for (int64_t j = 0; j < columns; j++, out++, in += from_step)                                \
-      for (int64_t r = 0; r < rows; r++) out[r * to_step] = in[r];                               \
-  }
-COPY_FEW(few_ones, uint8_t)
-COPY_FEW(few_twos, two)
-COPY_FEW(few_fours, four)
-COPY_FEW(few_eights, eight)
-
+/* As copy_turned(), of rows or columns too few for a block: column by column, which goes on in
+ * memory where it comes from. */
 static void copy_few(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
                      int64_t columns, int64_t element) {
-  if (element == 1)
-    few_ones(to, to_step, from, from_step, rows, columns);
-  else if (element == 2)
-    few_twos(to, to_step, from, from_step, rows, columns);
-  else if (element == 4)
-    few_fours(to, to_step, from, from_step, rows, columns);
-  else
-    few_eights(to, to_step, from, from_step, rows, columns);
+  for (int64_t j = 0; j < columns && rows > 0; j++)
+    copy_row(to + j * element, to_step, from + j * from_step * element, 1, rows, (size_t)element);
 }
 
 /* A matrix whose rows go on in memory in `to`, and whose columns do in `from`; steps in elements,
@@ -154,10 +136,8 @@ static void copy_turned(char *to, int64_t to_step, const char *from, int64_t fro
         turn_block(to + (i * to_step + j) * element, to_step * element,
                    from + (i + j * from_step) * element, from_step * element, element);
   }
-  for (int64_t i = 0; i < down; i += side)
-    for (int64_t j = across; j < columns; j++)
-      copy_row(to + (i * to_step + j) * element, to_step, from + (i + j * from_step) * element, 1,
-               side, (size_t)element);
+  copy_few(to + across * element, to_step, from + across * from_step * element, from_step, down,
+           columns - across, element);
   copy_few(to + down * to_step * element, to_step, from + down * element, from_step, rows - down,
            columns, element);
 }

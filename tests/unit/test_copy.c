@@ -118,12 +118,10 @@ static void matrices_of_many_blocks_are_turned(void **state) {
     const int64_t size = (int64_t)rung_dtype_bytes(dtypes[d]), side = 64 / size;
     for (int64_t rows = 8 * side - 1; rows <= 9 * side + 1; rows += side + 1) {
       int64_t shape[2] = {rows, 2 * side + 3};
-      unsigned char *source = malloc((size_t)(rows * shape[1] * size)), *found, *wanted;
-      found = malloc((size_t)(rows * shape[1] * size));
-      wanted = malloc((size_t)(rows * shape[1] * size));
+      const size_t bytes = (size_t)(rows * shape[1] * size);
+      unsigned char *source = malloc(bytes), *found = malloc(bytes), *wanted = malloc(bytes);
       assert_true(source != NULL && found != NULL && wanted != NULL);
-      for (int64_t i = 0; i < rows * shape[1] * size; i++)
-        source[i] = (unsigned char)(i * 7 + i / 251);
+      for (size_t i = 0; i < bytes; i++) source[i] = (unsigned char)(i * 7 + i / 251);
       rung_view in = rung_view_compact(source, dtypes[d], 2, shape);
       const rung_view out = rung_view_compact(found, dtypes[d], 2, shape);
       in.stride[0] = 1;
@@ -132,7 +130,7 @@ static void matrices_of_many_blocks_are_turned(void **state) {
         for (int64_t j = 0; j < shape[1]; j++)
           memcpy(wanted + (i * shape[1] + j) * size, source + (i + j * rows) * size, (size_t)size);
       rung_view_copy(&out, &in);
-      if (memcmp(found, wanted, (size_t)(rows * shape[1] * size)) != 0)
+      if (memcmp(found, wanted, bytes) != 0)
         fail_msg("%lld rows of %d bytes", (long long)rows, (int)size);
       free(source);
       free(found);

@@ -248,7 +248,7 @@ static bool chains_pay(const rung_task *task) {
   if (tensor)
     matmul_cheapest(task, matmul_tensor_f64, 2, p->m, p->n, &others);
   else
-    matmul_cheapest(task, matmul_quads_f32, MATMUL_QUADS, p->m, p->n, &others);
+    matmul_quads_tile(task, &others);
   if (m >= 32) return cost < others;
   if (m == 1)
     matmul_cheapest(task, single ? matmul_strip_f32 : matmul_strip_f64, MATMUL_STRIPS, 1, n,

@@ -5,6 +5,7 @@
 #define RUNG_MATMUL_TILES_H
 
 #include "ops/matmul/matmul.h"
+#include "ops/matmul/turned.h"
 
 typedef struct matmul_cost {
   int rows, columns;
@@ -62,6 +63,19 @@ static inline int matmul_cheapest(const rung_task *task, const matmul_cost *tile
   if (best >= 0) return best;
   *cost = 8 * matmul_cost_of(task, &tiles[smallest], m, n);
   return smallest;
+}
+
+/* Of `quads`; the first of its tiles is for operands that lie line beside line, or are copied so.
+ */
+static inline int matmul_quads_tile(const rung_task *task, double *cost) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const matmul_turned turned = matmul_turned_of(task);
+  const bool lines =
+      (turned.a || matmul_steps_of(&task->arrays[MATMUL_A], p->a_turned).row == 1) &&
+      (turned.b || matmul_steps_of(&task->arrays[MATMUL_B], p->b_turned).column == 1);
+  const int first = lines ? 0 : 1;
+  return first +
+         matmul_cheapest(task, matmul_quads_f32 + first, MATMUL_QUADS - first, p->m, p->n, cost);
 }
 
 /* Of `chains`, for a product that is at least as wide as high: short stages where k is short. */

@@ -61,6 +61,18 @@ extern const correlate_kernels RUNG_ENTRY(correlate_kernels_f32), RUNG_ENTRY(cor
 /* Those of correlate_number_of(). */
 const correlate_kernels *RUNG_ENTRY(correlate_kernels_of)(const correlate_problem *p);
 
+/* Where the image has what n elements of out from x on need, in its rows [r, r + rows); NULL: it
+ * has not all of it. */
+static inline const char *correlate_inside(const rung_task *task, int64_t r, int64_t rows,
+                                           int64_t x, int64_t n) {
+  const correlate_problem *p = (const correlate_problem *)task->problem;
+  const int64_t left = p->first_column * p->channels + x;
+  if (r < 0 || r + rows > p->height || left < 0 ||
+      left + n + (p->kernel_columns - 1) * p->channels > p->width * p->channels)
+    return NULL;
+  return correlate_in_row(task, r) + left * (int64_t)rung_dtype_bytes(p->types.in);
+}
+
 /* Row r of the image, which may be outside, widened at its edges: what n elements of out from x on
  * need, and zeros behind it, as far as there is room, for the widest strip. */
 void RUNG_ENTRY(correlate_widen)(const rung_task *task, const correlate_kernels *of, int64_t r,

@@ -53,17 +53,6 @@ static const char *factors_of(const sweep *s, int64_t k) {
   return s->taps + k * (p->kernel_rows + p->kernel_columns) * s->sizes.size;
 }
 
-/* Where row r of the image has what n elements of out from x on need; NULL: it has not all of it.
- */
-static const char *find_inside(const sweep *s, int64_t r, int64_t x, int64_t n) {
-  const correlate_problem *p = (const correlate_problem *)s->task->problem;
-  const int64_t left = p->first_column * p->channels + x;
-  if (r < 0 || r >= p->height || left < 0 ||
-      left + n + (p->kernel_columns - 1) * p->channels > p->width * p->channels)
-    return NULL;
-  return correlate_in_row(s->task, r) + left * (int64_t)rung_dtype_bytes(p->types.in);
-}
-
 /* Row r of the image, summed along the row: as it lies, or widened. The row that the next block
  * begins with is fetched meanwhile. */
 static void sum_row(const sweep *s, const place *at, int64_t r, char *to) {
@@ -78,13 +67,14 @@ static void sum_row(const sweep *s, const place *at, int64_t r, char *to) {
   for (int64_t x = 0; x < at->n; x += s->piece) {
     pass.n = correlate_least(s->piece, at->n - x);
     pass.to = to + x * s->sizes.size;
-    pass.in = lies && pass.n == s->piece ? find_inside(s, r, at->x + x, pass.n) : NULL;
+    pass.in =
+        lies && pass.n == s->piece ? correlate_inside(s->task, r, 1, at->x + x, pass.n) : NULL;
     if (pass.in == NULL) {
       RUNG_ENTRY(correlate_widen)
       (s->task, s->of, r, at->x + x, pass.n, s->sizes.line, at->scratch);
       pass.in = at->scratch;
     }
-    pass.next = find_inside(s, r + CORRELATE_HIGH, at->x + x, s->piece);
+    pass.next = correlate_inside(s->task, r + CORRELATE_HIGH, 1, at->x + x, s->piece);
     s->of->pass(&pass);
   }
 }

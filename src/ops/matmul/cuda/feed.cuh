@@ -63,6 +63,8 @@ struct matmul_feed {
   bool wide, idle;    /* idle: this thread has no part in it */
 
   __device__ inline void begin(const matmul_source<T> &source) {
+    static_assert((P::WAY == MATMUL_TURNED || QUADS <= THREADS) && ELEMENTS <= THREADS,
+                  "a thread for everything of a pass");
     const int t = threadIdx.x;
     wide = P::WAY != MATMUL_TURNED && source.wide;
     const int along = wide ? t % QUADS * QUAD : t % ELEMENTS;

@@ -9,14 +9,9 @@
 static rung_status run_f32(const rung_task *task) {
   enum { SHORT = 64, TURNING = 3 };
   auto job = matmul_job_of<float>(task);
-  const matmul_turned turned = matmul_turned_of(task);
   const bool turns = job.k <= SHORT && job.m >= 64 && job.n >= 64 && !matmul_has_quads(job);
-  const bool lines = (turned.a || job.as.row == 1) && (turned.b || job.bs.column == 1);
-  const int first = lines ? 0 : 1;
   double cost = 0;
-  const int tile = turns ? TURNING
-                         : first + matmul_cheapest(task, matmul_quads_f32 + first,
-                                                   MATMUL_QUADS - first, job.m, job.n, &cost);
+  const int tile = turns ? TURNING : matmul_quads_tile(task, &cost);
   const rung_status status = tile <= TURNING ? matmul_turn_operands(task, &job) : RUNG_OK;
   if (status != RUNG_OK) return status;
   switch (tile) {

@@ -57,15 +57,10 @@ static void set_taps(const filter *f) {
 /* ---- a block ----------------------------------------------------------------------------------
  */
 
-/* Where the image has what n elements of out from x on need, in the rows that are new to the block;
- * NULL: it has not all of it. */
+/* Of the rows that are new to the block. */
 static const char *find_inside(const filter *f, const place *at, int64_t x, int64_t n) {
   const correlate_problem *p = (const correlate_problem *)f->task->problem;
-  const int64_t row = p->first_row + at->first, left = p->first_column * p->channels + x;
-  if (row < 0 || row + at->fresh > p->height || left < 0 ||
-      left + n + (p->kernel_columns - 1) * p->channels > p->width * p->channels)
-    return NULL;
-  return correlate_in_row(f->task, row) + left * (int64_t)rung_dtype_bytes(p->types.in);
+  return correlate_inside(f->task, p->first_row + at->first, at->fresh, x, n);
 }
 
 /* The rows of the image that the next block of the same rows needs, where all of it is inside:
