@@ -303,24 +303,25 @@ static void wait_for(world *w, int me, const moves *m, double since) {
   break_up(w, why);
 }
 
-/* With the lock. */
+/* With the lock. Mail is as good as ever when ranks have parted: it had been sent before. */
 static void move_all(world *w, int me, const moves *m) {
   const bool apart = m->anywhere && is_apart(&w->ranks[me]);
   double since = now();
-  for (int left = left_of(m), before; left > 0 && !w->broken;) {
+  for (int left = left_of(m), before; left > 0;) {
     bool took = false;
     for (int i = 0; i < m->receives; i++) { /* not all from the same one first */
       rung_parcel *to = &m->received[(i + me) % m->receives];
       if (to->moved > 0) continue;
       if (has_mail(w, me, to)) /* before what is offered */
         took |= apart ? carry_mail(w, me, to) : take_mail(w, me, to);
-      else
+      else if (!w->broken)
         took |= take_offer(w, me, to, m->anywhere);
     }
     before = left;
     left = left_of(m);
     if (left < before) since = now();
-    if (took || left == 0 || w->broken) continue;
+    if (took || left == 0) continue;
+    if (w->broken) return;
     const int ended = ended_one(w, me, m);
     if (ended < 0) {
       wait_for(w, me, m, since);

@@ -1,5 +1,7 @@
 /* Messages of all sizes between ranks of one process, around the longest that goes as mail
  * (core/mail.h): thousands of them, in an order that differs from rank to rank. */
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -281,22 +283,30 @@ static void the_deadline_ends_those_that_have_had_mail(void **state) {
   for (int r = 0; r < FEW; r++) assert_string_equal(d.why[r], "nothing has moved for 0.3 s");
 }
 
-/* What a rank has sent comes, though it has gone since. */
+/* What ranks have sent comes, though one has gone since and another one has found that out. */
 static rung_status leave(rung_context *context, const rung_ranks *ranks, void *user) {
-  char bytes[2] = {42, 0}, why[RUNG_TEXT];
-  rung_parcel sent = {1, &bytes[0], 1, 0}, received = {0, &bytes[1], 1, 0};
+  atomic_bool *parted = (atomic_bool *)user;
+  const int me = ranks->rank;
+  char bytes[3] = {(char)(42 + me), 0, 0}, why[RUNG_TEXT];
+  rung_parcel sent = {1, &bytes[0], 1, 0},
+              received[2] = {{0, &bytes[1], 1, 0}, {2, &bytes[2], 1, 0}};
   (void)context;
-  (void)user;
-  if (ranks->rank == 0)
-    return ranks->exchange(ranks->state, &sent, 1, NULL, 0, why) ? RUNG_RANKS_FAILED : RUNG_OK;
-  usleep(1000);
-  if (ranks->exchange(ranks->state, NULL, 0, &received, 1, why) != 0) return RUNG_RANKS_FAILED;
-  return bytes[1] == 42 ? RUNG_OK : RUNG_CHECK_FAILED;
+  if (me == 1) {
+    while (!*parted) sched_yield();
+    if (ranks->exchange(ranks->state, NULL, 0, received, 2, why) != 0) return RUNG_RANKS_FAILED;
+    return bytes[1] == 42 && bytes[2] == 44 ? RUNG_OK : RUNG_CHECK_FAILED;
+  }
+  if (ranks->exchange(ranks->state, &sent, 1, NULL, 0, why) != 0) return RUNG_RANKS_FAILED;
+  if (me == 0) return RUNG_OK;
+  const bool failed = ranks->exchange(ranks->state, NULL, 0, received, 1, why) != 0;
+  *parted = true;
+  return failed && strcmp(why, "rank 0 has ended") == 0 ? RUNG_OK : RUNG_CHECK_FAILED;
 }
 
 static void what_was_sent_outlives_who_sent_it(void **state) {
   (void)state;
-  assert_int_equal(rung_run_ranks(none, 2, 1e9, leave, NULL), RUNG_OK);
+  atomic_bool parted = false;
+  assert_int_equal(rung_run_ranks(none, 3, 1e9, leave, &parted), RUNG_OK);
 }
 
 int main(void) {
