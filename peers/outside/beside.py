@@ -3,6 +3,7 @@
   python3 beside.py outside.csv RECORD...
 
 Prints a row a job that both have: both medians in milliseconds and the laboratory's by the other's.
+`hot` stands beside the other's calls with waits between them and beside those without, `row`.
 Ends with 1 where one of cold caches is off by more than 5 %, where a hot one of more than 50 us is
 longer by more than 1 %, which is what measuring adds, or where there is nothing to compare."""
 import csv
@@ -25,8 +26,9 @@ def peers_of(path):
 def find(inside, row):
     """The last of the job that the row names; what the row says nothing of is as it is by default."""
     words = [word.split("=") for word in row["job"].split()]
+    wanted = "hot" if row["caches"] == "row" else row["caches"]
     for peer, operation, job, caches, ms in reversed(inside):
-        if (peer, operation, caches) == (row["peer"], row["operation"], row["caches"]):
+        if (peer, operation, caches) == (row["peer"], row["operation"], wanted):
             if all(str(job.get(key)) == value for key, value in words):
                 return ms
     return None
@@ -35,7 +37,7 @@ def find(inside, row):
 def is_off(caches, outside, ratio):
     if caches == "hot":
         return outside > 0.05 and ratio > 1.01
-    return abs(ratio - 1) > 0.05
+    return caches == "cold" and abs(ratio - 1) > 0.05
 
 
 def main(outside, *records):
