@@ -235,34 +235,48 @@ static bool is_slender(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
+/* Whether doubles have tensor cores for their chains. */
+static bool has_tensor(const rung_task *task) {
+  return problem_of(task)->types.in == RUNG_F64 && task->device->capability >= 90;
+}
+
+/* What a step of k takes by `strips`: the lesser of m and n in eights. */
+static double strips_cost(const rung_task *task, int64_t m, int64_t n) {
+  const bool single = problem_of(task)->types.in == RUNG_F32;
+  double cost = 0;
+  if (m == 1)
+    matmul_cheapest(task, single ? matmul_strip_f32 : matmul_strip_f64, MATMUL_STRIPS, 1, n, &cost);
+  else
+    matmul_cheapest(task, single ? matmul_strips_f32 : matmul_strips_f64, MATMUL_STRIPS,
+                    (m + 7) / 8 * 8, n, &cost);
+  return cost;
+}
+
 /* What `chains` takes for a step of k, and what the best of the others does. */
 static bool chains_pay(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
-  const bool single = p->types.in == RUNG_F32;
-  const bool tensor = !single && task->device->capability >= 90;
   const int64_t m = p->m < p->n ? p->m : p->n, n = p->m < p->n ? p->n : p->m;
-  double cost = 0, others = 0, strips = 0;
+  double cost = 0, others = 0;
   char why[RUNG_REASON];
   if (!past_small(task) || (is_batch(task, why) && batch_pays(task))) return false;
   matmul_chains_tile(task, m, n, &cost);
-  if (tensor)
-    matmul_cheapest(task, matmul_tensor_f64, 2, p->m, p->n, &others);
+  if (has_tensor(task))
+    matmul_tensor_tile(task, &others);
   else
     matmul_quads_tile(task, &others);
-  if (m >= 32) return cost < others;
-  if (m == 1)
-    matmul_cheapest(task, single ? matmul_strip_f32 : matmul_strip_f64, MATMUL_STRIPS, 1, n,
-                    &strips);
-  else
-    matmul_cheapest(task, single ? matmul_strips_f32 : matmul_strips_f64, MATMUL_STRIPS,
-                    (m + 7) / 8 * 8, n, &strips);
-  return cost < others && cost < strips;
+  return cost < others && (m >= 32 || cost < strips_cost(task, m, n));
 }
 
 /* Batches of small products are `batch`'s. */
 static bool strips_pay(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  const int64_t m = p->m < p->n ? p->m : p->n, n = p->m < p->n ? p->n : p->m;
+  double tensor = 0;
   char why[RUNG_REASON];
-  return past_small(task) && !(is_batch(task, why) && batch_pays(task));
+  if (!past_small(task) || (is_batch(task, why) && batch_pays(task))) return false;
+  if (!has_tensor(task) || !tensor_pays(task)) return true;
+  matmul_tensor_tile(task, &tensor);
+  return strips_cost(task, m, n) <= tensor;
 }
 
 /* ---- the table ----------------------------------------------------------------------------------

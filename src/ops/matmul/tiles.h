@@ -4,6 +4,8 @@
 #ifndef RUNG_MATMUL_TILES_H
 #define RUNG_MATMUL_TILES_H
 
+#include <math.h>
+
 #include "ops/matmul/matmul.h"
 #include "ops/matmul/turned.h"
 
@@ -13,7 +15,13 @@ typedef struct matmul_cost {
   double each;  /* of each one more */
 } matmul_cost;
 
-enum { MATMUL_CHAINS_F32 = 5, MATMUL_CHAINS_F64 = 4, MATMUL_QUADS = 6, MATMUL_STRIPS = 2 };
+enum {
+  MATMUL_CHAINS_F32 = 5,
+  MATMUL_CHAINS_F64 = 4,
+  MATMUL_QUADS = 6,
+  MATMUL_TENSOR = 5,
+  MATMUL_STRIPS = 2
+};
 
 /* Of `chains`: 1 chain a thread in stages of 64 steps, and of 128; 2 by 2; 1 in a row; 2 by
  * 2 of larger tiles. */
@@ -26,8 +34,20 @@ static const matmul_cost matmul_chains_f64[MATMUL_CHAINS_F64] = {
 static const matmul_cost matmul_quads_f32[MATMUL_QUADS] = {{96, 64, 96, 65},   {64, 128, 110, 76},
                                                            {128, 64, 112, 77}, {64, 64, 68, 46},
                                                            {32, 64, 42, 33},   {32, 32, 33, 30}};
-/* `tensor` has three sizes, which choose themselves; without it `quads` is what there is. */
-static const matmul_cost matmul_tensor_f64[] = {{32, 32, 27, 16}, {64, 64, 90, 42}};
+/* Of `tensor`, without which `quads` is what there is: what a step costs of one tile alone, of two
+ * and of three at once, as many as a multiprocessor holds; what more it costs where elements come
+ * in one by one; and how many steps a stage has. Tiles that read more of shared memory draw more
+ * power, and pay for it where many follow each other. */
+typedef struct matmul_group {
+  int rows, columns, depth, resident;
+  double of[3], uneven;
+} matmul_group;
+
+static const matmul_group matmul_tensor_f64[MATMUL_TENSOR] = {{64, 64, 16, 3, {64, 102, 129}, 11},
+                                                              {64, 64, 16, 2, {70, 86, 0}, 31},
+                                                              {32, 64, 16, 2, {42, 53, 0}, 18},
+                                                              {32, 32, 16, 3, {30, 34, 49}, 7},
+                                                              {16, 32, 64, 2, {15.5, 24, 0}, 8}};
 
 /* Of `strips`: of one row, and of eight. */
 static const matmul_cost matmul_strip_f32[MATMUL_STRIPS] = {{1, 128, 32, 32}, {1, 32, 27, 27}},
@@ -76,6 +96,50 @@ static inline int matmul_quads_tile(const rung_task *task, double *cost) {
   const int first = lines ? 0 : 1;
   return first +
          matmul_cheapest(task, matmul_quads_f32 + first, MATMUL_QUADS - first, p->m, p->n, cost);
+}
+
+/* The part of what comes in that does so by single elements, of doubles. */
+static inline double matmul_uneven_part(const rung_task *task, const matmul_group *tile) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const matmul_steps a = matmul_steps_of(&task->arrays[MATMUL_A], p->a_turned);
+  const matmul_steps b = matmul_steps_of(&task->arrays[MATMUL_B], p->b_turned);
+  const bool a_uneven = (p->a_turned ? a.column : a.row) % 2 != 0;
+  const bool b_uneven = (p->b_turned ? b.column : b.row) % 2 != 0;
+  return (double)((a_uneven ? tile->rows : 0) + (b_uneven ? tile->columns : 0)) /
+         (tile->rows + tile->columns);
+}
+
+/* Of `tensor`: groups of as many tiles as a multiprocessor holds, one after the other. */
+static inline double matmul_group_cost(const rung_task *task, const matmul_group *tile) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const int64_t down = (p->m + tile->rows - 1) / tile->rows,
+                across = (p->n + tile->columns - 1) / tile->columns;
+  const double all = (double)down * (double)across * (double)p->batch;
+  const double busiest = ceil(all / task->device->processors);
+  const double groups = floor(busiest / tile->resident);
+  const int rest = (int)(busiest - groups * tile->resident);
+  return groups * tile->of[tile->resident - 1] + (rest > 0 ? tile->of[rest - 1] : 0) +
+         busiest * tile->uneven * matmul_uneven_part(task, tile);
+}
+
+/* The cheapest that the product holds and whose stages its chains fill; else, where every element
+ * that comes in is tested, the smallest of short stages, or the smallest of all where chains are
+ * long. */
+static inline int matmul_tensor_tile(const rung_task *task, double *cost) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  int best = -1;
+  for (int i = 0; i < MATMUL_TENSOR; i++) {
+    const matmul_group *tile = &matmul_tensor_f64[i];
+    if (tile->rows > p->m || tile->columns > p->n || tile->depth > p->k) continue;
+    const double found = matmul_group_cost(task, tile);
+    if (best >= 0 && found >= *cost) continue;
+    best = i;
+    *cost = found;
+  }
+  if (best >= 0) return best;
+  const int smallest = MATMUL_TENSOR - (p->k < matmul_tensor_f64[MATMUL_TENSOR - 1].depth ? 2 : 1);
+  *cost = 8 * matmul_group_cost(task, &matmul_tensor_f64[smallest]);
+  return smallest;
 }
 
 /* Of `chains`, for a product that is at least as wide as high: short stages where k is short. */

@@ -77,7 +77,7 @@ struct matmul_feed {
     next = P::DEPTH * source.step;
   }
 
-  __device__ inline void bring(T *to) {
+  __device__ MATMUL_ASIDE void bring(T *to) {
     const T *at = from;
     to += into;
     from += next;
@@ -100,8 +100,8 @@ struct matmul_feed {
 /* Elements [l, l + DEPTH) of all lines as far as there are any: of the last panel, and of matrices
  * smaller than a tile. */
 template <typename P, int THREADS, bool ASYNC, typename T>
-static __device__ inline void matmul_bring(T *to, const matmul_source<T> &source, int64_t l,
-                                           int64_t left) {
+static __device__ MATMUL_ASIDE void matmul_bring(T *to, const matmul_source<T> &source, int64_t l,
+                                                 int64_t left) {
   constexpr int BY_LINES = P::WAY == MATMUL_LINES;
 #pragma unroll 1
   for (int at = threadIdx.x; at < P::LINES * P::DEPTH; at += THREADS) {

@@ -2,6 +2,7 @@
  * multiply-adds that the contract asks for. No operand is turned: panels stay as they lie in
  * memory, and a warp's reads meet no bank twice either way. */
 #include "ops/matmul/cuda/feed.cuh"
+#include "ops/matmul/tiles.h"
 
 /* A tile, of warps HIGH by WIDE; a warp makes DOWN by ACROSS products of 16 by 8. */
 template <int HIGH_, int WIDE_, int DOWN_, int ACROSS_, int DEPTH_, int STAGES_, int RESIDENT_,
@@ -15,50 +16,52 @@ struct tensor_shape {
   static constexpr int BYTES = STAGES * (PA::SIZE + PB::SIZE) * (int)sizeof(double);
 };
 
-/* A lane's elements of A for 16 steps, from its first row and step on. */
-template <typename F>
-static __device__ inline void read_rows(const double *a, double (&rows)[F::DOWN][8]) {
-#pragma unroll
-  for (int r = 0; r < F::DOWN; r++)
-#pragma unroll
-    for (int e = 0; e < 8; e++)
-      rows[r][e] = a[(r * 16 + e % 2 * 8) * F::PA::LINE + e / 2 * 4 * F::PA::STEP];
+/* How a panel lies. On a GPU these are constants, once all is inlined; the simulator has one of
+ * what follows for all panels. */
+struct tensor_pitch {
+  int line, step;
+};
+template <typename P>
+static __device__ inline tensor_pitch pitch_of() {
+  return {P::LINE, P::STEP};
 }
 
-/* A stage: `a` and `b` point to the lane's first element of each. */
-template <typename F>
-static __device__ inline void work(const double *a, const double *b,
-                                   double (&t)[F::DOWN][F::ACROSS][4]) {
+/* 16 steps: `a` and `b` point to the lane's first element of each. */
+template <int DOWN, int ACROSS>
+static __device__ MATMUL_ASIDE void work_slice(const double *a, tensor_pitch of_a, const double *b,
+                                               tensor_pitch of_b, double (&t)[DOWN][ACROSS][4]) {
+  double rows[DOWN][8];
 #pragma unroll
-  for (int l = 0; l < F::DEPTH; l += 16) {
-    double rows[F::DOWN][8];
-    read_rows<F>(a + l * F::PA::STEP, rows);
+  for (int r = 0; r < DOWN; r++)
 #pragma unroll
-    for (int c = 0; c < F::ACROSS; c++) {
-      double column[4];
+    for (int e = 0; e < 8; e++)
+      rows[r][e] = a[(r * 16 + e % 2 * 8) * of_a.line + e / 2 * 4 * of_a.step];
 #pragma unroll
-      for (int e = 0; e < 4; e++) column[e] = b[c * 8 * F::PB::LINE + (l + e * 4) * F::PB::STEP];
+  for (int c = 0; c < ACROSS; c++) {
+    double column[4];
 #pragma unroll
-      for (int r = 0; r < F::DOWN; r++) rung_mma_f64(t[r][c], rows[r], column);
-    }
+    for (int e = 0; e < 4; e++) column[e] = b[c * 8 * of_b.line + e * 4 * of_b.step];
+#pragma unroll
+    for (int r = 0; r < DOWN; r++) rung_mma_f64(t[r][c], rows[r], column);
   }
 }
 
-/* The first `left` steps of one, from the lane's first row of A and column of B: a step that is
- * left out is none, and one of zeros would be. */
-template <typename F>
-static __device__ inline void work_tail(const double *a, const double *b, int left,
-                                        double (&t)[F::DOWN][F::ACROSS][4]) {
+/* `left` steps, less than 16, from the lane's first row of A and column of B: a step that is left
+ * out is none, and one of zeros would be. */
+template <int DOWN, int ACROSS>
+static __device__ MATMUL_ASIDE void work_steps(const double *a, tensor_pitch of_a, const double *b,
+                                               tensor_pitch of_b, int left,
+                                               double (&t)[DOWN][ACROSS][4]) {
 #pragma unroll 1
   for (int l = 0; l < left; l++) {
 #pragma unroll
-    for (int r = 0; r < F::DOWN; r++)
+    for (int r = 0; r < DOWN; r++)
 #pragma unroll
-      for (int c = 0; c < F::ACROSS; c++)
+      for (int c = 0; c < ACROSS; c++)
 #pragma unroll
         for (int e = 0; e < 4; e++)
-          t[r][c][e] = fma(a[(r * 16 + e / 2 * 8) * F::PA::LINE + l * F::PA::STEP],
-                           b[(c * 8 + e % 2) * F::PB::LINE + l * F::PB::STEP], t[r][c][e]);
+          t[r][c][e] = fma(a[(r * 16 + e / 2 * 8) * of_a.line + l * of_a.step],
+                           b[(c * 8 + e % 2) * of_b.line + l * of_b.step], t[r][c][e]);
   }
 }
 
@@ -68,16 +71,25 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
   RUNG_DYNAMIC_SHARED(double, shared);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, q = lane % 4;
   const int y = warp % F::HIGH * F::DOWN * 16, x = warp / F::HIGH * F::ACROSS * 8;
-  const int of_a = (y + g) * F::PA::LINE, of_b = x * F::PB::LINE;
+  const tensor_pitch pitch_a = pitch_of<typename F::PA>(), pitch_b = pitch_of<typename F::PB>();
+  const int row = (y + g) * pitch_a.line, column = x * pitch_b.line;
+  const int of_a = row + q * pitch_a.step, of_b = column + g * pitch_b.line + q * pitch_b.step;
   double t[F::DOWN][F::ACROSS][4] = {};
   const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, first + rung_block_number());
   matmul_walk<F>(
       job, tile, tile, shared,
-      [&](const double *a, const double *b) {
-        work<F>(a + of_a + q * F::PA::STEP, b + of_b + g * F::PB::LINE + q * F::PB::STEP, t);
+      [=, &t](const double *a, const double *b) {
+#pragma unroll
+        for (int l = 0; l < F::DEPTH; l += 16)
+          work_slice(a + of_a + l * pitch_a.step, pitch_a, b + of_b + l * pitch_b.step, pitch_b, t);
       },
-      [&](const double *a, const double *b, int left) {
-        work_tail<F>(a + of_a, b + of_b + q * 2 * F::PB::LINE, left, t);
+      [=, &t](const double *a, const double *b, int left) {
+        int l = 0;
+#pragma unroll 1
+        for (; F::DEPTH > 16 && left - l >= 16; l += 16)
+          work_slice(a + of_a + l * pitch_a.step, pitch_a, b + of_b + l * pitch_b.step, pitch_b, t);
+        work_steps(a + row + l * pitch_a.step, pitch_a,
+                   b + column + q * 2 * pitch_b.line + l * pitch_b.step, pitch_b, left - l, t);
       });
   const matmul_tile from = matmul_moved<F>(job, tile);
 #pragma unroll
@@ -100,13 +112,22 @@ static rung_status run(const rung_task *task) {
   return RUNG_OK;
 }
 
+/* The tiles of tiles.h, in their order. */
 template <matmul_way A, matmul_way B>
 static rung_status run_size(const rung_task *task) {
-  if (matmul_tiles_of(task, 128, 128).all >= task->device->processors * 3 / 4)
-    return run<2, 2, 2, 4, 16, 4, 3, A, B>(task);
-  if (matmul_tiles_of(task, 64, 64).all >= task->device->processors * 3 / 4)
-    return run<1, 4, 2, 2, 16, 6, 3, A, B>(task);
-  return run<2, 2, 1, 2, 16, 6, 4, A, B>(task);
+  double cost;
+  switch (matmul_tensor_tile(task, &cost)) {
+    case 0:
+      return run<2, 2, 2, 4, 16, 3, 3, A, B>(task);
+    case 1:
+      return run<2, 4, 2, 2, 16, 3, 2, A, B>(task);
+    case 2:
+      return run<1, 4, 2, 2, 16, 6, 3, A, B>(task);
+    case 3:
+      return run<2, 2, 1, 2, 16, 6, 4, A, B>(task);
+    default:
+      return run<1, 4, 1, 1, 64, 3, 2, A, B>(task);
+  }
 }
 
 extern "C" rung_status RUNG_ENTRY(matmul_tensor)(const rung_task *task) {
