@@ -613,7 +613,7 @@ RUNG_API rung_status rung_convolve(rung_context *context, const rung_filter_mode
 /* The edge of a name: "wrap", "constant", "edge" (the nearest element), "mirror-edge" (with the
  * edge twice: d c b a | a b c d), "mirror" (d c b | a b c d); or a library's own, for the same word
  * means different things: "scipy:reflect", "numpy:reflect", "opencv:reflect101", "torch:circular".
- * UNKNOWN_NAME, *edge untouched: no such name. */
+ * UNKNOWN_NAME, *edge untouched: no such name. BAD_ARGUMENT: edge is NULL. */
 RUNG_API rung_status rung_edge_named(const char *name, rung_edge *edge);
 
 /* All these names, ended by NULL. Static. */

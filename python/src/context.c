@@ -165,9 +165,9 @@ static PyObject *stream_number(PyObject *stream) {
     if (PyObject_HasAttrString(stream, attributes[i]))
       return PyObject_GetAttrString(stream, attributes[i]);
   if (!PyObject_HasAttrString(stream, "__cuda_stream__")) {
-    PyErr_SetString(PyExc_TypeError,
-                    "stream is none; expected: an integer, or an object of CuPy, PyTorch or CUDA "
-                    "Python");
+    PyErr_Format(PyExc_TypeError,
+                 "stream is %R; expected: an integer, or an object of CuPy, PyTorch or CUDA Python",
+                 stream);
     return NULL;
   }
   PyObject *both = PyObject_CallMethod(stream, "__cuda_stream__", NULL);

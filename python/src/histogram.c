@@ -174,7 +174,9 @@ static bool read_row(PyObject *value, rung_bins *bins, Py_buffer *held) {
   if (!good) return false;
   bins->kind = RUNG_BINS_EDGES;
   bins->count = count - 1;
-  return true;
+  if (count >= 2) return true;
+  PyErr_Format(PyExc_ValueError, "bins has %lld edges; expected: 2 or more", (long long)count);
+  return false;
 }
 
 /* The number of bins, their edges, or their name. */

@@ -2,6 +2,7 @@
  * piece, as the library asks for them. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/array.h"
 #include "files/seen.h"
@@ -24,8 +25,10 @@ static rung_status find_most(const cli_common *common, int64_t *most, rung_error
 static bool result_fits(const array_job *job) {
   const char *output = job->common->output;
   rung_error unsaid = {0};
+  struct stat is;
   if (!job->large_result) return true;
-  return output && strcmp(output, "-") != 0 && !array_name_share("-o", output, &unsaid);
+  if (!output || strcmp(output, "-") == 0 || array_name_share("-o", output, &unsaid)) return false;
+  return stat(output, &is) != 0 || S_ISREG(is.st_mode);
 }
 
 rung_status array_take_stored(array_job *job, const char *path, rung_error *error) {

@@ -75,12 +75,14 @@ static rung_status make_box(int side, grid *kernel, rung_error *error) {
   return make(taps, side, side, kernel, error);
 }
 
-/* Products of two samples of exp(-x^2 / 2 sigma^2), divided by their sum. */
+/* Products of two samples of exp(-x^2 / 2 sigma^2), divided by their sum: relative to the largest
+ * sample, which no sigma makes 0. */
 static rung_status make_gauss(int side, double sigma, grid *kernel, rung_error *error) {
   double line[RUNG_KERNEL_MOST], taps[MOST], sum = 0;
+  const double nearest = side % 2 == 0 ? 0.5 : 0;
   for (int i = 0; i < side; i++) {
-    const double x = i - (side - 1) / 2.0;
-    sum += line[i] = exp(-x * x / (2 * sigma * sigma));
+    const double x = fabs(i - (side - 1) / 2.0);
+    sum += line[i] = exp(-(x - nearest) / sigma * ((x + nearest) / sigma) / 2);
   }
   for (int i = 0; i < side * side; i++) taps[i] = line[i / side] / sum * (line[i % side] / sum);
   return make(taps, side, side, kernel, error);

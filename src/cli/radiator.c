@@ -134,17 +134,17 @@ static rung_status check_memory(const cli_common *common, const radiator_request
   int64_t a_cell = (r->cpu_skipped[0] ? 0 : element) + (r->gpu_skipped[0] ? 0 : 3 * element) +
                    (r->cpu_skipped[0] || r->dtype == RUNG_F64 ? 0 : (int64_t)sizeof(double));
   if (!rung_multiply(r->n, r->m, &cells) || !rung_multiply(cells, a_cell, &bytes))
-    return rung_fail(
-        error, RUNG_BAD_ARGUMENT,
-        "-n %lld times -m %lld is more cells than 64 bits can count; expected: smaller ones",
-        (long long)r->n, (long long)r->m);
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "-n %lld times -m %lld cells have more bytes than 64 bits can count; "
+                     "expected: smaller ones",
+                     (long long)r->n, (long long)r->m);
   rung_device_info cpu;
   rung_status status = cli_opened(common, "cpu", &cpu, error);
   if (status || bytes <= cpu.available_bytes) return status;
   char need[32], have[32];
   return rung_fail(error, RUNG_OUT_OF_MEMORY,
-                   "-n %lld and -m %lld need %s of memory and %s are available: smaller ones would "
-                   "do",
+                   "-n %lld and -m %lld need %s of memory and %s are available; expected: "
+                   "smaller ones",
                    (long long)r->n, (long long)r->m, cli_bytes((double)bytes, need),
                    cli_bytes((double)cpu.available_bytes, have));
 }

@@ -156,7 +156,9 @@ const char *rung_number_text(rung_dtype dtype, const void *data, int64_t at,
                              char text[RUNG_NUMBER_TEXT]) {
   const rung_traits *traits = &all_traits[dtype];
   const char *element = (const char *)data + at * (int64_t)traits->bytes;
-  if (traits->kind == RUNG_FLOAT)
+  if (traits->kind == RUNG_FLOAT && isnan(traits->load(element)))
+    strcpy(text, "nan"); /* its sign means nothing */
+  else if (traits->kind == RUNG_FLOAT)
     snprintf(text, RUNG_NUMBER_TEXT, "%.*g", traits->digits, traits->load(element));
   else if (traits->kind == RUNG_SIGNED)
     snprintf(text, RUNG_NUMBER_TEXT, "%" PRId64, traits->load_integer(element));

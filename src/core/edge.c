@@ -45,6 +45,7 @@ const char *const *rung_edge_names(void) {
 }
 
 rung_status rung_edge_named(const char *name, rung_edge *edge) {
+  if (edge == NULL) return RUNG_BAD_ARGUMENT;
   for (int i = 0; name != NULL && names[i] != NULL; i++)
     if (strcmp(name, names[i]) == 0) {
       *edge = edges[i];

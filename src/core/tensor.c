@@ -56,8 +56,9 @@ static rung_status read_place(rung_error *error, const char *argument, DLDevice 
 static rung_status read_shape(rung_error *error, const char *argument, const DLTensor *tensor,
                               rung_view *view) {
   if (view->ndim > 0 && tensor->shape == NULL)
-    return rung_fail(error, RUNG_BAD_SHAPE, "%s has %d dimensions and a NULL shape", argument,
-                     view->ndim);
+    return rung_fail(error, RUNG_BAD_SHAPE,
+                     "%s has %d dimensions and a NULL shape; expected: an extent for each",
+                     argument, view->ndim);
   bool empty = false;
   for (int d = 0; d < view->ndim; d++) {
     view->shape[d] = tensor->shape[d];
@@ -79,7 +80,8 @@ static rung_status read_shape(rung_error *error, const char *argument, const DLT
   }
   if (!rung_multiply(count, (int64_t)rung_dtype_bytes(view->dtype), &bytes))
     return rung_fail(error, RUNG_TOO_LARGE,
-                     "%s has %lld elements of %zu bytes: their bytes do not fit in 64 bits",
+                     "%s has %lld elements of %zu bytes: their bytes do not fit in 64 bits; "
+                     "expected: fewer",
                      argument, (long long)count, rung_dtype_bytes(view->dtype));
   view->count = count;
   return RUNG_OK;
@@ -142,15 +144,18 @@ static rung_status read_addresses(rung_error *error, const char *argument, const
   uintptr_t base = view->place == RUNG_STORED ? RUNG_STORE_BASE : (uintptr_t)tensor->data;
   uintptr_t first, end;
   if (tensor->data == NULL && view->count > 0)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "%s has %lld elements and NULL data", argument,
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "%s has %lld elements and NULL data; expected: their address", argument,
                      (long long)view->count);
   if (__builtin_add_overflow(base, tensor->byte_offset, &first))
-    return rung_fail(error, RUNG_TOO_LARGE,
-                     "%s has byte_offset %llu, past the end of all addresses", argument,
-                     (unsigned long long)tensor->byte_offset);
+    return rung_fail(
+        error, RUNG_TOO_LARGE,
+        "%s has byte_offset %llu, past the end of all addresses; expected: a lesser one", argument,
+        (unsigned long long)tensor->byte_offset);
   if (first % element != 0 && view->count > 0)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "%s starts at address %p, which is not a multiple of its element's %zu bytes",
+                     "%s starts at address %p, which is not a multiple of its element's %zu "
+                     "bytes; expected: an aligned array, or a copy of it that is",
                      argument, (void *)first, element);
   view->data = (char *)first;
   if (view->count == 0) return RUNG_OK;
@@ -159,7 +164,7 @@ static rung_status read_addresses(rung_error *error, const char *argument, const
       __builtin_add_overflow(first, (uintptr_t)high + element, &end))
     return rung_fail(error, RUNG_TOO_LARGE,
                      "%s reaches past the end of all addresses: its strides times its shape do not "
-                     "fit in 64 bits",
+                     "fit in 64 bits; expected: lesser ones",
                      argument);
   return RUNG_OK;
 }
@@ -168,7 +173,7 @@ static rung_status view_of(rung_error *error, const char *argument, const DLTens
                            unsigned dtypes, int ndim, bool stored, rung_view *view) {
   assert(ndim >= 0 && ndim <= RUNG_MAX_DIMS);
   if (tensor == NULL)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "%s is NULL; a DLTensor is needed", argument);
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "%s is NULL; expected: a DLTensor", argument);
   if (tensor->ndim != ndim)
     return rung_fail(error, RUNG_BAD_SHAPE, "%s has %d dimensions; expected: %d", argument,
                      tensor->ndim, ndim);

@@ -89,9 +89,9 @@ rung_status rung_refuse_overlap(rung_error *error, const char *name, const rung_
                                 const char *other_name, const rung_view *other, bool same_allowed) {
   if (output->count == 0 || other->count == 0 || !rung_views_overlap(output, other)) return RUNG_OK;
   if (same_allowed && rung_view_same(output, other)) return RUNG_OK;
-  return rung_fail(
-      error, RUNG_OVERLAP, "%s shares memory with %s; %s", name, other_name,
-      same_allowed ? "it may be the very same array, or share none" : "they must share none");
+  return rung_fail(error, RUNG_OVERLAP, "%s shares memory with %s; %s", name, other_name,
+                   same_allowed ? "expected: the very same array, or none of its memory"
+                                : "expected: none in common");
 }
 
 rung_status rung_refuse_sides(rung_error *error, const char *name, const rung_view *view,

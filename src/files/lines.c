@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "files/seen.h"
+#include "files/source.h"
 
 /* Numbers are as long as a double's decimals, and then some. */
 enum { BUFFER = 64 * 1024, NUMBER = 1200 };
@@ -16,6 +17,7 @@ enum { BUFFER = 64 * 1024, NUMBER = 1200 };
 
 rung_status lines_open(lines *in, const char *path, rung_error *error) {
   const bool standard = strcmp(path, "-") == 0;
+  if (source_is_spent(path, error)) return error->status;
   *in = (lines){.name = standard ? "standard input" : path, .text = ""};
   in->stream = standard ? stdin : fopen(path, "rbe");
   if (!in->stream) {

@@ -14,8 +14,22 @@ static rung_status cannot_read(const file_source *in, rung_error *error) {
                    strerror(errno ? errno : EIO));
 }
 
+bool source_is_spent(const char *path, rung_error *error) {
+  static bool opened;
+  if (strcmp(path, "-") != 0) return false;
+  const int next = opened ? getc(stdin) : 0;
+  const bool spent = next == EOF;
+  if (opened && !spent) ungetc(next, stdin);
+  opened = true;
+  if (spent)
+    rung_fail(error, RUNG_BAD_ARGUMENT,
+              "'-' is standard input, which has been read to its end already; expected: once");
+  return spent;
+}
+
 rung_status source_open(file_source *in, const char *path, rung_error *error) {
   const bool standard = strcmp(path, "-") == 0;
+  if (source_is_spent(path, error)) return error->status;
   *in = (file_source){.name = standard ? "standard input" : path, .left = -1};
   in->stream = standard ? stdin : fopen(path, "rbe");
   if (!in->stream)

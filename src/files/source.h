@@ -25,6 +25,10 @@ typedef struct file_source {
 } file_source;
 
 /* "-": standard input. Status: RUNG_FILE_FAILED, RUNG_OUT_OF_MEMORY. */
+/* Whether the path is that of standard input, and nothing more comes from there: it has been read.
+ */
+bool source_is_spent(const char *path, rung_error *error);
+
 rung_status source_open(file_source *in, const char *path, rung_error *error);
 void source_close(file_source *in);
 

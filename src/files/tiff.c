@@ -131,7 +131,10 @@ static bool open_tiff(tiff_work *work, const char *name, const char *mode) {
 
 static rung_status refuse(const tiff_work *work, const char *what) {
   const array_reader *reader = work->reader;
-  const bool memory = strcasestr(work->said, "memory") || strcasestr(work->said, "allocate");
+  /* It says the same of a directory without entries. */
+  const bool none = strstr(work->said, "(0 elements") != NULL;
+  const bool memory =
+      !none && (strcasestr(work->said, "memory") || strcasestr(work->said, "allocate"));
   return rung_fail(reader->error, memory ? RUNG_OUT_OF_MEMORY : RUNG_BAD_FILE,
                    "%s: is no good .tiff file: %s", reader->in.name,
                    work->said[0] ? work->said : what);

@@ -87,6 +87,9 @@ expect 3 "expected: f16, bf16 or f32" "${matmul[@]}" bytes.npy bytes.npy --trans
 expect 2 "argument is missing" "${matmul[@]}" a.npy -o out.npy
 expect 2 "-o 'out.csv'" "${matmul[@]}" a.npy b.npy -o out.csv
 expect 3 "No such file" "${matmul[@]}" a.npy absent.npy -o out.npy
+# shellcheck disable=SC2016
+expect 2 "'-' is standard input, which has been read to its end already; expected: once" \
+  bash -c '"$@" - - -o out.npy <a.npy' sh "${matmul[@]}"
 expect 4 cuda "${matmul[@]}" a.npy b.npy --device cuda:99 -o out.npy
 only a.npy b.npy row.npy batch.npy line.npy wide.npy bytes.npy
 finish

@@ -139,4 +139,10 @@ if ! grep -q 'was made without\|cannot be loaded' said; then
   expect 3 "cut.png: truncated" "$RUNG" reduce cut.png --op sum
   only cut.png picture.png
 fi
+
+# A NaN's sign means nothing.
+npy '<f4' '(0,)' '' >none.npy
+expect 0 - "$RUNG" reduce none.npy --op mean --device cpu
+[ "$(cat stdout)" = nan ] || fail "the mean of nothing is '$(cat stdout)'"
+rm none.npy
 finish

@@ -70,6 +70,7 @@ expect 3 "sub/out.npy" "$RUNG" scan big.npy --device cpu -o sub/out.npy
 expect 5 "environment variable RUNG_MEMORY_LIMIT is 1000 bytes" \
   env RUNG_MEMORY_LIMIT=1000 "$RUNG" scan big.npy --device cpu -o out.npy
 untouched "too low a limit"
+RUNG_MEMORY_LIMIT=4M expect 0 - "$RUNG" scan big.npy --device cpu --quiet -o /dev/null # as a whole
 expect 2 "RUNG_MEMORY_LIMIT is \"much\"" env RUNG_MEMORY_LIMIT=much "$RUNG" reduce big.npy --op sum
 # A file that somebody writes to while it is read.
 {

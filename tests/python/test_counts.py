@@ -168,6 +168,12 @@ def test_refusals(call):
     assert str(refused.value)
 
 
+def test_too_few_edges():
+    for edges in ([], [1.0]):
+        with pytest.raises(ValueError, match=f"bins has {len(edges)} edges; expected: 2 or more"):
+            rung.histogram(np.arange(3.0), edges)
+
+
 @pytest.mark.parametrize("bins", [b"12345678abcdefgh", bytearray(24), object(), ["a"], [None, 1],
                                   [0, 1 << 2000], None, np.zeros((2, 2)), {"a": 1}], ids=repr)
 def test_no_bins(bins):

@@ -29,7 +29,7 @@ rung_status reduce_problem_of(rung_error *error, rung_reduction what, rung_dtype
       !rung_multiply(count > results ? count : results, 16, &bytes))
     return rung_fail(error, RUNG_TOO_LARGE,
                      "in has %" PRId64 " times %" PRId64 " times %" PRId64
-                     " elements: their bytes do not fit in 64 bits",
+                     " elements: their bytes do not fit in 64 bits; expected: fewer",
                      outer, columns, inner);
   if (!is_sum(what) && columns == 0 && results > 0)
     return rung_fail(error, RUNG_BAD_SHAPE,

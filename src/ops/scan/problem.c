@@ -13,7 +13,7 @@ rung_status scan_problem_of(rung_error *error, rung_reduction what, rung_dtype d
   if (!rung_multiply(lines, columns, &count) || !rung_multiply(count, 16, &bytes))
     return rung_fail(error, RUNG_TOO_LARGE,
                      "in has %" PRId64 " times %" PRId64
-                     " elements: their bytes do not fit in 64 bits",
+                     " elements: their bytes do not fit in 64 bits; expected: fewer",
                      lines, columns);
   *problem = (scan_problem){.what = what,
                             .dtype = dtype,

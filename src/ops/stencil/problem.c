@@ -49,28 +49,28 @@ double stencil_start_value(const stencil_start *start, int64_t i, int64_t j, int
 static rung_status check_model(rung_error *error, const rung_stencil_model *model,
                                int64_t columns) {
   if (model->radius < 1 || model->radius > RUNG_STENCIL_MAX_RADIUS)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "radius is %d; it must be 1 ... %d", model->radius,
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "radius is %d; expected: 1 ... %d", model->radius,
                      RUNG_STENCIL_MAX_RADIUS);
   if (model->weights == NULL)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "weights is NULL; %d values are needed",
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "weights is NULL; expected: %d values",
                      2 * model->radius + 1);
   for (int k = 0; k <= 2 * model->radius; k++)
     if (!isfinite(model->weights[k]))
-      return rung_fail(error, RUNG_BAD_ARGUMENT, "weights[%d] is %g; weights must be finite", k,
+      return rung_fail(error, RUNG_BAD_ARGUMENT, "weights[%d] is %g; expected: a finite number", k,
                        model->weights[k]);
   if (!isfinite(model->divide) || model->divide == 0)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "divide is %g; it must be finite and not 0",
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "divide is %g; expected: a finite number, not 0",
                      model->divide);
   if (model->steps < 0)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "steps is %lld; it must be 0 or more",
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "steps is %lld; expected: 0 or more",
                      (long long)model->steps);
   if (model->fixed < 0 || model->fixed > columns)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "fixed is %lld; it must be 0 ... %lld, the number of columns",
+                     "fixed is %lld; expected: 0 ... %lld, the number of columns",
                      (long long)model->fixed, (long long)columns);
   if ((int)model->edge < RUNG_EDGE_WRAP || model->edge > RUNG_EDGE_MIRROR)
     return rung_fail(error, RUNG_BAD_ARGUMENT,
-                     "edge is %d; it must be wrap (0), constant (1), nearest (2), reflect (3) or "
+                     "edge is %d; expected: wrap (0), constant (1), nearest (2), reflect (3) or "
                      "mirror (4)",
                      (int)model->edge);
   return RUNG_OK;
@@ -99,7 +99,7 @@ rung_status stencil_problem_of(rung_error *error, const rung_stencil_model *mode
     const double w = problem->scaled[k];
     if (!isfinite(rung_number_rounded(dtype, w)))
       return rung_fail(error, RUNG_BAD_ARGUMENT,
-                       "weights[%d] / divide is %g; it must be finite in %s", k,
+                       "weights[%d] / divide is %g; expected: a finite number of %s", k,
                        model->weights[k] / model->divide, rung_dtype_name(dtype));
   }
   const double elements = (double)rows * (double)columns;

@@ -36,9 +36,9 @@ static rung_status check_radiator(rung_error *error, const rung_radiator_model *
     return rung_fail(error, RUNG_BAD_ARGUMENT,
                      "model is NULL; rung_radiator_preset() fills a rung_radiator_model");
   if (model->power != 1 && model->power != 2)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "power is %d; it must be 1 or 2", model->power);
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "power is %d; expected: 1 or 2", model->power);
   if (model->fixed != 1 && model->fixed != 2)
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "fixed is %d; it must be 1 or 2", model->fixed);
+    return rung_fail(error, RUNG_BAD_ARGUMENT, "fixed is %d; expected: 1 or 2", model->fixed);
   if (!isfinite(model->hot[0]) || !isfinite(model->hot[1]) || !isfinite(model->start))
     return rung_fail(error, RUNG_BAD_ARGUMENT, "hot is %g, %g and start is %g; they must be finite",
                      model->hot[0], model->hot[1], model->start);

@@ -506,6 +506,7 @@ static void edges_have_names(void **state) {
   assert_int_equal(edge, RUNG_EDGE_MIRROR);
   assert_int_equal(rung_edge_named("reflect", &edge), RUNG_UNKNOWN_NAME);
   assert_int_equal(rung_edge_named(NULL, &edge), RUNG_UNKNOWN_NAME);
+  assert_int_equal(rung_edge_named("wrap", NULL), RUNG_BAD_ARGUMENT);
   assert_int_equal(edge, RUNG_EDGE_MIRROR);
   int count = 0;
   for (const char *const *name = rung_edge_names(); *name != NULL; name++, count++)
