@@ -123,12 +123,15 @@ static bool tensor_fits(const rung_task *task, char why[RUNG_REASON]) {
   return shared_fits(task, 6 * (32 + 64) * 20 * 8, why);
 }
 
-/* Of short chains what takes time is to store C, which `quads` does sooner: 4096 by 4096 by 8 in 52
- * us on an H200 instead of 69, and of 4095 columns in 82 instead of 133. */
+/* Of short chains and many results what takes time is to store C, which `quads` does sooner: 4096
+ * by 4096 by 8 in 52 us on an H200 instead of 69, and of 4095 columns in 82 instead of 133. Of
+ * fewer results `tensor` is ahead from 11 steps on. */
 static bool tensor_pays(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
   char why[RUNG_REASON];
-  return p->k > (p->n % 2 == 0 ? 24 : 64) || !quads_fit(task, why);
+  if (!quads_fit(task, why)) return true;
+  if (p->m < ((int64_t)1 << 21) / p->n) return p->k > 10;
+  return p->k > (p->n % 2 == 0 ? 24 : 64);
 }
 
 /* wgmma is of 9.0 alone: no later chip has it. */
@@ -177,11 +180,12 @@ static bool widened_pays(const rung_task *task) {
 /* A small product on a GPU is a wait for memory and one for every step along k: `tiled` made 16, 32
  * and 40 by 40 by 80 in 5.0, 5.9 and 6.8 us on an H200, where `strips` took 7.2 of the first and
  * `quads` 6.3 and 9.0 of the others; at 64 `quads` is ahead (docs/results/h200/matmul-small-f32).
- */
+ * Of larger ones with short chains, 340 by 678 by 11, it takes 7.2 us and `quads` 10.2. */
 static bool past_small(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
-  return p->types.in != RUNG_F32 || p->batch > 1 || p->k > 48 || p->m < 16 || p->n < 16 ||
-         p->m > 80 || p->n > 80;
+  if (p->types.in != RUNG_F32 || p->batch > 1) return true;
+  if (p->k <= 40 && p->flops / 2 <= 0x1p22) return false;
+  return p->k > 48 || p->m < 16 || p->n < 16 || p->m > 80 || p->n > 80;
 }
 
 /* Of halves and bytes its tiles of 64 by 64 are too few for the GPU below, and `naive` is ahead. */
@@ -252,6 +256,12 @@ static double strips_cost(const rung_task *task, int64_t m, int64_t n) {
   return cost;
 }
 
+/* Whether not one stage of this tile of `chains` is whole, of 64 steps, or 128 but of the first:
+ * then each element that comes in is tested. Of few results that is still the fastest. */
+static bool chains_are_cut(const matmul_problem *p, int tile) {
+  return p->k < (tile == 0 ? 64 : 128) && (p->k < 48 || p->m > 4096 / p->n);
+}
+
 /* What `chains` takes for a step of k, and what the best of the others does. */
 static bool chains_pay(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
@@ -259,12 +269,14 @@ static bool chains_pay(const rung_task *task) {
   double cost = 0, others = 0;
   char why[RUNG_REASON];
   if (!past_small(task) || (is_batch(task, why) && batch_pays(task))) return false;
-  matmul_chains_tile(task, m, n, &cost);
+  const int tile = matmul_chains_tile(task, m, n, &cost);
+  if (chains_are_cut(p, tile)) return false;
   if (has_tensor(task))
     matmul_tensor_tile(task, &others);
   else
     matmul_quads_tile(task, &others);
-  return cost < others && (m >= 32 || cost < strips_cost(task, m, n));
+  if (m < 32) return cost < others && cost < strips_cost(task, m, n);
+  return cost + matmul_chains_uneven(task, tile, m, n) < others;
 }
 
 /* Batches of small products are `batch`'s. */

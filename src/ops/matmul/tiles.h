@@ -28,7 +28,7 @@ enum {
 static const matmul_cost matmul_chains_f32[MATMUL_CHAINS_F32] = {
     {4, 8, 6.8, 3.4}, {4, 8, 5, 3}, {16, 16, 10.9, 9}, {1, 32, 16.8, 8}, {16, 32, 18, 17}};
 static const matmul_cost matmul_chains_f64[MATMUL_CHAINS_F64] = {
-    {4, 8, 11, 10}, {4, 8, 9.5, 8.5}, {16, 16, 18.4, 17}, {1, 32, 20, 16}};
+    {4, 8, 11, 10}, {4, 8, 9.5, 5.5}, {16, 16, 18.4, 17}, {1, 32, 20, 16}};
 
 /* Of `quads`; the first one where both operands lie line beside line. */
 static const matmul_cost matmul_quads_f32[MATMUL_QUADS] = {{96, 64, 96, 65},   {64, 128, 110, 76},
@@ -55,14 +55,19 @@ static const matmul_cost matmul_strip_f32[MATMUL_STRIPS] = {{1, 128, 32, 32}, {1
                          matmul_strip_f64[MATMUL_STRIPS] = {{1, 128, 65, 65}, {1, 32, 29, 29}},
                          matmul_strips_f64[MATMUL_STRIPS] = {{8, 128, 97, 97}, {8, 32, 62, 62}};
 
-static inline double matmul_cost_of(const rung_task *task, const matmul_cost *tile, int64_t m,
+/* Tiles of the multiprocessor that has the most of them. */
+static inline double matmul_busiest(const rung_task *task, int rows, int columns, int64_t m,
                                     int64_t n) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
-  const int64_t down = (m + tile->rows - 1) / tile->rows,
-                across = (n + tile->columns - 1) / tile->columns;
+  const int64_t down = (m + rows - 1) / rows, across = (n + columns - 1) / columns;
   const double all = (double)down * (double)across * (double)p->batch;
-  double busiest = all / task->device->processors; /* tiles of one of them */
-  if (busiest < 16) busiest = (double)(int64_t)(busiest + 1 - 1e-9);
+  const double busiest = all / task->device->processors;
+  return busiest < 16 ? (double)(int64_t)(busiest + 1 - 1e-9) : busiest;
+}
+
+static inline double matmul_cost_of(const rung_task *task, const matmul_cost *tile, int64_t m,
+                                    int64_t n) {
+  const double busiest = matmul_busiest(task, tile->rows, tile->columns, m, n);
   return tile->alone + (busiest - 1) * tile->each;
 }
 
@@ -112,10 +117,7 @@ static inline double matmul_uneven_part(const rung_task *task, const matmul_grou
 /* Of `tensor`: groups of as many tiles as a multiprocessor holds, one after the other. */
 static inline double matmul_group_cost(const rung_task *task, const matmul_group *tile) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
-  const int64_t down = (p->m + tile->rows - 1) / tile->rows,
-                across = (p->n + tile->columns - 1) / tile->columns;
-  const double all = (double)down * (double)across * (double)p->batch;
-  const double busiest = ceil(all / task->device->processors);
+  const double busiest = ceil(matmul_busiest(task, tile->rows, tile->columns, p->m, p->n) - 1e-9);
   const double groups = floor(busiest / tile->resident);
   const int rest = (int)(busiest - groups * tile->resident);
   return groups * tile->of[tile->resident - 1] + (rest > 0 ? tile->of[rest - 1] : 0) +
@@ -130,7 +132,8 @@ static inline int matmul_tensor_tile(const rung_task *task, double *cost) {
   int best = -1;
   for (int i = 0; i < MATMUL_TENSOR; i++) {
     const matmul_group *tile = &matmul_tensor_f64[i];
-    if (tile->rows > p->m || tile->columns > p->n || tile->depth > p->k) continue;
+    if (tile->rows > p->m || tile->columns > p->n) continue;
+    if (tile->depth > 16 && tile->depth > p->k) continue;
     const double found = matmul_group_cost(task, tile);
     if (best >= 0 && found >= *cost) continue;
     best = i;
@@ -138,7 +141,7 @@ static inline int matmul_tensor_tile(const rung_task *task, double *cost) {
   }
   if (best >= 0) return best;
   const int smallest = MATMUL_TENSOR - (p->k < matmul_tensor_f64[MATMUL_TENSOR - 1].depth ? 2 : 1);
-  *cost = 8 * matmul_group_cost(task, &matmul_tensor_f64[smallest]);
+  *cost = (p->k < 128 ? 2 : 8) * matmul_group_cost(task, &matmul_tensor_f64[smallest]);
   return smallest;
 }
 
@@ -148,11 +151,28 @@ static inline int matmul_chains_tile(const rung_task *task, int64_t m, int64_t n
   const bool single = p->types.in == RUNG_F32;
   const matmul_cost *tiles = single ? matmul_chains_f32 : matmul_chains_f64;
   const int count = single ? MATMUL_CHAINS_F32 : MATMUL_CHAINS_F64;
-  if (p->k < 512 && m >= tiles[0].rows && n >= tiles[0].columns) {
+  int tile = 0;
+  if (p->k < 512 && m >= tiles[0].rows && n >= tiles[0].columns)
     *cost = matmul_cost_of(task, &tiles[0], m, n);
-    if (*cost <= tiles[2].alone) return 0;
-  }
-  return matmul_cheapest(task, tiles + 1, count - 1, m, n, cost) + 1;
+  if (p->k >= 512 || m < tiles[0].rows || n < tiles[0].columns || *cost > tiles[2].alone)
+    tile = matmul_cheapest(task, tiles + 1, count - 1, m, n, cost) + 1;
+  return tile;
+}
+
+/* What more `chains` takes for lines that lie side by side in rows which begin anywhere: eight of
+ * them, which come in at once, are then two sectors of memory. */
+static inline double matmul_chains_uneven(const rung_task *task, int number, int64_t m, int64_t n) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const matmul_cost *tile =
+      p->types.in == RUNG_F32 ? &matmul_chains_f32[number] : &matmul_chains_f64[number];
+  const int sector = 32 / (int)rung_dtype_bytes(p->types.in);
+  const matmul_steps a = matmul_steps_of(&task->arrays[MATMUL_A], p->a_turned);
+  const matmul_steps b = matmul_steps_of(&task->arrays[MATMUL_B], p->b_turned);
+  const bool wide = p->m <= p->n; /* else A's lines are the tile's columns */
+  double lines = 0;
+  if (p->a_turned && a.column % sector != 0) lines += wide ? tile->rows : tile->columns;
+  if (!p->b_turned && b.row % sector != 0) lines += wide ? tile->columns : tile->rows;
+  return matmul_busiest(task, tile->rows, tile->columns, m, n) * lines * 0.6;
 }
 
 #endif
