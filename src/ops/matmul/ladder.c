@@ -184,7 +184,7 @@ static bool widened_pays(const rung_task *task) {
 static bool past_small(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
   if (p->types.in != RUNG_F32 || p->batch > 1) return true;
-  if (p->k <= 40 && p->flops / 2 <= 0x1p22) return false;
+  if (p->k <= 40 && p->flops / 2 <= 0x1p22 && p->m >= 8 && p->n >= 8) return false;
   return p->k > 48 || p->m < 16 || p->n < 16 || p->m > 80 || p->n > 80;
 }
 
