@@ -215,7 +215,7 @@ static void refuses_what_is_shared(void **state) {
   arguments g;
   accepted(&g);
   g.outside.data = memory + 3;
-  refused(&g, RUNG_OVERLAP, "outside shares memory with counts; they must share none");
+  refused(&g, RUNG_OVERLAP, "outside shares memory with counts; expected: none in common");
   g.sums.data = memory + 9;
   refused(&g, RUNG_OVERLAP, "sums shares memory with outside");
   g.sums.data = memory + 1;
