@@ -44,8 +44,8 @@ static void print_help(FILE *to) {
   fprintf(to,
           "\n`rung help VERB` explains a verb, with an example.\n"
           "Exit status: 0 done, 1 a check failed, 2 bad usage, 3 bad input or output, 4 no such\n"
-          "device, 5 out of memory; `rung help compare` has more of its own.\n\nExample:\n  rung "
-          "tour\n");
+          "device, 5 out of memory; `rung help compare` has more of its own.\n\n"
+          "Example:\n  rung tour\n");
 }
 
 static int run_together(const cli_verb *verb, int argc, char **argv) {

@@ -239,6 +239,12 @@ static bool is_slender(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
+/* Neither tiny nor `batch`'s. */
+static bool is_past_batches(const rung_task *task) {
+  char why[RUNG_REASON];
+  return past_small(task) && !(is_batch(task, why) && batch_pays(task));
+}
+
 /* Whether doubles have tensor cores for their chains. */
 static bool has_tensor(const rung_task *task) {
   return problem_of(task)->types.in == RUNG_F64 && task->device->capability >= 90;
@@ -267,8 +273,7 @@ static bool chains_pay(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
   const int64_t m = p->m < p->n ? p->m : p->n, n = p->m < p->n ? p->n : p->m;
   double cost = 0, others = 0;
-  char why[RUNG_REASON];
-  if (!past_small(task) || (is_batch(task, why) && batch_pays(task))) return false;
+  if (!is_past_batches(task)) return false;
   const int tile = matmul_chains_tile(task, m, n, &cost);
   if (chains_are_cut(p, tile)) return false;
   if (has_tensor(task))
@@ -284,8 +289,7 @@ static bool strips_pay(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
   const int64_t m = p->m < p->n ? p->m : p->n, n = p->m < p->n ? p->n : p->m;
   double tensor = 0;
-  char why[RUNG_REASON];
-  if (!past_small(task) || (is_batch(task, why) && batch_pays(task))) return false;
+  if (!is_past_batches(task)) return false;
   if (!has_tensor(task) || !tensor_pays(task)) return true;
   matmul_tensor_tile(task, &tensor);
   return strips_cost(task, m, n) <= tensor;

@@ -124,9 +124,9 @@ static inline double matmul_group_cost(const rung_task *task, const matmul_group
          busiest * tile->uneven * matmul_uneven_part(task, tile);
 }
 
-/* The cheapest that the product holds and whose stages its chains fill; else, where every element
- * that comes in is tested, the smallest of short stages, or the smallest of all where chains are
- * long. */
+/* The cheapest that the product holds, of long stages only where chains fill them; else, where
+ * every element that comes in is tested, the smallest of short stages, or the smallest of all where
+ * chains are long. */
 static inline int matmul_tensor_tile(const rung_task *task, double *cost) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
   int best = -1;
@@ -151,12 +151,11 @@ static inline int matmul_chains_tile(const rung_task *task, int64_t m, int64_t n
   const bool single = p->types.in == RUNG_F32;
   const matmul_cost *tiles = single ? matmul_chains_f32 : matmul_chains_f64;
   const int count = single ? MATMUL_CHAINS_F32 : MATMUL_CHAINS_F64;
-  int tile = 0;
-  if (p->k < 512 && m >= tiles[0].rows && n >= tiles[0].columns)
+  if (p->k < 512 && m >= tiles[0].rows && n >= tiles[0].columns) {
     *cost = matmul_cost_of(task, &tiles[0], m, n);
-  if (p->k >= 512 || m < tiles[0].rows || n < tiles[0].columns || *cost > tiles[2].alone)
-    tile = matmul_cheapest(task, tiles + 1, count - 1, m, n, cost) + 1;
-  return tile;
+    if (*cost <= tiles[2].alone) return 0;
+  }
+  return matmul_cheapest(task, tiles + 1, count - 1, m, n, cost) + 1;
 }
 
 /* What more `chains` takes for lines that lie side by side in rows which begin anywhere: eight of
