@@ -52,7 +52,7 @@ typedef struct correlate_kernels {
   /* n elements of the image's type as numbers of the sums', and sums as elements of out's. */
   void (*widen)(rung_dtype in, const void *from, int64_t n, void *to);
   void (*finish)(rung_dtype out, const void *sums, int64_t n, void *to);
-  void (*set)(void *to, int64_t at, double value);
+  void (*set)(void *to, int64_t at, int64_t n, double value); /* n numbers from `at` on */
 } correlate_kernels;
 
 extern const correlate_kernels RUNG_ENTRY(correlate_kernels_f32), RUNG_ENTRY(correlate_kernels_f64),

@@ -42,8 +42,8 @@ static rung_status set_factors(const sweep *s) {
       return rung_fail(s->task->error, RUNG_UNSUPPORTED, "rung \"separable\" cannot do this: %s",
                        why);
     char *to = s->taps + k * (rows + columns) * s->sizes.size;
-    for (int i = 0; i < rows; i++) s->of->set(to, i, factors.column[i]);
-    for (int j = 0; j < columns; j++) s->of->set(to, rows + j, factors.row[j]);
+    for (int i = 0; i < rows; i++) s->of->set(to, i, 1, factors.column[i]);
+    for (int j = 0; j < columns; j++) s->of->set(to, rows + j, 1, factors.row[j]);
   }
   return RUNG_OK;
 }

@@ -39,7 +39,9 @@ static inline correlate_block correlate_block_of(const correlate_problem *p) {
   b.in_row = correlate_odd_lines(row + (p->kernel_columns - 1) * p->channels * b.size);
   b.sums_row = correlate_odd_lines(row);
   b.sums = b.rows * b.in_row;
-  b.passes = (p->kernel_rows + CORRELATE_GROUP - 1) / CORRELATE_GROUP;
+  /* A pass of g rows begins g - 1 rows above the first: of few rows that is most of it. */
+  const int64_t group = p->rows < 1 ? 1 : p->rows < CORRELATE_GROUP ? p->rows : CORRELATE_GROUP;
+  b.passes = (p->kernel_rows + group - 1) / group;
   b.chains = b.sums + (b.passes + b.rows) * b.sums_row;
   const bool low = p->rows < CORRELATE_ROWS; /* one block is all there is */
   b.parts = low ? 0 : CORRELATE_CHAINS / CORRELATE_PANEL / (p->kernels * p->kernel_rows);

@@ -51,7 +51,7 @@ static void set_taps(const filter *f) {
   if (p->types.accumulate != RUNG_I64)
     memcpy(f->taps, p->taps, (size_t)(count * f->block.size));
   else
-    for (int64_t i = 0; i < count; i++) f->of->set(f->taps, i, ((const int32_t *)p->taps)[i]);
+    for (int64_t i = 0; i < count; i++) f->of->set(f->taps, i, 1, ((const int32_t *)p->taps)[i]);
 }
 
 /* ---- a block ----------------------------------------------------------------------------------
@@ -208,6 +208,7 @@ static void cut(filter *f, int threads) {
   const bool keeps = cut_bands(f, parts, even, flat);
   if (!keeps) {
     f->band = correlate_least(CORRELATE_ROWS, even < FEWEST ? FEWEST : even);
+    f->band = correlate_least(f->band, p->rows);
     f->panel = correlate_least(parts, parts_of(even, f->band)) * f->part;
   }
   f->panels = parts_of(n, f->panel);

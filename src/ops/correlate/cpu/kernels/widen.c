@@ -25,13 +25,12 @@ static void widen_outside(const correlate_problem *p, const correlate_kernels *o
                           int64_t first, int64_t count, char *to) {
   const int64_t pixel = p->channels * (int64_t)rung_dtype_bytes(p->types.in);
   const int64_t size = p->channels * (int64_t)rung_dtype_bytes(of->dtype);
-  for (int64_t c = first; c < first + count; c++, to += size) {
-    const int64_t from = rung_edge_index(p->edge, c, p->width);
-    if (from >= 0)
-      of->widen(p->types.in, row + from * pixel, p->channels, to);
-    else
-      for (int k = 0; k < p->channels; k++) of->set(to, k, p->edge_value);
+  if (rung_edge_index(p->edge, first, p->width) < 0) {
+    of->set(to, 0, count * p->channels, p->edge_value);
+    return;
   }
+  for (int64_t c = first; c < first + count; c++, to += size)
+    of->widen(p->types.in, row + rung_edge_index(p->edge, c, p->width) * pixel, p->channels, to);
 }
 
 void RUNG_ENTRY(correlate_widen)(const rung_task *task, const correlate_kernels *of, int64_t r,
@@ -45,7 +44,7 @@ void RUNG_ENTRY(correlate_widen)(const rung_task *task, const correlate_kernels 
   const int64_t used = (end - first) * size, rest = least(room - used, CORRELATE_STRIP);
   memset(to + used, 0, (size_t)rest); /* a strip may be wider than the block */
   if (from < 0) {
-    for (int64_t i = 0; i < (end - first) * p->channels; i++) of->set(to, i, p->edge_value);
+    of->set(to, 0, (end - first) * p->channels, p->edge_value);
     return;
   }
   const char *row = correlate_in_row(task, from);
