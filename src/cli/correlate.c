@@ -90,14 +90,14 @@ static rung_status take(void *to, int index, const char *value, rung_error *erro
   }
 }
 
-#define ABOUT                                                                                     \
-  "IMAGE is a PNG, PGM, PPM, PAM, PFM, JPEG, TIFF or NPY file of u8, u16, f16, f32 or f64,\n"     \
-  "(height, width) or (height, width, channels); '-' is standard input. The result is f32, of\n"  \
-  "f16 and f64 images what they are, or as --type says; u8 and u16 by --clip or --scale.\n"       \
-  "Kernels: boxN, gaussN or gaussN:SIGMA, sobel-x, sobel-y, prewitt-x, prewitt-y, scharr-x,\n"    \
-  "scharr-y, laplace, sharpen, identity; files of text, .npy or an image.\n"                      \
-  "Borders: constant:VALUE, edge, mirror-edge, mirror, wrap, or a library's own word after its\n" \
-  "name, as scipy:reflect, numpy:symmetric, opencv:reflect101, torch:circular.\n"                 \
+#define ABOUT                                                                                    \
+  "IMAGE is a PNG, PGM, PPM, PAM, PFM, JPEG, TIFF or NPY file of u8, u16, f16, f32 or f64,\n"    \
+  "(height, width) or (height, width, channels); '-' is standard input. The result is f32, of\n" \
+  "f16 and f64 images what they are, or as --type says; u8 and u16 by --clip or --scale.\n"      \
+  "Kernels: boxN, gaussN or gaussN:SIGMA, sobel-x, sobel-y, prewitt-x, prewitt-y, scharr-x,\n"   \
+  "scharr-y, laplace, sharpen, identity; files of text, .npy or an image.\n"                     \
+  "Borders: constant or constant:VALUE, edge, mirror-edge, mirror, wrap, or a library's word\n"  \
+  "after its name, as scipy:reflect, numpy:symmetric, opencv:reflect101, torch:circular.\n"      \
   "Started by mpirun, every rank reads its rows of an NPY file, and writes those of the result."
 
 /* What the two verbs have in common. */

@@ -23,7 +23,7 @@ rung_status lines_open(lines *in, const char *path, rung_error *error) {
   if (!in->stream) {
     *in = (lines){0};
     return rung_fail(error, errno == ENOMEM ? RUNG_OUT_OF_MEMORY : RUNG_FILE_FAILED,
-                     "%s: cannot be read: %s", path, strerror(errno));
+                     "%s: cannot be read: %s", *path ? path : "''", strerror(errno));
   }
   struct stat about;
   if (fstat(fileno(in->stream), &about) == 0 && S_ISREG(about.st_mode)) in->bytes = about.st_size;

@@ -34,7 +34,7 @@ rung_status source_open(file_source *in, const char *path, rung_error *error) {
   in->stream = standard ? stdin : fopen(path, "rbe");
   if (!in->stream)
     return rung_fail(error, errno == ENOMEM ? RUNG_OUT_OF_MEMORY : RUNG_FILE_FAILED,
-                     "%s: cannot be read: %s", path, strerror(errno));
+                     "%s: cannot be read: %s", *path ? path : "''", strerror(errno));
   struct stat about;
   if (fstat(fileno(in->stream), &about) == 0 && S_ISREG(about.st_mode)) {
     in->base = ftello(in->stream);

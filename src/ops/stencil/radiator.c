@@ -40,8 +40,9 @@ static rung_status check_radiator(rung_error *error, const rung_radiator_model *
   if (model->fixed != 1 && model->fixed != 2)
     return rung_fail(error, RUNG_BAD_ARGUMENT, "fixed is %d; expected: 1 or 2", model->fixed);
   if (!isfinite(model->hot[0]) || !isfinite(model->hot[1]) || !isfinite(model->start))
-    return rung_fail(error, RUNG_BAD_ARGUMENT, "hot is %g, %g and start is %g; they must be finite",
-                     model->hot[0], model->hot[1], model->start);
+    return rung_fail(error, RUNG_BAD_ARGUMENT,
+                     "hot is %g, %g and start is %g; expected: finite numbers", model->hot[0],
+                     model->hot[1], model->start);
   return RUNG_OK;
 }
 
