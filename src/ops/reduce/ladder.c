@@ -22,11 +22,12 @@ static size_t partials(const reduce_problem *problem, int64_t parts) {
          rung_dtype_bytes(reduce_partial_of(reduce_operator_of(problem)));
 }
 
-/* A room for each of the threads that find something to do, then what the tiles leave. */
+/* A room for each of the threads that find something to do, then what the tiles leave, or shares of
+ * one. */
 static size_t rooms_scratch(const rung_task *task, int64_t threads, int64_t busy) {
   const reduce_units units = reduce_units_of(task, threads);
   const size_t rooms = (size_t)(busy * reduce_room(task, &units));
-  return rooms + (units.tiles > 1 ? partials(problem_of(task), units.tiles) : 0);
+  return rooms + (units.rows > 0 ? partials(problem_of(task), units.rows) : 0);
 }
 
 static size_t lanes_scratch(const rung_task *task) {

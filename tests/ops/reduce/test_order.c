@@ -49,7 +49,7 @@ static void fold_across(const reduce_problem *problem, const char *x, int64_t st
       const int64_t left = n - t * RUNG_SUM_TILE;
       reduce_folds[first ? op : next].across(from + t * RUNG_SUM_TILE * from_step * bytes,
                                              from_step, left < RUNG_SUM_TILE ? left : RUNG_SUM_TILE,
-                                             width, &key, room, sums);
+                                             width, width % 2 == 0, &key, room, sums);
       memcpy(level + t * width * partial, sums, (size_t)(width * partial));
     }
     from = level;

@@ -5,11 +5,15 @@
  *                                             `count` lines of n elements without gaps, 0 <= n,
  *                                             `step` from line to line, to as many partials; `far`:
  *                                             from memory (line.h)
- *   across(in, step, n, width, key, room, partials)
+ *   across(in, step, n, width, far, key, room, partials)
  *                                             `width` lines side by side, an element of each in
  *                                             every row of `step` elements, to as many partials; of
  *                                             sums of floats n <= RUNG_SUM_TILE, and `room` is
  *                                             reduce_room() bytes of its own
+ *   shares(in, n, width, first, count, far, key, room, row)
+ *                                             of sums of floats alone, whose rows have no gaps: of
+ *                                             the reduce_left() rows that their lanes fold to the
+ *                                             numbers from the first on; NULL: none
  *
  * For the files under cpu/, which are compiled once per instruction set. A partial result of sums
  * of floats is the contract's sum (core/sum.h); line.h has it of one line. */
@@ -117,9 +121,15 @@ static void reduce_lines_half(const void *in, int64_t step, int count, int64_t n
                               const rung_key_code *key, void *partials) {
   (key->bfloat ? reduce_lines_bf16 : reduce_lines_f16)(in, step, count, n, far, key, partials);
 }
-static void reduce_across_half(const void *in, int64_t step, int64_t n, int width,
+static void reduce_shares_half(const void *in, int64_t n, int width, int64_t first, int64_t count,
+                               bool far, const rung_key_code *key, void *room, void *row) {
+  (key->bfloat ? reduce_shares_bf16 : reduce_shares_f16)(in, n, width, first, count, far, key, room,
+                                                         row);
+}
+static void reduce_across_half(const void *in, int64_t step, int64_t n, int width, bool far,
                                const rung_key_code *key, void *room, void *partials) {
-  (key->bfloat ? reduce_across_bf16 : reduce_across_f16)(in, step, n, width, key, room, partials);
+  (key->bfloat ? reduce_across_bf16 : reduce_across_f16)(in, step, n, width, far, key, room,
+                                                         partials);
 }
 
 /* ---- vectors of partial results ----------------------------------------------------------------
@@ -283,24 +293,26 @@ REDUCE_TILE_OF_FLOATS(64, reduce_bits_64, int64_t, uint64_t)
 typedef struct reduce_fold {
   void (*lines)(const void *in, int64_t step, int count, int64_t n, bool far,
                 const rung_key_code *key, void *partials);
-  void (*across)(const void *in, int64_t step, int64_t n, int width, const rung_key_code *key,
-                 void *room, void *partials);
+  void (*across)(const void *in, int64_t step, int64_t n, int width, bool far,
+                 const rung_key_code *key, void *room, void *partials);
+  void (*shares)(const void *in, int64_t n, int width, int64_t first, int64_t count, bool far,
+                 const rung_key_code *key, void *room, void *row);
 } reduce_fold;
 
 static const reduce_fold reduce_folds[REDUCE_OPERATORS] = {
-    [REDUCE_ADD_F32] = {reduce_lines_any_f32, reduce_across_f32},
-    [REDUCE_ADD_HALF] = {reduce_lines_half, reduce_across_half},
-    [REDUCE_ADD_F64] = {reduce_lines_any_f64, reduce_across_f64},
-    [REDUCE_ADD_8] = {reduce_lines_8, reduce_across_8},
-    [REDUCE_ADD_16] = {reduce_lines_16, reduce_across_16},
-    [REDUCE_ADD_32] = {reduce_lines_32, reduce_across_32},
-    [REDUCE_ADD_64] = {reduce_lines_64, reduce_across_64},
-    [REDUCE_LEAST_8] = {reduce_lines_least_8, reduce_across_least_8},
-    [REDUCE_LEAST_16] = {reduce_lines_least_16, reduce_across_least_16},
-    [REDUCE_LEAST_32] = {reduce_lines_least_32, reduce_across_least_32},
-    [REDUCE_LEAST_F32] = {reduce_lines_least_f32, reduce_across_least_f32},
-    [REDUCE_LEAST_64] = {reduce_lines_least_64, reduce_across_least_64},
-    [REDUCE_LEAST_F64] = {reduce_lines_least_f64, reduce_across_least_f64},
+    [REDUCE_ADD_F32] = {reduce_lines_any_f32, reduce_across_f32, reduce_shares_f32},
+    [REDUCE_ADD_HALF] = {reduce_lines_half, reduce_across_half, reduce_shares_half},
+    [REDUCE_ADD_F64] = {reduce_lines_any_f64, reduce_across_f64, reduce_shares_f64},
+    [REDUCE_ADD_8] = {reduce_lines_8, reduce_across_8, NULL},
+    [REDUCE_ADD_16] = {reduce_lines_16, reduce_across_16, NULL},
+    [REDUCE_ADD_32] = {reduce_lines_32, reduce_across_32, NULL},
+    [REDUCE_ADD_64] = {reduce_lines_64, reduce_across_64, NULL},
+    [REDUCE_LEAST_8] = {reduce_lines_least_8, reduce_across_least_8, NULL},
+    [REDUCE_LEAST_16] = {reduce_lines_least_16, reduce_across_least_16, NULL},
+    [REDUCE_LEAST_32] = {reduce_lines_least_32, reduce_across_least_32, NULL},
+    [REDUCE_LEAST_F32] = {reduce_lines_least_f32, reduce_across_least_f32, NULL},
+    [REDUCE_LEAST_64] = {reduce_lines_least_64, reduce_across_least_64, NULL},
+    [REDUCE_LEAST_F64] = {reduce_lines_least_f64, reduce_across_least_f64, NULL},
 };
 
 #endif

@@ -10,14 +10,15 @@ typedef struct REDUCE_NAME(reduce_tile) {
   int rows;       /* of a lane, */
   int live, more; /* which so many have; in eighths, and lanes of an eighth that are one more */
   int64_t piece;  /* numbers of each of the sums */
+  bool far;       /* it comes from memory, so that the next lane's rows are asked for */
   REDUCE_PARTIAL *sums;
 } REDUCE_NAME(reduce_tile);
 
 #if REDUCE_CONVERTED
 /* Rows one after the other. */
-static void REDUCE_NAME(reduce_chain)(const REDUCE_IN *from, int64_t row, int rows, bool far, int n,
-                                      REDUCE_PARTIAL *sum) {
-  (void)far;
+static void REDUCE_NAME(reduce_chain)(const REDUCE_IN *from, int64_t row, int rows, int64_t ahead,
+                                      int n, REDUCE_PARTIAL *sum) {
+  (void)ahead;
   REDUCE_NAME(reduce_widen)(from, n, sum);
   for (int r = 1; r < rows; ++r) REDUCE_NAME(reduce_add)(from + r * row, n, sum);
 }
@@ -40,7 +41,7 @@ static void REDUCE_NAME(reduce_piece)(const REDUCE_NAME(reduce_tile) * tile, int
     }
 #endif
     REDUCE_PARTIAL *sum = tile->sums + i * tile->piece;
-    REDUCE_NAME(reduce_chain)(from, row, rows, false, n, sum);
+    REDUCE_NAME(reduce_chain)(from, row, rows, tile->far && i + 1 < all ? block : 0, n, sum);
     lanes[i] = sum;
   }
   REDUCE_FOLDED(reduce_rows)(lanes, all, n, to);
@@ -62,44 +63,77 @@ static void REDUCE_NAME(reduce_pieces)(const REDUCE_NAME(reduce_tile) * tile, in
   if (eighths > 1) REDUCE_FOLDED(reduce_rows)(lanes, eighths, n, to);
 }
 
-/* One tile: count <= RUNG_SUM_TILE. Where rows follow each other without gaps, neighbouring lanes
- * are as good as neighbouring lines, and taken together. */
-static void REDUCE_NAME(reduce_rows_of_tile)(const REDUCE_IN *in, int64_t step, int count,
-                                             int width, REDUCE_PARTIAL *room, REDUCE_PARTIAL *to) {
+static REDUCE_NAME(reduce_tile)
+    REDUCE_NAME(reduce_tile_of)(const REDUCE_IN *in, int64_t step, int count, int width, bool far,
+                                REDUCE_PARTIAL *room) {
   const int rows = (count + RUNG_SUM_LANES - 1) / RUNG_SUM_LANES;
   const int rest = count - (rows - 1) * RUNG_SUM_LANES;
   int lanes = 1;
   while (lanes < count && lanes < RUNG_SUM_LANES) lanes *= 2;
-  const int apart = lanes > 8 ? lanes / 8 : 1, left = reduce_left(count, width, sizeof *room),
-            eighths = apart / left;
+  const int apart = lanes > 8 ? lanes / 8 : 1;
   const int64_t piece = reduce_piece(count, width, sizeof *room);
-  const REDUCE_NAME(reduce_tile)
-      tile = {in, step, apart, rows, rest / apart, rest % apart, piece, room};
-  REDUCE_PARTIAL *folded = room + 16 * piece, *first = left > 1 ? folded : to;
+  return (REDUCE_NAME(reduce_tile)){.in = in,
+                                    .step = step,
+                                    .apart = apart,
+                                    .rows = rows,
+                                    .live = rest / apart,
+                                    .more = rest % apart,
+                                    .piece = piece,
+                                    .far = far,
+                                    .sums = room};
+}
+
+/* Where rows follow each other without gaps, neighbouring lanes are as good as neighbouring lines:
+ * the numbers from `first` to `end` of the row that `left` lanes of all lines make. */
+static void REDUCE_NAME(reduce_long_row)(const REDUCE_NAME(reduce_tile) * tile, int left, int width,
+                                         int first, int end, REDUCE_PARTIAL *to) {
+  const int all = left * width, until = tile->more * width, cut = until % all;
+  for (int at = first, n; at < end; at += n) {
+    n = (at < cut && cut < end ? cut : end) - at;
+    if (n > tile->piece) n = (int)tile->piece;
+    REDUCE_NAME(reduce_pieces)(tile, tile->apart / left, 1, at, all, until, n, to + at);
+  }
+}
+
+/* One tile: count <= RUNG_SUM_TILE. */
+static void REDUCE_NAME(reduce_rows_of_tile)(const REDUCE_IN *in, int64_t step, int count,
+                                             int width, bool far, REDUCE_PARTIAL *room,
+                                             REDUCE_PARTIAL *to) {
+  const REDUCE_NAME(reduce_tile) tile =
+      REDUCE_NAME(reduce_tile_of)(in, step, count, width, far, room);
+  const int left = reduce_left(count, width, sizeof *room);
+  REDUCE_PARTIAL *folded = room + 16 * tile.piece, *first = left > 1 ? folded : to;
   if (step == width) {
-    const int all = left * width, until = tile.more * width, cut = until % all;
-    for (int at = 0, n; at < all; at += n) {
-      n = (at < cut ? cut : all) - at;
-      if (n > piece) n = (int)piece;
-      REDUCE_NAME(reduce_pieces)(&tile, eighths, 1, at, all, until, n, first + at);
-    }
+    REDUCE_NAME(reduce_long_row)(&tile, left, width, 0, left * width, first);
   } else {
     for (int j = 0; j < left; ++j) {
       REDUCE_PARTIAL *sums = first + (int64_t)j * width;
-      REDUCE_NAME(reduce_pieces)(&tile, eighths, step, j, left, tile.more, width, sums);
+      REDUCE_NAME(reduce_pieces)
+      (&tile, tile.apart / left, step, j, left, tile.more, width, sums);
     }
   }
   REDUCE_FOLDED(reduce_fold_rows)(folded, left, width, to);
 }
 
-static void REDUCE_NAME(reduce_across)(const void *in, int64_t step, int64_t n, int width,
+static void REDUCE_NAME(reduce_shares)(const void *in, int64_t n, int width, int64_t first,
+                                       int64_t count, bool far, const rung_key_code *key,
+                                       void *room, void *row) {
+  const REDUCE_NAME(reduce_tile) tile = REDUCE_NAME(reduce_tile_of)(
+      (const REDUCE_IN *)in, width, (int)n, width, far, (REDUCE_PARTIAL *)room);
+  const int left = reduce_left(n, width, sizeof(REDUCE_PARTIAL));
+  (void)key;
+  REDUCE_NAME(reduce_long_row)
+  (&tile, left, width, (int)first, (int)(first + count), (REDUCE_PARTIAL *)row);
+}
+
+static void REDUCE_NAME(reduce_across)(const void *in, int64_t step, int64_t n, int width, bool far,
                                        const rung_key_code *key, void *room, void *partials) {
   const REDUCE_IN *rows = (const REDUCE_IN *)in;
   REDUCE_PARTIAL *sums = (REDUCE_PARTIAL *)partials;
   (void)key;
   for (int w = 0; w < width && n == 0; ++w) sums[w] = 0;
   if (n == 0) return;
-  REDUCE_NAME(reduce_rows_of_tile)(rows, step, (int)n, width, (REDUCE_PARTIAL *)room, sums);
+  REDUCE_NAME(reduce_rows_of_tile)(rows, step, (int)n, width, far, (REDUCE_PARTIAL *)room, sums);
 }
 
 #if REDUCE_CONVERTED
@@ -280,12 +314,13 @@ LANES_OUTLINE void REDUCE_NAME(reduce_free_rows)(const REDUCE_IN *restrict in, i
 
 /* Rows that follow each other without gaps are as good as fewer and longer ones, whose ends are
  * folded by halves. */
-static void REDUCE_NAME(reduce_across)(const void *in, int64_t step, int64_t n, int width,
+static void REDUCE_NAME(reduce_across)(const void *in, int64_t step, int64_t n, int width, bool far,
                                        const rung_key_code *key, void *room, void *partials) {
   enum { MOST = REDUCE_PIECE / sizeof(REDUCE_PARTIAL) };
   const REDUCE_IN *rows = (const REDUCE_IN *)in;
   REDUCE_PARTIAL *all = (REDUCE_PARTIAL *)partials, some[MOST];
   (void)room;
+  (void)far;
   for (int64_t left = n, now; left > 0; left -= now, rows += now * step) {
     int m = 1;
     while (step == width && 2 * m * width <= MOST && 8 * m < left) m *= 2;

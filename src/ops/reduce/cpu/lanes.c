@@ -9,7 +9,7 @@ rung_status RUNG_ENTRY(reduce_lanes)(const rung_task *task) {
   const reduce_job job = RUNG_ENTRY(reduce_job_of)(task, 1, 1);
   for (int64_t unit = 0; unit < job.units.all; ++unit)
     RUNG_ENTRY(reduce_do_unit)(&job, unit, job.rooms);
-  for (int64_t at = 0; at < job.problem->outer * job.units.strips && job.units.tiles > 1; ++at)
+  for (int64_t at = 0; at < job.problem->outer * job.units.strips && job.units.rows > 0; ++at)
     RUNG_ENTRY(reduce_end_strip)(&job, at, job.rooms);
   return RUNG_OK;
 }

@@ -1,7 +1,7 @@
 /* The canonical sum of floats (core/sum.h) of one contiguous line, on one CPU thread:
  *
  *   float reduce_sum_f32(const float *line, int64_t n, bool far)       1 <= n
- *   void reduce_chain_f32(from, row, rows, far, n, to)       `rows` of n numbers, `row` from each
+ *   void reduce_chain_f32(from, row, rows, ahead, n, to)     `rows` of n numbers, `row` from each
  * to the next, added up in their order
  *
  * and the same for double, _f64. `far`: numbers come from memory, and those that follow are asked

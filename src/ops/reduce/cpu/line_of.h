@@ -38,18 +38,18 @@ LANES_INLINE SUM_NAME(lanes) SUM_NAME(reduce_chain_at)(const SUM_ELEMENT *from, 
   return sum;
 }
 
-/* Adds `rows` of at least a vector's n numbers to what is there, or makes it. Vectors lie to memory
- * as its lines do: those at the ends, which need not, are found before anything is stored, and
- * stored last. */
+/* Adds `rows` of at least a vector's n numbers to what is there, or makes it, and asks for what
+ * lies `ahead` of them, if not 0. Vectors lie to memory as its lines do: those at the ends, which
+ * need not, are found before anything is stored, and stored last. */
 LANES_INLINE void SUM_NAME(reduce_chain_of)(const SUM_ELEMENT *from, int64_t row, int rows,
-                                            bool more, bool far, int n, SUM_ELEMENT *to) {
+                                            bool more, int64_t ahead, int n, SUM_ELEMENT *to) {
   const int last = n - SUM_WIDTH;
-  const SUM_ELEMENT *next = from + SUM_AHEAD(rows * row);
+  const SUM_ELEMENT *next = from + ahead;
   const SUM_NAME(lanes) begins = SUM_NAME(reduce_chain_at)(from, row, rows, more, to);
   const SUM_NAME(lanes) ends = SUM_NAME(reduce_chain_at)(from + last, row, rows, more, to + last);
   for (int w = LANES_HEAD(from); w <= last; w += SUM_WIDTH) {
     SUM_UNROLL
-    for (int k = 0; k < rows && far; k++) __builtin_prefetch(next + k * row + w, 0, 2);
+    for (int k = 0; k < rows && ahead > 0; k++) __builtin_prefetch(next + k * row + w, 0, 2);
     SUM_NAME(lanes_store)(to + w, SUM_NAME(reduce_chain_at)(from + w, row, rows, more, to + w));
   }
   SUM_NAME(lanes_store)(to, begins);
@@ -59,11 +59,12 @@ LANES_INLINE void SUM_NAME(reduce_chain_of)(const SUM_ELEMENT *from, int64_t row
 /* Up to eight at a time: a few rows read side by side come faster than one after the other, and a
  * sum is loaded and stored once for all of them. */
 LANES_OUTLINE __attribute__((unused)) void SUM_NAME(reduce_chain)(const SUM_ELEMENT *from,
-                                                                  int64_t row, int rows, bool far,
-                                                                  int n, SUM_ELEMENT *to) {
-#define SUM_CASE(rows)                                                                 \
-  case rows:                                                                           \
-    SUM_NAME(reduce_chain_of)(from, row, rows, r > 0, far && LANES_BYTES > 16, n, to); \
+                                                                  int64_t row, int rows,
+                                                                  int64_t ahead, int n,
+                                                                  SUM_ELEMENT *to) {
+#define SUM_CASE(rows)                                                                      \
+  case rows:                                                                                \
+    SUM_NAME(reduce_chain_of)(from, row, rows, r > 0, LANES_BYTES > 16 ? ahead : 0, n, to); \
     break;
   for (int w = 0; w < n && n < SUM_WIDTH; w++) {
     to[w] = from[w];
@@ -126,7 +127,8 @@ LANES_OUTLINE SUM_ELEMENT SUM_NAME(reduce_sum_tile)(const SUM_ELEMENT *tile, int
     for (int l = 0; l < rest; ++l) lanes[l] = last[l];
     return SUM_NAME(reduce_fold_lanes)(lanes, rest);
   }
-  SUM_NAME(reduce_chain)(tile, RUNG_SUM_LANES, rows, far, RUNG_SUM_LANES, lanes);
+  const int64_t ahead = SUM_AHEAD((rows > 8 ? (rows + 1) / 2 : rows) * RUNG_SUM_LANES);
+  SUM_NAME(reduce_chain)(tile, RUNG_SUM_LANES, rows, far ? ahead : 0, RUNG_SUM_LANES, lanes);
   for (int l = 0; l < rest && far; l += SUM_WIDTH)
     __builtin_prefetch(last + SUM_AHEAD(0) + l, 0, 2);
   for (int l = 0; l < rest; ++l) lanes[l] += last[l];

@@ -24,7 +24,7 @@ rung_status RUNG_ENTRY(reduce_threads)(const rung_task *task) {
   const int64_t threads = reduce_threads(task);
   reduce_job job = RUNG_ENTRY(reduce_job_of)(task, task->device->threads, threads);
   rung_parallel((int)threads, reduce_chunks(&job.units), fold_chunk, &job);
-  if (job.units.tiles > 1)
+  if (job.units.rows > 0)
     rung_parallel((int)threads, problem->outer * job.units.strips, end_strip, &job);
   return RUNG_OK;
 }

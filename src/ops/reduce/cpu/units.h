@@ -18,7 +18,7 @@ typedef struct reduce_job {
   bool gathers, far; /* elements lie apart; they come from memory */
   rung_view view;    /* of in */
   const char *in;
-  char *out, *partials; /* (outer, tiles, inner) where there is more than one tile */
+  char *out, *partials; /* (outer, rows, inner), of units.rows */
   char *rooms;
   int64_t room; /* bytes of a thread's */
 } reduce_job;

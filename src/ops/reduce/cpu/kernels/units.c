@@ -127,6 +127,10 @@ static const char *reduce_gather(const reduce_job *job, int64_t first, int64_t n
   return found.at;
 }
 
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
 /* ---- units -------------------------------------------------------------------------------------
  */
 
@@ -147,8 +151,8 @@ static void reduce_do_tile(const reduce_job *job, int64_t o, int64_t tile, int64
   if (tiles > 1)
     partials = job->partials + ((o * tiles + tile) * problem->inner + i) * job->partial;
   if (problem->form == REDUCE_ACROSS)
-    reduce_folds[job->op].across(from, job->layout.in_column, n, width, &job->end.key, room,
-                                 partials);
+    reduce_folds[job->op].across(from, job->layout.in_column, n, width, job->far, &job->end.key,
+                                 room, partials);
   else
     reduce_folds[job->op].lines(from, 0, 1, n, job->far, &job->end.key, partials);
   if (tiles == 1) reduce_put(job, partials, width, o * job->layout.out_outer + i, 1);
@@ -178,8 +182,52 @@ static void reduce_do_lines(const reduce_job *job, int64_t o, char *room) {
   reduce_put(job, &partials, count, o * job->layout.out_outer, job->layout.out_outer);
 }
 
+/* What a share of the rows comes to: a row of partial results or, of sums of floats, some of the
+ * numbers that a tile's lanes fold to. */
+static void reduce_do_share(const reduce_job *job, int64_t unit, char *room) {
+  const reduce_units *units = &job->units;
+  const reduce_fold *fold = &reduce_folds[job->op];
+  const int64_t width = job->problem->inner, row = width * job->size;
+  const int64_t share = unit % units->shares, first = share * units->share;
+  const int64_t at = unit / units->shares, tile = at % units->tiles, o = at / units->tiles;
+  const char *in = job->in + o * job->layout.in_outer * job->size;
+  char *partials = job->partials + o * units->rows * width * job->partial;
+  if (reduce_is_ordered(job->op)) {
+    const int64_t n = least(job->problem->columns - tile * RUNG_SUM_TILE, RUNG_SUM_TILE);
+    const int64_t left = reduce_left(n, width, job->partial) * width - first;
+    if (left > 0)
+      fold->shares(in + tile * RUNG_SUM_TILE * row, n, (int)width, first, least(left, units->share),
+                   job->far, &job->end.key, room,
+                   partials + tile * (units->rows / units->tiles) * width * job->partial);
+  } else {
+    fold->across(in + first * row, width, least(job->problem->columns - first, units->share),
+                 (int)width, job->far, &job->end.key, room,
+                 partials + share * width * job->partial);
+  }
+}
+
+/* Those of every tile, in the place of the rows that it has folded to. */
+static void reduce_end_shares(const reduce_job *job, int64_t o, char *room) {
+  const reduce_units *units = &job->units;
+  const reduce_fold *fold = &reduce_folds[reduce_operator_next(job->op)];
+  const rung_key_code key = {0};
+  const int64_t width = job->problem->inner, rows = units->rows / units->tiles;
+  char *partials = job->partials + o * units->rows * width * job->partial;
+  reduce_partials own;
+  for (int64_t tile = 0; tile < units->tiles; tile++) {
+    const int64_t n = least(job->problem->columns - tile * RUNG_SUM_TILE, RUNG_SUM_TILE);
+    fold->across(partials + tile * rows * width * job->partial, width,
+                 reduce_left(n, width, job->partial), (int)width, false, &key, room, &own);
+    memcpy(partials + tile * width * job->partial, &own, (size_t)(width * job->partial));
+  }
+}
+
 void RUNG_ENTRY(reduce_do_unit)(const reduce_job *job, int64_t unit, char *room) {
   const reduce_units *units = &job->units;
+  if (units->shares > 1) {
+    reduce_do_share(job, unit, room);
+    return;
+  }
   if (job->problem->form != REDUCE_ACROSS && units->tiles == 1) {
     reduce_do_lines(job, unit * units->lines, room);
     return;
@@ -195,19 +243,22 @@ void RUNG_ENTRY(reduce_end_strip)(const reduce_job *job, int64_t at, char *room)
   const rung_key_code key = {0};
   const int64_t inner = job->problem->inner, o = at / job->units.strips;
   const int64_t i = at % job->units.strips * job->units.strip;
-  char *from = job->partials + (o * job->units.tiles * inner + i) * job->partial;
+  char *from = job->partials + (o * job->units.rows * inner + i) * job->partial;
   const int width = reduce_width(job, i);
-  int64_t n = job->units.tiles;
+  const bool shared = job->units.shares > 1 && job->units.tiles > 1;
+  int64_t n = shared ? job->units.tiles : job->units.rows;
   reduce_partials partials;
+  if (shared) reduce_end_shares(job, o, room);
   if (job->problem->form != REDUCE_ACROSS) fold->lines(from, 0, 1, n, false, &key, &partials);
   for (; job->problem->form == REDUCE_ACROSS; n = reduce_tiles(n)) {
     const bool last = n <= RUNG_SUM_TILE || !reduce_is_ordered(next);
-    if (last) fold->across(from, inner, n, width, &key, room, &partials);
+    if (last) fold->across(from, inner, n, width, false, &key, room, &partials);
     if (last) break;
     for (int64_t t = 0; t < reduce_tiles(n); ++t) {
       const int64_t first = t * RUNG_SUM_TILE, left = n - first;
       fold->across(from + first * inner * job->partial, inner,
-                   left < RUNG_SUM_TILE ? left : RUNG_SUM_TILE, width, &key, room, &partials);
+                   left < RUNG_SUM_TILE ? left : RUNG_SUM_TILE, width, false, &key, room,
+                   &partials);
       memcpy(from + t * inner * job->partial, &partials, (size_t)(width * job->partial));
     }
   }
