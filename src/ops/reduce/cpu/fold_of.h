@@ -249,30 +249,6 @@ static void REDUCE_NAME(reduce_few)(const REDUCE_IN *in, int64_t step, int count
   }
 }
 
-static void REDUCE_NAME(reduce_lines)(const void *in, int64_t step, int count, int64_t n, bool far,
-                                      const rung_key_code *code, void *partials) {
-  const rung_key_code key = *code;
-  (void)far;
-  if (n > 0 && n <= REDUCE_FEW && count > 1) {
-    REDUCE_NAME(reduce_few)
-    ((const REDUCE_IN *)in, step, count, (int)n, code, (REDUCE_PARTIAL *)partials);
-    return;
-  }
-  for (int l = 0; l < count; ++l) {
-    REDUCE_PARTIAL all = REDUCE_IDENTITY;
-    for (int64_t first = 0, now; first < n; first += now) {
-      /* Of a long line the first piece ends where vectors of memory begin. */
-      const REDUCE_IN *tile = (const REDUCE_IN *)in + l * step + first;
-      const int head = LANES_HEAD(tile);
-      const int left = n - first < RUNG_SUM_TILE ? (int)(n - first) : RUNG_SUM_TILE;
-      now = head > 0 && left * (int)sizeof *tile >= REDUCE_LONG ? head : left;
-      const REDUCE_PARTIAL piece = REDUCE_TILE(tile, (int)now, &key);
-      all = REDUCE_COMBINE(all, piece);
-    }
-    ((REDUCE_PARTIAL *)partials)[l] = all;
-  }
-}
-
 /* `rows`, a constant of every copy, that are fewer than the following takes. */
 LANES_INLINE void REDUCE_NAME(reduce_last_rows)(const int rows, const REDUCE_IN *restrict in,
                                                 int64_t step, int width, rung_key_code key,
@@ -310,6 +286,35 @@ LANES_OUTLINE void REDUCE_NAME(reduce_free_rows)(const REDUCE_IN *restrict in, i
   if (n - k == 3) REDUCE_NAME(reduce_last_rows)(3, in + k * step, step, width, key, all);
   if (n - k == 2) REDUCE_NAME(reduce_last_rows)(2, in + k * step, step, width, key, all);
   if (n - k == 1) REDUCE_NAME(reduce_last_rows)(1, in + k * step, step, width, key, all);
+}
+
+static void REDUCE_NAME(reduce_lines)(const void *in, int64_t step, int count, int64_t n, bool far,
+                                      const rung_key_code *code, void *partials) {
+  const rung_key_code key = *code;
+  (void)far;
+  if (n == 1 && step == 1) { /* side by side as much as one after the other */
+    REDUCE_NAME(reduce_free_rows)
+    ((const REDUCE_IN *)in, 0, 1, count, code, (REDUCE_PARTIAL *)partials);
+    return;
+  }
+  if (n > 0 && n <= REDUCE_FEW && count > 1) {
+    REDUCE_NAME(reduce_few)
+    ((const REDUCE_IN *)in, step, count, (int)n, code, (REDUCE_PARTIAL *)partials);
+    return;
+  }
+  for (int l = 0; l < count; ++l) {
+    REDUCE_PARTIAL all = REDUCE_IDENTITY;
+    for (int64_t first = 0, now; first < n; first += now) {
+      /* Of a long line the first piece ends where vectors of memory begin. */
+      const REDUCE_IN *tile = (const REDUCE_IN *)in + l * step + first;
+      const int head = LANES_HEAD(tile);
+      const int left = n - first < RUNG_SUM_TILE ? (int)(n - first) : RUNG_SUM_TILE;
+      now = head > 0 && left * (int)sizeof *tile >= REDUCE_LONG ? head : left;
+      const REDUCE_PARTIAL piece = REDUCE_TILE(tile, (int)now, &key);
+      all = REDUCE_COMBINE(all, piece);
+    }
+    ((REDUCE_PARTIAL *)partials)[l] = all;
+  }
 }
 
 /* Rows that follow each other without gaps are as good as fewer and longer ones, whose ends are
