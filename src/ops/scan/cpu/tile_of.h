@@ -4,6 +4,17 @@
  * that the prefixes of groups are additions of whole vectors, and so are those of rows, but for
  * steps shorter than a vector. */
 
+/* Where the order is free the vectors are those of numbers, but of narrow ones. */
+#ifdef SCAN_ANY_ORDER
+#define SCAN_FREE SCAN_V
+#define SCAN_FREE_INTS SCAN_INTS
+#define SCAN_FREE_LIST SCAN_LIST
+#define SCAN_FREE_OF(number) (number)
+#define SCAN_FREE_COMBINE SCAN_COMBINE
+#define SCAN_FREE_LOAD(v, key) SCAN_LOAD(v, SCAN_NAME(scan_all)((SCAN_T)(key)->mask))
+#define SCAN_FREE_STORE(v, key) SCAN_STORE(v, SCAN_NAME(scan_all)((SCAN_T)(key)->mask))
+#endif
+
 enum { SCAN_NAME(scan_wide) = SCAN_FAMILY / SCAN_LANES }; /* vectors that hold a row's groups */
 
 LANES_INLINE SCAN_V SCAN_NAME(scan_all)(SCAN_T value) {
@@ -174,7 +185,7 @@ LANES_INLINE void SCAN_NAME(scan_unpart)(SCAN_E *out, int count, const SCAN_V x[
   }
 }
 
-#ifndef SCAN_NARROW
+#ifndef SCAN_FREE
 /* The running result of t[0 ... count). */
 static SCAN_T SCAN_NAME(scan_running)(const SCAN_T *t, int count) {
   SCAN_T all = SCAN_IDENTITY;
@@ -258,9 +269,13 @@ LANES_INLINE void SCAN_NAME(scan_results)(const SCAN_V e[SCAN_GROUP], SCAN_V off
   }
 }
 
+#ifdef SCAN_FREE
+#include "ops/scan/cpu/free_of.h"
+#endif
 #ifdef SCAN_NARROW
 #include "ops/scan/cpu/narrow_of.h"
-#else
+#endif
+#ifndef SCAN_FREE
 #define SCAN_STEP(s)                                                                         \
   for (int w = WIDE - 1; w >= ((s) < SCAN_LANES ? 0 : (s) / SCAN_LANES); --w) {              \
     const SCAN_V before = w > 0 ? g[w - 1] : identity;                                       \
@@ -507,13 +522,15 @@ static void SCAN_NAME(scan_short)(const scan_short_lines *lines) {
 #undef SCAN_LOAD
 #undef SCAN_STORE
 #undef SCAN_LOAD_ONE
+#undef SCAN_ANY_ORDER
 #undef SCAN_NARROW
-#undef SCAN_NARROW_INTS
-#undef SCAN_NARROW_LIST
-#undef SCAN_NARROW_OF
-#undef SCAN_NARROW_COMBINE
-#undef SCAN_NARROW_LOAD
-#undef SCAN_NARROW_STORE
+#undef SCAN_FREE
+#undef SCAN_FREE_INTS
+#undef SCAN_FREE_LIST
+#undef SCAN_FREE_OF
+#undef SCAN_FREE_COMBINE
+#undef SCAN_FREE_LOAD
+#undef SCAN_FREE_STORE
 #undef SCAN_STORE_ONE
 #undef SCAN_LOAD_ALL
 #undef SCAN_STORE_ALL

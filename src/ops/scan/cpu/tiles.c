@@ -88,13 +88,24 @@ LANES_INLINE scan_i64 scan_unkey_f64(scan_i64 key, scan_i64 mask) {
   return (scan_ordered_64(key ^ mask) & ~nan) | (nan & INT64_MAX);
 }
 
+/* Of comparisons that give masks the compiler makes several instructions. */
 LANES_INLINE scan_i32 scan_least_i32(scan_i32 a, scan_i32 b) {
+#if LANES_BYTES == 64
+  return (scan_i32)_mm512_min_epi32((__m512i)a, (__m512i)b);
+#elif LANES_BYTES == 32
+  return (scan_i32)_mm256_min_epi32((__m256i)a, (__m256i)b);
+#else
   const scan_i32 first = a < b;
   return (a & first) | (b & ~first);
+#endif
 }
 LANES_INLINE scan_i64 scan_least_i64(scan_i64 a, scan_i64 b) {
+#if LANES_BYTES == 64
+  return (scan_i64)_mm512_min_epi64((__m512i)a, (__m512i)b);
+#else
   const scan_i64 first = a < b;
   return (a & first) | (b & ~first);
+#endif
 }
 
 /* Of lines of n elements without gaps between them, how many are taken as one, which is short too:
@@ -205,6 +216,7 @@ LANES_INLINE scan_n_i16 scan_unkey_n16(scan_n_i16 number, const rung_key_code *k
 #define SCAN_EMPTY 0
 #define SCAN_LOAD SCAN_SAME
 #define SCAN_STORE SCAN_SAME
+#define SCAN_ANY_ORDER
 #include "ops/scan/cpu/tile_of.h"
 #define SCAN_NAME(name) name##_add_16
 #define SCAN_E scan_a_u16
@@ -215,13 +227,14 @@ LANES_INLINE scan_n_i16 scan_unkey_n16(scan_n_i16 number, const rung_key_code *k
 #define SCAN_LOAD_ONE SCAN_SAME
 #define SCAN_STORE_ONE SCAN_SAME
 #if SCAN_IS_NARROW
-#define SCAN_NARROW scan_n_u16
-#define SCAN_NARROW_INTS scan_n_i16
-#define SCAN_NARROW_LIST SCAN_LIST_NARROW_16
-#define SCAN_NARROW_OF(number) (uint16_t)(number)
-#define SCAN_NARROW_COMBINE SCAN_PLUS
-#define SCAN_NARROW_LOAD SCAN_SAME
-#define SCAN_NARROW_STORE SCAN_SAME
+#define SCAN_NARROW
+#define SCAN_FREE scan_n_u16
+#define SCAN_FREE_INTS scan_n_i16
+#define SCAN_FREE_LIST SCAN_LIST_NARROW_16
+#define SCAN_FREE_OF(number) (uint16_t)(number)
+#define SCAN_FREE_COMBINE SCAN_PLUS
+#define SCAN_FREE_LOAD SCAN_SAME
+#define SCAN_FREE_STORE SCAN_SAME
 #endif
 #include "ops/scan/cpu/tile_of.h"
 #define SCAN_NAME(name) name##_add_8
@@ -233,13 +246,14 @@ LANES_INLINE scan_n_i16 scan_unkey_n16(scan_n_i16 number, const rung_key_code *k
 #define SCAN_LOAD_ONE SCAN_SAME
 #define SCAN_STORE_ONE SCAN_SAME
 #if SCAN_IS_NARROW
-#define SCAN_NARROW scan_n_u8
-#define SCAN_NARROW_INTS scan_n_i8
-#define SCAN_NARROW_LIST SCAN_LIST_NARROW_8
-#define SCAN_NARROW_OF(number) (uint8_t)(number)
-#define SCAN_NARROW_COMBINE SCAN_PLUS
-#define SCAN_NARROW_LOAD SCAN_SAME
-#define SCAN_NARROW_STORE SCAN_SAME
+#define SCAN_NARROW
+#define SCAN_FREE scan_n_u8
+#define SCAN_FREE_INTS scan_n_i8
+#define SCAN_FREE_LIST SCAN_LIST_NARROW_8
+#define SCAN_FREE_OF(number) (uint8_t)(number)
+#define SCAN_FREE_COMBINE SCAN_PLUS
+#define SCAN_FREE_LOAD SCAN_SAME
+#define SCAN_FREE_STORE SCAN_SAME
 #endif
 #include "ops/scan/cpu/tile_of.h"
 #undef SCAN_COMBINE
@@ -252,6 +266,7 @@ LANES_INLINE scan_n_i16 scan_unkey_n16(scan_n_i16 number, const rung_key_code *k
 #define SCAN_IDENTITY INT32_MAX
 #define SCAN_LOAD SCAN_MASKED
 #define SCAN_STORE SCAN_MASKED
+#define SCAN_ANY_ORDER
 #include "ops/scan/cpu/tile_of.h"
 #define SCAN_NAME(name) name##_least_f32
 #define SCAN_T scan_a_i32
@@ -259,6 +274,7 @@ LANES_INLINE scan_n_i16 scan_unkey_n16(scan_n_i16 number, const rung_key_code *k
 #define SCAN_IDENTITY RUNG_KEY_MOST_F32
 #define SCAN_LOAD scan_key_f32
 #define SCAN_STORE scan_unkey_f32
+#define SCAN_ANY_ORDER
 #include "ops/scan/cpu/tile_of.h"
 #define SCAN_NAME(name) name##_least_16
 #define SCAN_E scan_a_i16
@@ -268,13 +284,14 @@ LANES_INLINE scan_n_i16 scan_unkey_n16(scan_n_i16 number, const rung_key_code *k
 #define SCAN_LOAD_ONE rung_key_16
 #define SCAN_STORE_ONE rung_unkey_16
 #if SCAN_IS_NARROW
-#define SCAN_NARROW scan_n_i16
-#define SCAN_NARROW_INTS scan_n_i16
-#define SCAN_NARROW_LIST SCAN_LIST_NARROW_16
-#define SCAN_NARROW_OF(number) SCAN_AT_MOST(number, INT16_MAX)
-#define SCAN_NARROW_COMBINE scan_least_n16
-#define SCAN_NARROW_LOAD scan_key_n16
-#define SCAN_NARROW_STORE scan_unkey_n16
+#define SCAN_NARROW
+#define SCAN_FREE scan_n_i16
+#define SCAN_FREE_INTS scan_n_i16
+#define SCAN_FREE_LIST SCAN_LIST_NARROW_16
+#define SCAN_FREE_OF(number) SCAN_AT_MOST(number, INT16_MAX)
+#define SCAN_FREE_COMBINE scan_least_n16
+#define SCAN_FREE_LOAD scan_key_n16
+#define SCAN_FREE_STORE scan_unkey_n16
 #endif
 #include "ops/scan/cpu/tile_of.h"
 #define SCAN_NAME(name) name##_least_8
@@ -285,13 +302,14 @@ LANES_INLINE scan_n_i16 scan_unkey_n16(scan_n_i16 number, const rung_key_code *k
 #define SCAN_LOAD_ONE rung_key_16
 #define SCAN_STORE_ONE rung_unkey_16
 #if SCAN_IS_NARROW
-#define SCAN_NARROW scan_n_i8
-#define SCAN_NARROW_INTS scan_n_i8
-#define SCAN_NARROW_LIST SCAN_LIST_NARROW_8
-#define SCAN_NARROW_OF(number) SCAN_AT_MOST(number, INT8_MAX)
-#define SCAN_NARROW_COMBINE scan_least_n8
-#define SCAN_NARROW_LOAD SCAN_MASKED_N8
-#define SCAN_NARROW_STORE SCAN_MASKED_N8
+#define SCAN_NARROW
+#define SCAN_FREE scan_n_i8
+#define SCAN_FREE_INTS scan_n_i8
+#define SCAN_FREE_LIST SCAN_LIST_NARROW_8
+#define SCAN_FREE_OF(number) SCAN_AT_MOST(number, INT8_MAX)
+#define SCAN_FREE_COMBINE scan_least_n8
+#define SCAN_FREE_LOAD SCAN_MASKED_N8
+#define SCAN_FREE_STORE SCAN_MASKED_N8
 #endif
 #include "ops/scan/cpu/tile_of.h"
 #undef SCAN_COMBINE
@@ -322,6 +340,7 @@ LANES_INLINE scan_n_i16 scan_unkey_n16(scan_n_i16 number, const rung_key_code *k
 #define SCAN_EMPTY 0
 #define SCAN_LOAD SCAN_SAME
 #define SCAN_STORE SCAN_SAME
+#define SCAN_ANY_ORDER
 #include "ops/scan/cpu/tile_of.h"
 #undef SCAN_COMBINE
 #undef SCAN_COMBINE_ONE
@@ -333,6 +352,7 @@ LANES_INLINE scan_n_i16 scan_unkey_n16(scan_n_i16 number, const rung_key_code *k
 #define SCAN_IDENTITY INT64_MAX
 #define SCAN_LOAD SCAN_MASKED
 #define SCAN_STORE SCAN_MASKED
+#define SCAN_ANY_ORDER
 #include "ops/scan/cpu/tile_of.h"
 #define SCAN_NAME(name) name##_least_f64
 #define SCAN_T scan_a_i64
@@ -340,6 +360,7 @@ LANES_INLINE scan_n_i16 scan_unkey_n16(scan_n_i16 number, const rung_key_code *k
 #define SCAN_IDENTITY RUNG_KEY_MOST_F64
 #define SCAN_LOAD scan_key_f64
 #define SCAN_STORE scan_unkey_f64
+#define SCAN_ANY_ORDER
 #include "ops/scan/cpu/tile_of.h"
 #undef SCAN_COMBINE
 #undef SCAN_COMBINE_ONE
