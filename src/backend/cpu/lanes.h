@@ -218,6 +218,26 @@ LANES_INLINE void lanes_store_some(void *p, lanes_i32 v, int n) {
 }
 #endif
 
+/* Of a comparison that gives a mask the compiler makes several instructions. */
+LANES_INLINE lanes_i32 lanes_least_i32(lanes_i32 a, lanes_i32 b) {
+#if LANES_BYTES == 64
+  return (lanes_i32)_mm512_min_epi32((__m512i)a, (__m512i)b);
+#elif LANES_BYTES == 32
+  return (lanes_i32)_mm256_min_epi32((__m256i)a, (__m256i)b);
+#else
+  const lanes_i32 first = a < b;
+  return (a & first) | (b & ~first);
+#endif
+}
+LANES_INLINE lanes_i64 lanes_least_i64(lanes_i64 a, lanes_i64 b) {
+#if LANES_BYTES == 64
+  return (lanes_i64)_mm512_min_epi64((__m512i)a, (__m512i)b);
+#else
+  const lanes_i64 first = a < b;
+  return (a & first) | (b & ~first);
+#endif
+}
+
 /* Stores past the caches become visible to other threads in order only after this. */
 LANES_INLINE void lanes_stream_end(void) {
 #if defined(__AVX2__)

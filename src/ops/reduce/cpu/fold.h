@@ -139,8 +139,6 @@ typedef uint64_t reduce_all_u64 __attribute__((vector_size(LANES_BYTES), may_ali
 typedef lanes_i32 reduce_all_i32 __attribute__((may_alias));
 typedef lanes_i64 reduce_all_i64 __attribute__((may_alias));
 
-#define REDUCE_LESSER_ALL(a, b) (((a) & ((a) < (b))) | ((b) & ~((a) < (b))))
-
 /* Numbers of a line that is folded beside others. */
 enum { REDUCE_FEW = 32 };
 
@@ -212,7 +210,7 @@ REDUCE_TILE_OF_FLOATS(64, reduce_bits_64, int64_t, uint64_t)
 #undef REDUCE_TILE_OF_FLOATS
 
 #define REDUCE_COMBINE(a, b) ((a) < (b) ? (a) : (b))
-#define REDUCE_COMBINE_ALL REDUCE_LESSER_ALL
+#define REDUCE_COMBINE_ALL lanes_least_i32
 #define REDUCE_PARTIAL int32_t
 #define REDUCE_VECTOR reduce_all_i32
 #define REDUCE_WIDTH LANES_F32
@@ -259,6 +257,8 @@ REDUCE_TILE_OF_FLOATS(64, reduce_bits_64, int64_t, uint64_t)
 #undef REDUCE_IDENTITY
 #undef REDUCE_LOAD
 #define REDUCE_PARTIAL int64_t
+#undef REDUCE_COMBINE_ALL
+#define REDUCE_COMBINE_ALL lanes_least_i64
 #define REDUCE_VECTOR reduce_all_i64
 #define REDUCE_WIDTH LANES_F64
 #define REDUCE_FOLD_ALL TREE_FOLD_64

@@ -297,6 +297,11 @@ static void REDUCE_NAME(reduce_lines)(const void *in, int64_t step, int count, i
     ((const REDUCE_IN *)in, 0, 1, count, code, (REDUCE_PARTIAL *)partials);
     return;
   }
+  if (n == 1) {
+    for (int l = 0; l < count; ++l)
+      ((REDUCE_PARTIAL *)partials)[l] = REDUCE_LOAD(((const REDUCE_IN *)in)[l * step], &key);
+    return;
+  }
   if (n > 0 && n <= REDUCE_FEW && count > 1) {
     REDUCE_NAME(reduce_few)
     ((const REDUCE_IN *)in, step, count, (int)n, code, (REDUCE_PARTIAL *)partials);

@@ -6,7 +6,7 @@
 #include "ops/reduce/reduce.h"
 
 enum {
-  REDUCE_SHORT_LINES = 256, /* so many lines one after the other */
+  REDUCE_SHORT_LINES = 2048, /* so many lines one after the other, at most */
   /* Bytes of partial results of lines side by side. Of a row less is read than memory gives in one
    * go; more, and what sums of floats keep leaves a second-level cache. */
   REDUCE_PIECE = 16384,

@@ -88,26 +88,6 @@ LANES_INLINE scan_i64 scan_unkey_f64(scan_i64 key, scan_i64 mask) {
   return (scan_ordered_64(key ^ mask) & ~nan) | (nan & INT64_MAX);
 }
 
-/* Of comparisons that give masks the compiler makes several instructions. */
-LANES_INLINE scan_i32 scan_least_i32(scan_i32 a, scan_i32 b) {
-#if LANES_BYTES == 64
-  return (scan_i32)_mm512_min_epi32((__m512i)a, (__m512i)b);
-#elif LANES_BYTES == 32
-  return (scan_i32)_mm256_min_epi32((__m256i)a, (__m256i)b);
-#else
-  const scan_i32 first = a < b;
-  return (a & first) | (b & ~first);
-#endif
-}
-LANES_INLINE scan_i64 scan_least_i64(scan_i64 a, scan_i64 b) {
-#if LANES_BYTES == 64
-  return (scan_i64)_mm512_min_epi64((__m512i)a, (__m512i)b);
-#else
-  const scan_i64 first = a < b;
-  return (a & first) | (b & ~first);
-#endif
-}
-
 /* Of lines of n elements without gaps between them, how many are taken as one, which is short too:
  * that leaves the least part of vectors empty. Of lines with gaps those that are shorter than a
  * vector are brought together before. */
@@ -258,7 +238,7 @@ LANES_INLINE scan_n_i16 scan_unkey_n16(scan_n_i16 number, const rung_key_code *k
 #include "ops/scan/cpu/tile_of.h"
 #undef SCAN_COMBINE
 #undef SCAN_COMBINE_ONE
-#define SCAN_COMBINE scan_least_i32
+#define SCAN_COMBINE lanes_least_i32
 #define SCAN_COMBINE_ONE SCAN_LESSER
 #define SCAN_NAME(name) name##_least_32
 #define SCAN_T scan_a_i32
@@ -344,7 +324,7 @@ LANES_INLINE scan_n_i16 scan_unkey_n16(scan_n_i16 number, const rung_key_code *k
 #include "ops/scan/cpu/tile_of.h"
 #undef SCAN_COMBINE
 #undef SCAN_COMBINE_ONE
-#define SCAN_COMBINE scan_least_i64
+#define SCAN_COMBINE lanes_least_i64
 #define SCAN_COMBINE_ONE SCAN_LESSER
 #define SCAN_NAME(name) name##_least_64
 #define SCAN_T scan_a_i64
