@@ -33,6 +33,14 @@ static void reaches_every_path(void **state) {
       "n=180 m=94 k=180 type=f32",
       "n=3 m=40 k=200 type=f64 alpha=2",
       "n=4100 m=5 k=259 type=f64 layout=nt",
+      "n=130 m=17 k=70 type=f32 layout=nt",
+      "n=70 m=9 k=1024 type=f32 layout=nt alpha=3",
+      "n=3 m=100 k=77 type=f32 beta=2",
+      "n=12 m=45 k=300 type=f64",
+      "n=5 m=90 k=33 type=f32 layout=tn",
+      "n=5 m=512 k=2001 type=f32 layout=tn beta=-1",
+      "n=150 m=27 k=331 type=f64",
+      "n=33 m=40 k=700 type=f32 layout=nt",
   };
   for (size_t k = 0; k < sizeof lines / sizeof *lines; ++k) verify_line(&matmul_cases, lines[k]);
 }

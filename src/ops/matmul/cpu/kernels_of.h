@@ -3,7 +3,7 @@
  *   NAME(x)      x of this type      FMA, LOAD, STORE, ALL, ONE: of vectors, and of single numbers
  *   ELEMENT(at, view)                element `at` of an array as a NUMBER
  *   IS_PLAIN(p)                      whether elements are NUMBERs
- *   TRANSPOSE(v)                     or not defined */
+ *   TURN(line, l, v), TURNS          lanes_turn_*(), or not defined */
 
 enum { NAME(COLUMNS) = 2 * WIDTH };
 
@@ -137,7 +137,7 @@ static void NAME(pack_rows)(const matmul_packing *what, const NUMBER *from, int6
   }
 }
 
-#ifdef TRANSPOSE
+#ifdef TURN
 /* The same of lines whose l's go on, as many as fill vectors, by squares that are transposed. Of a
  * width that is no multiple of vectors each row is stored a little too long, and the next one over
  * it. The next panel is fetched beforehand. Returns how many l's are done. */
@@ -145,19 +145,16 @@ static int64_t NAME(pack_squares)(const matmul_packing *what, const NUMBER *from
                                   int64_t width, NUMBER *to) {
   enum { GROUPS = (2 * WIDTH > ROWS ? 2 * WIDTH : ROWS + WIDTH - 1) / WIDTH };
   const int64_t groups = (width + WIDTH - 1) / WIDTH;
+  const NUMBER *lines[GROUPS * WIDTH];
   int64_t l = 0;
-  for (; l + WIDTH <= what->k; l += WIDTH) {
-    LANES square[GROUPS][WIDTH];
-    for (int64_t g = 0; g < groups; g++) {
-      for (int64_t i = 0; i < WIDTH; i++) {
-        const int64_t of = g * WIDTH + i, real = of < width ? of : 0;
-        square[g][i] = LOAD(from + real * line + l);
-        __builtin_prefetch(from + (real + width) * line + l);
-      }
-      TRANSPOSE(square[g]);
-    }
-    for (int64_t i = 0; i < WIDTH; i++)
-      for (int64_t g = 0; g < groups; g++) STORE(to + (l + i) * width + g * WIDTH, square[g][i]);
+  for (int64_t i = 0; i < groups * WIDTH; i++) lines[i] = from + (i < width ? i : 0) * line;
+  for (; l + TURNS <= what->k; l += TURNS) {
+    LANES turned[GROUPS][TURNS];
+    for (int64_t g = 0; g < groups; g++) TURN(lines + g * WIDTH, l, turned[g]);
+    for (int64_t i = 0; i < TURNS; i++)
+      for (int64_t g = 0; g < groups; g++) STORE(to + (l + i) * width + g * WIDTH, turned[g][i]);
+    if (l * (int64_t)sizeof *to % 64 == 0)
+      for (int64_t i = 0; i < width; i++) __builtin_prefetch(lines[i] + width * line + l);
   }
   return l;
 }
@@ -179,7 +176,7 @@ static void NAME(pack)(const matmul_packing *what, const char *array, int64_t li
       NAME(pack_rows)(what, (const NUMBER *)from, step, lines, width, to);
       continue;
     }
-#ifdef TRANSPOSE
+#ifdef TURN
     if (step == 1 && lines == width && IS_PLAIN(p))
       done = NAME(pack_squares)(what, (const NUMBER *)from, line, width, to);
 #endif
@@ -199,119 +196,11 @@ static void NAME(pack_b)(const matmul_packing *what) {
   NAME(pack)(what, at->b, at->bs.column, at->bs.row, NAME(COLUMNS));
 }
 
-/* ---- few rows ---------------------------------------------------------------------------------
- */
-
-#ifdef TRANSPOSE
-/* Outlined, for vectors made of it would be larger than all else. */
-LANES_OUTLINE void NAME(strip_rest)(int R, int L, const NUMBER *a, int64_t a_row, int64_t a_step,
-                                    const NUMBER *b, int64_t b_row, int64_t n, NUMBER *t,
-                                    int64_t t_row) {
-  for (int i = 0; i < R; i++)
-    for (int l = 0; l < L; l++)
-      for (int64_t j = 0; j < n; j++)
-        t[i * t_row + j] = ONE(a[i * a_row + l * a_step], b[l * b_row + j], t[i * t_row + j]);
-}
-
-/* L rows of B, each a run of memory, on the chains of R rows, which stay in the first-level cache;
- * two vectors at a time, so that a line of B is done with before rows as far apart as the cache is
- * large drive it out. */
-LANES_INLINE void NAME(strip_rows)(const int R, const int L, const NUMBER *a, int64_t a_row,
-                                   int64_t a_step, const NUMBER *b, int64_t b_row, int64_t n,
-                                   NUMBER *t) {
-  LANES all[2][8];
-  int64_t j = 0;
-#pragma GCC unroll 2
-  for (int i = 0; i < R; i++)
-#pragma GCC unroll 8
-    for (int l = 0; l < L; l++) all[i][l] = ALL(a[i * a_row + l * a_step]);
-  for (; j + 2 * WIDTH <= n; j += 2 * WIDTH) {
-    LANES chain[2][2];
-#pragma GCC unroll 2
-    for (int i = 0; i < R; i++)
-#pragma GCC unroll 2
-      for (int v = 0; v < 2; v++) chain[i][v] = LOAD(t + i * n + j + v * WIDTH);
-#pragma GCC unroll 8
-    for (int l = 0; l < L; l++)
-#pragma GCC unroll 2
-      for (int v = 0; v < 2; v++) {
-        const LANES right = LOAD(b + l * b_row + j + v * WIDTH);
-#pragma GCC unroll 2
-        for (int i = 0; i < R; i++) chain[i][v] = FMA(all[i][l], right, chain[i][v]);
-      }
-#pragma GCC unroll 2
-    for (int i = 0; i < R; i++)
-#pragma GCC unroll 2
-      for (int v = 0; v < 2; v++) STORE(t + i * n + j + v * WIDTH, chain[i][v]);
-  }
-  NAME(strip_rest)(R, L, a, a_row, a_step, b + j, b_row, n - j, t + j, n);
-}
-
-static void NAME(strip)(const matmul_at *at, int64_t j, int64_t n) {
-  NUMBER t[MATMUL_STRIP / sizeof(NUMBER)];
-  const NUMBER *a = (const NUMBER *)at->a, *b = (const NUMBER *)at->b + j;
-  const int64_t m = at->p->m, k = at->p->k, row = at->as.row, step = at->as.column;
-  const int64_t lines = m == 1 ? 8 : 4;
-  int64_t l = 0;
-  memset(t, 0, (size_t)(m * n) * sizeof *t);
-  for (; l + lines <= k; l += lines, a += lines * step, b += lines * at->bs.row) {
-    int64_t i = 0;
-    for (; i + 2 <= m; i += 2)
-      NAME(strip_rows)(2, 4, a + i * row, row, step, b, at->bs.row, n, t + i * n);
-    if (m == 1)
-      NAME(strip_rows)(1, 8, a, row, step, b, at->bs.row, n, t);
-    else if (i < m)
-      NAME(strip_rows)(1, 4, a + i * row, row, step, b, at->bs.row, n, t + i * n);
-  }
-  NAME(strip_rest)((int)m, (int)(k - l), a, row, step, b, at->bs.row, n, t, n);
-  for (int64_t i = 0; i < m; i++) RUNG_ENTRY(matmul_finish)(at, i, j, n, t + i * n);
-}
-
-/* A chain for each of a vector of columns, on WIDTH of B's columns, which go on in memory: a square
- * that is transposed in registers. */
-LANES_INLINE LANES NAME(turn_square)(const NUMBER *a, int64_t a_step, const NUMBER *b, int64_t line,
-                                     LANES x) {
-  LANES square[WIDTH];
-#pragma GCC unroll 16
-  for (int i = 0; i < WIDTH; i++) square[i] = LOAD(b + i * line);
-  TRANSPOSE(square);
-#pragma GCC unroll 16
-  for (int i = 0; i < WIDTH; i++) x = FMA(ALL(a[i * a_step]), square[i], x);
-  return x;
-}
-
-/* Two vectors of columns from j on. The squares of a line of memory follow one another. */
-LANES_OUTLINE void NAME(turned_columns)(const matmul_at *at, int64_t j, NUMBER *t) {
-  enum { LINE = 64 / sizeof(NUMBER) };
-  const int64_t k = at->p->k, line = at->bs.column, step = at->as.column;
-  const NUMBER *a = (const NUMBER *)at->a, *b = (const NUMBER *)at->b + j * line;
-  LANES x[2] = {{0}, {0}};
-  int64_t l = 0;
-  for (; l + LINE <= k; l += LINE)
-#pragma GCC unroll 2
-    for (int v = 0; v < 2; v++)
-#pragma GCC unroll 4
-      for (int s = 0; s < LINE; s += WIDTH)
-        x[v] =
-            NAME(turn_square)(a + (l + s) * step, step, b + v * WIDTH * line + l + s, line, x[v]);
-  STORE(t, x[0]);
-  STORE(t + WIDTH, x[1]);
-  for (; l < k; l++)
-    for (int i = 0; i < NAME(COLUMNS); i++) t[i] = ONE(a[l * step], b[i * line + l], t[i]);
-}
-
-/* The last columns together with those before them, which are made twice. */
-static void NAME(turned)(const matmul_at *at, int64_t j, int64_t n) {
-  NUMBER t[NAME(COLUMNS)];
-  for (const int64_t end = j + n; j < end; j += NAME(COLUMNS)) {
-    const int64_t first = matmul_least(j, at->p->n - NAME(COLUMNS));
-    NAME(turned_columns)(at, first, t);
-    RUNG_ENTRY(matmul_finish)(at, 0, j, matmul_least(NAME(COLUMNS), end - j), t + (j - first));
-  }
-}
+#ifdef TURN
+#include "ops/matmul/cpu/thin_of.h"
 #endif
 
-#if LANES_BYTES > 16 && defined(TRANSPOSE)
+#if LANES_BYTES > 16 && defined(TURN)
 /* Four rows of C, the same one where there are fewer, each V vectors of chains, of whose last one
  * `bytes` are there. */
 LANES_INLINE void NAME(few_rows)(const int V, int64_t k, int bytes, int64_t rows, const NUMBER *a,
@@ -361,9 +250,8 @@ const matmul_kernels RUNG_ENTRY(NAME(matmul_kernels)) = {.size = sizeof(NUMBER),
                                                          .columns = NAME(COLUMNS),
                                                          .tile = NAME(tile),
                                                          .pack_a = NAME(pack_a),
-#ifdef TRANSPOSE
-                                                         .strip = NAME(strip),
-                                                         .turned = NAME(turned),
+#ifdef TURN
+                                                         .thin = NAME(thin),
 #if LANES_BYTES > 16
                                                          .few = NAME(few),
 #endif
@@ -381,4 +269,5 @@ const matmul_kernels RUNG_ENTRY(NAME(matmul_kernels)) = {.size = sizeof(NUMBER),
 #undef ONE
 #undef ELEMENT
 #undef IS_PLAIN
-#undef TRANSPOSE
+#undef TURN
+#undef TURNS

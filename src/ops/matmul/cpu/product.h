@@ -43,17 +43,25 @@ typedef struct matmul_few {
   matmul_steps as, bs, cs;
 } matmul_few;
 
+/* A product of few rows, which are A's, with many columns, which are B's; or, where C has few
+ * columns, C turned: the few rows are B's columns, and the many columns are A's rows. */
+typedef struct matmul_thin {
+  int64_t rows, columns, k;
+  const void *few, *many;
+  int64_t few_row, few_step;      /* from row to row, and from l to l; in elements */
+  int64_t many_column, many_step; /* one of these is 1 */
+  bool turned;                    /* C is */
+} matmul_thin;
+
 /* Kernels by the type of the sums. */
 typedef struct matmul_kernels {
   int64_t size, rows, columns; /* bytes of a sum; a tile's extents */
   void (*tile)(const matmul_tile *tile);
   void (*pack_a)(const matmul_packing *what);
   void (*pack_b)(const matmul_packing *what);
-  /* Columns [j, j + n) of few rows, without any packing; NULL: not for these. `strip`: of at most
-   * MATMUL_THIN rows, whose chains have at most MATMUL_STRIP bytes; B's rows go on in memory.
-   * `turned`: of one row and at least `columns` columns in all; B's columns do. */
-  void (*strip)(const matmul_at *at, int64_t j, int64_t n);
-  void (*turned)(const matmul_at *at, int64_t j, int64_t n);
+  /* Columns [j, j + n) of a thin product: chains to rows of `row` numbers, whole vectors. NULL: not
+   * for these. */
+  void (*thin)(const matmul_thin *what, int64_t j, int64_t n, void *chains, int64_t row);
   void (*few)(const matmul_few *all); /* NULL: not for these */
 } matmul_kernels;
 

@@ -22,8 +22,17 @@ static inline int64_t matmul_block_rows(const rung_device *device, int64_t size)
   return rows > MATMUL_LEAST_M ? rows : MATMUL_LEAST_M;
 }
 
-/* Products of so few rows read B once, in strips of columns whose chains have so many bytes. */
-enum { MATMUL_THIN = 8, MATMUL_STRIP = 1 << 14 };
+/* Products of few rows, or columns, are not packed. Strips have at most so many bytes of chains, a
+ * column of them no more than MATMUL_COLUMN; of more than MATMUL_THIN rows only where what has many
+ * columns is read by tiles from the second-level cache, of a strip no more than MATMUL_NEAR bytes,
+ * or turned. */
+enum {
+  MATMUL_THIN = 8,
+  MATMUL_STRIP = 1 << 14,
+  MATMUL_COLUMN = 1 << 8,
+  MATMUL_NEAR = 1 << 19,
+  MATMUL_MEETS = 2048 /* columns so many bytes apart, or a multiple, share places of a cache */
+};
 
 /* Matrices of a batch with so many rows and elements of k at most are made one after the other,
  * nothing decided anew for each. */

@@ -2,7 +2,7 @@
  * there are 16. So every number of A that is loaded serves two multiply-adds, every vector of B as
  * many as there are rows; and a chain's value is loaded and stored but once in MATMUL_K
  * multiply-adds. */
-#include "backend/cpu/lanes.h"
+#include "backend/cpu/lanes_turn.h"
 #include "ops/matmul/cpu/product.h"
 
 #if LANES_REGISTERS == 32
@@ -30,6 +30,12 @@ LANES_INLINE void store_some(void *p, lanes_i32 v, int bytes) {
       now = bytes - done >= 16 ? 16 : bytes - done >= 8 ? 8 : 4;
       memcpy((char *)p + done, (const char *)&v + done, (size_t)now);
     }
+}
+#else
+LANES_INLINE lanes_i32 load_some(const void *p, int bytes) {
+  lanes_i32 v = {0};
+  memcpy(&v, p, (size_t)bytes);
+  return v;
 }
 #endif
 
@@ -63,7 +69,8 @@ LANES_INLINE float single_at(rung_dtype dtype, const char *from, int64_t at) {
 #define ONE fmaf
 #define ELEMENT(dtype, from, at) single_at(dtype, from, at)
 #define IS_PLAIN(p) ((p)->types.in == RUNG_F32)
-#define TRANSPOSE lanes_transpose_f32
+#define TURN lanes_turn_f32
+#define TURNS LANES_TURNS_F32
 #include "ops/matmul/cpu/kernels_of.h"
 
 #define NUMBER double
@@ -77,7 +84,8 @@ LANES_INLINE float single_at(rung_dtype dtype, const char *from, int64_t at) {
 #define ONE fma
 #define ELEMENT(dtype, from, at) ((void)(dtype), ((const double *)(from))[at])
 #define IS_PLAIN(p) ((void)(p), true)
-#define TRANSPOSE lanes_transpose_f64
+#define TURN lanes_turn_f64
+#define TURNS LANES_TURNS_F64
 #include "ops/matmul/cpu/kernels_of.h"
 
 #define NUMBER uint32_t

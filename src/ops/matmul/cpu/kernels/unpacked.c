@@ -18,6 +18,7 @@ typedef struct product {
   const matmul_kernels *of;
   int64_t block; /* rows, or columns, a chunk */
   bool plain, packs;
+  matmul_thin thin;
 } product;
 
 /* ---- small ------------------------------------------------------------------------------------
@@ -143,25 +144,87 @@ static bool is_small(const product *job) {
          (p->n <= columns && p->m <= 2 * job->of->rows);
 }
 
-/* ---- few rows ---------------------------------------------------------------------------------
+/* ---- few rows, or columns ----------------------------------------------------------------------
  */
 
-static void run_strip(void *arg, int64_t chunk, int thread) {
-  const product *job = (const product *)arg;
-  const int64_t j = chunk * job->block, n = matmul_least(job->block, job->at->p->n - j);
-  (void)thread;
-  if (job->at->bs.column == 1)
-    job->of->strip(job->at, j, n);
+/* A row of C, of which element r is of row r of the chains. */
+static void finish_turned(const product *job, int64_t i, const char *chains, int64_t row) {
+  const matmul_at *at = job->at;
+  const int64_t size = job->of->size, n = job->thin.rows;
+  union {
+    double aligned[MATMUL_COLUMN / 8];
+    char bytes[MATMUL_COLUMN];
+  } own;
+  char *to = job->plain ? at->c + i * at->c_row * size : own.bytes;
+  if (size == 4)
+    for (int64_t r = 0; r < n; r++) memcpy(to + r * 4, chains + r * row * 4, 4);
   else
-    job->of->turned(job->at, j, n);
+    for (int64_t r = 0; r < n; r++) memcpy(to + r * 8, chains + r * row * 8, 8);
+  if (!job->plain) RUNG_ENTRY(matmul_finish)(at, i, 0, n, own.bytes);
+}
+
+static void run_strip(void *arg, int64_t chunk, int thread) {
+  union {
+    double aligned[MATMUL_STRIP / 8];
+    char bytes[MATMUL_STRIP];
+  } chains;
+  const product *job = (const product *)arg;
+  const matmul_thin *thin = &job->thin;
+  const int64_t j = chunk * job->block, n = matmul_least(job->block, thin->columns - j);
+  const int64_t row = (n + 15) / 16 * 16, size = job->of->size;
+  (void)thread;
+  job->of->thin(thin, j, n, chains.bytes, row);
+  if (thin->turned)
+    for (int64_t i = 0; i < n; i++) finish_turned(job, j + i, chains.bytes + i * size, row);
+  else
+    for (int64_t i = 0; i < thin->rows; i++)
+      RUNG_ENTRY(matmul_finish)(job->at, i, j, n, chains.bytes + i * row * size);
 }
 
 static void run_thin(product *job, int threads) {
-  const matmul_problem *p = job->at->p;
-  const int64_t each = (p->n + 2 * threads - 1) / (2 * threads);
-  const int64_t most = MATMUL_STRIP / job->of->size / p->m / 64 * 64;
-  job->block = matmul_least(most, (each + 63) / 64 * 64);
-  rung_parallel(threads, (p->n + job->block - 1) / job->block, run_strip, job);
+  const matmul_thin *thin = &job->thin;
+  const int64_t grain = thin->many_column == 1 ? 64 : 16;
+  const int64_t each = (thin->columns + 2 * threads - 1) / (2 * threads);
+  const int64_t most = MATMUL_STRIP / job->of->size / thin->rows / grain * grain;
+  job->block = matmul_least(most, (each + grain - 1) / grain * grain);
+  rung_parallel(threads, (thin->columns + job->block - 1) / job->block, run_strip, job);
+}
+
+static bool fits(const product *job, const matmul_thin *thin) {
+  const int64_t size = job->of->size;
+  const bool few = thin->rows <= MATMUL_THIN, some = thin->rows * size <= MATMUL_COLUMN;
+  const bool near = thin->k * 64 * size <= MATMUL_NEAR;
+  if (thin->many_column != 1) return thin->many_step == 1 && some;
+  return (few || (some && near)) && thin->columns > job->of->columns;
+}
+
+static bool is_thin(product *job) {
+  const matmul_at *at = job->at;
+  const matmul_problem *p = at->p;
+  const matmul_thin rows = {.rows = p->m,
+                            .columns = p->n,
+                            .k = p->k,
+                            .few = at->a,
+                            .many = at->b,
+                            .few_row = at->as.row,
+                            .few_step = at->as.column,
+                            .many_column = at->bs.column,
+                            .many_step = at->bs.row},
+                    columns = {.rows = p->n,
+                               .columns = p->m,
+                               .k = p->k,
+                               .few = at->b,
+                               .many = at->a,
+                               .few_row = at->bs.column,
+                               .few_step = at->bs.row,
+                               .many_column = at->as.row,
+                               .many_step = at->as.column,
+                               .turned = true};
+  if (job->of->thin == NULL) return false;
+  job->thin = p->n < p->m ? columns : rows;
+  if (fits(job, &job->thin)) return true;
+  job->thin = p->n < p->m ? rows : columns;
+  return fits(job, &job->thin);
 }
 
 /* ---- which ------------------------------------------------------------------------------------
@@ -178,15 +241,12 @@ static void run_empty(const matmul_at *at) {
 bool RUNG_ENTRY(matmul_unpacked)(const matmul_at *at, int threads) {
   const matmul_problem *p = at->p;
   product job = {.at = at, .of = matmul_kernels_of(p)};
-  const bool runs = at->bs.column == 1, turned = at->bs.row == 1;
   job.plain = matmul_is_plain(at);
   if (p->k == 0)
     run_empty(at);
   else if (at->size != job.of->size)
     return false;
-  else if (runs && p->m <= MATMUL_THIN && p->n > job.of->columns)
-    run_thin(&job, threads);
-  else if (!runs && turned && p->m == 1 && p->n >= job.of->columns)
+  else if (is_thin(&job) && (job.thin.rows <= MATMUL_THIN || !is_small(&job)))
     run_thin(&job, threads);
   else if (is_small(&job))
     run_small(&job, threads);

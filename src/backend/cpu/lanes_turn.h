@@ -1,0 +1,75 @@
+/* Columns of lines that lie anywhere, as vectors: for the files that lanes.h is for. */
+#ifndef RUNG_BACKEND_CPU_LANES_TURN_H
+#define RUNG_BACKEND_CPU_LANES_TURN_H
+
+#include "backend/cpu/lanes.h"
+
+/* LANES_TURNS numbers of each of as many lines as a vector has lanes, from `at` on, a vector for
+ * each place. Pieces of 16 bytes are put side by side as they are loaded, so that half the shuffles
+ * of transposing, which cross them, are not needed. */
+#if LANES_BYTES > 16
+enum { LANES_TURNS_F32 = 4, LANES_TURNS_F64 = 2 };
+LANES_INLINE lanes_f32 lanes_pieces_f32(const float *const *line, int apart, int64_t at) {
+#if LANES_BYTES == 64
+  __m512 v = _mm512_castps128_ps512(_mm_loadu_ps(line[0] + at));
+  v = _mm512_mask_broadcast_f32x4(v, 0x00f0, _mm_loadu_ps(line[apart] + at));
+  v = _mm512_mask_broadcast_f32x4(v, 0x0f00, _mm_loadu_ps(line[2 * apart] + at));
+  return (lanes_f32)_mm512_mask_broadcast_f32x4(v, 0xf000, _mm_loadu_ps(line[3 * apart] + at));
+#else
+  const __m256 v = _mm256_castps128_ps256(_mm_loadu_ps(line[0] + at));
+  return (lanes_f32)_mm256_insertf128_ps(v, _mm_loadu_ps(line[apart] + at), 1);
+#endif
+}
+LANES_INLINE lanes_f64 lanes_pieces_f64(const double *const *line, int apart, int64_t at) {
+#if LANES_BYTES == 64
+  __m512d v = _mm512_castpd128_pd512(_mm_loadu_pd(line[0] + at));
+  v = _mm512_mask_broadcast_f64x2(v, 0x0c, _mm_loadu_pd(line[apart] + at));
+  v = _mm512_mask_broadcast_f64x2(v, 0x30, _mm_loadu_pd(line[2 * apart] + at));
+  return (lanes_f64)_mm512_mask_broadcast_f64x2(v, 0xc0, _mm_loadu_pd(line[3 * apart] + at));
+#else
+  const __m256d v = _mm256_castpd128_pd256(_mm_loadu_pd(line[0] + at));
+  return (lanes_f64)_mm256_insertf128_pd(v, _mm_loadu_pd(line[apart] + at), 1);
+#endif
+}
+#if LANES_BYTES == 64
+#define LANES_UNPACK(low_or_high, type, a, b) \
+  _mm512_unpack##low_or_high##_##type((lanes_##type##_)(a), (lanes_##type##_)(b))
+typedef __m512 lanes_ps_;
+typedef __m512d lanes_pd_;
+#else
+#define LANES_UNPACK(low_or_high, type, a, b) \
+  _mm256_unpack##low_or_high##_##type((lanes_##type##_)(a), (lanes_##type##_)(b))
+typedef __m256 lanes_ps_;
+typedef __m256d lanes_pd_;
+#endif
+LANES_INLINE void lanes_turn_f32(const float *const *line, int64_t at, lanes_f32 v[4]) {
+  const lanes_f32 a = lanes_pieces_f32(line, 4, at), b = lanes_pieces_f32(line + 1, 4, at),
+                  c = lanes_pieces_f32(line + 2, 4, at), d = lanes_pieces_f32(line + 3, 4, at);
+  const lanes_f64 low = (lanes_f64)LANES_UNPACK(lo, ps, a, b),
+                  high = (lanes_f64)LANES_UNPACK(hi, ps, a, b),
+                  lower = (lanes_f64)LANES_UNPACK(lo, ps, c, d),
+                  higher = (lanes_f64)LANES_UNPACK(hi, ps, c, d);
+  v[0] = (lanes_f32)LANES_UNPACK(lo, pd, low, lower);
+  v[1] = (lanes_f32)LANES_UNPACK(hi, pd, low, lower);
+  v[2] = (lanes_f32)LANES_UNPACK(lo, pd, high, higher);
+  v[3] = (lanes_f32)LANES_UNPACK(hi, pd, high, higher);
+}
+LANES_INLINE void lanes_turn_f64(const double *const *line, int64_t at, lanes_f64 v[2]) {
+  const lanes_f64 a = lanes_pieces_f64(line, 2, at), b = lanes_pieces_f64(line + 1, 2, at);
+  v[0] = (lanes_f64)LANES_UNPACK(lo, pd, a, b);
+  v[1] = (lanes_f64)LANES_UNPACK(hi, pd, a, b);
+}
+#undef LANES_UNPACK
+#else
+enum { LANES_TURNS_F32 = LANES_F32, LANES_TURNS_F64 = LANES_F64 };
+LANES_INLINE void lanes_turn_f32(const float *const *line, int64_t at, lanes_f32 v[LANES_F32]) {
+  for (int i = 0; i < LANES_F32; i++) v[i] = lanes_load_f32(line[i] + at);
+  lanes_transpose_f32(v);
+}
+LANES_INLINE void lanes_turn_f64(const double *const *line, int64_t at, lanes_f64 v[LANES_F64]) {
+  for (int i = 0; i < LANES_F64; i++) v[i] = lanes_load_f64(line[i] + at);
+  lanes_transpose_f64(v);
+}
+#endif
+
+#endif
