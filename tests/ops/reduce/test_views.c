@@ -108,6 +108,62 @@ static void takes_long_lines(void **state) {
   }
 }
 
+/* Elements `step` apart, in rows of so many, are taken as they lie: of every type, against the same
+ * ones copied, which begin and end anywhere in a row. */
+static void takes_long_runs(void **state) {
+  (void)state;
+  static const struct {
+    int64_t rows, columns, step, between;
+  } shapes[] = {{1, 40000, 2, 0},  {1, 70003, 3, 0},  {1, 2047, 2, 0},   {1, 2049, -2, 0},
+                {3, 257, 4, 1},    {200, 193, 1, 5},  {50, 1001, -1, 0}, {40, 1000, 2, 3},
+                {7, 5000, 8, 0},   {2, 33000, -3, 2}, {100, 700, 5, 0},  {1, 300, 9, 0},
+                {16, 2048, 2, -3}, {17, 2048, 1, 1}};
+  const DLDataType types[] = {f32, f64, f16, u8, i16, i32, i64};
+  for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+      const int64_t rows = shapes[k].rows, columns = shapes[k].columns, step = shapes[k].step;
+      const int64_t size = types[t].bits / 8, all = columns * (step < 0 ? -step : step);
+      const int64_t row = all + shapes[k].between, count = rows * columns;
+      int64_t shape[2] = {rows, columns}, strides[2] = {row, step}, kept[1] = {rows};
+      char *x = (char *)malloc((size_t)((rows * row + 16) * size));
+      char *copy = (char *)malloc((size_t)(count * size));
+      double found[200], wanted[200];
+      assert_true(x != NULL && copy != NULL);
+      for (int64_t i = 0; i < rows * row + 16; i++)
+        if (types[t].code != kDLFloat)
+          for (int64_t b = 0; b < size; b++) x[i * size + b] = (char)(i * 31 + i / 7 + 17 * b);
+        else if (size == 4)
+          ((float *)x)[i] = (float)((i * 7919 % 1009 - 500) / 7.0);
+        else if (size == 8)
+          ((double *)x)[i] = (double)(i * 7919 % 1009 - 500) / 7;
+        else
+          ((uint16_t *)x)[i] = (uint16_t)(i * 7919 % 20000);
+      char *first = x + (step < 0 ? all - 1 : 0) * size;
+      for (int64_t i = 0; i < count; i++)
+        memcpy(copy + i * size, first + (i / columns * row + i % columns * step) * size,
+               (size_t)size);
+      DLTensor in = tensor(first, types[t], 2, shape, strides);
+      for (int what = RUNG_SUM; what <= RUNG_MAX; what++)
+        for (int axis = 0; axis < 2; axis++) {
+          const rung_reduction as = (rung_reduction)what;
+          DLTensor out = tensor(found, result_type(as, types[t]), axis, kept, NULL);
+          memset(found, 0, sizeof found);
+          memset(wanted, 0, sizeof wanted);
+          assert_int_equal(rung_reduce(context, as, &in, axis == 0 ? RUNG_ALL : 1, &out, NULL),
+                           RUNG_OK);
+          const int64_t bytes = result_type(as, types[t]).bits / 8;
+          for (int64_t r = 0; r < (axis == 0 ? 1 : rows); r++)
+            reduce_line(context, as, types[t], copy + r * columns * size,
+                        axis == 0 ? count : columns, (char *)wanted + r * bytes, "lanes");
+          if (memcmp(found, wanted, sizeof found) != 0)
+            fail_msg("%ld by %ld, %ld apart, type %d of %d bits, what %d, axis %d", (long)rows,
+                     (long)columns, (long)step, types[t].code, types[t].bits, what, axis);
+        }
+      free(x);
+      free(copy);
+    }
+}
+
 /* More packed lines than one piece of a plan holds: 64 MiB. */
 static void packs_slice_by_slice(void **state) {
   (void)state;
@@ -167,6 +223,7 @@ int main(void) {
       cmocka_unit_test(takes_views_that_repeat),
       cmocka_unit_test(takes_up_to_eight_dimensions),
       cmocka_unit_test(takes_long_lines),
+      cmocka_unit_test(takes_long_runs),
       cmocka_unit_test(packs_slice_by_slice),
       cmocka_unit_test(brings_tiles_together),
   };

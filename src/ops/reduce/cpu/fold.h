@@ -14,6 +14,9 @@
  *                                             of sums of floats alone, whose rows have no gaps: of
  *                                             the reduce_left() rows that their lanes fold to the
  *                                             numbers from the first on; NULL: none
+ *   run(from, step, n, at, key, state)        n elements of a tile, `step` apart, `at` elements of
+ *                                             which came before: to a reduce_state; NULL: none
+ *   end_runs(state, n, partial)               what n elements have come to
  *
  * For the files under cpu/, which are compiled once per instruction set. A partial result of sums
  * of floats is the contract's sum (core/sum.h); line.h has it of one line. */
@@ -33,6 +36,47 @@ typedef union reduce_partials {
   int32_t i32[REDUCE_PIECE / sizeof(int32_t)];
   int64_t i64[REDUCE_PIECE / sizeof(int64_t)];
 } reduce_partials;
+
+/* What the runs of a tile's elements come to, one after the other. */
+typedef union reduce_state {
+  float f32[RUNG_SUM_LANES];
+  double f64[RUNG_SUM_LANES];
+} reduce_state;
+
+/* n elements, `step` apart, one after the other. Steps that are constants become vectors. */
+#define REDUCE_PICK_BY(step) \
+  for (int64_t i = 0; i < n; ++i) out[i] = in[i * (step)]
+#define REDUCE_PICK(bits)                                                                      \
+  LANES_OUTLINE void reduce_pick_##bits(const void *from, int64_t step, int64_t n, void *to) { \
+    typedef uint##bits##_t __attribute__((may_alias)) element;                                 \
+    const element *restrict in = (const element *)from;                                        \
+    element *restrict out = (element *)to;                                                     \
+    if (step == 2)                                                                             \
+      REDUCE_PICK_BY(2);                                                                       \
+    else if (step == 3)                                                                        \
+      REDUCE_PICK_BY(3);                                                                       \
+    else if (step == 4)                                                                        \
+      REDUCE_PICK_BY(4);                                                                       \
+    else if (step == -1)                                                                       \
+      REDUCE_PICK_BY(-1);                                                                      \
+    else                                                                                       \
+      for (int64_t i = 0; i < n; ++i, in += step) {                                            \
+        SUM_ONE_BY_ONE(in);                                                                    \
+        out[i] = *in;                                                                          \
+      }                                                                                        \
+  }
+REDUCE_PICK(8)
+REDUCE_PICK(16)
+REDUCE_PICK(32)
+REDUCE_PICK(64)
+#undef REDUCE_PICK
+#undef REDUCE_PICK_BY
+static inline void reduce_pick(size_t size, const void *from, int64_t step, int64_t n, void *to) {
+  (size == 1   ? reduce_pick_8
+   : size == 2 ? reduce_pick_16
+   : size == 4 ? reduce_pick_32
+               : reduce_pick_64)(from, step, n, to);
+}
 
 #define SUM_ELEMENT uint16_t
 #define SUM_NUMBER float
@@ -297,22 +341,33 @@ typedef struct reduce_fold {
                  const rung_key_code *key, void *room, void *partials);
   void (*shares)(const void *in, int64_t n, int width, int64_t first, int64_t count, bool far,
                  const rung_key_code *key, void *room, void *row);
+  void (*run)(const void *from, int64_t step, int64_t n, int64_t at, const rung_key_code *key,
+              void *state);
+  void (*end_runs)(void *state, int64_t n, void *partial);
 } reduce_fold;
 
 static const reduce_fold reduce_folds[REDUCE_OPERATORS] = {
-    [REDUCE_ADD_F32] = {reduce_lines_any_f32, reduce_across_f32, reduce_shares_f32},
-    [REDUCE_ADD_HALF] = {reduce_lines_half, reduce_across_half, reduce_shares_half},
-    [REDUCE_ADD_F64] = {reduce_lines_any_f64, reduce_across_f64, reduce_shares_f64},
-    [REDUCE_ADD_8] = {reduce_lines_8, reduce_across_8, NULL},
-    [REDUCE_ADD_16] = {reduce_lines_16, reduce_across_16, NULL},
-    [REDUCE_ADD_32] = {reduce_lines_32, reduce_across_32, NULL},
-    [REDUCE_ADD_64] = {reduce_lines_64, reduce_across_64, NULL},
-    [REDUCE_LEAST_8] = {reduce_lines_least_8, reduce_across_least_8, NULL},
-    [REDUCE_LEAST_16] = {reduce_lines_least_16, reduce_across_least_16, NULL},
-    [REDUCE_LEAST_32] = {reduce_lines_least_32, reduce_across_least_32, NULL},
-    [REDUCE_LEAST_F32] = {reduce_lines_least_f32, reduce_across_least_f32, NULL},
-    [REDUCE_LEAST_64] = {reduce_lines_least_64, reduce_across_least_64, NULL},
-    [REDUCE_LEAST_F64] = {reduce_lines_least_f64, reduce_across_least_f64, NULL},
+    [REDUCE_ADD_F32] = {reduce_lines_any_f32, reduce_across_f32, reduce_shares_f32, reduce_run_f32,
+                        reduce_end_runs_f32},
+    [REDUCE_ADD_HALF] = {reduce_lines_half, reduce_across_half, reduce_shares_half, NULL, NULL},
+    [REDUCE_ADD_F64] = {reduce_lines_any_f64, reduce_across_f64, reduce_shares_f64, reduce_run_f64,
+                        reduce_end_runs_f64},
+    [REDUCE_ADD_8] = {reduce_lines_8, reduce_across_8, NULL, reduce_run_8, reduce_end_runs_8},
+    [REDUCE_ADD_16] = {reduce_lines_16, reduce_across_16, NULL, reduce_run_16, reduce_end_runs_16},
+    [REDUCE_ADD_32] = {reduce_lines_32, reduce_across_32, NULL, reduce_run_32, reduce_end_runs_32},
+    [REDUCE_ADD_64] = {reduce_lines_64, reduce_across_64, NULL, reduce_run_64, reduce_end_runs_64},
+    [REDUCE_LEAST_8] = {reduce_lines_least_8, reduce_across_least_8, NULL, reduce_run_least_8,
+                        reduce_end_runs_least_8},
+    [REDUCE_LEAST_16] = {reduce_lines_least_16, reduce_across_least_16, NULL, reduce_run_least_16,
+                         reduce_end_runs_least_16},
+    [REDUCE_LEAST_32] = {reduce_lines_least_32, reduce_across_least_32, NULL, reduce_run_least_32,
+                         reduce_end_runs_least_32},
+    [REDUCE_LEAST_F32] = {reduce_lines_least_f32, reduce_across_least_f32, NULL,
+                          reduce_run_least_f32, reduce_end_runs_least_f32},
+    [REDUCE_LEAST_64] = {reduce_lines_least_64, reduce_across_least_64, NULL, reduce_run_least_64,
+                         reduce_end_runs_least_64},
+    [REDUCE_LEAST_F64] = {reduce_lines_least_f64, reduce_across_least_f64, NULL,
+                          reduce_run_least_f64, reduce_end_runs_least_f64},
 };
 
 #endif

@@ -177,6 +177,56 @@ static void REDUCE_NAME(reduce_lines_any)(const void *in, int64_t step, int coun
 }
 #endif
 
+#if !REDUCE_CONVERTED
+/* n numbers of a row of a tile's, to the lanes, whose first they are or to which they are added.
+ * Steps that are constants become vectors. */
+#define REDUCE_BY(step)                                                                          \
+  do                                                                                             \
+    for (int64_t i = 0; i < n; ++i) to[i] = first ? from[i * (step)] : to[i] + from[i * (step)]; \
+  while (0)
+LANES_INLINE void REDUCE_NAME(reduce_to_lanes)(const bool first, const REDUCE_IN *restrict from,
+                                               int64_t step, int64_t n,
+                                               REDUCE_PARTIAL *restrict to) {
+  if (step == 1)
+    REDUCE_BY(1);
+  else if (step == 2)
+    REDUCE_BY(2);
+  else if (step == 3)
+    REDUCE_BY(3);
+  else if (step == 4)
+    REDUCE_BY(4);
+  else if (step == -1)
+    REDUCE_BY(-1);
+  else
+    for (int64_t i = 0; i < n; ++i, from += step) {
+      SUM_ONE_BY_ONE(from);
+      to[i] = first ? *from : to[i] + *from;
+    }
+}
+#undef REDUCE_BY
+
+LANES_OUTLINE void REDUCE_NAME(reduce_run)(const void *in, int64_t step, int64_t n, int64_t at,
+                                           const rung_key_code *key, void *state) {
+  REDUCE_PARTIAL *lanes = (REDUCE_PARTIAL *)state;
+  const REDUCE_IN *from = (const REDUCE_IN *)in;
+  (void)key;
+  for (int64_t now; n > 0; n -= now, at += now, from += now * step) {
+    const int64_t lane = at % RUNG_SUM_LANES, room = RUNG_SUM_LANES - lane;
+    now = n < room ? n : room;
+    if (at < RUNG_SUM_LANES)
+      REDUCE_NAME(reduce_to_lanes)(true, from, step, now, lanes + lane);
+    else
+      REDUCE_NAME(reduce_to_lanes)(false, from, step, now, lanes + lane);
+  }
+}
+
+static void REDUCE_NAME(reduce_end_runs)(void *state, int64_t n, void *partial) {
+  REDUCE_PARTIAL *lanes = (REDUCE_PARTIAL *)state;
+  *(REDUCE_PARTIAL *)partial = n < RUNG_SUM_LANES ? REDUCE_FOLDED(reduce_fold_lanes)(lanes, (int)n)
+                                                  : REDUCE_FOLDED(reduce_fold_all_lanes)(lanes);
+}
+#endif
+
 #else
 
 /* Of integers, in any order: the compiler's to make vectors of, of REDUCE_RUNNING numbers, unless
@@ -343,6 +393,28 @@ static void REDUCE_NAME(reduce_across)(const void *in, int64_t step, int64_t n, 
       all[w] = left == n ? some[w] : REDUCE_COMBINE(all[w], some[w]);
   }
   for (int w = 0; w < width && n == 0; ++w) all[w] = REDUCE_IDENTITY;
+}
+
+static void REDUCE_NAME(reduce_run)(const void *in, int64_t step, int64_t n, int64_t at,
+                                    const rung_key_code *code, void *state) {
+  enum { PIECE = 4096 / sizeof(REDUCE_IN) }; /* which the first-level cache holds */
+  const rung_key_code key = *code;
+  const REDUCE_IN *from = (const REDUCE_IN *)in;
+  REDUCE_PARTIAL *all = (REDUCE_PARTIAL *)state;
+  REDUCE_IN some[PIECE];
+  if (at == 0) *all = REDUCE_IDENTITY;
+  for (int64_t now; n > 0; n -= now, from += now * step) {
+    const int64_t most = step == 1 ? RUNG_SUM_TILE : PIECE;
+    now = n < most ? n : most;
+    if (step != 1) reduce_pick(sizeof *from, from, step, now, some);
+    const REDUCE_PARTIAL piece = REDUCE_TILE(step == 1 ? from : some, (int)now, &key);
+    *all = REDUCE_COMBINE(*all, piece);
+  }
+}
+
+static void REDUCE_NAME(reduce_end_runs)(void *state, int64_t n, void *partial) {
+  (void)n;
+  memcpy(partial, state, sizeof(REDUCE_PARTIAL));
 }
 
 #undef REDUCE_TILE

@@ -28,6 +28,9 @@
 #define SUM_UNROLL
 #endif
 
+/* Within a loop: no vector is gathered from `pointer` on, which takes longer than its elements. */
+#define SUM_ONE_BY_ONE(pointer) __asm__("" : "+r"(pointer))
+
 /* How many elements on from the rows that are read is asked for: what follows them, 16 KiB at
  * least. */
 #define SUM_AHEAD(read) \

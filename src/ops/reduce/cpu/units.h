@@ -16,6 +16,7 @@ typedef struct reduce_job {
   int64_t size, partial; /* bytes of an element and of a partial result */
   reduce_units units;
   bool gathers, far; /* elements lie apart; they come from memory */
+  bool runs;         /* those that lie apart do so evenly, for long */
   rung_view view;    /* of in */
   const char *in;
   char *out, *partials; /* (outer, rows, inner), of units.rows */
