@@ -31,7 +31,8 @@ enum {
   MATMUL_STRIP = 1 << 14,
   MATMUL_COLUMN = 1 << 8,
   MATMUL_NEAR = 1 << 19,
-  MATMUL_MEETS = 2048 /* columns so many bytes apart, or a multiple, share places of a cache */
+  MATMUL_FAR = 1 << 24, /* what is larger comes from memory */
+  MATMUL_MEETS = 2048   /* columns so many bytes apart, or a multiple, share places of a cache */
 };
 
 /* Matrices of a batch with so many rows and elements of k at most are made one after the other,

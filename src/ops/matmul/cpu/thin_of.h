@@ -109,12 +109,16 @@ typedef struct NAME(turning) {
   int64_t few_row, few_step, rows;
   const NUMBER *const *line;
   int64_t k;
+  bool far; /* they come from memory */
   NUMBER *t;
   int64_t row;
 } NAME(turning);
 
+enum { NAME(TURNED_AHEAD) = 1024 / sizeof(NUMBER) };
+
 /* A chain for each. A few l's of a vector of columns at a time are turned on their way into
- * registers. */
+ * registers. From memory, as each column is read in small pieces, what follows is asked for, a
+ * quarter of the columns at a time. */
 LANES_INLINE void NAME(turned_rows)(const int R, const int V, const NAME(turning) * s) {
   const int64_t step = s->few_step, k = s->k;
   const NUMBER *few[8], *const *line = s->line;
@@ -127,7 +131,11 @@ LANES_INLINE void NAME(turned_rows)(const int R, const int V, const NAME(turning
 #pragma GCC unroll 2
     for (int v = 0; v < V; v++) x[r][v] = LOAD(s->t + real * s->row + v * WIDTH);
   }
-  for (; l + TURNS <= k; l += TURNS)
+  for (int64_t q = 0; l + TURNS <= k; l += TURNS, q++) {
+    const NUMBER *const *some = line + q % 4 * (V * WIDTH / 4);
+    if (s->far)
+#pragma GCC unroll 8
+      for (int i = 0; i < V * WIDTH / 4; i++) __builtin_prefetch(some[i] + l + NAME(TURNED_AHEAD));
 #pragma GCC unroll 2
     for (int v = 0; v < V; v++) {
       LANES turned[TURNS];
@@ -137,6 +145,7 @@ LANES_INLINE void NAME(turned_rows)(const int R, const int V, const NAME(turning
 #pragma GCC unroll 8
         for (int r = 0; r < R; r++) x[r][v] = FMA(ALL(few[r][(l + i) * step]), turned[i], x[r][v]);
     }
+  }
   for (; l < k; l++)
 #pragma GCC unroll 2
     for (int v = 0; v < V; v++) {
@@ -179,7 +188,7 @@ enum { NAME(TURNED_ROWS) = 4 };
 
 /* All rows with the columns of `line`, n of them. */
 static void NAME(turned_all)(const matmul_thin *s, const NUMBER *const *line, int64_t l, int64_t k,
-                             bool both, NUMBER *t, int64_t row) {
+                             bool both, bool far, NUMBER *t, int64_t row) {
   static void (*const of[4][2])(const NAME(turning) *) = {{NAME(turned_1_1), NAME(turned_1_2)},
                                                           {NAME(turned_2_1), NAME(turned_2_2)},
                                                           {NAME(turned_4_1), NAME(turned_4_2)},
@@ -189,6 +198,7 @@ static void NAME(turned_all)(const matmul_thin *s, const NUMBER *const *line, in
           .few_row = s->few_row,
           .few_step = s->few_step,
           .line = line,
+          .far = far,
           .k = k,
           .t = t,
           .row = row};
@@ -209,6 +219,7 @@ static void NAME(turned)(const matmul_thin *s, const NUMBER *many, int64_t n, NU
   NUMBER room[2 * WIDTH * PITCH];
   const bool meets = s->many_column * (int64_t)sizeof *t % MATMUL_MEETS == 0;
   const bool copies = 2 * WIDTH > 16 && meets;
+  const bool far = s->columns * s->k * (int64_t)sizeof *t > MATMUL_FAR;
   const int64_t each = copies ? EACH : s->rows > NAME(TURNED_ROWS) ? MATMUL_K : s->k;
   for (int64_t i = 0; i < s->rows; i++) memset(t + i * row, 0, (size_t)row * sizeof *t);
   for (int64_t j = 0; j < n; j += 2 * WIDTH) {
@@ -219,10 +230,12 @@ static void NAME(turned)(const matmul_thin *s, const NUMBER *many, int64_t n, NU
       for (int64_t i = 0; i < (both ? 2 * WIDTH : WIDTH); i++) {
         line[i] = many + (j + i < n ? j + i : n - 1) * s->many_column + l;
         if (!copies) continue;
+        for (int64_t b = 0; b < 512 && far; b += 64)
+          __builtin_prefetch((const char *)(line[i] + k) + b, 0, 2);
         memcpy(room + i * PITCH, line[i], (size_t)k * sizeof *room);
         line[i] = room + i * PITCH;
       }
-      NAME(turned_all)(s, line, l, k, both, t + j, row);
+      NAME(turned_all)(s, line, l, k, both, far && !meets, t + j, row);
     }
   }
 }
