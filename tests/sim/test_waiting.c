@@ -39,7 +39,7 @@ static void all_blocks_that_fit_are_there_at_once(void **unused) {
   (void)unused;
   if (!here.state) skip();
   const bool sim = here.device.kind == RUNG_SIM;
-  for (int threads = 1; threads <= (sim ? 5 : 1); threads += INSTRUMENTED ? 2 : 1) {
+  for (int threads = 1; threads <= (sim ? 5 : 1); threads += INSTRUMENTED ? 4 : 1) {
     int out[1024] = {0}, came = 0;
     if (sim) here.state->host_threads = threads;
     if (sim) here.state->patience = 2;
