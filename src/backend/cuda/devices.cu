@@ -40,23 +40,29 @@ static rung_status no_device(cudaError_t code, rung_error *error) {
   int need_major = runtime / 1000, need_minor = runtime % 1000 / 10;
   (void)cudaGetLastError();
   if (driver == 0)
-    return rung_fail(error, RUNG_NO_DEVICE,
-                     "no CUDA driver is installed: an NVIDIA GPU and a driver for CUDA %d.0 or "
-                     "newer are needed",
-                     need_major);
+    return rung_fail(
+        error, RUNG_NO_DEVICE,
+        "device \"cuda\": there is no CUDA driver; expected: an NVIDIA GPU and a driver "
+        "for CUDA %d.0 or newer, or device \"cpu\"",
+        need_major);
   if (code == cudaErrorInsufficientDriver)
     return rung_fail(error, RUNG_NO_DEVICE,
-                     "the CUDA driver, for CUDA %d.%d, is too old for the runtime %d.%d of this "
-                     "build: one for CUDA %d.0 or newer is needed",
+                     "device \"cuda\": the CUDA driver is for CUDA %d.%d, and this build's runtime "
+                     "for %d.%d; expected: a driver for CUDA %d.0 or newer",
                      driver / 1000, driver % 1000 / 10, need_major, need_minor, need_major);
   if (code == cudaErrorNoDevice || code == cudaSuccess) {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     if (visible)
       return rung_fail(error, RUNG_NO_DEVICE,
-                       "no CUDA device is visible: CUDA_VISIBLE_DEVICES is \"%.80s\"", visible);
-    return rung_fail(error, RUNG_NO_DEVICE, "the CUDA driver is installed but finds no device");
+                       "device \"cuda\": none is visible, CUDA_VISIBLE_DEVICES is \"%.80s\"; "
+                       "expected: the index of a GPU among its values",
+                       visible);
+    return rung_fail(error, RUNG_NO_DEVICE,
+                     "device \"cuda\": the CUDA driver finds no GPU; expected: one, or device "
+                     "\"cpu\"");
   }
-  return rung_fail(error, RUNG_NO_DEVICE, "the CUDA driver cannot be used: %s (%s)",
+  return rung_fail(error, RUNG_NO_DEVICE,
+                   "device \"cuda\": the CUDA driver cannot be used: %s (%s)",
                    cudaGetErrorString(code), cudaGetErrorName(code));
 }
 
