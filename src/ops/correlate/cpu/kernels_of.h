@@ -171,9 +171,9 @@ static void NAME(finish)(rung_dtype out, const void *sums, int64_t n, void *to) 
 }
 
 static void NAME(set)(void *to, int64_t at, int64_t n, double value) {
-  NUMBER *restrict from = (NUMBER *)to + at;
+  NUMBER *restrict numbers = (NUMBER *)to + at;
   const NUMBER number = (NUMBER)value;
-  for (int64_t i = 0; i < n; i++) from[i] = number;
+  for (int64_t i = 0; i < n; i++) numbers[i] = number;
 }
 
 #define STRIP_OF(G, V) (V) * WIDTH,

@@ -1,6 +1,6 @@
 /* The kernels of one type of sums; included once for each by kernels/kernels.c, which defines
  *   NUMBER       the type            LANES, WIDTH    its vector, and how many lanes that has
- *   NAME(x)      x of this type      FMA, LOAD, STORE, ALL, ONE: of vectors, and of single numbers
+ *   NAME(x)      x of this type      FMA, LOAD, STORE, ALL: of vectors
  *   ELEMENT(at, view)                element `at` of an array as a NUMBER
  *   IS_PLAIN(p)                      whether elements are NUMBERs
  *   TURN(line, l, v), TURNS          lanes_turn_*(), or not defined */
@@ -266,7 +266,6 @@ const matmul_kernels RUNG_ENTRY(NAME(matmul_kernels)) = {.size = sizeof(NUMBER),
 #undef LOAD
 #undef STORE
 #undef ALL
-#undef ONE
 #undef ELEMENT
 #undef IS_PLAIN
 #undef TURN

@@ -66,7 +66,6 @@ LANES_INLINE float single_at(rung_dtype dtype, const char *from, int64_t at) {
 #define LOAD lanes_load_f32
 #define STORE lanes_store_f32
 #define ALL lanes_all_f32
-#define ONE fmaf
 #define ELEMENT(dtype, from, at) single_at(dtype, from, at)
 #define IS_PLAIN(p) ((p)->types.in == RUNG_F32)
 #define TURN lanes_turn_f32
@@ -81,7 +80,6 @@ LANES_INLINE float single_at(rung_dtype dtype, const char *from, int64_t at) {
 #define LOAD lanes_load_f64
 #define STORE lanes_store_f64
 #define ALL lanes_all_f64
-#define ONE fma
 #define ELEMENT(dtype, from, at) ((void)(dtype), ((const double *)(from))[at])
 #define IS_PLAIN(p) ((void)(p), true)
 #define TURN lanes_turn_f64

@@ -1,5 +1,5 @@
 /* Products that are better not packed: small ones, whose A and B stay in the caches as they lie,
- * and those of few rows, which read B once. */
+ * and those of few rows or columns. */
 #include "backend/cpu/lanes.h"
 #include "backend/cpu/parallel.h"
 #include "ops/matmul/cpu/product.h"
@@ -198,7 +198,8 @@ static bool fits(const product *job, const matmul_thin *thin) {
   return (few || (some && near)) && thin->columns > job->of->columns;
 }
 
-static bool is_thin(product *job) {
+/* Sets what is few and what is many: as A and B are or, where that is better, C turned. */
+static bool find_thin(product *job) {
   const matmul_at *at = job->at;
   const matmul_problem *p = at->p;
   const matmul_thin rows = {.rows = p->m,
@@ -246,7 +247,7 @@ bool RUNG_ENTRY(matmul_unpacked)(const matmul_at *at, int threads) {
     run_empty(at);
   else if (at->size != job.of->size)
     return false;
-  else if (is_thin(&job) && (job.thin.rows <= MATMUL_THIN || !is_small(&job)))
+  else if (find_thin(&job) && (job.thin.rows <= MATMUL_THIN || !is_small(&job)))
     run_thin(&job, threads);
   else if (is_small(&job))
     run_small(&job, threads);
