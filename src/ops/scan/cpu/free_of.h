@@ -130,14 +130,10 @@ LANES_INLINE void SCAN_NAME(scan_free_rows)(const scan_piece *piece, bool exclus
       SCAN_NAME(scan_free_run)(in + k, to, left, exclusive, &key, next, &at);
     if (exclusive && piece->begins && k == 0)
       to[0] = SCAN_NAME(scan_empty)(SCAN_NAME(scan_code_of)(&key));
-    if (waiting >= 0)
-      scan_put_past((char *)(out + waiting * SCAN_ROW), (const char *)rows_of[waiting % 2],
-                    (int)sizeof rows_of[0]);
+    SCAN_NAME(scan_put_row)(out, rows_of, waiting);
     waiting = past && whole ? row : -1;
   }
-  if (waiting >= 0)
-    scan_put_past((char *)(out + waiting * SCAN_ROW), (const char *)rows_of[waiting % 2],
-                  (int)sizeof rows_of[0]);
+  SCAN_NAME(scan_put_row)(out, rows_of, waiting);
 }
 
 static void SCAN_NAME(scan_tile)(const scan_piece *piece, const void *totals, const void *before) {

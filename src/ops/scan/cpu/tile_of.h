@@ -185,6 +185,14 @@ LANES_INLINE void SCAN_NAME(scan_unpart)(SCAN_E *out, int count, const SCAN_V x[
   }
 }
 
+/* Of results that go past the caches a row later, by way of one of two rows of a buffer: the row
+ * that waits there; -1: none does. */
+LANES_INLINE void SCAN_NAME(scan_put_row)(SCAN_E *out, SCAN_E (*rows_of)[SCAN_ROW], int waiting) {
+  if (waiting >= 0)
+    scan_put_past((char *)(out + waiting * SCAN_ROW), (const char *)rows_of[waiting % 2],
+                  (int)sizeof rows_of[0]);
+}
+
 #ifndef SCAN_FREE
 /* The running result of t[0 ... count). */
 static SCAN_T SCAN_NAME(scan_running)(const SCAN_T *t, int count) {
@@ -354,17 +362,13 @@ LANES_INLINE void SCAN_NAME(scan_rows)(const scan_piece *piece, bool exclusive,
       else
         SCAN_NAME(scan_end)(in + at, to, piece->count - at, exclusive, code, before_row);
       if (exclusive && piece->begins && at == 0) to[0] = SCAN_NAME(scan_empty)(code);
-      if (waiting >= 0)
-        scan_put_past((char *)(out + waiting * SCAN_ROW), (const char *)rows_of[waiting % 2],
-                      (int)sizeof rows_of[0]);
+      SCAN_NAME(scan_put_row)(out, rows_of, waiting);
       waiting = past && whole ? row : -1;
       if (at + SCAN_ROW < piece->count) rows = SCAN_COMBINE_ONE(rows, totals[row]);
     }
     bands = SCAN_COMBINE_ONE(bands, rows);
   }
-  if (waiting >= 0)
-    scan_put_past((char *)(out + waiting * SCAN_ROW), (const char *)rows_of[waiting % 2],
-                  (int)sizeof rows_of[0]);
+  SCAN_NAME(scan_put_row)(out, rows_of, waiting);
 }
 
 static void SCAN_NAME(scan_tile)(const scan_piece *piece, const void *totals, const void *before) {
