@@ -201,7 +201,7 @@ typedef rung_status rung_rank_work(rung_context *context, const rung_ranks *rank
 
 /* Runs work() once for each context, at the same time, as ranks 0 ... count - 1 that move bytes
  * through the memory of the process: rank 0 in the calling thread, every other one in a thread of
- * its own.
+ * its own. The thread's current CUDA device is the context's when work() begins.
  *
  * contexts: (count), each another one. They are handed to work(); one of a GPU copies what its rank
  *           sends or receives by exchange_anywhere(), from GPU to GPU directly where the driver

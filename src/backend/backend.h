@@ -98,6 +98,8 @@ typedef struct rung_backend {
    * NULL members: there is no such thing. */
   void *(*arrive)(void);
   void (*depart)(void *callers);
+  /* From here to depart() that is the state's device: calls on it need change nothing, nor back. */
+  void (*settle)(rung_state *state);
 
   /* -- one opened device -- */
   /* The stream that programs work on which name none; NULL: there is none. */

@@ -327,6 +327,23 @@ rung_status rung_end(rung_context *context, rung_status status) {
   return status;
 }
 
+/* Asked without a word about contexts that are not open: calls on them have it to say. */
+static bool settles(const rung_context *context) {
+  return context != NULL && context->backend != NULL && context->backend->settle != NULL &&
+         context->forks == forks;
+}
+
+void *rung_settle_thread(rung_context *context) {
+  if (!settles(context)) return NULL;
+  void *callers = context->backend->arrive();
+  context->backend->settle(context->state);
+  return callers;
+}
+
+void rung_leave_thread(rung_context *context, void *callers) {
+  if (settles(context)) context->backend->depart(callers);
+}
+
 rung_status rung_synchronize(rung_context *context) {
   const rung_status status = rung_begin(context);
   if (status != RUNG_OK) return status;

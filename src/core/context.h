@@ -58,6 +58,11 @@ rung_status rung_ready(rung_context *context);
 rung_status rung_begin(rung_context *context);
 rung_status rung_end(rung_context *context, rung_status status);
 
+/* The calling thread works on the context's device from here to rung_leave_thread(), which is given
+ * what this returns and gives the thread back: calls in between need not bring it there. */
+void *rung_settle_thread(rung_context *context);
+void rung_leave_thread(rung_context *context, void *callers);
+
 /* At least `bytes` of the device's memory, aligned to 256, valid until the next call of this
  * function on the context; contents undefined. Grows by freeing first and never holds both. Of a
  * call that goes into a graph it is the graph's own, until the call ends. */

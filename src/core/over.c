@@ -97,10 +97,7 @@ static rung_status make_ready(run *r, rung_status status) {
   const size_t ranks = (size_t)m->ranks.count;
   size_t bytes = 0;
   /* Not cleared: of words that have not come nothing is read. */
-  m->words = malloc(ranks * sizeof *m->words);
-  bytes += ranks * sizeof *m->words;
-  m->parcels = rung_ranks_ask(&bytes, 2 * ranks, sizeof *m->parcels);
-  bool there = m->words != NULL && m->parcels != NULL;
+  bool there = rung_ranks_make_words(m, &bytes);
   if (status == RUNG_OK) {
     const rung_over *over = r->over;
     const int64_t longest = over->tile * over->family * over->family;

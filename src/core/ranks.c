@@ -7,6 +7,14 @@
 
 #include "core/layout.h"
 
+bool rung_ranks_make_words(rung_meeting *m, size_t *bytes) {
+  const size_t ranks = (size_t)m->ranks.count, of_words = ranks * sizeof *m->words;
+  *bytes += of_words;
+  m->words = malloc(of_words); /* no zeros: of a word only what has come is read */
+  m->parcels = rung_ranks_ask(bytes, 2 * ranks, sizeof *m->parcels);
+  return m->words != NULL && m->parcels != NULL;
+}
+
 void *rung_ranks_ask(size_t *bytes, size_t count, size_t each) {
   *bytes += count * each;
   return calloc(count > 0 ? count : 1, each);
@@ -17,9 +25,13 @@ rung_status rung_ranks_no_memory(const rung_meeting *m, size_t bytes, const char
 }
 
 uint64_t rung_ranks_hash(const void *data, size_t bytes) {
-  uint64_t hash = 14695981039346656037u;
-  for (size_t i = 0; i < bytes; i++)
-    hash = (hash ^ ((const unsigned char *)data)[i]) * 1099511628211u;
+  uint64_t hash = 14695981039346656037u, word = 0;
+  for (size_t i = 0, n; i < bytes; i += n, word = 0) {
+    n = bytes - i < sizeof word ? bytes - i : sizeof word;
+    memcpy(&word, (const char *)data + i, n);
+    hash = (hash ^ word) * 1099511628211u;
+    hash ^= hash >> 32; /* a word's high bits are felt by low ones */
+  }
   return hash;
 }
 
@@ -228,6 +240,10 @@ rung_status rung_ranks_meet(rung_meeting *m, rung_status status, int64_t number)
   return meet(m, status, number, NULL, false);
 }
 
+rung_status rung_ranks_meet_ready(rung_meeting *m, rung_status status, int64_t number, bool ready) {
+  return meet(m, status, number, NULL, ready);
+}
+
 rung_status rung_ranks_tell(rung_meeting *m, rung_status status, const void *results, size_t bytes,
                             bool sure) {
   return meet(m, status, status == RUNG_OK ? (int64_t)bytes : 0, results != NULL ? results : "",
@@ -246,8 +262,12 @@ bool rung_ranks_told(const rung_meeting *m) {
   return true;
 }
 
-bool rung_ranks_sure(const rung_meeting *m) {
+bool rung_ranks_ready(const rung_meeting *m) {
   for (int r = 0; r < m->ranks.count; r++)
     if (!m->words[r].sure) return false;
-  return rung_ranks_told(m);
+  return true;
+}
+
+bool rung_ranks_sure(const rung_meeting *m) {
+  return rung_ranks_ready(m) && rung_ranks_told(m);
 }

@@ -17,7 +17,7 @@ typedef struct rung_word {
   int64_t order;  /* of the words of a call, from 1 on */
   int64_t status; /* of the rank, with its sentence */
   int64_t number; /* whatever the word is about */
-  int64_t sure;   /* with results: what the rank does with them cannot fail */
+  int64_t sure;   /* the rank is ready for what follows; with results: and cannot fail at it */
   char job[RUNG_JOB_TEXT];
   char sentence[RUNG_SENTENCE];
   char more[RUNG_MORE]; /* what comes along, `number` bytes; aligned to 8 */
@@ -38,8 +38,12 @@ typedef struct rung_meeting {
 extern "C" {
 #endif
 
-/* Of what has too many numbers for the words about a job (FNV-1a). */
+/* Of what has too many numbers for the words about a job (FNV-1a, eight bytes at a time). */
 uint64_t rung_ranks_hash(const void *data, size_t bytes);
+
+/* Memory of the words of all ranks and of parcels, whose bytes are added to *bytes; false: there is
+ * none. Whoever called it frees both. */
+bool rung_ranks_make_words(rung_meeting *meeting, size_t *bytes);
 
 /* Reads and checks the caller's struct. */
 rung_status rung_ranks_read(rung_error *error, const rung_ranks *given, rung_ranks *known);
@@ -53,6 +57,11 @@ rung_status rung_ranks_no_memory(const rung_meeting *meeting, size_t bytes, cons
  * same of all others, without memory too. Returns the status of the first rank that failed, its
  * sentence in *error: the same in all ranks. */
 rung_status rung_ranks_meet(rung_meeting *meeting, rung_status status, int64_t number);
+
+/* The same, with the word that this rank is ready for what follows, or not; and whether all are. */
+rung_status rung_ranks_meet_ready(rung_meeting *meeting, rung_status status, int64_t number,
+                                  bool ready);
+bool rung_ranks_ready(const rung_meeting *meeting);
 
 /* The same, where the number is how many bytes of results a rank has, whose `status` is good. At
  * most RUNG_MORE of them come along, and are in the rank's word then, the own one's too. `sure`:

@@ -465,7 +465,7 @@ static const rung_recalled *known_of(rung_context *context, const rung_job *job,
                                      const rung_call *call) {
   rung_recall_key key;
   rung_call instead;
-  if (job->reserve || job->stretch != NULL || context->memory_limit > 0) return NULL;
+  if (job->stretch != NULL || context->memory_limit > 0) return NULL;
   rung_recall_key_of(job, call, &key);
   const rung_recalled *known = rung_recall(context, &key);
   if (known == NULL || !is_apart(job, known->row)) return NULL;
@@ -480,7 +480,7 @@ static rung_status run_known(rung_context *context, rung_job *job, const rung_re
   if (status == RUNG_OK) status = rung_zeros(context, needs.zeros, &task->zeros);
   if (status == RUNG_OK)
     status = rung_host_scratch(context, needs.host_scratch, &task->host_scratch);
-  if (status != RUNG_OK) return status;
+  if (status != RUNG_OK || job->reserve) return status;
   task->stream = context->backend->stream(context->state);
   task->state = context->state;
   status = rung_row_run(row, task);

@@ -31,26 +31,31 @@ static rung_status make_ready(rung_strips *s, rung_status status) {
   rung_meeting *m = &s->meeting;
   const size_t ranks = (size_t)m->ranks.count;
   size_t bytes = 0;
-  m->words = rung_ranks_ask(&bytes, ranks, sizeof *m->words);
-  m->parcels = rung_ranks_ask(&bytes, 2 * ranks, sizeof *m->parcels);
+  const bool there = rung_ranks_make_words(m, &bytes);
   s->firsts = rung_ranks_ask(&bytes, ranks + 1, sizeof *s->firsts);
-  if (m->words != NULL && m->parcels != NULL && s->firsts != NULL) return status;
+  if (there && s->firsts != NULL) return status;
   free(m->words); /* the word goes without it */
   m->words = NULL;
   return status == RUNG_OK ? rung_ranks_no_memory(m, bytes, "what ranks say") : status;
 }
 
-rung_status rung_strips_meet(rung_strips *s, rung_status status, const rung_call *call,
-                             int64_t units) {
-  rung_meeting *m = &s->meeting;
+rung_status rung_strips_enter(rung_strips *s, rung_status status, const rung_call *call) {
   if (status == RUNG_OK) status = rung_over_enter(s->context, call, &s->known, &s->begun);
-  status = make_ready(s, status);
-  status = rung_ranks_meet(m, status, status == RUNG_OK ? units : 0);
+  return make_ready(s, status);
+}
+
+rung_status rung_strips_meet(rung_strips *s, rung_status status, int64_t units, bool ready) {
+  rung_meeting *m = &s->meeting;
+  status = rung_ranks_meet_ready(m, status, status == RUNG_OK ? units : 0, ready);
   for (int k = 0; k < m->ranks.count && status == RUNG_OK; k++)
     if (__builtin_add_overflow(s->firsts[k], m->words[k].number, &s->firsts[k + 1]))
       status = rung_fail(m->error, RUNG_TOO_LARGE,
                          "the ranks' parts together have more than 2^63 - 1 elements or rows");
   return status;
+}
+
+bool rung_strips_ready(const rung_strips *s) {
+  return rung_ranks_ready(&s->meeting);
 }
 
 rung_status rung_strips_word(rung_strips *s, rung_status own) {

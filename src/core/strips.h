@@ -36,10 +36,13 @@ extern "C" {
 rung_status rung_strips_begin(rung_context *context, const rung_ranks *ranks, rung_strips *strips);
 rung_status rung_strips_end(rung_strips *strips, rung_status status, rung_call *call);
 
-/* The first word: `status` is what this rank's arguments came to, and if they are good it has
- * `units`. Returns the same in all ranks. strips->name is set. */
-rung_status rung_strips_meet(rung_strips *strips, rung_status status, const rung_call *call,
-                             int64_t units);
+/* What comes before the first word: `status` is what this rank's arguments came to; strips->name is
+ * set. The first word, by its outcome: if all is well the rank has `units`, and is `ready` to
+ * compute without another word, or not. Returns the same in all ranks, and so does
+ * rung_strips_ready(): whether all are. */
+rung_status rung_strips_enter(rung_strips *strips, rung_status status, const rung_call *call);
+rung_status rung_strips_meet(rung_strips *strips, rung_status status, int64_t units, bool ready);
+bool rung_strips_ready(const rung_strips *strips);
 
 /* A word: what all ranks came to. */
 rung_status rung_strips_word(rung_strips *strips, rung_status own);

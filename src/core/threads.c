@@ -455,7 +455,11 @@ static void *live(void *of) {
   while (w->state == WAITING) pthread_cond_wait(&self->moved, &w->lock);
   const bool begun = w->state == BEGUN;
   pthread_mutex_unlock(&w->lock);
-  if (begun) self->status = self->work(self->context, &self->ranks, self->user);
+  if (begun) {
+    void *callers = rung_settle_thread(self->context);
+    self->status = self->work(self->context, &self->ranks, self->user);
+    rung_leave_thread(self->context, callers);
+  }
   lock(w);
   self->ended = true;
   tell_all(w);

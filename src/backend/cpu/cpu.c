@@ -173,6 +173,7 @@ const rung_backend rung_cpu_backend = {
     .facts = rung_cpu_facts,
     .arrive = NULL,
     .depart = NULL,
+    .settle = NULL,
     .default_stream = NULL,
     .open = cpu_open,
     .close = cpu_close,

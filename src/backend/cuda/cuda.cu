@@ -278,6 +278,11 @@ static rung_status carry(rung_state *state, void *to, const void *from, size_t b
   return RUNG_OK;
 }
 
+/* Where it fails, calls try it again, and say so. */
+static void settle(rung_state *state) {
+  (void)rung_cuda_make_current(state, NULL);
+}
+
 /* In the order of backend.h: C++17 has no named initializers. */
 const rung_backend rung_cuda_backend = {
     RUNG_CUDA,
@@ -287,6 +292,7 @@ const rung_backend rung_cuda_backend = {
     rung_cuda_facts,
     rung_cuda_arrive,
     rung_cuda_depart,
+    settle,
     cudaStreamLegacy,
     open_state,
     close_state,

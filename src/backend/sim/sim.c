@@ -266,6 +266,7 @@ const rung_backend rung_sim_backend = {
     .facts = sim_facts,
     .arrive = NULL,
     .depart = NULL,
+    .settle = NULL,
     .default_stream = NULL,
     .open = sim_open,
     .close = sim_close,

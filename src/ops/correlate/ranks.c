@@ -151,7 +151,8 @@ static rung_status go_on(run *r, rung_status own, const rung_call *call) {
       .want = want,
       .own = own_rows,
       .of = r};
-  rung_status status = rung_strips_meet(&r->strips, own, call, r->call.in.shape[0]);
+  own = rung_strips_enter(&r->strips, own, call);
+  rung_status status = rung_strips_meet(&r->strips, own, r->call.in.shape[0], false);
   if (status != RUNG_OK) return status;
   r->call.problem.height = rung_strips_total(&r->strips);
   status = rung_strips_word(&r->strips, make_room(r, &wants));

@@ -143,7 +143,8 @@ static rung_status write_all(run *r) {
 
 /* From the arguments on, which `own` is about. */
 static rung_status go_on(run *r, rung_status own, const rung_call *call) {
-  rung_status status = rung_strips_meet(&r->strips, own, call, r->b.shape[0]);
+  own = rung_strips_enter(&r->strips, own, call);
+  rung_status status = rung_strips_meet(&r->strips, own, r->b.shape[0], false);
   if (status == RUNG_OK) status = check_rows(r);
   if (status != RUNG_OK) return status;
   set_columns(r);

@@ -62,13 +62,11 @@ static rung_status make_ready(run *r, rung_status status) {
   rung_meeting *m = &r->meeting;
   const size_t ranks = (size_t)m->ranks.count;
   size_t bytes = 0;
-  m->words = rung_ranks_ask(&bytes, ranks, sizeof *m->words);
-  m->parcels = rung_ranks_ask(&bytes, 2 * ranks, sizeof *m->parcels);
+  const bool there = rung_ranks_make_words(m, &bytes);
   r->firsts[0] = rung_ranks_ask(&bytes, ranks + 1, sizeof *r->firsts[0]);
   r->firsts[1] = rung_ranks_ask(&bytes, ranks + 1, sizeof *r->firsts[1]);
   r->numbers = rung_ranks_ask(&bytes, ranks + 1, sizeof *r->numbers);
-  if (m->words != NULL && m->parcels != NULL && r->firsts[0] != NULL && r->firsts[1] != NULL &&
-      r->numbers != NULL) {
+  if (there && r->firsts[0] != NULL && r->firsts[1] != NULL && r->numbers != NULL) {
     for (size_t k = 0; k <= ranks; ++k) r->numbers[k] = (int64_t)k;
     return status;
   }

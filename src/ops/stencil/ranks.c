@@ -4,7 +4,8 @@
  * others, and one turn takes all steps.
  *
  *   word      how many elements has everybody, and are all about the same?
- *   word      have all the memory for what they do?
+ *   word      have all the memory for what they do? Not said where all have whole rows alone and
+ *             said with the first word that they are ready for them.
  *   columns   of rows that are cut, to the ranks that have others of them; once a turn
  *   means     of long rows that are cut: reductions over ranks
  *   word      have all computed, where rows are cut?
@@ -134,9 +135,9 @@ static int64_t whole_rows(const run *r, int64_t *row) {
   return greater(0, rung_strips_end_of(&r->strips) / m - *row);
 }
 
-/* Rows of this rank's arrays, and elements. */
-static rung_view rows_of(const run *r, int array, int64_t row, int64_t rows) {
-  const int64_t m = r->problem.columns, skipped = row * m - rung_strips_first(&r->strips);
+/* Whole rows of one of this rank's arrays, behind so many of its elements. */
+static rung_view rows_of(const run *r, int array, int64_t skipped, int64_t rows) {
+  const int64_t m = r->problem.columns;
   rung_view view = r->arrays[array];
   if (view.count == 0) return view;
   if (view.ndim == 2) {
@@ -256,6 +257,15 @@ static rung_status compute(run *r, fragment *f, int64_t steps, bool reserve) {
   return RUNG_OK;
 }
 
+/* The memory of the job of its whole rows. */
+static rung_status reserve_rows(run *r) {
+  r->rows.reserve = true;
+  const rung_status status =
+      rung_run_job(r->strips.context, &r->rows, &r->strips.known, &r->strips.used);
+  r->rows.reserve = false;
+  return status;
+}
+
 /* The job of the rows that this rank has whole, and its memory. */
 static rung_status prepare_rows(run *r) {
   rung_context *context = r->strips.context;
@@ -266,14 +276,13 @@ static rung_status prepare_rows(run *r) {
   p->start.first_row = row;
   p->math = r->strips.known.math;
   if (p->rows == 0) return RUNG_OK;
-  rung_view arrays[3] = {rows_of(r, STENCIL_IN, row, p->rows),
-                         rows_of(r, STENCIL_OUT, row, p->rows), r->arrays[STENCIL_MEANS]};
+  const int64_t skipped = row * p->columns - rung_strips_first(&r->strips);
+  rung_view arrays[3] = {rows_of(r, STENCIL_IN, skipped, p->rows),
+                         rows_of(r, STENCIL_OUT, skipped, p->rows), r->arrays[STENCIL_MEANS]};
   if (r->means) rung_view_narrow(&arrays[STENCIL_MEANS], 0, row - first_mean(r), p->rows);
   for (int way = 0;; way++) {
     r->rows = stencil_job_of(p, arrays, r->names);
-    r->rows.reserve = true;
-    const rung_status status = rung_run_job(context, &r->rows, &r->strips.known, &r->strips.used);
-    r->rows.reserve = false;
+    const rung_status status = reserve_rows(r);
     if (status != RUNG_UNSUPPORTED || !p->start.own || context->device.kind == RUNG_CPU || way > 0)
       return status;
     size_t bytes = 0;
@@ -308,6 +317,32 @@ static rung_status make_room(run *r, const rung_wants *wants) {
     if (status == RUNG_OK) status = load(r, &r->fragments[k]);
   }
   return status;
+}
+
+/* ---- whole rows alone --------------------------------------------------------------------------
+ *
+ * Memory takes how many rows a rank has, but not which of the grid's: it is there before the first
+ * word. What fails is tried again, and said, when all is known. */
+
+static bool is_ready(run *r) {
+  const int64_t m = r->problem.columns, elements = r->arrays[STENCIL_OUT].count;
+  stencil_problem *p = &r->rows_problem;
+  *p = r->problem;
+  p->rows = elements / m;
+  p->math = r->strips.known.math;
+  if (elements % m != 0 || (r->means && r->arrays[STENCIL_MEANS].shape[0] != p->rows)) return false;
+  if (p->rows == 0) return true;
+  const rung_view arrays[3] = {rows_of(r, STENCIL_IN, 0, p->rows),
+                               rows_of(r, STENCIL_OUT, 0, p->rows), r->arrays[STENCIL_MEANS]};
+  r->rows = stencil_job_of(p, arrays, r->names);
+  const bool ready = reserve_rows(r) == RUNG_OK;
+  if (!ready) rung_error_clear(&r->strips.context->error);
+  return ready;
+}
+
+static void set_first_row(run *r) {
+  r->rows_problem.start.all_rows = r->problem.rows;
+  whole_rows(r, &r->rows_problem.start.first_row);
 }
 
 /* ---- rows that are cut -------------------------------------------------------------------------
@@ -396,10 +431,16 @@ static rung_status write_all(run *r) {
 /* From the arguments on, which `own` is about. */
 static rung_status go_on(run *r, rung_status own, const rung_call *call) {
   const rung_wants wants = {.each = element_of(r), .want = want, .own = own_columns, .of = r};
-  rung_status status = rung_strips_meet(&r->strips, own, call, r->arrays[STENCIL_OUT].count);
+  own = rung_strips_enter(&r->strips, own, call);
+  const bool ready = own == RUNG_OK && is_ready(r);
+  rung_status status = rung_strips_meet(&r->strips, own, r->arrays[STENCIL_OUT].count, ready);
   if (status == RUNG_OK) status = check_total(r);
-  if (status == RUNG_OK) status = rung_strips_word(&r->strips, make_room(r, &wants));
-  if (status == RUNG_OK) status = do_cut_rows(r, &wants);
+  if (status == RUNG_OK && rung_strips_ready(&r->strips)) {
+    set_first_row(r);
+  } else if (status == RUNG_OK) {
+    status = rung_strips_word(&r->strips, make_room(r, &wants));
+    if (status == RUNG_OK) status = do_cut_rows(r, &wants);
+  }
   return status == RUNG_OK ? rung_strips_word(&r->strips, write_all(r)) : status;
 }
 
