@@ -136,9 +136,10 @@ typedef struct rung_backend {
   rung_status (*fill)(rung_state *state, void *memory, unsigned char byte, size_t bytes,
                       rung_error *error);
   /* Elements from one view to another of the same shape and dtype, both on this device, any
-   * strides, at most 2 dimensions. Asynchronous. */
+   * strides, of at most `packs` dimensions. Asynchronous. */
   rung_status (*pack)(rung_state *state, const rung_view *to, const rung_view *from,
                       rung_error *error);
+  int packs;
 
   /* Between any two places of the process's memory, the host's or whatever device's: returns when
    * the bytes are there. By any thread, one at a time, while the state's own queues nothing. NULL:

@@ -6,6 +6,10 @@
 
 #include "core/tensor.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Strides in elements; `out` is 0 where no output was given. */
 typedef struct rung_dimension {
   int64_t extent, in, out;
@@ -32,5 +36,9 @@ void rung_dimensions_forwards(rung_dimensions *d, rung_view *in);
 
 /* Gives the view these dimensions; data and count stay. */
 void rung_view_reshape(rung_view *view, int ndim, const int64_t *shape, const int64_t *stride);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

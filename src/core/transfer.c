@@ -254,10 +254,11 @@ rung_status rung_copy_out(rung_context *context, const rung_range *to, const voi
 /* ---- within the device -------------------------------------------------------------------------
  */
 
-/* Backends pack two dimensions at a time: of more, the two longest, for every index of the
+/* Some backends pack two dimensions at a time: of more, the two longest, for every index of the
  * others. */
 rung_status rung_pack(rung_context *context, const rung_view *to, const rung_view *from) {
-  if (to->ndim <= 2) return context->backend->pack(context->state, to, from, &context->error);
+  if (to->ndim <= context->backend->packs)
+    return context->backend->pack(context->state, to, from, &context->error);
   int shortest = 0;
   for (int d = 1; d < to->ndim; d++)
     if (to->shape[d] < to->shape[shortest]) shortest = d;

@@ -1,7 +1,9 @@
 /* The CUDA backend against the host, through backend.h alone: devices, memory, pack. The tests of
  * a GPU's absence run everywhere. */
+#include "core/random.h"
 #include "device/gpu.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -292,6 +294,85 @@ static void packs_fewer_dimensions_too(void **unused) {
   bench_close(&b);
 }
 
+/* Gives the view's dimensions a random order in memory, with gaps, some backwards. *first: where
+ * its element 0 is among as many elements as that returns. `again`: a dimension may be one element
+ * over and over. */
+static int64_t lay_out(rung_view *view, rung_random *random, bool again, int64_t *first) {
+  int order[RUNG_MAX_DIMS];
+  int64_t step = 1, count = 1;
+  *first = 0;
+  for (int d = 0; d < view->ndim; d++) {
+    const int k = (int)(rung_random_double(random) * (d + 1));
+    order[d] = order[k];
+    order[k] = d;
+  }
+  for (int i = view->ndim - 1; i >= 0; i--) {
+    const int d = order[i];
+    const double what = rung_random_double(random);
+    const int64_t reach = (view->shape[d] - 1) * step;
+    view->stride[d] = what < 0.2 ? -step : step;
+    if (again && what > 0.95) view->stride[d] = 0;
+    if (view->stride[d] < 0) *first += reach;
+    count += reach;
+    step = step * view->shape[d] + (what > 0.5 ? (int64_t)(4 * rung_random_double(random)) : 0);
+  }
+  return count;
+}
+
+static void pack_dimensions_on_host(const rung_view *to, const rung_view *from) {
+  const int64_t bytes = (int64_t)rung_dtype_bytes(to->dtype);
+  int64_t at[RUNG_MAX_DIMS] = {0};
+  for (int64_t n = 0; n < to->count; n++) {
+    int64_t there = 0, here = 0;
+    for (int d = 0; d < to->ndim; d++) {
+      there += at[d] * to->stride[d];
+      here += at[d] * from->stride[d];
+    }
+    memcpy(to->data + there * bytes, from->data + here * bytes, (size_t)bytes);
+    for (int d = to->ndim - 1; d >= 0 && ++at[d] == to->shape[d]; d--) at[d] = 0;
+  }
+}
+
+static void packs_any_dimensions_as_the_host_does(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  enum { ROOM = 1 << 18, MOST = 1 << 15 };
+  static const rung_dtype dtypes[] = {RUNG_U8, RUNG_U16, RUNG_F32, RUNG_F64};
+  rung_random random = {17};
+  bench b;
+  bench_open(&b, ROOM);
+  for (int job = 0; job < 3000; job++) {
+    rung_view to = {.dtype = dtypes[job % 4], .place = RUNG_DEVICE, .count = 1}, from, wanted;
+    const size_t bytes = rung_dtype_bytes(to.dtype), all = ROOM * bytes;
+    to.ndim = 1 + (int)(RUNG_MAX_DIMS * rung_random_double(&random));
+    for (int d = 0; d < to.ndim; d++) {
+      const double most = pow((double)(MOST / to.count), rung_random_double(&random));
+      to.shape[d] = most < 1 ? 1 : (int64_t)most;
+      to.count *= to.shape[d];
+    }
+    from = to;
+    int64_t to_first, from_first;
+    if (lay_out(&to, &random, false, &to_first) > ROOM ||
+        lay_out(&from, &random, true, &from_first) > ROOM)
+      continue;
+    wanted = to;
+    to.data = b.to + (size_t)to_first * bytes;
+    wanted.data = b.wanted + (size_t)to_first * bytes;
+    from.data = b.from + (size_t)from_first * bytes;
+    OK(cuda->fill(gpu, b.to, 0xEE, all, &failure));
+    OK(cuda->pack(gpu, &to, &from, &failure));
+    OK(cuda->copy(gpu, b.found, b.to, all, RUNG_TO_HOST, &failure));
+    OK(cuda->synchronize(gpu, &failure));
+    memset(b.wanted, 0xEE, all);
+    from.data = b.host_from + (size_t)from_first * bytes;
+    pack_dimensions_on_host(&wanted, &from);
+    if (memcmp(b.wanted, b.found, all) != 0)
+      fail_msg("pack of %d dimensions of %s, job %d, differs from the host's", to.ndim,
+               rung_dtype_name(to.dtype), job);
+  }
+  bench_close(&b);
+}
+
 static void packs_of_unlike_views_are_refused(void **unused) {
   (void)unused;
   NEED_DEVICE();
@@ -303,7 +384,7 @@ static void packs_of_unlike_views_are_refused(void **unused) {
   b.dtype = RUNG_I32;
   FAILS(RUNG_BAD_DTYPE, cuda->pack(gpu, &a, &b, &failure));
   b = a;
-  a.ndim = b.ndim = 3;
+  b.ndim = 1;
   FAILS(RUNG_BAD_SHAPE, cuda->pack(gpu, &a, &b, &failure));
 }
 
@@ -319,6 +400,7 @@ int main(void) {
       cmocka_unit_test(packs_runs_wherever_they_begin),
       cmocka_unit_test(packs_large_views_as_the_host_does),
       cmocka_unit_test(packs_fewer_dimensions_too),
+      cmocka_unit_test(packs_any_dimensions_as_the_host_does),
       cmocka_unit_test(packs_of_unlike_views_are_refused),
   };
   return cmocka_run_group_tests_name("cuda backend", tests, open_gpu, close_gpu);

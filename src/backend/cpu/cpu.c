@@ -185,6 +185,7 @@ const rung_backend rung_cpu_backend = {
     .copy = cpu_copy,
     .fill = cpu_fill,
     .pack = cpu_pack,
+    .packs = 2,
     .carry = NULL,
     .flush = rung_cpu_flush,
     .mark = rung_cpu_mark,

@@ -309,6 +309,7 @@ const rung_backend rung_cuda_backend = {
     rung_cuda_copy,
     rung_cuda_fill,
     rung_cuda_pack,
+    RUNG_MAX_DIMS,
     carry,
     rung_cuda_flush,
     rung_cuda_mark,

@@ -1,86 +1,188 @@
-/* pack: copies elements between two views of one device, whatever their strides.
+/* pack: copies elements between two views of one device, whatever their strides, of any dimensions.
  *
- * A view of fewer dimensions is one of two with extents of 1. The axes are put in the order in
- * which the output lies in memory, so that neighbouring threads write neighbouring elements.
- * Where the input lies the other way round (a transposed view) tiles are turned over in shared
- * memory, so that both sides stay coalesced. Rows that are runs of memory on both sides go by 16
- * bytes, wherever they begin. Strides are in elements, 64-bit, of any sign. */
+ * Dimensions are merged where both views go on evenly. `columns` is then the one in which the
+ * output's neighbours lie, `rows` the one in which the input's do, or another; what is left is
+ * planes of these. Neighbouring threads write neighbouring elements; where the input lies the other
+ * way round (a transposed view) tiles are turned over in shared memory, so that both sides stay
+ * coalesced. Rows that are runs of memory on both sides go by 16 bytes, wherever they begin. Where
+ * a tile would be mostly empty, elements are counted through, those first that are near in either
+ * view. Strides are in elements, 64-bit, of any sign. */
 #include <string.h>
 
 #include "backend/cuda/state.h"
 #include "backend/gpu.h"
+#include "core/dimensions.h"
 
-enum { PACK_THREADS = 256, PACK_TILE = 32, PACK_RUN = 16 };
+enum { PACK_THREADS = 256, PACK_RUN = 16, PACK_FEW = 16, PACK_SMALL = 512 };
 
 struct pack_shape {
   int64_t rows, columns; /* columns: the output's nearer neighbours */
   int64_t to_row, to_column, from_row, from_column;
+  int64_t planes;
+  int others; /* dimensions of planes */
+  int64_t extent[RUNG_MAX_DIMS], to_step[RUNG_MAX_DIMS], from_step[RUNG_MAX_DIMS];
 };
+
+/* Where a plane begins. */
+static __device__ inline void pack_find_plane(const pack_shape &s, int64_t plane, int64_t *to,
+                                              int64_t *from) {
+  *to = *from = 0;
+  for (int k = 0; k < s.others; k++) {
+    const int64_t rest = plane / s.extent[k], i = plane - rest * s.extent[k];
+    *to += i * s.to_step[k];
+    *from += i * s.from_step[k];
+    plane = rest;
+  }
+}
 
 template <typename Element>
 static __global__ void pack_straight(Element *to, const Element *from, pack_shape s) {
   int64_t row_step = (int64_t)gridDim.y * blockDim.y;
   int64_t column_step = (int64_t)gridDim.x * blockDim.x;
   int64_t first_column = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  for (int64_t r = (int64_t)blockIdx.y * blockDim.y + threadIdx.y; r < s.rows; r += row_step)
-    for (int64_t c = first_column; c < s.columns; c += column_step)
-      to[r * s.to_row + c * s.to_column] = from[r * s.from_row + c * s.from_column];
+  for (int64_t plane = blockIdx.z; plane < s.planes; plane += gridDim.z) {
+    int64_t to_plane, from_plane;
+    pack_find_plane(s, plane, &to_plane, &from_plane);
+    for (int64_t r = (int64_t)blockIdx.y * blockDim.y + threadIdx.y; r < s.rows; r += row_step)
+      for (int64_t c = first_column; c < s.columns; c += column_step)
+        to[to_plane + r * s.to_row + c * s.to_column] =
+            from[from_plane + r * s.from_row + c * s.from_column];
+  }
 }
 
-/* Rows of s.columns bytes, in runs of 16 that begin at multiples of 16 bytes of the output: a
- * thread a run. Its bytes come as two aligned loads, where the row has all of them; at a row's ends
- * one by one. */
+/* A row of so many bytes, in runs of 16 that begin at multiples of 16 bytes of the output: a thread
+ * a run. Its bytes come as two aligned loads, where the row has all of them; at a row's ends one by
+ * one. */
+static __device__ inline void pack_run_of(char *line, const char *source, int64_t columns,
+                                          int64_t first, int64_t step) {
+  const int64_t before = (int64_t)((uintptr_t)line % PACK_RUN);
+  const int by = (int)((uintptr_t)(source - before) % PACK_RUN);
+  for (int64_t c = first - before; c < columns; c += step) {
+    const int64_t low = c - by, high = low + (by ? 2 : 1) * PACK_RUN;
+    if (c >= 0 && c + PACK_RUN <= columns && low >= 0 && high <= columns) {
+      const uint4 *words = (const uint4 *)(source + low);
+      *(uint4 *)(line + c) = by ? rung_shift_bytes(words[0], words[1], by, false) : words[0];
+      continue;
+    }
+    const int64_t end = c + PACK_RUN < columns ? c + PACK_RUN : columns;
+    for (int64_t k = c < 0 ? 0 : c; k < end; k++) line[k] = source[k];
+  }
+}
+
+/* Rows of s.columns bytes. */
 static __global__ void pack_runs(char *to, const char *from, pack_shape s) {
   const int64_t row_step = (int64_t)gridDim.y * blockDim.y;
   const int64_t run_step = (int64_t)gridDim.x * blockDim.x * PACK_RUN;
   const int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * PACK_RUN;
-  for (int64_t r = (int64_t)blockIdx.y * blockDim.y + threadIdx.y; r < s.rows; r += row_step) {
-    char *line = to + r * s.to_row;
-    const char *source = from + r * s.from_row;
-    const int64_t before = (int64_t)((uintptr_t)line % PACK_RUN);
-    const int by = (int)((uintptr_t)(source - before) % PACK_RUN);
-    for (int64_t c = first - before; c < s.columns; c += run_step) {
-      const int64_t low = c - by, high = low + (by ? 2 : 1) * PACK_RUN;
-      if (c >= 0 && c + PACK_RUN <= s.columns && low >= 0 && high <= s.columns) {
-        const uint4 *words = (const uint4 *)(source + low);
-        *(uint4 *)(line + c) = by ? rung_shift_bytes(words[0], words[1], by, false) : words[0];
-        continue;
-      }
-      const int64_t end = c + PACK_RUN < s.columns ? c + PACK_RUN : s.columns;
-      for (int64_t k = c < 0 ? 0 : c; k < end; k++) line[k] = source[k];
-    }
+  for (int64_t plane = blockIdx.z; plane < s.planes; plane += gridDim.z) {
+    int64_t to_plane, from_plane;
+    pack_find_plane(s, plane, &to_plane, &from_plane);
+    for (int64_t r = (int64_t)blockIdx.y * blockDim.y + threadIdx.y; r < s.rows; r += row_step)
+      pack_run_of(to + to_plane + r * s.to_row, from + from_plane + r * s.from_row, s.columns,
+                  first, run_step);
   }
 }
 
-/* A block of 32 x 8 threads turns tiles of 32 x 32: it reads along the input's near axis (rows)
- * and writes along the output's (columns). The odd pitch keeps the banks apart. */
+/* A block of 32 x 8 threads turns square tiles: it reads along the input's near axis (rows) and
+ * writes along the output's (columns). All of a thread's loads are under way before it stores the
+ * first; the pitch, a word more than a row, keeps the banks apart. */
+template <typename Element>
+struct pack_tile {
+  enum {
+    lanes = 32,
+    lines = PACK_THREADS / lanes,
+    side = sizeof(Element) > 2 ? 32 : 64,
+    pitch = side + (sizeof(Element) < 4 ? 4 / (int)sizeof(Element) : 1)
+  };
+};
+
 template <typename Element>
 static __global__ void pack_turned(Element *to, const Element *from, pack_shape s) {
-  __shared__ Element tile[PACK_TILE][PACK_TILE + 1];
-  int64_t across = (s.columns + PACK_TILE - 1) / PACK_TILE;
-  int64_t tiles = (s.rows + PACK_TILE - 1) / PACK_TILE * across;
-  for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
-    int64_t row = t / across * PACK_TILE, column = t % across * PACK_TILE;
-    for (int k = threadIdx.y; k < PACK_TILE; k += blockDim.y) {
-      int64_t r = row + threadIdx.x, c = column + k;
-      if (r < s.rows && c < s.columns)
-        tile[k][threadIdx.x] = from[r * s.from_row + c * s.from_column];
-    }
+  typedef pack_tile<Element> of;
+  constexpr int across_lanes = of::side / of::lanes, down_lines = of::side / of::lines;
+  __shared__ Element tile[of::side][of::pitch];
+  const int64_t across = (s.columns + of::side - 1) / of::side;
+  const int64_t tiles = (s.rows + of::side - 1) / of::side * across;
+  for (int64_t all = blockIdx.x; all < tiles * s.planes; all += gridDim.x) {
+    const int64_t plane = all / tiles, t = all - plane * tiles, down = t / across;
+    const int64_t row = down * of::side, column = (t - down * across) * of::side;
+    int64_t to_plane, from_plane;
+    pack_find_plane(s, plane, &to_plane, &from_plane);
+    Element taken[down_lines][across_lanes];
+#pragma unroll
+    for (int k = 0; k < down_lines; k++)
+#pragma unroll
+      for (int l = 0; l < across_lanes; l++) {
+        const int64_t r = row + threadIdx.x + l * of::lanes,
+                      c = column + threadIdx.y + k * of::lines;
+        if (r < s.rows && c < s.columns)
+          taken[k][l] = from[from_plane + r * s.from_row + c * s.from_column];
+      }
+#pragma unroll
+    for (int k = 0; k < down_lines; k++)
+#pragma unroll
+      for (int l = 0; l < across_lanes; l++)
+        tile[threadIdx.y + k * of::lines][threadIdx.x + l * of::lanes] = taken[k][l];
     __syncthreads();
-    for (int k = threadIdx.y; k < PACK_TILE; k += blockDim.y) {
-      int64_t r = row + k, c = column + threadIdx.x;
-      if (r < s.rows && c < s.columns) to[r * s.to_row + c * s.to_column] = tile[threadIdx.x][k];
-    }
+#pragma unroll
+    for (int k = 0; k < down_lines; k++)
+#pragma unroll
+      for (int l = 0; l < across_lanes; l++) {
+        const int64_t r = row + threadIdx.y + k * of::lines,
+                      c = column + threadIdx.x + l * of::lanes;
+        if (r < s.rows && c < s.columns)
+          to[to_plane + r * s.to_row + c * s.to_column] =
+              tile[threadIdx.x + l * of::lanes][threadIdx.y + k * of::lines];
+      }
     __syncthreads();
   }
 }
+
+/* All elements, number by number: of dimension 0 first. */
+struct pack_count {
+  uint32_t count;
+  int dimensions;
+  uint32_t extent[RUNG_MAX_DIMS];
+  int64_t to_step[RUNG_MAX_DIMS], from_step[RUNG_MAX_DIMS];
+};
+
+template <typename Element>
+static __global__ void pack_counted(Element *to, const Element *from, pack_count s) {
+  enum { ONCE = 4 };
+  const uint32_t threads = gridDim.x * blockDim.x;
+  for (uint32_t n = blockIdx.x * blockDim.x + threadIdx.x; n < s.count; n += ONCE * threads) {
+    Element taken[ONCE];
+    int64_t place[ONCE];
+#pragma unroll
+    for (int u = 0; u < ONCE; u++) {
+      uint32_t rest = n + u * threads;
+      if (rest >= s.count) continue;
+      int64_t source = 0;
+      place[u] = 0;
+      for (int k = 0; k < s.dimensions; k++) {
+        const uint32_t next = rest / s.extent[k], i = rest - next * s.extent[k];
+        place[u] += i * s.to_step[k];
+        source += i * s.from_step[k];
+        rest = next;
+      }
+      taken[u] = from[source];
+    }
+#pragma unroll
+    for (int u = 0; u < ONCE; u++)
+      if (n + u * threads < s.count) to[place[u]] = taken[u];
+  }
+}
+
+/* ---- how --------------------------------------------------------------------------------------
+ */
 
 static int64_t magnitude(int64_t stride) {
   return stride < 0 ? -stride : stride;
 }
 
-/* A thread for every one of so many places of every row, and no more blocks than `most`. */
-static void spread(int64_t most, int64_t rows, int64_t places, dim3 *grid, dim3 *block) {
+/* A thread for every one of so many places of every row, and about `most` blocks or fewer. */
+static void spread(int64_t most, int64_t planes, int64_t rows, int64_t places, dim3 *grid,
+                   dim3 *block) {
   unsigned wide = 1;
   while (wide < PACK_THREADS && wide < places) wide *= 2;
   *block = dim3(wide, PACK_THREADS / wide);
@@ -88,27 +190,42 @@ static void spread(int64_t most, int64_t rows, int64_t places, dim3 *grid, dim3 
   if (across > most) across = most;
   int64_t room = (most + across - 1) / across;
   if (down > room) down = room;
-  *grid = dim3((unsigned)across, (unsigned)down);
+  room = (room + down - 1) / down;
+  *grid = dim3((unsigned)across, (unsigned)down, (unsigned)(planes > room ? room : planes));
+}
+
+static int64_t blocks_of(const rung_state *state) {
+  return (int64_t)state->processors * 16;
 }
 
 template <typename Element>
-static void launch(const rung_state *state, char *to, const char *from, const pack_shape *s) {
+static void launch(const rung_state *state, char *to, const char *from, const pack_shape *s,
+                   bool turned) {
   Element *out = (Element *)to;
   const Element *in = (const Element *)from;
-  int64_t most = (int64_t)state->processors * 16;
-  bool turned = s->rows > 1 && s->columns > 1 && s->from_row != 0 && s->from_column != 0 &&
-                magnitude(s->from_row) < magnitude(s->from_column);
+  const int64_t most = blocks_of(state);
   if (turned) {
-    int64_t across = (s->columns + PACK_TILE - 1) / PACK_TILE;
-    int64_t down = (s->rows + PACK_TILE - 1) / PACK_TILE;
+    constexpr int side = pack_tile<Element>::side;
+    const int64_t across = (s->columns + side - 1) / side;
+    const int64_t down = (s->rows + side - 1) / side;
     int64_t tiles = across > most ? most : across * (down > most ? most : down);
-    dim3 block(PACK_TILE, PACK_THREADS / PACK_TILE);
+    tiles = tiles > most ? most : tiles * (s->planes > most ? most : s->planes);
+    dim3 block(pack_tile<Element>::lanes, pack_tile<Element>::lines);
     pack_turned<<<(unsigned)(tiles > most ? most : tiles), block, 0, state->stream>>>(out, in, *s);
     return;
   }
   dim3 grid, block;
-  spread(most, s->rows, s->columns, &grid, &block);
+  spread(most, s->planes, s->rows, s->columns, &grid, &block);
   pack_straight<<<grid, block, 0, state->stream>>>(out, in, *s);
+}
+
+template <typename Element>
+static void count_through(const rung_state *state, char *to, const char *from,
+                          const pack_count *s) {
+  const int64_t wanted = (s->count + 4 * PACK_THREADS - 1) / (4 * PACK_THREADS),
+                most = blocks_of(state);
+  pack_counted<<<(unsigned)(wanted > most ? most : wanted), PACK_THREADS, 0, state->stream>>>(
+      (Element *)to, (const Element *)from, *s);
 }
 
 /* Rows of so many bytes or more on both sides, each a run of memory. */
@@ -120,52 +237,105 @@ static bool has_runs(const pack_shape *s, size_t bytes) {
 static void launch_runs(const rung_state *state, char *to, const char *from, const pack_shape *s,
                         size_t bytes) {
   const int64_t size = (int64_t)bytes;
-  const pack_shape in_bytes = {s->rows, s->columns * size,  s->to_row * size,
-                               1,       s->from_row * size, 1};
+  pack_shape in_bytes = *s;
+  in_bytes.columns *= size;
+  in_bytes.to_row *= size;
+  in_bytes.from_row *= size;
+  for (int k = 0; k < s->others; k++) {
+    in_bytes.to_step[k] *= size;
+    in_bytes.from_step[k] *= size;
+  }
   dim3 grid, block;
-  spread((int64_t)state->processors * 16, s->rows, in_bytes.columns / PACK_RUN + 2, &grid, &block);
+  spread(blocks_of(state), s->planes, s->rows, in_bytes.columns / PACK_RUN + 2, &grid, &block);
   pack_runs<<<grid, block, 0, state->stream>>>(to, from, in_bytes);
 }
 
-static void swap(int64_t *a, int64_t *b) {
-  int64_t kept = *a;
-  *a = *b;
-  *b = kept;
+/* The dimension in which neighbours lie nearest, of the output or the input. */
+static int nearest(const rung_dimensions *d, bool out) {
+  int best = 0;
+  int64_t least = INT64_MAX;
+  for (int k = 0; k < d->count; k++) {
+    const int64_t step = magnitude(out ? d->at[k].out : d->at[k].in);
+    if (step == 0 || step >= least) continue; /* 0: one element over and over */
+    least = step;
+    best = k;
+  }
+  return best;
 }
 
-static void shape_of(const rung_view *to, const rung_view *from, pack_shape *s) {
-  int n = to->ndim;
-  s->rows = n > 1 ? to->shape[0] : 1;
-  s->columns = n > 0 ? to->shape[n - 1] : 1;
-  s->to_row = s->rows > 1 ? to->stride[0] : 0;
-  s->from_row = s->rows > 1 ? from->stride[0] : 0;
-  s->to_column = s->columns > 1 ? to->stride[n - 1] : 0;
-  s->from_column = s->columns > 1 ? from->stride[n - 1] : 0;
-  bool rows_nearer = s->rows > 1 && magnitude(s->to_row) < magnitude(s->to_column);
-  if (rows_nearer || s->columns == 1) {
-    swap(&s->rows, &s->columns);
-    swap(&s->to_row, &s->to_column);
-    swap(&s->from_row, &s->from_column);
+static rung_dimension take(rung_dimensions *d, int k) {
+  const rung_dimension taken = d->at[k];
+  for (d->count--; k < d->count; k++) d->at[k] = d->at[k + 1];
+  return taken;
+}
+
+static int longest(const rung_dimensions *d) {
+  int best = 0;
+  for (int k = 1; k < d->count; k++)
+    if (d->at[k].extent > d->at[best].extent) best = k;
+  return best;
+}
+
+/* *turned: rows are the input's nearer neighbours. */
+static pack_shape shape_of(rung_dimensions d, bool *turned) {
+  pack_shape s = {1, 1, 0, 0, 0, 0, 1, 0, {}, {}, {}};
+  *turned = false;
+  if (d.count == 0) return s;
+  const int out = nearest(&d, true), in = nearest(&d, false);
+  *turned = out != in && d.at[out].in != 0;
+  const rung_dimension columns = take(&d, out);
+  s.columns = columns.extent;
+  s.to_column = columns.out;
+  s.from_column = columns.in;
+  if (d.count == 0) return s;
+  const rung_dimension rows = take(&d, *turned ? in - (in > out) : longest(&d));
+  s.rows = rows.extent;
+  s.to_row = rows.out;
+  s.from_row = rows.in;
+  for (int k = 0; k < d.count; k++) {
+    s.extent[k] = d.at[k].extent;
+    s.to_step[k] = d.at[k].out;
+    s.from_step[k] = d.at[k].in;
+    s.planes *= d.at[k].extent;
   }
+  s.others = d.count;
+  return s;
+}
+
+/* The output's nearer neighbours first, or the input's where those are few. */
+static pack_count count_of(rung_dimensions d) {
+  pack_count s = {1, 0, {}, {}, {}};
+  bool out = true;
+  if (d.count > 0) out = d.at[nearest(&d, false)].extent >= PACK_FEW;
+  for (; d.count > 0; out = !out) {
+    const rung_dimension next = take(&d, nearest(&d, out));
+    s.extent[s.dimensions] = (uint32_t)next.extent;
+    s.to_step[s.dimensions] = next.out;
+    s.from_step[s.dimensions++] = next.in;
+    s.count *= (uint32_t)next.extent;
+  }
+  return s;
 }
 
 /* Both sides one run of memory in the same order. */
-static bool is_plain(const pack_shape *s) {
-  bool columns = s->columns == 1 || (s->to_column == 1 && s->from_column == 1);
-  bool rows = s->rows == 1 || (s->to_row == s->columns && s->from_row == s->columns);
-  return columns && rows;
+static bool is_plain(const rung_dimensions *d) {
+  return d->count == 0 || (d->count == 1 && d->at[0].in == 1 && d->at[0].out == 1);
 }
 
 rung_status rung_cuda_pack_load(rung_error *error) {
   const void *kernels[] = {(const void *)pack_runs,
                            (const void *)pack_straight<uint8_t>,
                            (const void *)pack_turned<uint8_t>,
+                           (const void *)pack_counted<uint8_t>,
                            (const void *)pack_straight<uint16_t>,
                            (const void *)pack_turned<uint16_t>,
+                           (const void *)pack_counted<uint16_t>,
                            (const void *)pack_straight<uint32_t>,
                            (const void *)pack_turned<uint32_t>,
+                           (const void *)pack_counted<uint32_t>,
                            (const void *)pack_straight<uint64_t>,
-                           (const void *)pack_turned<uint64_t>};
+                           (const void *)pack_turned<uint64_t>,
+                           (const void *)pack_counted<uint64_t>};
   for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
     cudaFuncAttributes attributes;
     RUNG_CUDA_CHECK(error, cudaFuncGetAttributes(&attributes, kernels[i]), "loading kernel pack");
@@ -173,42 +343,59 @@ rung_status rung_cuda_pack_load(rung_error *error) {
   return RUNG_OK;
 }
 
+template <typename Element>
+static void pack(const rung_state *state, char *to, const char *from, const rung_dimensions *d,
+                 int64_t count) {
+  bool turned;
+  const pack_shape shape = shape_of(*d, &turned);
+  const bool narrow = turned && (shape.rows < PACK_FEW || shape.columns < PACK_FEW);
+  if (has_runs(&shape, sizeof(Element))) {
+    launch_runs(state, to, from, &shape, sizeof(Element));
+  } else if (count <= INT32_MAX &&
+             (narrow || (shape.planes > 1 && shape.rows * shape.columns < PACK_SMALL))) {
+    const pack_count counted = count_of(*d);
+    count_through<Element>(state, to, from, &counted);
+  } else {
+    launch<Element>(state, to, from, &shape, turned);
+  }
+}
+
 rung_status rung_cuda_pack(rung_state *state, const rung_view *to, const rung_view *from,
                            rung_error *error) {
-  if (to->ndim > 2 || from->ndim != to->ndim)
+  if (from->ndim != to->ndim)
     return rung_fail(error, RUNG_BAD_SHAPE,
-                     "pack between views of %d and %d dimensions: two of at most 2, alike, would "
-                     "be accepted",
+                     "pack between views of %d and %d dimensions; expected: as many in both",
                      to->ndim, from->ndim);
-  for (int i = 0; i < to->ndim; i++)
+  int64_t count = 1;
+  for (int i = 0; i < to->ndim; i++) {
     if (to->shape[i] != from->shape[i])
       return rung_fail(error, RUNG_BAD_SHAPE,
-                       "pack between views whose axis %d has %lld and %lld elements: the same "
-                       "would be accepted",
+                       "pack between views whose axis %d has %lld and %lld elements; expected: the "
+                       "same in both",
                        i, (long long)to->shape[i], (long long)from->shape[i]);
-  size_t bytes = rung_dtype_bytes(to->dtype);
+    count *= to->shape[i];
+  }
+  const size_t bytes = rung_dtype_bytes(to->dtype);
   if (to->dtype != from->dtype)
     return rung_fail(error, RUNG_BAD_DTYPE,
-                     "pack from %s to %s: the same element type would be accepted",
+                     "pack from %s to %s; expected: the same element type in both",
                      rung_dtype_name(from->dtype), rung_dtype_name(to->dtype));
   RUNG_CHECK(rung_cuda_enter(state, error));
-  pack_shape shape;
-  shape_of(to, from, &shape);
-  if (shape.rows <= 0 || shape.columns <= 0) return RUNG_OK;
-  if (is_plain(&shape))
-    return rung_cuda_copy(state, to->data, from->data,
-                          (size_t)shape.rows * (size_t)shape.columns * bytes, RUNG_ON_DEVICE,
+  if (count <= 0) return RUNG_OK;
+  rung_dimensions d = rung_dimensions_of(from, RUNG_ALL, to);
+  rung_dimensions_by_stride(&d);
+  rung_dimensions_merge(&d);
+  if (is_plain(&d))
+    return rung_cuda_copy(state, to->data, from->data, (size_t)count * bytes, RUNG_ON_DEVICE,
                           error);
-  if (has_runs(&shape, bytes))
-    launch_runs(state, to->data, from->data, &shape, bytes);
-  else if (bytes == 1)
-    launch<uint8_t>(state, to->data, from->data, &shape);
+  if (bytes == 1)
+    pack<uint8_t>(state, to->data, from->data, &d, count);
   else if (bytes == 2)
-    launch<uint16_t>(state, to->data, from->data, &shape);
+    pack<uint16_t>(state, to->data, from->data, &d, count);
   else if (bytes == 4)
-    launch<uint32_t>(state, to->data, from->data, &shape);
+    pack<uint32_t>(state, to->data, from->data, &d, count);
   else if (bytes == 8)
-    launch<uint64_t>(state, to->data, from->data, &shape);
+    pack<uint64_t>(state, to->data, from->data, &d, count);
   RUNG_CUDA_CHECK(error, cudaGetLastError(), "launching kernel pack");
   return RUNG_OK;
 }

@@ -278,6 +278,7 @@ const rung_backend rung_sim_backend = {
     .copy = sim_copy,
     .fill = sim_fill,
     .pack = sim_pack,
+    .packs = 2,
     .carry = sim_carry,
     .flush = sim_flush,
     .mark = sim_mark,
