@@ -123,12 +123,16 @@ static bool tensor_fits(const rung_task *task, char why[RUNG_REASON]) {
   return shared_fits(task, 6 * (32 + 64) * 20 * 8, why);
 }
 
+static bool is_many(const rung_task *task);
+static bool naive_is_ahead(const rung_task *task);
+
 /* Of short chains and many results what takes time is to store C, which `quads` does sooner: 4096
  * by 4096 by 8 in 52 us on an H200 instead of 69, and of 4095 columns in 82 instead of 133. Of
  * fewer results `tensor` is ahead from 11 steps on. */
 static bool tensor_pays(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
   char why[RUNG_REASON];
+  if (is_many(task) && naive_is_ahead(task)) return false;
   if (!quads_fit(task, why)) return true;
   if (p->m < ((int64_t)1 << 21) / p->n) return p->k > 10;
   return p->k > (p->n % 2 == 0 ? 24 : 64);
@@ -183,6 +187,7 @@ static bool widened_pays(const rung_task *task) {
  * Of larger ones with short chains, 340 by 678 by 11, it takes 7.2 us and `quads` 10.2. */
 static bool past_small(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
+  if (is_many(task)) return !naive_is_ahead(task);
   if (p->types.in != RUNG_F32 || p->batch > 1) return true;
   if (p->k <= 40 && p->flops / 2 <= 0x1p22 && p->m >= 8 && p->n >= 8) return false;
   return p->k > 48 || p->m < 16 || p->n < 16 || p->m > 80 || p->n > 80;
@@ -221,6 +226,7 @@ static bool is_batch(const rung_task *task, char why[RUNG_REASON]) {
  * is to be little. */
 static bool batch_pays(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
+  if (is_many(task)) return !naive_is_ahead(task);
   return p->batch > 1 || (p->k <= 64 && (p->m > p->n ? p->m : p->n) >= 1 << 15);
 }
 
@@ -250,16 +256,50 @@ static bool has_tensor(const rung_task *task) {
   return problem_of(task)->types.in == RUNG_F64 && task->device->capability >= 90;
 }
 
-/* What a step of k takes by `strips`: the lesser of m and n in eights. */
-static double strips_cost(const rung_task *task, int64_t m, int64_t n) {
+/* Whether the large matrix, which streams by, goes on along k in rows that begin anywhere: then it
+ * comes in element by element. */
+static bool strips_are_uneven(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  const bool wide = p->m <= p->n, along = wide ? p->b_turned : !p->a_turned;
+  const matmul_steps large = wide ? matmul_steps_of(&task->arrays[MATMUL_B], p->b_turned)
+                                  : matmul_steps_of(&task->arrays[MATMUL_A], p->a_turned);
+  return along && (wide ? large.column : large.row) % (p->types.in == RUNG_F32 ? 4 : 2) != 0;
+}
+
+/* What a step of k takes by `strips`: the lesser of m and n in eights. *busiest: tiles of the
+ * multiprocessor that has the most. */
+static double strips_cost(const rung_task *task, int64_t m, int64_t n, double *busiest) {
   const bool single = problem_of(task)->types.in == RUNG_F32;
+  const matmul_cost *tiles = m == 1   ? single ? matmul_strip_f32 : matmul_strip_f64
+                             : single ? matmul_strips_f32
+                                      : matmul_strips_f64;
+  const int64_t rows = m == 1 ? 1 : (m + 7) / 8 * 8;
   double cost = 0;
-  if (m == 1)
-    matmul_cheapest(task, single ? matmul_strip_f32 : matmul_strip_f64, MATMUL_STRIPS, 1, n, &cost);
-  else
-    matmul_cheapest(task, single ? matmul_strips_f32 : matmul_strips_f64, MATMUL_STRIPS,
-                    (m + 7) / 8 * 8, n, &cost);
-  return cost;
+  const int tile = matmul_cheapest(task, tiles, MATMUL_STRIPS, rows, n, &cost);
+  *busiest = matmul_busiest(task, tiles[tile].rows, tiles[tile].columns, rows, n);
+  return m > 1 && strips_are_uneven(task) ? 2 * cost : cost;
+}
+
+/* ---- many products ------------------------------------------------------------------------------
+ *
+ * Of a batch a multiprocessor has many tiles, one after another, and each waits for its first
+ * numbers: cycles of all of it, of one multiprocessor, as measured on an H200. Of single products,
+ * which have few, the steps alone decide. */
+
+enum { START_CHAINS = 5000, START_STRIPS = 4000, START_TILE = 2000 };
+
+static bool is_many(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  return p->batch > 1 && (p->types.in == RUNG_F32 || p->types.in == RUNG_F64);
+}
+
+/* Two cycles a result, and so many multiply-adds a cycle; 85 a step where few results are waited
+ * for. */
+static double naive_cycles(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  const double each = p->types.in == RUNG_F32 ? 8.8 : 4.2;
+  const double results = (double)p->batch * (double)p->m * (double)p->n / task->device->processors;
+  return fmax(results * (2 + (double)p->k / each), 85 * (double)p->k);
 }
 
 /* Whether not one stage of this tile of `chains` is whole, of 64 steps, or 128 but of the first:
@@ -268,11 +308,70 @@ static bool chains_are_cut(const matmul_problem *p, int tile) {
   return p->k < (tile == 0 ? 64 : 128) && (p->k < 48 || p->m > 4096 / p->n);
 }
 
+static double chains_cycles(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  const int64_t m = p->m < p->n ? p->m : p->n, n = p->m < p->n ? p->n : p->m;
+  double cost = 0;
+  const int tile = matmul_chains_tile(task, m, n, &cost);
+  const matmul_cost *of =
+      p->types.in == RUNG_F32 ? &matmul_chains_f32[tile] : &matmul_chains_f64[tile];
+  if (chains_are_cut(p, tile)) return INFINITY;
+  return (double)p->k * (cost + matmul_chains_uneven(task, tile, m, n)) +
+         START_CHAINS * matmul_busiest(task, of->rows, of->columns, m, n);
+}
+
+/* INFINITY: they are no such products. */
+static double strips_cycles(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  char why[RUNG_REASON];
+  double busiest = 0;
+  if (!is_slender(task, why)) return INFINITY;
+  const double cost =
+      strips_cost(task, p->m < p->n ? p->m : p->n, p->m < p->n ? p->n : p->m, &busiest);
+  return (double)p->k * cost + START_STRIPS * busiest;
+}
+
+/* A warp takes 132 cycles a step where few others are there, 28 where many are. */
+static double batch_cycles(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  char why[RUNG_REASON];
+  if (!is_batch(task, why)) return INFINITY;
+  return (double)p->k * fmax(132, 28.0 * (double)p->batch / task->device->processors);
+}
+
+/* By large tiles. */
+static double tiles_cycles(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  double cost = 0, busiest = 0;
+  if (has_tensor(task)) {
+    const matmul_group *tile = &matmul_tensor_f64[matmul_tensor_tile(task, &cost)];
+    busiest = matmul_busiest(task, tile->rows, tile->columns, p->m, p->n);
+  } else {
+    const matmul_cost *tile = &matmul_quads_f32[matmul_quads_tile(task, &cost)];
+    busiest = matmul_busiest(task, tile->rows, tile->columns, p->m, p->n);
+  }
+  return (double)p->k * cost + START_TILE * busiest;
+}
+
+static bool naive_is_ahead(const rung_task *task) {
+  const double small = fmin(strips_cycles(task), batch_cycles(task)),
+               large = fmin(chains_cycles(task), tiles_cycles(task));
+  return naive_cycles(task) < fmin(small, large);
+}
+
+static bool tiled_pays(const rung_task *task) {
+  return !is_many(task) || !naive_is_ahead(task);
+}
+
 /* What `chains` takes for a step of k, and what the best of the others does. */
 static bool chains_pay(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
   const int64_t m = p->m < p->n ? p->m : p->n, n = p->m < p->n ? p->n : p->m;
-  double cost = 0, others = 0;
+  double cost = 0, others = 0, busiest = 0;
+  if (is_many(task)) {
+    const double best = fmin(fmin(strips_cycles(task), batch_cycles(task)), tiles_cycles(task));
+    return past_small(task) && chains_cycles(task) < best;
+  }
   if (!is_past_batches(task)) return false;
   const int tile = matmul_chains_tile(task, m, n, &cost);
   if (chains_are_cut(p, tile)) return false;
@@ -280,7 +379,7 @@ static bool chains_pay(const rung_task *task) {
     matmul_tensor_tile(task, &others);
   else
     matmul_quads_tile(task, &others);
-  if (m < 32) return cost < others && cost < strips_cost(task, m, n);
+  if (m < 32) return cost < others && cost < strips_cost(task, m, n, &busiest);
   return cost + matmul_chains_uneven(task, tile, m, n) < others;
 }
 
@@ -288,11 +387,13 @@ static bool chains_pay(const rung_task *task) {
 static bool strips_pay(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
   const int64_t m = p->m < p->n ? p->m : p->n, n = p->m < p->n ? p->n : p->m;
-  double tensor = 0;
+  double tensor = 0, busiest = 0;
+  if (is_many(task))
+    return past_small(task) && strips_cycles(task) < fmin(batch_cycles(task), tiles_cycles(task));
   if (!is_past_batches(task)) return false;
   if (!has_tensor(task) || !tensor_pays(task)) return true;
   matmul_tensor_tile(task, &tensor);
-  return strips_cost(task, m, n) <= tensor;
+  return strips_cost(task, m, n, &busiest) <= tensor;
 }
 
 /* ---- the table ----------------------------------------------------------------------------------
@@ -345,7 +446,7 @@ static rung_row rows[] = {
     {ON_GPU, .name = "naive", .types = ALL_TYPES, .blocks = element_blocks,
      .idea = "the textbook: a thread an element"},
     {ON_GPU, .name = "tiled", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .blocks = square_blocks,
-     .idea = "squares of A and B in shared memory, 4, 8, 16 or 32 on a side"},
+     .pays = tiled_pays, .idea = "squares of A and B in shared memory, 4, 8, 16 or 32 on a side"},
     {ON_GPU, .name = "column", .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE), .pays = past_small,
      .idea = "eight elements of a column a thread: a number of B serves all of them"},
     {ON_GPU, .name = "block", .types = ALL_TYPES, .pays = block_pays,

@@ -71,15 +71,16 @@ static inline double matmul_cost_of(const rung_task *task, const matmul_cost *ti
   return tile->alone + (busiest - 1) * tile->each;
 }
 
-/* The cheapest of the first `count` that an m by n matrix holds; the smallest one if it holds none,
- * where every element that comes in is tested, which takes some eight times as long. */
+/* The cheapest of the first `count` that an m by n matrix holds, where what is missing of four
+ * lines by eight may come in twice; the smallest one if it holds none, where every element that
+ * comes in is tested, which takes some eight times as long. */
 static inline int matmul_cheapest(const rung_task *task, const matmul_cost *tiles, int count,
                                   int64_t m, int64_t n, double *cost) {
   int best = -1, smallest = 0;
   for (int i = 0; i < count; i++) {
     if (tiles[i].rows * tiles[i].columns < tiles[smallest].rows * tiles[smallest].columns)
       smallest = i;
-    if (tiles[i].rows > m || tiles[i].columns > n) continue;
+    if (tiles[i].rows > (m < 4 ? 4 : m) || tiles[i].columns > (n < 8 ? 8 : n)) continue;
     const double found = matmul_cost_of(task, &tiles[i], m, n);
     if (best >= 0 && found >= *cost) continue;
     best = i;
@@ -151,7 +152,7 @@ static inline int matmul_chains_tile(const rung_task *task, int64_t m, int64_t n
   const bool single = p->types.in == RUNG_F32;
   const matmul_cost *tiles = single ? matmul_chains_f32 : matmul_chains_f64;
   const int count = single ? MATMUL_CHAINS_F32 : MATMUL_CHAINS_F64;
-  if (p->k < 512 && m >= tiles[0].rows && n >= tiles[0].columns) {
+  if (p->k < 512) {
     *cost = matmul_cost_of(task, &tiles[0], m, n);
     if (*cost <= tiles[2].alone) return 0;
   }

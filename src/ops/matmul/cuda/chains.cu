@@ -21,7 +21,8 @@ struct chain_shape {
 };
 
 /* LINES lines of an operand, one whole panel after the other. A thread's elements of a panel are
- * the same ones each time: its pointer only goes on, and nothing is tested. */
+ * the same ones each time: its pointer only goes on, and nothing is tested. Of fewer lines the last
+ * one comes in again, for chains that are not stored. */
 template <typename F, int LINES, typename T>
 struct chain_feed {
   /* Threads along k and lines: of quads; of elements where k goes on in memory; where lines do, by
@@ -31,6 +32,7 @@ struct chain_feed {
                        STEP_LINES = F::LOADERS / STEPS, PASS_STEPS = F::LOADERS / PASS;
   const T *from; /* the thread's first element of the next panel */
   int64_t line, step;
+  int more; /* lines behind its first */
   int into; /* its place */
   bool wide;
 
@@ -41,35 +43,42 @@ struct chain_feed {
     wide = source.wide && step == 1;
     const int first = wide ? t / F::READS : step == 1 ? t / STEPS : t % PASS;
     const int s = wide ? t % F::READS * F::QUAD : step == 1 ? t % STEPS : t / PASS;
-    from = source.from + first * line + s * step;
+    const int last = source.lines < LINES ? (int)source.lines - 1 : LINES - 1;
+    more = first < last ? last - first : 0;
+    from = source.from + (first < last ? first : last) * line + s * step;
     into = first * F::PITCH + s;
+  }
+
+  /* Lines from the thread's first to its `i`th. */
+  __device__ inline int64_t past(int i) const {
+    return (i < more ? i : more) * line;
   }
 
   __device__ inline void bring(T *to) {
     const int t = threadIdx.x - F::WORKERS;
-    const T *at = from;
+    const T *const at = from;
     to += into;
     from += F::DEPTH * step;
     if (wide) {
 #pragma unroll
-      for (int i = 0; i < LINES; i += QUAD_LINES, at += QUAD_LINES * line)
+      for (int i = 0; i < LINES; i += QUAD_LINES)
         if (LINES % QUAD_LINES == 0 || i + t / F::READS < LINES)
           rung_copy_async(reinterpret_cast<matmul_quad<T> *>(to + i * F::PITCH),
-                          reinterpret_cast<const matmul_quad<T> *>(at));
+                          reinterpret_cast<const matmul_quad<T> *>(at + past(i)));
     } else if (step == 1) {
 #pragma unroll 8
-      for (int i = 0; i < LINES; i += STEP_LINES, at += STEP_LINES * line)
+      for (int i = 0; i < LINES; i += STEP_LINES)
 #pragma unroll
         for (int s = 0; s < F::DEPTH; s += STEPS)
           if (LINES % STEP_LINES == 0 || i + t / STEPS < LINES)
-            rung_copy_async(to + i * F::PITCH + s, at + s);
+            rung_copy_async(to + i * F::PITCH + s, at + past(i) + s);
     } else {
 #pragma unroll 8
-      for (int s = 0; s < F::DEPTH; s += PASS_STEPS, at += PASS_STEPS * step)
+      for (int s = 0; s < F::DEPTH; s += PASS_STEPS)
 #pragma unroll
         for (int i = 0; i < LINES; i += PASS)
           if (F::DEPTH % PASS_STEPS == 0 || s + t / PASS < F::DEPTH)
-            rung_copy_async(to + i * F::PITCH + s, at + i * line);
+            rung_copy_async(to + i * F::PITCH + s, at + past(i) + s * step);
     }
   }
 };
@@ -113,13 +122,22 @@ struct chain_read {
   }
 };
 
+/* A tile at an edge begins so far before it that it is whole, where there is as much, and stores
+ * what its neighbours do not have. */
+template <typename F, typename T>
+static __device__ inline matmul_tile chain_moved(const matmul_job<T, T> &job,
+                                                 const matmul_tile &tile) {
+  const int64_t i = job.a_lines - F::ROWS, j = job.b_lines - F::COLUMNS;
+  return {tile.batch, i < 0 || tile.i < i ? tile.i : i, j < 0 || tile.j < j ? tile.j : j};
+}
+
 /* What loads a tile's panels, a stage after the other. */
 template <typename F, typename T>
 struct chain_loader {
   matmul_source<T> rows, columns;
   chain_feed<F, F::ROWS, T> feed_a;
   chain_feed<F, F::COLUMNS, T> feed_b;
-  int64_t next, whole, k; /* panels, and those that need no test */
+  int64_t next, whole, k; /* panels, and those that are whole */
   T *shared;
   int stage;
 
@@ -130,7 +148,7 @@ struct chain_loader {
     feed_b.begin(columns);
     next = 0;
     k = job.k;
-    whole = matmul_holds<F>(job) ? k / F::DEPTH : 0;
+    whole = k / F::DEPTH;
     shared = to;
     stage = 0;
 #pragma unroll 1
@@ -205,7 +223,7 @@ __global__ void __launch_bounds__(F::THREADS)
   const int x = warp / F::HIGH * F::ACROSS * F::C + lane % F::ACROSS;
   for (int64_t number = blockIdx.x; number < tiles.all; number += gridDim.x) {
     const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, number);
-    const matmul_tile from = matmul_moved<F>(job, tile);
+    const matmul_tile from = chain_moved<F>(job, tile);
     chain_loader<F, T> loader;
     chain_worker<F, T> worker = {};
     if (loads) {
