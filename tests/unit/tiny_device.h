@@ -262,7 +262,8 @@ static const rung_backend backend = {.kind = RUNG_CUDA,
                                      .available = available,
                                      .copy = copy,
                                      .fill = fill_with,
-                                     .pack = pack};
+                                     .pack = pack,
+                                     .packs = 2};
 
 /* The same with a queue of copies. */
 static rung_backend with_copies(void) {

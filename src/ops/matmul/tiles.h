@@ -13,6 +13,7 @@ typedef struct matmul_cost {
   int rows, columns;
   double alone; /* a step of a tile that has a multiprocessor for itself */
   double each;  /* of each one more */
+  double start; /* what a tile waits for its first numbers, where many follow each other */
 } matmul_cost;
 
 enum {
@@ -25,15 +26,18 @@ enum {
 
 /* Of `chains`: 1 chain a thread in stages of 64 steps, and of 128; 2 by 2; 1 in a row; 2 by
  * 2 of larger tiles. */
-static const matmul_cost matmul_chains_f32[MATMUL_CHAINS_F32] = {
-    {4, 8, 6.8, 3.4}, {4, 8, 5, 3}, {16, 16, 10.9, 9}, {1, 32, 16.8, 8}, {16, 32, 18, 17}};
+static const matmul_cost matmul_chains_f32[MATMUL_CHAINS_F32] = {{4, 8, 6.8, 3.4, 2000},
+                                                                 {4, 8, 5, 3, 2000},
+                                                                 {16, 16, 10.9, 9, 4100},
+                                                                 {1, 32, 16.8, 8, 3000},
+                                                                 {16, 32, 18, 17, 5200}};
 static const matmul_cost matmul_chains_f64[MATMUL_CHAINS_F64] = {
-    {4, 8, 11, 10}, {4, 8, 9.5, 5.5}, {16, 16, 18.4, 17}, {1, 32, 20, 16}};
+    {4, 8, 11, 10, 1000}, {4, 8, 9.5, 5.5, 1000}, {16, 16, 18.4, 17, 2300}, {1, 32, 20, 16, 2000}};
 
 /* Of `quads`; the first one where both operands lie line beside line. */
-static const matmul_cost matmul_quads_f32[MATMUL_QUADS] = {{96, 64, 96, 65},   {64, 128, 110, 76},
-                                                           {128, 64, 112, 77}, {64, 64, 68, 46},
-                                                           {32, 64, 42, 33},   {32, 32, 33, 30}};
+static const matmul_cost matmul_quads_f32[MATMUL_QUADS] = {
+    {96, 64, 96, 65, 10000}, {64, 128, 110, 76, 10000}, {128, 64, 112, 77, 10000},
+    {64, 64, 68, 46, 6000},  {32, 64, 42, 33, 3500},    {32, 32, 33, 30, 2000}};
 /* Of `tensor`, without which `quads` is what there is: what a step costs of one tile alone, of two
  * and of three at once, as many as a multiprocessor holds; what more it costs where elements come
  * in one by one; and how many steps a stage has. Tiles that read more of shared memory draw more
@@ -50,10 +54,14 @@ static const matmul_group matmul_tensor_f64[MATMUL_TENSOR] = {{64, 64, 16, 3, {6
                                                               {16, 32, 64, 2, {15.5, 24, 0}, 8}};
 
 /* Of `strips`: of one row, and of eight. */
-static const matmul_cost matmul_strip_f32[MATMUL_STRIPS] = {{1, 128, 32, 32}, {1, 32, 27, 27}},
-                         matmul_strips_f32[MATMUL_STRIPS] = {{8, 128, 50, 50}, {8, 32, 33, 33}},
-                         matmul_strip_f64[MATMUL_STRIPS] = {{1, 128, 65, 65}, {1, 32, 29, 29}},
-                         matmul_strips_f64[MATMUL_STRIPS] = {{8, 128, 97, 97}, {8, 32, 62, 62}};
+static const matmul_cost matmul_strip_f32[MATMUL_STRIPS] = {{1, 128, 32, 32, 4000},
+                                                            {1, 32, 27, 27, 4000}},
+                         matmul_strips_f32[MATMUL_STRIPS] = {{8, 128, 50, 50, 4000},
+                                                             {8, 32, 33, 33, 4000}},
+                         matmul_strip_f64[MATMUL_STRIPS] = {{1, 128, 65, 65, 4000},
+                                                            {1, 32, 29, 29, 4000}},
+                         matmul_strips_f64[MATMUL_STRIPS] = {{8, 128, 97, 97, 4000},
+                                                             {8, 32, 62, 62, 4000}};
 
 /* Tiles of the multiprocessor that has the most of them. */
 static inline double matmul_busiest(const rung_task *task, int rows, int columns, int64_t m,
