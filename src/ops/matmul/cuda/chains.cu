@@ -16,7 +16,7 @@ struct chain_shape {
                        WORKERS = HIGH * WIDE * 32, LOADERS = LOADERS_ * 32,
                        THREADS = WORKERS + LOADERS, QUAD = matmul_quad<T>::WIDTH,
                        READS = READS_, /* of a line in a stage; AHEAD of them are under way */
-      AHEAD = 3, DEPTH = READS * QUAD, PITCH = DEPTH + QUAD, OF_B = ROWS * PITCH,
+      AHEAD = 2, DEPTH = READS * QUAD, PITCH = DEPTH + QUAD, OF_B = ROWS * PITCH,
                        STAGE = OF_B + COLUMNS * PITCH, BYTES = STAGES * STAGE * (int)sizeof(T);
 };
 
@@ -173,7 +173,7 @@ struct chain_loader {
 /* A worker's chains; `rows` and `columns` point to its first ones in the first stage. */
 template <typename F, typename T>
 struct chain_worker {
-  static constexpr int BUFFERS = F::AHEAD + 1;
+  static constexpr int BUFFERS = F::AHEAD + 2;
   static_assert(F::READS % BUFFERS == 0, "a stage begins with the first buffer");
   chain_read<F> reads[BUFFERS];
   T t[F::R][F::C];
@@ -188,20 +188,24 @@ struct chain_worker {
     for (int g = 0; g < F::AHEAD; g++)
       if (k >= F::DEPTH) reads[g].load(rows + g * F::QUAD, columns + g * F::QUAD);
   }
-  /* A whole stage; the next one's first reads too. */
+  /* A whole stage; the next one's first reads too. Two reads at a time, so that the chains wait for
+   * half as many. */
   __device__ inline void work() {
     const T *row = rows + stage, *column = columns + stage;
     stage = stage < (F::STAGES - 1) * F::STAGE ? stage + F::STAGE : 0;
 #pragma unroll
-    for (int g = 0; g < F::READS; g++) {
+    for (int g = 0; g < F::READS; g += 2) {
       const int then = g + F::AHEAD;
       if (then == F::READS) {
         row = rows + stage;
         column = columns + stage;
       }
-      reads[then % BUFFERS].load(row + then % F::READS * F::QUAD,
-                                 column + then % F::READS * F::QUAD);
-      reads[g % BUFFERS].work(t, F::QUAD);
+#pragma unroll
+      for (int e = 0; e < 2; e++)
+        reads[(then + e) % BUFFERS].load(row + (then + e) % F::READS * F::QUAD,
+                                         column + (then + e) % F::READS * F::QUAD);
+#pragma unroll
+      for (int e = 0; e < 2; e++) reads[(g + e) % BUFFERS].work(t, F::QUAD);
     }
   }
   __device__ inline void work_some(int left) {
@@ -279,7 +283,10 @@ static rung_status run(const rung_task *task) {
   if (job.m > job.n) job = matmul_mirrored(job);
   const int tile = matmul_chains_tile(task, job.m, job.n, &cost);
   if (tile == 0) return launch<chain_shape<T, 4, 1, 1, 1, 1, 1, 16, 6>>(task, job);
-  if (tile == 1) return launch<chain_shape<T, 4, 1, 1, 1, 1, 1, 32, 6>>(task, job);
+  if (tile == 1) { /* of floats longer stages are slower where lines lie side by side */
+    constexpr int WIDE = sizeof(T) / 4;
+    return launch<chain_shape<T, 4, 1, 1, 1, 1, WIDE, 32 * WIDE, 8 - 2 * WIDE>>(task, job);
+  }
   if (tile == 2) return launch<chain_shape<T, 4, 2, 1, 2, 2, 2, 32, 4>>(task, job);
   if (tile == 3) return launch<chain_shape<T, 1, 1, 1, 1, 1, 1, 16, 6>>(task, job);
   if constexpr (sizeof(T) == 4)
