@@ -63,6 +63,12 @@ static int64_t working_set(const rung_device *device, int level) {
   return (int64_t)(0.5 * share * (double)device->caches[level].bytes);
 }
 
+/* Four times what the nearer level has: of a large cache that others share, or that is another
+ * processor's for the most part, this much may be there where half of it is not. */
+static int64_t nearest_set(const rung_context *context, int level) {
+  return level > 0 ? 8 * working_set(&context->device, level - 1) : INT64_MAX;
+}
+
 static rung_status measure_level(rung_context *context, int level, int64_t bytes, lab_peaks *peaks,
                                  rung_error *error) {
   lab_bandwidth *found = &peaks->bandwidth[level];
@@ -84,8 +90,14 @@ static rung_status measure_all(rung_context *context, const lab_conditions *now,
   *peaks = (lab_peaks){.levels = memory + 1, .conditions = *now};
   rung_status status = measure_level(context, memory, 0, peaks, error);
   for (int level = memory - 1; level >= 0 && !status; --level) {
-    status = measure_level(context, level, working_set(&context->device, level), peaks, error);
-    better(&peaks->bandwidth[level], &peaks->bandwidth[level + 1]);
+    const lab_bandwidth *beyond = &peaks->bandwidth[level + 1];
+    const int64_t most = working_set(&context->device, level), least = nearest_set(context, level);
+    status = measure_level(context, level, most, peaks, error);
+    better(&peaks->bandwidth[level], beyond);
+    if (status || least >= most) continue;
+    const lab_bandwidth all = peaks->bandwidth[level];
+    status = measure_level(context, level, least, peaks, error);
+    better(&peaks->bandwidth[level], &all);
   }
   if (!status) status = measure(context, RUNG_PROBE_FMA32, 0, &peaks->fma32, error);
   if (!status) status = measure(context, RUNG_PROBE_FMA64, 0, &peaks->fma64, error);

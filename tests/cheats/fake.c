@@ -164,7 +164,7 @@ static rung_status probe(rung_state *state, rung_probe probe, int64_t bytes, dou
   (void)error;
   state->probes += 1;
   *work = 2 * (probe + 1) * (state->probe_rate > 0 ? state->probe_rate : 1e6);
-  if (bytes > 0) *work *= 10;
+  if (bytes > 0 && (state->cache_has == 0 || bytes <= state->cache_has)) *work *= 10;
   *milliseconds = 2;
   return RUNG_OK;
 }

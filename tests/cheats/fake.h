@@ -17,6 +17,7 @@ struct rung_state {
   int elapsed, clocks, syncs;
   double probe_rate; /* of all probes, in units of work a ms; 0: 1e6 */
   int probes;        /* calls so far */
+  int64_t cache_has; /* bytes that caches hold, whatever they say; 0: what they say */
   double copy_in_ms, copy_out_ms, allocate_ms, release_ms; /* how long each call sleeps */
   bool held;
   const rung_task *queued; /* a launch that waits for release_hold() */

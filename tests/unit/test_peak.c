@@ -80,6 +80,23 @@ static void measured_once_and_kept(void **state) {
   assert_true(peaks_of(&device, 0).bandwidth[1].read == 1);
 }
 
+/* Most of it may be others', or another processor's. */
+static void a_large_cache_is_tried_by_less_than_half_of_it_too(void **state) {
+  (void)state;
+  for (int64_t has = 4000000; has <= 40000000; has *= 10) {
+    fake device;
+    fake_open(&device, false);
+    device.context.device.caches[0] = (rung_cache){2, 1000000};
+    device.context.device.caches[1] = (rung_cache){3, 60000000};
+    device.state.cache_has = has;
+    lab_peaks peaks = {0};
+    assert_int_equal(lab_peaks_again(&device.context, &quiet, &peaks, NULL), RUNG_OK);
+    assert_int_equal(peaks.levels, 3);
+    assert_true(peaks.bandwidth[2].read == 1 && peaks.bandwidth[1].read == 10 &&
+                peaks.bandwidth[1].copy == 30 && peaks.bandwidth[0].write == 20);
+  }
+}
+
 static void a_second_measurement_only_raises_them(void **state) {
   (void)state;
   fake device;
@@ -329,6 +346,7 @@ static void no_place_to_keep_is_no_error(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       APART(measured_once_and_kept),
+      APART(a_large_cache_is_tried_by_less_than_half_of_it_too),
       APART(a_second_measurement_only_raises_them),
       APART(asking_what_is_kept_measures_nothing),
       APART(every_device_and_setting_has_its_own),

@@ -154,6 +154,18 @@ static int64_t last_level_bytes(const processors *all) {
   return bytes > 0 ? bytes : DEFAULT_CACHE;
 }
 
+/* What the processor itself says, where the system lists no caches, as in some virtual machines:
+ * the nearer two are taken for one a processor, the last for one of all. Returns how many. */
+static int ask_processor(const processors *all, rung_cache *caches) {
+  static const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+  int count = 0;
+  for (int level = 1; level <= 3; level++) {
+    const int64_t bytes = sysconf(names[level - 1]);
+    if (bytes > 0) caches[count++] = (rung_cache){level, bytes * (level < 3 ? all->count : 1)};
+  }
+  return count;
+}
+
 /* The levels from the nearest on; where none is told, the last alone. */
 static void find_caches(const processors *all, rung_device *device) {
   cache at;
@@ -163,6 +175,8 @@ static void find_caches(const processors *all, rung_device *device) {
       device->caches[count++] =
           (rung_cache){at.level, at.bytes * (at.instances > 0 ? at.instances : 1)};
   device->cache_bytes = last_level_bytes(all);
+  if (count == 0 && (count = ask_processor(all, device->caches)) > 0)
+    device->cache_bytes = device->caches[count - 1].bytes;
   if (count == 0) device->caches[0] = (rung_cache){3, device->cache_bytes};
   device->flush_bytes = RUNG_CPU_FLUSH_BYTES;
 }
@@ -270,6 +284,14 @@ static void say_isas(const listener *listener, rung_isa best) {
 
 static void say_caches(const listener *listener, const processors *all) {
   cache at;
+  rung_cache asked[RUNG_CACHES];
+  const int silent = read_cache(all, 0, &at) ? 0 : ask_processor(all, asked);
+  for (int i = 0; i < silent; i++) {
+    char key[32], size[32];
+    snprintf(key, sizeof key, "L%d cache", asked[i].level);
+    rung_cpu_bytes_text(asked[i].bytes, size, sizeof size);
+    say(listener, key, "%s in all (as the processor says; the system lists none)", size);
+  }
   for (int i = 0; read_cache(all, i, &at); i++) {
     if (strcmp(at.type, "Instruction") == 0) continue;
     char key[32], size[32];
