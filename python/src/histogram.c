@@ -13,12 +13,24 @@ static double edge_at(const rung_bins *bins, int64_t k) {
   return (double)k * width + bins->low;
 }
 
+/* All of them: of even bins what they have in common is worked out once. */
+static void put_edges(const rung_bins *bins, void *data, DLDataType type) {
+  const rung_bins of = *bins;
+  const int64_t count = of.count + 1;
+  if (type.bits == 64)
+    for (int64_t k = 0; k < count; k++) ((double *)data)[k] = edge_at(&of, k);
+  else if (type.bits == 32)
+    for (int64_t k = 0; k < count; k++) ((float *)data)[k] = (float)edge_at(&of, k);
+  else
+    for (int64_t k = 0; k < count; k++) number_put(data, k, edge_at(&of, k), type);
+}
+
 /* The edges on a GPU: its library copies the bytes that they have here. */
 static PyObject *give_copied(const array *first, const rung_bins *bins, DLDataType type) {
   const int64_t count = bins->count + 1;
   PyObject *made = NULL, *bytes = PyByteArray_FromStringAndSize(NULL, count * (type.bits / 8));
   char *data = bytes != NULL ? PyByteArray_AsString(bytes) : NULL;
-  for (int64_t k = 0; data != NULL && k < count; k++) number_put(data, k, edge_at(bins, k), type);
+  if (data != NULL) put_edges(bins, data, type);
   if (data != NULL)
     made = PyObject_CallFunction(first->library->copy, "OsO", bytes,
                                  elements[element_of(type)].name, first->object);
@@ -34,7 +46,7 @@ static PyObject *give_edges(call *made, const rung_bins *bins, DLDataType type) 
     return give_copied(first, bins, type);
   const array *edges = call_result(made, NULL, 1, &count, type);
   if (edges == NULL) return NULL;
-  for (int64_t k = 0; k < count; k++) number_put(edges->tensor.data, k, edge_at(bins, k), type);
+  put_edges(bins, edges->tensor.data, type);
   return call_give(edges);
 }
 
@@ -49,8 +61,7 @@ PyObject *py_even_edges(PyObject *module, PyObject *arguments) {
   array view;
   if (edges == NULL) return NULL;
   object_view(edges, &view);
-  for (int64_t k = 0; k < count; k++)
-    number_put(view.tensor.data, k, edge_at(&bins, k), view.tensor.dtype);
+  put_edges(&bins, view.tensor.data, view.tensor.dtype);
   return edges;
 }
 
