@@ -65,8 +65,8 @@ static int64_t working_set(const rung_device *device, int level) {
 
 /* Four times what the nearer level has: of a large cache that others share, or that is another
  * processor's for the most part, this much may be there where half of it is not. */
-static int64_t nearest_set(const rung_context *context, int level) {
-  return level > 0 ? 8 * working_set(&context->device, level - 1) : INT64_MAX;
+static int64_t nearest_set(const rung_device *device, int level) {
+  return level > 0 ? 8 * working_set(device, level - 1) : INT64_MAX;
 }
 
 static rung_status measure_level(rung_context *context, int level, int64_t bytes, lab_peaks *peaks,
@@ -91,7 +91,8 @@ static rung_status measure_all(rung_context *context, const lab_conditions *now,
   rung_status status = measure_level(context, memory, 0, peaks, error);
   for (int level = memory - 1; level >= 0 && !status; --level) {
     const lab_bandwidth *beyond = &peaks->bandwidth[level + 1];
-    const int64_t most = working_set(&context->device, level), least = nearest_set(context, level);
+    const int64_t most = working_set(&context->device, level);
+    const int64_t least = nearest_set(&context->device, level);
     status = measure_level(context, level, most, peaks, error);
     better(&peaks->bandwidth[level], beyond);
     if (status || least >= most) continue;

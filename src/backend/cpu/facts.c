@@ -142,18 +142,6 @@ static bool read_cache(const processors *all, int index, cache *cache) {
   return true;
 }
 
-/* All instances of the highest level together: data of every thread's may lie in its own. */
-static int64_t last_level_bytes(const processors *all) {
-  cache at, last = {0};
-  for (int i = 0; read_cache(all, i, &at); i++) {
-    if (at.level > last.level && strcmp(at.type, "Instruction") != 0) last = at;
-  }
-  int64_t bytes = last.bytes * (last.instances > 0 ? last.instances : 1);
-  if (bytes <= 0) bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  if (bytes <= 0) bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  return bytes > 0 ? bytes : DEFAULT_CACHE;
-}
-
 /* What the processor itself says, where the system lists no caches, as in some virtual machines:
  * the nearer two are taken for one a processor, the last for one of all. Returns how many. */
 static int ask_processor(const processors *all, rung_cache *caches) {
@@ -166,18 +154,25 @@ static int ask_processor(const processors *all, rung_cache *caches) {
   return count;
 }
 
-/* The levels from the nearest on; where none is told, the last alone. */
+/* The levels from the nearest on, all instances of each together, for data of every thread's may
+ * lie in its own; where the system does not tell how large each is, by the processor, or a guess.
+ */
 static void find_caches(const processors *all, rung_device *device) {
   cache at;
   int count = 0;
-  for (int i = 0; count < RUNG_CACHES && read_cache(all, i, &at); i++)
-    if (strcmp(at.type, "Instruction") != 0 && at.bytes > 0)
-      device->caches[count++] =
-          (rung_cache){at.level, at.bytes * (at.instances > 0 ? at.instances : 1)};
-  device->cache_bytes = last_level_bytes(all);
-  if (count == 0 && (count = ask_processor(all, device->caches)) > 0)
-    device->cache_bytes = device->caches[count - 1].bytes;
-  if (count == 0) device->caches[0] = (rung_cache){3, device->cache_bytes};
+  for (int i = 0; count < RUNG_CACHES && read_cache(all, i, &at); i++) {
+    if (strcmp(at.type, "Instruction") == 0) continue;
+    if (at.bytes <= 0) {
+      memset(device->caches, 0, sizeof device->caches);
+      count = 0;
+      break;
+    }
+    device->caches[count++] =
+        (rung_cache){at.level, at.bytes * (at.instances > 0 ? at.instances : 1)};
+  }
+  if (count == 0) count = ask_processor(all, device->caches);
+  if (count == 0) device->caches[count++] = (rung_cache){3, DEFAULT_CACHE};
+  device->cache_bytes = device->caches[count - 1].bytes;
   device->flush_bytes = RUNG_CPU_FLUSH_BYTES;
 }
 
