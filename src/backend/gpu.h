@@ -32,6 +32,11 @@
  * rung_copy_async_shared(shared, global)
  *     the same of 16 bytes that other warps of the multiprocessor want parts of, by way of its
  *     cache.
+ * rung_sides_meet<THREADS, SIDE>()
+ *     __syncthreads() of a block of so many threads that has two sides, 0 and 1, whole warps each,
+ *     in loops of their own: some load, others work.
+ * rung_keep_order()
+ *     the compiler moves no access to memory over this place.
  * rung_fetch_ahead(global, bytes)
  *     by one thread: so many bytes, both multiples of 16, will soon be wanted from global memory.
  * RUNG_COPY_ON_DEVICE(task, to, from, bytes), RUNG_FILL_ON_DEVICE(task, to, byte, bytes)

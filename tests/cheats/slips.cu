@@ -225,6 +225,20 @@ KERNEL(two_barriers) {
 }
 ENTRIES(two_barriers)
 
+/* Where two sides meet is another barrier than __syncthreads(). */
+LINES(mixed_barriers, 5, 9);
+KERNEL(mixed_barriers) {
+  WHERE;
+  if (i < n) out[i] = 2 * in[i];
+  if (at < SLIPS_BLOCK / 2)
+    rung_sides_meet<SLIPS_BLOCK, 0>();
+  else if (Mended)
+    rung_sides_meet<SLIPS_BLOCK, 1>();
+  else
+    __syncthreads();
+}
+ENTRIES(mixed_barriers)
+
 LINES(barrier_after_return, 5, 5);
 KERNEL(barrier_after_return) {
   WHERE;

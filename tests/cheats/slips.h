@@ -23,6 +23,7 @@ enum { SLIPS_BLOCK = 256, SLIPS_SCRATCH = 1 << 14 /* bytes */ };
   X(unwritten_static_shared) \
   X(barrier_in_branch)       \
   X(two_barriers)            \
+  X(mixed_barriers)          \
   X(barrier_after_return)    \
   X(lane_never_comes)        \
   X(lane_outside_mask)       \

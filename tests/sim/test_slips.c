@@ -66,6 +66,9 @@ SLIP(barrier_in_branch, LAB_LAUNCH_FAILED, "not all of the 256 threads of block 
 SLIP(two_barriers, LAB_LAUNCH_FAILED, "not all of the 256 threads of block (",
      "128 (the first is thread 0) wait at the barrier at",
      "128 (the first is thread 128) wait at the barrier at");
+SLIP(mixed_barriers, LAB_LAUNCH_FAILED, "not all of the 256 threads of block (",
+     "128 (the first is thread 0) wait at the barrier at",
+     "128 (the first is thread 128) wait at the barrier at");
 SLIP(barrier_after_return, LAB_LAUNCH_FAILED, "not all of the 256 threads of block (3, 0, 0)",
      "232 (the first is thread 0) wait at the barrier at",
      "24 (the first is thread 232) have ended");

@@ -31,6 +31,7 @@ static const struct {
 } older[] = {
     {"histogram", "vector", "2026-11-23T00:00:00Z"},   /* its kernel for few elements */
     {"correlate", "streamed", "2026-11-24T00:00:00Z"}, /* its ring in shared memory */
+    {"matmul", "tensor", "2026-11-27T13:30:00Z"},      /* its matrices smaller than a tile */
 };
 
 typedef struct counts {

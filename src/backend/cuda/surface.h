@@ -88,6 +88,21 @@ static __device__ inline void rung_copy_async_wait() {
   __pipeline_wait_prior(LATER);
 }
 
+/* Each side comes at a barrier where the other only arrives, so that all who wait at one do so at
+ * one place. */
+template <int THREADS, int SIDE>
+static __device__ inline void rung_sides_meet() {
+  if (SIDE == 0)
+    asm volatile("bar.arrive 1, %0;\nbar.sync 2, %0;" ::"n"(THREADS) : "memory");
+  else
+    asm volatile("bar.sync 1, %0;\nbar.arrive 2, %0;" ::"n"(THREADS) : "memory");
+}
+
+/* No access to memory is moved over this place by the compiler. */
+static __device__ inline void rung_keep_order() {
+  asm volatile("" ::: "memory");
+}
+
 /* The compiler takes x as it is from here on: it keeps it in a register. */
 static __device__ inline void rung_keep(int &x) {
   asm volatile("" : "+r"(x));

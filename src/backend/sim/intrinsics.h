@@ -47,6 +47,11 @@ RUNG_SIM_INLINE int __syncthreads_and(int p) {
 RUNG_SIM_INLINE int __syncthreads_or(int p) {
   return rung_sim_barrier(RUNG_SIM_ANY, p);
 }
+template <int THREADS, int SIDE>
+RUNG_SIM_INLINE void rung_sides_meet() {
+  rung_sim_barrier(RUNG_SIM_SIDES, 0);
+}
+RUNG_SIM_INLINE void rung_keep_order() {}
 RUNG_SIM_INLINE void __threadfence_block() {
   rung_sim_fence();
 }

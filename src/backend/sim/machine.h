@@ -72,7 +72,8 @@ typedef enum rung_sim_vote {
   RUNG_SIM_NO_VOTE,
   RUNG_SIM_COUNT,
   RUNG_SIM_ALL,
-  RUNG_SIM_ANY
+  RUNG_SIM_ANY,
+  RUNG_SIM_SIDES /* no vote, and a place a side: rung_sides_meet() */
 } rung_sim_vote;
 /* __syncthreads() and its kin: the vote's outcome. */
 int rung_sim_barrier(rung_sim_vote vote, int predicate);

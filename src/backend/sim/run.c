@@ -691,9 +691,10 @@ int rung_sim_barrier(rung_sim_vote vote, int predicate) {
   sim_block *block = self->block;
   self->pc = (sim_pc)__builtin_return_address(0);
   self->wait = SIM_AT_BARRIER;
+  block->places += block->at_barrier == 0 || vote != block->vote ||
+                   (vote != RUNG_SIM_SIDES && self->pc != block->place);
   block->vote = vote;
   block->votes += predicate != 0;
-  block->places += block->at_barrier == 0 || self->pc != block->place;
   block->place = self->pc;
   if (self->counted) sim_note(self, SIM_BARRIER, self->pc);
   if (++block->at_barrier == block->worker->run->threads) pass_barrier(block, self);

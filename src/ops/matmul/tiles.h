@@ -19,7 +19,7 @@ typedef struct matmul_cost {
 enum {
   MATMUL_CHAINS_F32 = 5,
   MATMUL_CHAINS_F64 = 4,
-  MATMUL_QUADS = 6,
+  MATMUL_QUADS = 8,
   MATMUL_TENSOR = 5,
   MATMUL_STRIPS = 2
 };
@@ -37,7 +37,8 @@ static const matmul_cost matmul_chains_f64[MATMUL_CHAINS_F64] = {
 /* Of `quads`; the first one where both operands lie line beside line. */
 static const matmul_cost matmul_quads_f32[MATMUL_QUADS] = {
     {96, 64, 96, 65, 10000}, {64, 128, 110, 76, 10000}, {128, 64, 112, 77, 10000},
-    {64, 64, 68, 46, 6000},  {32, 64, 42, 33, 3500},    {32, 32, 33, 30, 2000}};
+    {64, 64, 68, 46, 6000},  {128, 32, 68, 46, 6000},   {32, 128, 72, 52, 6000},
+    {32, 64, 42, 33, 3500},  {32, 32, 31, 23, 2000}};
 /* Of `tensor`, without which `quads` is what there is: what a step costs of one tile alone, of two
  * and of three at once, as many as a multiprocessor holds; what more it costs where elements come
  * in one by one; and how many steps a stage has. Tiles that read more of shared memory draw more
@@ -79,24 +80,18 @@ static inline double matmul_cost_of(const rung_task *task, const matmul_cost *ti
   return tile->alone + (busiest - 1) * tile->each;
 }
 
-/* The cheapest of the first `count` that an m by n matrix holds, where what is missing of four
- * lines by eight may come in twice; the smallest one if it holds none, where every element that
- * comes in is tested, which takes some eight times as long. */
+/* The cheapest of `count` tiles for an m by n matrix. */
 static inline int matmul_cheapest(const rung_task *task, const matmul_cost *tiles, int count,
                                   int64_t m, int64_t n, double *cost) {
-  int best = -1, smallest = 0;
-  for (int i = 0; i < count; i++) {
-    if (tiles[i].rows * tiles[i].columns < tiles[smallest].rows * tiles[smallest].columns)
-      smallest = i;
-    if (tiles[i].rows > (m < 4 ? 4 : m) || tiles[i].columns > (n < 8 ? 8 : n)) continue;
+  int best = 0;
+  *cost = matmul_cost_of(task, &tiles[0], m, n);
+  for (int i = 1; i < count; i++) {
     const double found = matmul_cost_of(task, &tiles[i], m, n);
-    if (best >= 0 && found >= *cost) continue;
+    if (found >= *cost) continue;
     best = i;
     *cost = found;
   }
-  if (best >= 0) return best;
-  *cost = 8 * matmul_cost_of(task, &tiles[smallest], m, n);
-  return smallest;
+  return best;
 }
 
 /* Of `quads`; the first of its tiles is for operands that lie line beside line, or are copied so.
@@ -133,25 +128,20 @@ static inline double matmul_group_cost(const rung_task *task, const matmul_group
          busiest * tile->uneven * matmul_uneven_part(task, tile);
 }
 
-/* The cheapest that the product holds, of long stages only where chains fill them; else, where
- * every element that comes in is tested, the smallest of short stages, or the smallest of all where
- * chains are long. */
+/* The cheapest, of long stages only where chains fill them. */
 static inline int matmul_tensor_tile(const rung_task *task, double *cost) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
-  int best = -1;
-  for (int i = 0; i < MATMUL_TENSOR; i++) {
+  int best = 0;
+  *cost = matmul_group_cost(task, &matmul_tensor_f64[0]);
+  for (int i = 1; i < MATMUL_TENSOR; i++) {
     const matmul_group *tile = &matmul_tensor_f64[i];
-    if (tile->rows > p->m || tile->columns > p->n) continue;
     if (tile->depth > 16 && tile->depth > p->k) continue;
     const double found = matmul_group_cost(task, tile);
-    if (best >= 0 && found >= *cost) continue;
+    if (found >= *cost) continue;
     best = i;
     *cost = found;
   }
-  if (best >= 0) return best;
-  const int smallest = MATMUL_TENSOR - (p->k < matmul_tensor_f64[MATMUL_TENSOR - 1].depth ? 2 : 1);
-  *cost = (p->k < 128 ? 2 : 8) * matmul_group_cost(task, &matmul_tensor_f64[smallest]);
-  return smallest;
+  return best;
 }
 
 /* Of `chains`, for a product that is at least as wide as high: short stages where k is short. */

@@ -1,7 +1,8 @@
 /* Rung `chains`: products of few elements and long k, which wait for their chains of multiply-adds
  * and for nothing else. Tiles are so small that all multiprocessors have some; a thread has one,
  * two or four chains. Panels lie [line][l], so that a read of 16 bytes is several steps; reads are
- * some steps ahead of the chains, over the end of a stage too. */
+ * some steps ahead of the chains, over the end of a stage too. Warps that load and warps that work
+ * have each a loop of their own, and meet once a stage. */
 #include "ops/matmul/cuda/feed.cuh"
 #include "ops/matmul/tiles.h"
 
@@ -16,7 +17,7 @@ struct chain_shape {
                        WORKERS = HIGH * WIDE * 32, LOADERS = LOADERS_ * 32,
                        THREADS = WORKERS + LOADERS, QUAD = matmul_quad<T>::WIDTH,
                        READS = READS_, /* of a line in a stage; AHEAD of them are under way */
-      AHEAD = 2, DEPTH = READS * QUAD, PITCH = DEPTH + QUAD, OF_B = ROWS * PITCH,
+      AHEAD = 3, DEPTH = READS * QUAD, PITCH = DEPTH + QUAD, OF_B = ROWS * PITCH,
                        STAGE = OF_B + COLUMNS * PITCH, BYTES = STAGES * STAGE * (int)sizeof(T);
 };
 
@@ -122,15 +123,6 @@ struct chain_read {
   }
 };
 
-/* A tile at an edge begins so far before it that it is whole, where there is as much, and stores
- * what its neighbours do not have. */
-template <typename F, typename T>
-static __device__ inline matmul_tile chain_moved(const matmul_job<T, T> &job,
-                                                 const matmul_tile &tile) {
-  const int64_t i = job.a_lines - F::ROWS, j = job.b_lines - F::COLUMNS;
-  return {tile.batch, i < 0 || tile.i < i ? tile.i : i, j < 0 || tile.j < j ? tile.j : j};
-}
-
 /* What loads a tile's panels, a stage after the other. */
 template <typename F, typename T>
 struct chain_loader {
@@ -173,7 +165,7 @@ struct chain_loader {
 /* A worker's chains; `rows` and `columns` point to its first ones in the first stage. */
 template <typename F, typename T>
 struct chain_worker {
-  static constexpr int BUFFERS = F::AHEAD + 2;
+  static constexpr int BUFFERS = F::AHEAD + 1;
   static_assert(F::READS % BUFFERS == 0, "a stage begins with the first buffer");
   chain_read<F> reads[BUFFERS];
   T t[F::R][F::C];
@@ -188,24 +180,21 @@ struct chain_worker {
     for (int g = 0; g < F::AHEAD; g++)
       if (k >= F::DEPTH) reads[g].load(rows + g * F::QUAD, columns + g * F::QUAD);
   }
-  /* A whole stage; the next one's first reads too. Two reads at a time, so that the chains wait for
-   * half as many. */
+  /* A whole stage; the next one's first reads too. */
   __device__ inline void work() {
     const T *row = rows + stage, *column = columns + stage;
     stage = stage < (F::STAGES - 1) * F::STAGE ? stage + F::STAGE : 0;
 #pragma unroll
-    for (int g = 0; g < F::READS; g += 2) {
+    for (int g = 0; g < F::READS; g++) {
       const int then = g + F::AHEAD;
       if (then == F::READS) {
         row = rows + stage;
         column = columns + stage;
       }
-#pragma unroll
-      for (int e = 0; e < 2; e++)
-        reads[(then + e) % BUFFERS].load(row + (then + e) % F::READS * F::QUAD,
-                                         column + (then + e) % F::READS * F::QUAD);
-#pragma unroll
-      for (int e = 0; e < 2; e++) reads[(g + e) % BUFFERS].work(t, F::QUAD);
+      reads[then % BUFFERS].load(row + then % F::READS * F::QUAD,
+                                 column + then % F::READS * F::QUAD);
+      rung_keep_order();
+      reads[g % BUFFERS].work(t, F::QUAD);
     }
   }
   __device__ inline void work_some(int left) {
@@ -217,50 +206,63 @@ struct chain_worker {
   }
 };
 
+/* A tile's two sides, which meet stage by stage. */
+template <typename F, typename T>
+static __device__ inline void load_tile(const matmul_job<T, T> &job, const matmul_tile &from,
+                                        T *shared) {
+  chain_loader<F, T> loader;
+  loader.begin(job, from, shared);
+  rung_copy_async_wait<F::STAGES - 2>();
+  rung_sides_meet<F::THREADS, 0>();
+  rung_copy_async_wait<F::STAGES - 3>();
+#pragma unroll 1
+  for (int64_t left = job.k; left > 0; left -= F::DEPTH) {
+    rung_sides_meet<F::THREADS, 0>();
+    loader.bring();
+    rung_copy_async_wait<F::STAGES - 3>();
+  }
+  rung_sides_meet<F::THREADS, 0>(); /* before the next tile's stages come in */
+}
+
+template <typename F, typename T>
+static __device__ inline void work_tile(const matmul_job<T, T> &job, const matmul_tile &tile,
+                                        const matmul_tile &from, const T *shared) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int y = warp % F::HIGH * F::DOWN * F::R + lane / F::ACROSS;
+  const int x = warp / F::HIGH * F::ACROSS * F::C + lane % F::ACROSS;
+  chain_worker<F, T> worker = {};
+  rung_sides_meet<F::THREADS, 1>();
+  worker.begin(job.k, shared + y * F::PITCH, shared + F::OF_B + x * F::PITCH);
+#pragma unroll 1
+  for (int64_t left = job.k; left > 0; left -= F::DEPTH) {
+    rung_sides_meet<F::THREADS, 1>();
+    if (left >= F::DEPTH)
+      worker.work();
+    else
+      worker.work_some((int)left);
+  }
+  rung_sides_meet<F::THREADS, 1>();
+#pragma unroll
+  for (int r = 0; r < F::R; r++)
+#pragma unroll
+    for (int c = 0; c < F::C; c++) {
+      const int64_t i = from.i + y + r * F::DOWN, j = from.j + x + c * F::ACROSS;
+      if (i >= tile.i && i < job.m && j >= tile.j && j < job.n)
+        matmul_store(job, tile.batch, i, j, worker.t[r][c]);
+    }
+}
+
 template <typename F, typename T>
 __global__ void __launch_bounds__(F::THREADS)
     matmul_chains(matmul_job<T, T> job, matmul_tiles tiles) {
   RUNG_DYNAMIC_SHARED(T, shared);
-  const bool loads = threadIdx.x >= F::WORKERS;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int y = warp % F::HIGH * F::DOWN * F::R + lane / F::ACROSS;
-  const int x = warp / F::HIGH * F::ACROSS * F::C + lane % F::ACROSS;
   for (int64_t number = blockIdx.x; number < tiles.all; number += gridDim.x) {
     const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, number);
-    const matmul_tile from = chain_moved<F>(job, tile);
-    chain_loader<F, T> loader;
-    chain_worker<F, T> worker = {};
-    if (loads) {
-      loader.begin(job, from, shared);
-      rung_copy_async_wait<F::STAGES - 2>();
-    }
-    __syncthreads();
-    if (loads)
-      rung_copy_async_wait<F::STAGES - 3>();
+    const matmul_tile from = matmul_moved<F>(job, tile);
+    if (threadIdx.x >= F::WORKERS)
+      load_tile<F>(job, from, shared);
     else
-      worker.begin(job.k, shared + y * F::PITCH, shared + F::OF_B + x * F::PITCH);
-#pragma unroll 1
-    for (int64_t left = job.k; left > 0; left -= F::DEPTH) {
-      __syncthreads();
-      if (loads) {
-        loader.bring();
-        rung_copy_async_wait<F::STAGES - 3>();
-      } else if (left >= F::DEPTH) {
-        worker.work();
-      } else {
-        worker.work_some((int)left);
-      }
-    }
-    __syncthreads(); /* before the next tile's stages come in */
-    if (loads) continue;
-#pragma unroll
-    for (int r = 0; r < F::R; r++)
-#pragma unroll
-      for (int c = 0; c < F::C; c++) {
-        const int64_t i = from.i + y + r * F::DOWN, j = from.j + x + c * F::ACROSS;
-        if (i >= tile.i && i < job.m && j >= tile.j && j < job.n)
-          matmul_store(job, tile.batch, i, j, worker.t[r][c]);
-      }
+      work_tile<F>(job, tile, from, shared);
   }
 }
 

@@ -44,7 +44,8 @@ constexpr int matmul_pass(int most, int all) {
 }
 
 /* Whole panels of an operand, one after the other. A thread's elements of a panel are the same ones
- * each time: its pointer only goes on, and nothing is tested. */
+ * each time: its pointer only goes on. Lines that the operand has not are left out: what is made of
+ * them is not stored. */
 template <typename T, typename P, int THREADS, bool ASYNC>
 struct matmul_feed {
   static constexpr int QUAD = matmul_quad<T>::WIDTH, BY_LINES = P::WAY == MATMUL_LINES,
@@ -56,10 +57,10 @@ struct matmul_feed {
       ACROSS = BY_LINES ? P::DEPTH : P::LINES, QUADS_PASS = matmul_pass(THREADS / QUADS, ACROSS),
                        PASS = matmul_pass(THREADS / ELEMENTS, ACROSS),
                        OVER = BY_LINES ? P::STEP : P::LINE;
-  static constexpr bool ALL = QUADS * QUADS_PASS == THREADS && ELEMENTS * PASS == THREADS;
   const T *from;      /* the thread's first element of the next panel */
   int64_t pass, next; /* from a pass to the next, from a panel to the next */
   int into;           /* the first element's place in a panel */
+  int lines;          /* from its first one on */
   bool wide, idle;    /* idle: this thread has no part in it */
 
   __device__ inline void begin(const matmul_source<T> &source) {
@@ -69,8 +70,9 @@ struct matmul_feed {
     wide = P::WAY != MATMUL_TURNED && source.wide;
     const int along = wide ? t % QUADS * QUAD : t % ELEMENTS;
     const int across = wide ? t / QUADS : t / ELEMENTS;
-    idle = across >= (wide ? QUADS_PASS : PASS);
     const int line = BY_LINES ? along : across, s = BY_LINES ? across : along;
+    lines = (source.lines < P::LINES ? (int)source.lines : P::LINES) - line;
+    idle = across >= (wide ? QUADS_PASS : PASS) || lines <= 0;
     from = source.from + line * source.line + s * source.step;
     into = line * P::LINE + s * P::STEP;
     pass = (wide ? QUADS_PASS : PASS) * (BY_LINES ? source.step : source.line);
@@ -81,24 +83,24 @@ struct matmul_feed {
     const T *at = from;
     to += into;
     from += next;
-    if (!ALL && idle) return;
+    if (idle) return;
     if (P::WAY != MATMUL_TURNED && wide) {
 #pragma unroll
       for (int c = 0; c < ACROSS; c += QUADS_PASS, at += pass)
-        matmul_move<ASYNC>(reinterpret_cast<matmul_quad<T> *>(to + c * OVER),
-                           reinterpret_cast<const matmul_quad<T> *>(at));
+        if (BY_LINES || c < lines)
+          matmul_move<ASYNC>(reinterpret_cast<matmul_quad<T> *>(to + c * OVER),
+                             reinterpret_cast<const matmul_quad<T> *>(at));
     } else {
 #pragma unroll
       for (int c = 0; c < ACROSS; c += PASS, at += pass)
 #pragma unroll
         for (int s = 0; s < ALONG; s += ELEMENTS)
-          matmul_move<ASYNC>(to + c * OVER + s * P::STEP, at + s);
+          if (BY_LINES || c < lines) matmul_move<ASYNC>(to + c * OVER + s * P::STEP, at + s);
     }
   }
 };
 
-/* Elements [l, l + DEPTH) of all lines as far as there are any: of the last panel, and of matrices
- * smaller than a tile. */
+/* Elements [l, l + DEPTH) of all lines as far as there are any: of the last panel. */
 template <typename P, int THREADS, bool ASYNC, typename T>
 static __device__ MATMUL_ASIDE void matmul_bring(T *to, const matmul_source<T> &source, int64_t l,
                                                  int64_t left) {
@@ -116,23 +118,13 @@ static __device__ MATMUL_ASIDE void matmul_bring(T *to, const matmul_source<T> &
 /* ---- tiles ------------------------------------------------------------------------------------
  */
 
-/* A tile at an edge begins so far before it that it is whole, and stores what its neighbours do not
- * have: of matrices that hold a tile no panel needs a test but the last of k, which is shorter. */
-template <typename F, typename T>
-static __device__ inline bool matmul_holds(const matmul_job<T, T> &job) {
-  return job.a_lines >= F::ROWS && job.b_lines >= F::COLUMNS;
-}
+/* A tile at an edge begins so far before it that it is whole, where there is as much, and stores
+ * what its neighbours do not have. */
 template <typename F, typename T>
 static __device__ inline matmul_tile matmul_moved(const matmul_job<T, T> &job,
                                                   const matmul_tile &tile) {
   const int64_t i = job.a_lines - F::ROWS, j = job.b_lines - F::COLUMNS;
-  if (!matmul_holds<F>(job)) return tile;
-  return {tile.batch, tile.i < i ? tile.i : i, tile.j < j ? tile.j : j};
-}
-/* Panels that need no test. */
-template <typename F, typename T>
-static __device__ inline int matmul_panels(const matmul_job<T, T> &job) {
-  return matmul_holds<F>(job) ? (int)(job.k / F::DEPTH) : 0;
+  return {tile.batch, i < 0 || tile.i < i ? tile.i : i, j < 0 || tile.j < j ? tile.j : j};
 }
 
 /* Whether 16 bytes of C from a multiple of as many on are in all its rows or in none. */
@@ -174,7 +166,7 @@ static __device__ inline void matmul_walk(const matmul_job<T, T> &job, const mat
   constexpr int ASYNC = F::STAGES > 1, AHEAD = F::STAGES > 1 ? F::STAGES - 1 : 1,
                 OF_B = F::PA::SIZE, STAGE = F::PA::SIZE + F::PB::SIZE,
                 LAST = (F::STAGES - 1) * STAGE;
-  const int whole = matmul_panels<F>(job);
+  const int whole = (int)(job.k / F::DEPTH);
   matmul_feed<T, typename F::PA, F::THREADS, ASYNC> feed_a;
   matmul_feed<T, typename F::PB, F::THREADS, ASYNC> feed_b;
   {

@@ -1,17 +1,21 @@
-/* Rung `quads`: the tile by the job. Large products: 64 by 128, 8 by 8 a thread, four blocks a
- * multiprocessor, so that what one waits for the others cover. Where those are too few for all
- * multiprocessors smaller tiles, of more stages. */
+/* Rung `quads`: the tile by the job. Large products: 64 by 128, 8 by 8 a
+ * thread, four blocks a multiprocessor, so that what one waits for the others
+ * cover. Where those are too few for all multiprocessors smaller tiles, of more
+ * stages. */
 #include "ops/matmul/cuda/stream.cuh"
 #include "ops/matmul/cuda/turn.cuh"
 #include "ops/matmul/tiles.h"
 
-/* The tiles of tiles.h, in their order. Of short chains storing C is what takes time. */
+/* The tiles of tiles.h, in their order. Of short chains storing C is what takes
+ * time. */
 static rung_status run_f32(const rung_task *task) {
-  enum { SHORT = 64, TURNING = 3 };
+  enum { SHORT = 64, TURNING = 3, TURNING_TILES = 3 };
   auto job = matmul_job_of<float>(task);
-  const bool turns = job.k <= SHORT && job.m >= 64 && job.n >= 64 && !matmul_has_quads(job);
+  const bool turns = job.k <= SHORT && !matmul_has_quads(job);
   double cost = 0;
-  const int tile = turns ? TURNING : matmul_quads_tile(task, &cost);
+  const int tile = turns ? TURNING + matmul_cheapest(task, matmul_quads_f32 + TURNING,
+                                                     TURNING_TILES, job.m, job.n, &cost)
+                         : matmul_quads_tile(task, &cost);
   const rung_status status = tile <= TURNING ? matmul_turn_operands(task, &job) : RUNG_OK;
   if (status != RUNG_OK) return status;
   switch (tile) {
@@ -24,6 +28,10 @@ static rung_status run_f32(const rung_task *task) {
     case 3:
       return matmul_run_stream_of<matmul_shape<float, 64, 64, 16, 8, 4, 3, 6, true>>(task, job);
     case 4:
+      return matmul_run_stream_of<matmul_shape<float, 128, 32, 16, 8, 4, 3, 6, true>>(task, job);
+    case 5:
+      return matmul_run_stream_of<matmul_shape<float, 32, 128, 16, 4, 8, 3, 6, true>>(task, job);
+    case 6:
       return matmul_run_stream_of<matmul_shape<float, 32, 64, 32, 4, 4, 4, 6>>(task, job);
     default:
       return matmul_run_stream_of<matmul_shape<float, 32, 32, 32, 4, 4, 6, 8>>(task, job);

@@ -59,13 +59,13 @@ template <typename F, int ROWS, typename T>
 __global__ void __launch_bounds__(F::THREADS)
     matmul_strips(matmul_job<T, T> job, matmul_tiles tiles) {
   RUNG_DYNAMIC_SHARED(T, shared);
-  const bool computes = threadIdx.x < F::COLUMNS, holds = job.n >= F::COLUMNS;
-  const int64_t whole = holds ? job.k / F::DEPTH * F::DEPTH : 0; /* steps that need no test */
+  const bool computes = threadIdx.x < F::COLUMNS;
+  const int64_t whole = job.k / F::DEPTH * F::DEPTH; /* steps that need no test */
   for (int64_t number = blockIdx.x; number < tiles.all; number += gridDim.x) {
     const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, number);
-    /* The last strip begins so far before the edge that it is whole. */
+    /* The last strip begins so far before the edge that it is whole, where there is as much. */
     const int64_t edge = job.n - F::COLUMNS;
-    const matmul_tile from = {tile.batch, tile.i, holds && tile.j > edge ? edge : tile.j};
+    const matmul_tile from = {tile.batch, tile.i, edge >= 0 && tile.j > edge ? edge : tile.j};
     const matmul_source<T> rows = matmul_rows_of(job, from), columns = matmul_columns_of(job, from);
     matmul_feed<T, typename F::PB, F::THREADS, true> feed;
     feed.begin(columns);

@@ -13,8 +13,8 @@ struct reduce_note {
 static_assert(sizeof(reduce_note) <= REDUCE_NOTE, "there is room for a note");
 
 template <typename S>
-static __global__ void reduce_finish_host(reduce_level level, reduce_note note,
-                                          reduce_note *there) {
+static __global__ void REDUCE_WHOLE reduce_finish_host(reduce_level level, reduce_note note,
+                                                       reduce_note *there) {
   RUNG_DYNAMIC_SHARED(typename S::partial, shared);
   if (blockIdx.x == 0 && threadIdx.x == 0) *there = note;
   for (int64_t job = blockIdx.x; job < level.outer * level.parts; job += gridDim.x)
@@ -37,8 +37,8 @@ static void reduce_finish_on_host(void *memory) {
 }
 
 typedef void (*kernel_with_note)(reduce_level level, reduce_note note, reduce_note *there);
-static kernel_with_note pick_kernel(reduce_operator op) {
-  REDUCE_PICK_ANY(op, reduce_finish_host)
+static kernel_with_note pick_kernel(reduce_operator op, rung_dtype dtype) {
+  REDUCE_PICK_OF(op, dtype, reduce_finish_host)
 }
 
 typedef void (*finish_of_host)(void *memory);
@@ -54,7 +54,7 @@ extern "C" rung_status RUNG_ENTRY(reduce_finish_host)(const rung_task *task) {
   reduce_cut(task, &level, reduce_shuffle_part(task), there + REDUCE_NOTE);
   if (level.parts == 1) return RUNG_ENTRY(reduce_shuffle_level)(task, level, op);
   const reduce_note note = {level.end, level.outer, level.parts, level.out_outer};
-  const kernel_with_note reduce_finish_host_kernel = pick_kernel(op);
+  const kernel_with_note reduce_finish_host_kernel = pick_kernel(op, level.dtype);
   RUNG_LAUNCH(task, reduce_finish_host_kernel, reduce_grid(level.outer * level.parts),
               (unsigned)reduce_block(task), reduce_block_shared(task, op), level, note,
               (reduce_note *)there);

@@ -5,8 +5,8 @@
 #include "ops/reduce/cuda/shuffle.cuh"
 
 template <typename S>
-static __global__ void reduce_finish_last_block(reduce_level level, unsigned *counters,
-                                                reduce_level rest) {
+static __global__ void REDUCE_WHOLE reduce_finish_last_block(reduce_level level, unsigned *counters,
+                                                             reduce_level rest) {
   typedef typename S::partial P;
   RUNG_DYNAMIC_SHARED(P, shared);
   for (int64_t job = blockIdx.x; job < level.outer * level.parts; job += gridDim.x) {
@@ -23,8 +23,8 @@ static __global__ void reduce_finish_last_block(reduce_level level, unsigned *co
 }
 
 typedef void (*counting_kernel)(reduce_level level, unsigned *counters, reduce_level rest);
-static counting_kernel pick_kernel(reduce_operator op) {
-  REDUCE_PICK_ANY(op, reduce_finish_last_block)
+static counting_kernel pick_kernel(reduce_operator op, rung_dtype dtype) {
+  REDUCE_PICK_OF(op, dtype, reduce_finish_last_block)
 }
 
 extern "C" rung_status RUNG_ENTRY(reduce_finish_last_block)(const rung_task *task) {
@@ -37,7 +37,7 @@ extern "C" rung_status RUNG_ENTRY(reduce_finish_last_block)(const rung_task *tas
   reduce_level rest = reduce_next(level, reduce_partial_of(op));
   reduce_cut(task, &rest, rest.columns, NULL);
   if (level.parts > 1) RUNG_FILL_ON_DEVICE(task, counters, 0, bytes);
-  const counting_kernel reduce_finish_last_block_kernel = pick_kernel(op);
+  const counting_kernel reduce_finish_last_block_kernel = pick_kernel(op, level.dtype);
   RUNG_LAUNCH(task, reduce_finish_last_block_kernel, reduce_grid(level.outer * level.parts),
               (unsigned)reduce_block(task), reduce_block_shared(task, op), level, counters, rest);
   return RUNG_OK;

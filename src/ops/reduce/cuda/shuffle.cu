@@ -3,7 +3,7 @@
 #include "ops/reduce/cuda/shuffle.cuh"
 
 template <typename S>
-static __global__ void reduce_shuffle(reduce_level level) {
+static __global__ void REDUCE_WHOLE reduce_shuffle(reduce_level level) {
   RUNG_DYNAMIC_SHARED(typename S::partial, shared);
   for (int64_t job = blockIdx.x; job < level.outer * level.parts; job += gridDim.x)
     reduce_shuffle_job<S>(level, job, shared);

@@ -4,7 +4,7 @@
 #include "ops/reduce/cuda/textbook.cuh"
 
 template <typename S>
-static __global__ void reduce_strided(reduce_level level) {
+static __global__ void REDUCE_WHOLE reduce_strided(reduce_level level) {
   RUNG_DYNAMIC_SHARED(typename S::partial, shared);
   const unsigned thread = threadIdx.x;
   for (int64_t job = blockIdx.x; job < level.outer * level.parts; job += gridDim.x) {

@@ -10,8 +10,8 @@ static __global__ void reduce_timed(reduce_level level, rung_block_time *times) 
   for (int64_t line = blockIdx.x; line < level.outer; line += gridDim.x) {
     if (thread == 0) times[line].start = rung_global_timer();
     typename S::partial value = S::identity();
-    for (int64_t k = thread; k < level.columns; k += blockDim.x)
-      value = S::combine(value, S::at(level, line * level.in_outer + k));
+    for (unsigned k = thread; k < level.columns; k += blockDim.x)
+      value = S::combine(value, S::at(level, line * level.in_outer, k));
     shared[thread] = value;
     __syncthreads();
     for (unsigned s = blockDim.x / 2; s > 0; s /= 2) {
