@@ -1,13 +1,12 @@
-/* Rung `quads`: the tile by the job. Large products: 64 by 128, 8 by 8 a
- * thread, four blocks a multiprocessor, so that what one waits for the others
- * cover. Where those are too few for all multiprocessors smaller tiles, of more
- * stages. */
+/* Rung `quads`: the tile by the job. Large products: 64 by 128, 8 by 8 a thread, four blocks a
+ * multiprocessor, so that what one waits for the others cover. Where those are too few for all
+ * multiprocessors smaller tiles, of more stages; of few columns or rows 128 by 32 or 32 by 128. */
 #include "ops/matmul/cuda/stream.cuh"
 #include "ops/matmul/cuda/turn.cuh"
 #include "ops/matmul/tiles.h"
 
-/* The tiles of tiles.h, in their order. Of short chains storing C is what takes
- * time. */
+/* The tiles of tiles.h, in their order. Of short chains storing C is what takes time: by the tiles
+ * that turn it in shared memory. */
 static rung_status run_f32(const rung_task *task) {
   enum { SHORT = 64, TURNING = 3, TURNING_TILES = 3 };
   auto job = matmul_job_of<float>(task);
