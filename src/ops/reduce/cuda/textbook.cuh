@@ -86,8 +86,13 @@ struct reduce_any_key_64 : reduce_least<int64_t> {
 };
 
 /* So few registers that a multiprocessor is full of threads, in blocks of up to 1024: these kernels
- * wait for memory, and other threads are all they have to cover it. */
+ * wait for memory, and other threads are all they have to cover it. Only chips of these
+ * capabilities hold 2048 threads; others have registers enough. */
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900)
 #define REDUCE_WHOLE __launch_bounds__(1024, 2)
+#else
+#define REDUCE_WHOLE __launch_bounds__(1024)
+#endif
 
 /* In a function that returns kernel<S> for the S of an operator's partial results. */
 #define REDUCE_PICK_ANY(op, kernel)      \
