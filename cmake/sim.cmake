@@ -37,11 +37,9 @@ set(rung_sim_definitions "")
 set(rung_sim_stack_options "")
 if(RUNG_SANITIZE STREQUAL "address")
   # Kernels are long, and are compiled more than they run: they are not optimised, which takes a
-  # third of the time, and all their checks are calls. Undefined behaviour ends them by a signal that
-  # AddressSanitizer reports: its place, without the 30 MB that words about every place would take.
+  # third of the time, and all their checks are calls.
   list(APPEND rung_sim_options -O0 ${sanitizers} -fsanitize-sections=rung_shared
-       -fsanitize-undefined-trap-on-error --param=asan-instrumentation-with-call-threshold=0
-       -fno-omit-frame-pointer)
+       --param=asan-instrumentation-with-call-threshold=0 -fno-omit-frame-pointer)
   # What watches for locals that outlive their function takes megabytes for every stack; a simulated
   # thread has one.
   set(rung_sim_stack_options --param=asan-use-after-return=0)

@@ -63,7 +63,7 @@ struct matmul_feed {
   int lines;          /* from its first one on */
   bool wide, idle;    /* idle: this thread has no part in it */
 
-  __device__ inline void begin(const matmul_source<T> &source) {
+  __device__ MATMUL_ASIDE void begin(const matmul_source<T> &source) {
     static_assert((P::WAY == MATMUL_TURNED || QUADS <= THREADS) && ELEMENTS <= THREADS,
                   "a thread for everything of a pass");
     const int t = threadIdx.x;

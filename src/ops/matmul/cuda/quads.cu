@@ -8,7 +8,7 @@
 /* The tiles of tiles.h, in their order. Of short chains storing C is what takes time: by the tiles
  * that turn it in shared memory. */
 static rung_status run_f32(const rung_task *task) {
-  enum { SHORT = 64, TURNING = 3, TURNING_TILES = 3 };
+  enum { SHORT = 64, TURNING = 2, TURNING_TILES = 3 };
   auto job = matmul_job_of<float>(task);
   const bool turns = job.k <= SHORT && !matmul_has_quads(job);
   double cost = 0;
@@ -23,14 +23,12 @@ static rung_status run_f32(const rung_task *task) {
     case 1:
       return matmul_run_stream_of<matmul_shape<float, 64, 128, 16, 8, 8, 3, 4>>(task, job);
     case 2:
-      return matmul_run_stream_of<matmul_shape<float, 128, 64, 16, 8, 8, 3, 4>>(task, job);
-    case 3:
       return matmul_run_stream_of<matmul_shape<float, 64, 64, 16, 8, 4, 3, 6, true>>(task, job);
-    case 4:
+    case 3:
       return matmul_run_stream_of<matmul_shape<float, 128, 32, 16, 8, 4, 3, 6, true>>(task, job);
-    case 5:
+    case 4:
       return matmul_run_stream_of<matmul_shape<float, 32, 128, 16, 4, 8, 3, 6, true>>(task, job);
-    case 6:
+    case 5:
       return matmul_run_stream_of<matmul_shape<float, 32, 64, 32, 4, 4, 4, 6>>(task, job);
     default:
       return matmul_run_stream_of<matmul_shape<float, 32, 32, 32, 4, 4, 6, 8>>(task, job);
