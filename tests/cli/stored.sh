@@ -87,7 +87,9 @@ untouched "a file that changes"
 printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
   "{'descr': '<f4', 'fortran_order': False, 'shape': (2147483648,), }" >sparse.npy
 truncate -s $((128 + 4 * 2147483648)) sparse.npy
-timeout --preserve-status -k 20 -s INT 0.5 "$RUNG" scan sparse.npy --device cpu --quiet -o out.npy
-[ $? -eq 130 ] || fail "SIGINT"
-untouched "SIGINT"
+for after in 0.5 0.2 0.25 0.3 0.35 0.4 0.45 0.5; do # two signals: to the process, and to its group
+  timeout --preserve-status -k 20 -s INT $after "$RUNG" scan sparse.npy --device cpu --quiet -o out.npy
+  [ $? -eq 130 ] || fail "SIGINT"
+  untouched "SIGINT"
+done
 finish
