@@ -221,16 +221,6 @@ static bool is_batch(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
-static bool batch_is_ahead(const rung_task *task);
-
-/* Of one product the pieces are to keep all multiprocessors busy, and what is read with every piece
- * is to be little. */
-static bool batch_pays(const rung_task *task) {
-  const matmul_problem *p = problem_of(task);
-  if (p->batch > 1) return batch_is_ahead(task);
-  return p->k <= 64 && (p->m > p->n ? p->m : p->n) >= 1 << 15;
-}
-
 static bool chains_fit(const rung_task *task, char why[RUNG_REASON]) {
   const bool single = problem_of(task)->types.in == RUNG_F32;
   return shared_fits(task, single ? 4 * 48 * 132 * 4 : 4 * 32 * 66 * 8, why);
@@ -244,12 +234,6 @@ static bool is_slender(const rung_task *task, char why[RUNG_REASON]) {
            "; expected: less than 32 of one",
            p->m, p->n);
   return false;
-}
-
-/* Neither tiny nor `batch`'s. */
-static bool is_past_batches(const rung_task *task) {
-  char why[RUNG_REASON];
-  return past_small(task) && !(is_batch(task, why) && batch_pays(task));
 }
 
 /* Whether doubles have tensor cores for their chains. */
@@ -274,20 +258,13 @@ static int64_t strips_rows(int64_t m) {
 }
 
 /* What a step of k takes by `strips`: the lesser of m and n in eights. *tile: which one. */
-static double strips_cost(const rung_task *task, int64_t m, int64_t n, matmul_cost *tile) {
+static double strips_step(const rung_task *task, int64_t m, int64_t n, matmul_cost *tile) {
   const bool single = problem_of(task)->types.in == RUNG_F32;
   const matmul_cost *tiles = m == 1   ? single ? matmul_strip_f32 : matmul_strip_f64
                              : single ? matmul_strips_f32
                                       : matmul_strips_f64;
   double cost = 0;
   *tile = tiles[matmul_cheapest(task, tiles, MATMUL_STRIPS, strips_rows(m), n, &cost)];
-  return cost;
-}
-
-/* The same of a single product. */
-static double strips_step(const rung_task *task, int64_t m, int64_t n) {
-  matmul_cost tile;
-  const double cost = strips_cost(task, m, n, &tile);
   return m > 1 && strips_go_along(task, true) ? 2 * cost : cost;
 }
 
@@ -302,9 +279,8 @@ static bool chains_are_cut(const matmul_problem *p, int tile) {
  * Of a batch a multiprocessor has many tiles, one after another, and each waits for its first
  * numbers, which of single products, that have few, does not decide: cycles of a multiprocessor for
  * all of it, fitted to 1800 batches on an H200, and again to 2100. Of these the choice is 3 % off
- * the best in the mean of floats, 6 % of doubles, 12 and 19 % in one of ten, 3.1 and 2.1 times at
- * worst.
- */
+ * the best in the mean of floats, 6 % of doubles; 12 and 19 % in one of ten; 3.1 and 2.1 times at
+ * worst. */
 
 static bool is_many(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
@@ -344,7 +320,7 @@ static double strips_cycles(const rung_task *task) {
   char why[RUNG_REASON];
   matmul_cost tile;
   if (!is_slender(task, why)) return INFINITY;
-  const double cost = strips_cost(task, m, n, &tile);
+  const double cost = strips_step(task, m, n, &tile);
   const double busiest = matmul_busiest(task, tile.rows, tile.columns, strips_rows(m), n);
   return (double)p->k * cost + (tile.start + (strips_go_along(task, false) ? 4500 : 0)) * busiest;
 }
@@ -380,12 +356,20 @@ static bool naive_is_ahead(const rung_task *task) {
   return naive_cycles(task) < fmin(small, large);
 }
 
-/* Of a batch. */
-static bool batch_is_ahead(const rung_task *task) {
-  if (!is_many(task)) return true;
+/* Of one product the pieces are to keep all multiprocessors busy, and what is read with every piece
+ * is to be little. */
+static bool batch_pays(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  if (p->batch <= 1) return p->k <= 64 && (p->m > p->n ? p->m : p->n) >= 1 << 15;
   const double small = fmin(strips_cycles(task), naive_cycles(task)),
                large = fmin(chains_cycles(task), tiles_cycles(task));
   return batch_cycles(task) <= fmin(small, large);
+}
+
+/* Neither tiny nor `batch`'s. */
+static bool is_past_batches(const rung_task *task) {
+  char why[RUNG_REASON];
+  return past_small(task) && !(is_batch(task, why) && batch_pays(task));
 }
 
 static bool tiled_pays(const rung_task *task) {
@@ -396,6 +380,7 @@ static bool tiled_pays(const rung_task *task) {
 static bool chains_pay(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
   const int64_t m = p->m < p->n ? p->m : p->n, n = p->m < p->n ? p->n : p->m;
+  matmul_cost strip;
   double cost = 0, others = 0;
   if (is_many(task)) {
     const double best = fmin(fmin(strips_cycles(task), batch_cycles(task)), tiles_cycles(task));
@@ -408,7 +393,7 @@ static bool chains_pay(const rung_task *task) {
     matmul_tensor_tile(task, &others);
   else
     matmul_quads_tile(task, &others);
-  if (m < 32) return cost < others && cost < strips_step(task, m, n);
+  if (m < 32) return cost < others && cost < strips_step(task, m, n, &strip);
   return cost + matmul_chains_uneven(task, tile, m, n) < others;
 }
 
@@ -416,13 +401,14 @@ static bool chains_pay(const rung_task *task) {
 static bool strips_pay(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
   const int64_t m = p->m < p->n ? p->m : p->n, n = p->m < p->n ? p->n : p->m;
+  matmul_cost tile;
   double tensor = 0;
   if (is_many(task))
     return past_small(task) && strips_cycles(task) < fmin(batch_cycles(task), tiles_cycles(task));
   if (!is_past_batches(task)) return false;
   if (!has_tensor(task) || !tensor_pays(task)) return true;
   matmul_tensor_tile(task, &tensor);
-  return strips_step(task, m, n) <= tensor;
+  return strips_step(task, m, n, &tile) <= tensor;
 }
 
 /* ---- the table ----------------------------------------------------------------------------------

@@ -8,9 +8,10 @@
 #include "ops/reduce/cuda/levels.cuh"
 
 /* Operators with at(): element `from` + k of a level, of one type; `from` is the block's. */
-struct reduce_floats : reduce_add_float<float> {
-  static __device__ __forceinline__ float at(const reduce_level &level, int64_t from, unsigned k) {
-    return ((const float *)level.in + from)[k];
+template <typename T>
+struct reduce_floats : reduce_add_float<T> {
+  static __device__ __forceinline__ T at(const reduce_level &level, int64_t from, unsigned k) {
+    return ((const T *)level.in + from)[k];
   }
 };
 
@@ -24,14 +25,8 @@ struct reduce_words : reduce_add_integer<uint64_t> {
 /* The same, whatever its type. */
 struct reduce_any_float : reduce_add_float<float> {
   static __device__ __forceinline__ float at(const reduce_level &level, int64_t from, unsigned k) {
-    if (level.dtype == RUNG_F32) return ((const float *)level.in + from)[k];
+    if (level.dtype == RUNG_F32) return reduce_floats<float>::at(level, from, k);
     return rung_half_to_f32(((const uint16_t *)level.in + from)[k], level.key.bfloat);
-  }
-};
-
-struct reduce_any_double : reduce_add_float<double> {
-  static __device__ __forceinline__ double at(const reduce_level &level, int64_t from, unsigned k) {
-    return ((const double *)level.in + from)[k];
   }
 };
 
@@ -42,8 +37,7 @@ struct reduce_any_integer : reduce_add_integer<uint64_t> {
     switch (level.dtype) {
       case RUNG_I32:
       case RUNG_U32:
-        x = ((const uint32_t *)level.in + from)[k];
-        break;
+        return reduce_words::at(level, from, k);
       case RUNG_I16:
       case RUNG_U16:
         x = ((const uint16_t *)level.in + from)[k];
@@ -95,24 +89,24 @@ struct reduce_any_key_64 : reduce_least<int64_t> {
 #endif
 
 /* In a function that returns kernel<S> for the S of an operator's partial results. */
-#define REDUCE_PICK_ANY(op, kernel)      \
-  switch (reduce_partial_of(op)) {       \
-    case RUNG_F32:                       \
-      return kernel<reduce_any_float>;   \
-    case RUNG_F64:                       \
-      return kernel<reduce_any_double>;  \
-    case RUNG_U64:                       \
-      return kernel<reduce_any_integer>; \
-    case RUNG_I32:                       \
-      return kernel<reduce_any_key_32>;  \
-    default:                             \
-      return kernel<reduce_any_key_64>;  \
+#define REDUCE_PICK_ANY(op, kernel)         \
+  switch (reduce_partial_of(op)) {          \
+    case RUNG_F32:                          \
+      return kernel<reduce_any_float>;      \
+    case RUNG_F64:                          \
+      return kernel<reduce_floats<double>>; \
+    case RUNG_U64:                          \
+      return kernel<reduce_any_integer>;    \
+    case RUNG_I32:                          \
+      return kernel<reduce_any_key_32>;     \
+    default:                                \
+      return kernel<reduce_any_key_64>;     \
   }
 /* The same for elements of a type. */
-#define REDUCE_PICK_OF(op, dtype, kernel)                                                   \
-  if (reduce_partial_of(op) == RUNG_F32 && dtype == RUNG_F32) return kernel<reduce_floats>; \
-  if (reduce_partial_of(op) == RUNG_U64 && rung_dtype_bytes(dtype) == 4)                    \
-    return kernel<reduce_words>;                                                            \
+#define REDUCE_PICK_OF(op, dtype, kernel)                                                          \
+  if (reduce_partial_of(op) == RUNG_F32 && dtype == RUNG_F32) return kernel<reduce_floats<float>>; \
+  if (reduce_partial_of(op) == RUNG_U64 && rung_dtype_bytes(dtype) == 4)                           \
+    return kernel<reduce_words>;                                                                   \
   REDUCE_PICK_ANY(op, kernel)
 
 /* What a thread brings to its block's fold: its element of the part. */
