@@ -121,12 +121,15 @@ static rung_status make_ready(run *r, rung_status status) {
              : status;
 }
 
-/* The state, in zeros. Little of a long one is ever touched: it is of pages that are zeros already,
- * for calloc() may clear memory that has been used, of a scan of 2^32 elements for a millisecond.
- */
+/* The state. Little of a long one is ever touched: it is of pages that are zeros already, for
+ * calloc() may clear memory that has been used, of a scan of 2^32 elements for a millisecond. */
 enum { LONG_STATE = 1 << 20 };
-static void *make_state(size_t bytes) {
-  if (bytes < LONG_STATE) return calloc(bytes > 0 ? bytes : 1, 1);
+static void *make_state(size_t bytes, size_t zeros) {
+  if (bytes < LONG_STATE) {
+    char *memory = malloc(bytes > 0 ? bytes : 1);
+    if (memory != NULL) memset(memory + bytes - zeros, 0, zeros);
+    return memory;
+  }
   /* cppcheck-suppress invalidFunctionArg ; an anonymous mapping has no file */
   void *state = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (state == MAP_FAILED) return NULL;
@@ -369,7 +372,8 @@ static rung_status make_room(run *r) {
   const rung_job *job = &r->over->job;
   const rung_piece block = block_of(r);
   size_t bytes = r->state_bytes = job->cut->state_bytes(r->over->problem, &block);
-  r->state = make_state(bytes);
+  r->state = make_state(
+      bytes, job->cut->state_zeros != NULL ? job->cut->state_zeros(r->over->problem) : bytes);
   bool there = r->state != NULL;
   for (int a = job->inputs; a < job->arrays && !job->cut->again; a++) {
     const rung_view *out = &job->task.arrays[a];

@@ -66,9 +66,11 @@ typedef struct rung_cut {
    * what finish() left, else NULL. */
   bool (*share)(const rung_piece *piece, const void *state, rung_share *share);
   /* The rest: NULL where no axis is combined. */
-  /* Bytes of host memory, at first all zero, for all parts of a block: of the piece's ranges of the
-   * axes that are not combined. */
+  /* Bytes of host memory for all parts of a block: of the piece's ranges of the axes that are not
+   * combined. At first they are zero, or so many of the last ones: to clear what is written anyway
+   * may take as long as a message. */
   size_t (*state_bytes)(const void *problem, const rung_piece *piece);
+  size_t (*state_zeros)(const void *problem); /* NULL: all */
   /* The results of a part, compact in host memory, by the number of the array. False: no part of
    * the job begins there or has so many; nothing is written. The range is within the job. */
   bool (*take)(const void *problem, const rung_piece *piece, const rung_view *results, void *state);

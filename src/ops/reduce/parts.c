@@ -92,6 +92,10 @@ static size_t state_bytes(const void *problem, const rung_piece *piece) {
   return numbers_bytes(p, piece) + (size_t)reduce_tiles(reduce_tiles(p->columns));
 }
 
+static size_t state_zeros(const void *problem) {
+  return (size_t)reduce_tiles(reduce_tiles(((const reduce_problem *)problem)->columns));
+}
+
 static bool take(const void *problem, const rung_piece *piece, const rung_view *results,
                  void *state) {
   const reduce_problem *p = (const reduce_problem *)problem;
@@ -211,5 +215,8 @@ static void finish(const void *problem, const rung_piece *piece, void *state,
         out->data + (size_t)i * rung_dtype_bytes(out->dtype));
 }
 
-const rung_cut reduce_parts = {
-    .share = share_piece, .state_bytes = state_bytes, .take = take, .finish = finish};
+const rung_cut reduce_parts = {.share = share_piece,
+                               .state_bytes = state_bytes,
+                               .state_zeros = state_zeros,
+                               .take = take,
+                               .finish = finish};

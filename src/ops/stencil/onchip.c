@@ -34,10 +34,29 @@ stencil_onchip_shape stencil_onchip_shape_of(const stencil_problem *p) {
   return shape;
 }
 
+/* Warps that a multiprocessor advances at once; and steps, of fewer of which memory is what takes
+ * the time of a row. */
+enum { SCHEDULERS = 4, STEPS = 8 };
+
+int64_t stencil_onchip_rest(const stencil_problem *p, const stencil_onchip_shape *shape,
+                            const rung_device *device, int resident, stencil_tiles *tiles) {
+  const int64_t wide = 32 * (int64_t)shape->columns, warps = resident * shape->threads / 32;
+  const int64_t left = p->rows % device->processors;
+  *tiles = (stencil_tiles){0};
+  if (!shape->snug || p->columns < 4 * wide) return 0;
+  if (p->steps < STEPS || p->steps > wide / 4 / p->radius) return 0;
+  const int64_t halo = p->steps * p->radius, apart = wide - 2 * halo;
+  const int64_t count = (p->columns - 2 * halo + apart - 1) / apart;
+  if (left * count > device->processors * (warps - SCHEDULERS)) return 0;
+  *tiles = (stencil_tiles){
+      .count = count, .apart = apart, .last = p->columns - wide, .halo = (int)halo, .threads = 32};
+  return left;
+}
+
 /* The row, two turns of what threads show each other (R columns at either end, and a place beyond
- * the first and the last), the lanes of the row's sum. */
+ * the first and the last, of the block or of every warp), the lanes of the row's sum. */
 size_t stencil_onchip_shared(const stencil_problem *p, int columns, int threads, bool means) {
-  const size_t shown = 2 * (size_t)(threads + 2) * 2 * (size_t)p->radius;
+  const size_t shown = 2 * (size_t)(threads + threads / 16) * 2 * (size_t)p->radius;
   return ((size_t)threads * (size_t)columns + shown + (means ? RUNG_SUM_LANES : 0)) *
          rung_dtype_bytes(p->dtype);
 }

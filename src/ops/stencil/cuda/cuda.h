@@ -37,6 +37,12 @@ typedef struct stencil_onchip_shape {
 stencil_onchip_shape stencil_onchip_shape_of(const stencil_problem *problem);
 bool stencil_onchip_moves(const stencil_problem *problem);
 
+/* How many of the rows, the last ones, are to be cut into tiles for a warp each, and how: those
+ * that do not fill all multiprocessors, which hold `resident` rows each, where their tiles are done
+ * sooner than a row. */
+int64_t stencil_onchip_rest(const stencil_problem *problem, const stencil_onchip_shape *shape,
+                            const rung_device *device, int resident, stencil_tiles *tiles);
+
 /* Bytes of dynamic shared memory of such a block; and what it has beside that at most: the ends of
  * the row and where they stand. */
 enum { STENCIL_ONCHIP_STATIC = 384 };

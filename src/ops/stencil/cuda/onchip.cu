@@ -10,7 +10,11 @@
  *
  * The row is pushed to the right end of the block, so that its last column is the last thread's
  * last: what the edge rule brings in on the right is a halo like any other. Places left of column
- * 0 are `slack`; only warps that hold some pay for them. */
+ * 0 are `slack`; only warps that hold some pay for them.
+ *
+ * As many rows as every multiprocessor can have the same number of are taken so. What is left is
+ * cut into tiles of a warp each, for all of them: where 12 of 132 had a row more, the others waited
+ * for it. */
 #include "ops/reduce/cuda/sum.cuh"
 #include "ops/stencil/cuda/stencil.cuh"
 
@@ -28,6 +32,8 @@ struct onchip_job {
   T *means; /* NULL: not wanted */
   int64_t means_stride;
   stencil_tiles tiles;
+  int64_t rows;              /* that blocks take whole; the rest is cut into */
+  stencil_tiles rest;        /* tiles of a warp */
   int columns, fixed, slack; /* slack = threads * C - columns */
   bool moving;               /* what stands outside is looked up at every step */
 };
@@ -45,6 +51,17 @@ static __device__ inline onchip_place onchip_place_of(const onchip_job<T> &job, 
   const int64_t row = i / tiles.count, wanted = tiles.first + (i - row * tiles.count) * tiles.apart,
                 column = wanted < tiles.last ? wanted : tiles.last;
   return {row, column, (int)(wanted - column) + tiles.halo, job.columns - tiles.halo};
+}
+
+/* Tile i of the rest, `wide` columns. The first and the last know their end of the row. */
+template <typename T>
+static __device__ inline onchip_place onchip_rest_place(const onchip_job<T> &job, int64_t i,
+                                                        int wide) {
+  const stencil_tiles &tiles = job.rest;
+  const int64_t row = i / tiles.count, wanted = (i - row * tiles.count) * tiles.apart,
+                column = wanted < tiles.last ? wanted : tiles.last;
+  return {job.rows + row, column, column > 0 ? (int)(wanted - column) + tiles.halo : 0,
+          column < tiles.last ? wide - tiles.halo : wide};
 }
 
 /* What threads show their neighbours in a turn: their first and their last R columns, 2 R elements
@@ -152,14 +169,15 @@ static __device__ inline void onchip_set_ends(const onchip_job<T> &job,
   }
 }
 
-/* Trades halos with the neighbours. `shown` is this turn's. */
-template <int Shift, bool Snug, typename T, int R, int C>
+/* Trades halos with the neighbours. `shown` is this turn's: of the block, or of the warp where that
+ * has a tile of its own. */
+template <int Shift, bool Snug, bool Tiled, typename T, int R, int C>
 static __device__ inline void onchip_exchange(const onchip_job<T> &job, onchip_columns<T, R, C> &my,
                                               const onchip_shown<T, R> &shown,
                                               onchip_ends<T, R> *ends) {
   constexpr int piece = onchip_shown<T, R>::piece, part = onchip_shown<T, R>::part;
   T *left = Shift ? my.y : my.halo, *right = Shift ? my.halo : my.y + C;
-  const int me = (int)threadIdx.x + 1;
+  const int me = (int)(Tiled ? threadIdx.x % 32 : threadIdx.x) + 1;
 #pragma unroll
   for (int e = 0; e < 2 * R; e += piece) {
     onchip_piece<T, piece> mine;
@@ -169,7 +187,10 @@ static __device__ inline void onchip_exchange(const onchip_job<T> &job, onchip_c
     *reinterpret_cast<onchip_piece<T, piece> *>(shown.at(me, e)) = mine;
   }
   if (!Snug && job.moving) onchip_show_ends<Shift>(job, my, ends->columns[Shift == 0]);
-  __syncthreads();
+  if (Tiled)
+    __syncwarp();
+  else
+    __syncthreads();
 #pragma unroll
   for (int k = 0; k < R; k += part) {
     typedef onchip_piece<T, part> seen;
@@ -203,11 +224,11 @@ static __device__ inline void onchip_step(const onchip_job<T> &job, onchip_colum
   }
 }
 
-template <int Shift, bool Snug, typename T, int R, int C>
+template <int Shift, bool Snug, bool Tiled, typename T, int R, int C>
 static __device__ inline void onchip_advance(const onchip_job<T> &job, onchip_columns<T, R, C> &my,
                                              const onchip_shown<T, R> &shown,
                                              onchip_ends<T, R> *ends) {
-  onchip_exchange<Shift, Snug>(job, my, shown, ends);
+  onchip_exchange<Shift, Snug, Tiled>(job, my, shown, ends);
   if (!Snug && my.warp_base < job.fixed)
     onchip_step<Shift, true>(job, my);
   else
@@ -215,27 +236,39 @@ static __device__ inline void onchip_advance(const onchip_job<T> &job, onchip_co
 }
 
 /* All steps of a row; the columns end where they began. */
-template <bool Snug, typename T, int R, int C>
+template <bool Snug, bool Tiled, typename T, int R, int C>
 static __device__ inline void onchip_steps(const onchip_job<T> &job, onchip_columns<T, R, C> &my,
                                            const onchip_shown<T, R> &even,
                                            const onchip_shown<T, R> &odd, onchip_ends<T, R> *ends) {
   for (int64_t pair = job.steps / 2; pair > 0; pair--) {
-    onchip_advance<R, Snug>(job, my, even, ends);
-    onchip_advance<0, Snug>(job, my, odd, ends);
+    onchip_advance<R, Snug, Tiled>(job, my, even, ends);
+    onchip_advance<0, Snug, Tiled>(job, my, odd, ends);
   }
   if (job.steps % 2 == 0) return;
-  onchip_advance<R, Snug>(job, my, even, ends);
+  onchip_advance<R, Snug, Tiled>(job, my, even, ends);
 #pragma unroll
   for (int c = C - 1; c >= 0; c--) my.y[c + R] = my.y[c];
 }
 
-/* Starts bringing the warp's part of row i into shared memory. */
+/* The same number everywhere, as most rows that start themselves have it but for a few columns. */
 template <typename T, int C>
-static __device__ inline void onchip_fetch(const onchip_job<T> &job, int64_t i, int warp_base,
-                                           T *row) {
+static __device__ inline void onchip_fill(int first, T value, T *row) {
+#pragma unroll 6
+  for (int c = 0; c < C; c++)
+    if (first + c * 32 >= 0) row[first + c * 32] = value;
+}
+
+/* Starts bringing the warp's part of a row or a tile into shared memory, where its columns begin
+ * at `warp_base`; the place's column stands at row[0]. */
+template <typename T, int C>
+static __device__ inline void onchip_fetch(const onchip_job<T> &job, const onchip_place &place,
+                                           int warp_base, T *row) {
   const int first = warp_base + threadIdx.x % 32;
-  const onchip_place place = onchip_place_of(job, i);
   const T *from = job.in + place.row * job.in_stride + place.column;
+  if (job.start.own && !job.start.falling && place.column + warp_base >= job.start.fixed) {
+    onchip_fill<T, C>(first, (T)job.start.value, row);
+    return;
+  }
 #pragma unroll 6
   for (int c = 0; c < C; c++) {
     const int j = first + c * 32;
@@ -263,12 +296,11 @@ static __device__ inline void onchip_trade(onchip_columns<T, R, C> &my, T *row) 
   __syncwarp();
 }
 
-/* The warp's part of what is in shared memory, of row i, goes out in whole sectors. */
+/* The warp's part of what is in shared memory goes out in whole sectors. */
 template <typename T, int C>
-static __device__ inline void onchip_put(const onchip_job<T> &job, int64_t i, int warp_base,
-                                         const T *row) {
+static __device__ inline void onchip_put(const onchip_job<T> &job, const onchip_place &place,
+                                         int warp_base, const T *row) {
   const int first = warp_base + threadIdx.x % 32;
-  const onchip_place place = onchip_place_of(job, i);
   T *to = job.out + place.row * job.out_stride + place.column;
 #pragma unroll 6
   for (int c = 0; c < C; c++) {
@@ -277,11 +309,48 @@ static __device__ inline void onchip_put(const onchip_job<T> &job, int64_t i, in
   }
 }
 
+/* The warps' tiles: of one tile a block, of those first that have no row left, as far as that does.
+ * `shown` has room for two turns of all warps. */
+template <typename T, int R, int C>
+static __device__ __noinline__ void onchip_do_rest(const onchip_job<T> &job, T *row, T *shown) {
+  enum { WIDE = 32 * C, PLACES = 32 + 2 };
+  const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+  const int warps = (int)blockDim.x / 32;
+  /* A multiprocessor's second block begins with its last warps: all schedulers have as many. */
+  const int turn = blockIdx.x < gridDim.x / 2 ? warp : (warp + 2) % warps;
+  const int64_t tiles = (job.s.rows - job.rows) * job.rest.count;
+  const unsigned behind = (blockIdx.x + gridDim.x - (unsigned)(job.rows % gridDim.x)) % gridDim.x;
+  const onchip_shown<T, R> even = {shown + 2 * warp * PLACES * 2 * R, PLACES},
+                           odd = {even.memory + PLACES * 2 * R, PLACES};
+  onchip_columns<T, R, C> my;
+  row += warp * WIDE;
+  my.base = lane * C;
+  my.warp_base = 0;
+  for (int64_t i = behind + turn * (int64_t)gridDim.x; i < tiles; i += warps * (int64_t)gridDim.x) {
+    const onchip_place place = onchip_rest_place(job, i, WIDE);
+    onchip_fetch<T, C>(job, place, 0, row);
+    /* Beyond the row's end; beyond a tile's end that is not it anything may stand. */
+    if (lane < R)
+      *even.at(PLACES - 1, lane) = *odd.at(PLACES - 1, lane) =
+          job.s.edge == RUNG_EDGE_CONSTANT ? job.s.edge_value
+          : job.start.own ? (T)stencil_own_start(job.start, place.row, lane, job.s.columns)
+                          : job.in[place.row * job.in_stride + lane];
+    onchip_trade(my, row);
+    my.base += (int)place.column;
+    onchip_steps<true, true>(job, my, even, odd, (onchip_ends<T, R> *)NULL);
+    my.base = lane * C;
+    onchip_trade(my, row);
+    onchip_put<T, C>(job, place, 0, row);
+    __syncwarp();
+  }
+}
+
 /* in, out: (rows, columns); means: (rows). The grid is any number of blocks, the block any whole
- * number of warps with 0 <= blockDim.x * C - columns. `count`: rows, or tiles in all. */
+ * number of warps with 0 <= blockDim.x * C - columns. `count`: rows, or tiles of them in all, that
+ * blocks take. */
 template <typename T, int R, bool Snug, int C, int Threads, int Blocks>
 __global__ void __launch_bounds__(Threads, Blocks)
-    onchip_rows(const onchip_job<T> job, const int64_t count) {
+    onchip_rows(const __grid_constant__ onchip_job<T> job, const int64_t count) {
   RUNG_DYNAMIC_SHARED(T, row);
   const int lane = threadIdx.x % 32;
   const int around = (int)blockDim.x + 2;
@@ -298,15 +367,18 @@ __global__ void __launch_bounds__(Threads, Blocks)
   for (int c = 0; c < C + R; c++) my.y[c] = 0;
 
   int64_t i = blockIdx.x;
-  onchip_fetch<T, C>(job, i, my.warp_base, row);
-  onchip_trade(my, row);
-  if (i + gridDim.x < count) onchip_fetch<T, C>(job, i + gridDim.x, my.warp_base, row);
+  auto fetch = [&](int64_t k) {
+    if (k < count) onchip_fetch<T, C>(job, onchip_place_of(job, k), my.warp_base, row);
+  };
+  fetch(i);
+  if (i < count) onchip_trade(my, row);
+  fetch(i + gridDim.x);
   for (; i < count; i += gridDim.x) {
     __syncthreads(); /* the row before is done with what was shown */
     if (Snug || !job.moving) onchip_set_ends(job, my, even, odd);
-    onchip_steps<Snug>(job, my, even, odd, &ends);
+    onchip_steps<Snug, false>(job, my, even, odd, &ends);
     onchip_trade(my, row);
-    onchip_put<T, C>(job, i, my.warp_base, row);
+    onchip_put<T, C>(job, onchip_place_of(job, i), my.warp_base, row);
     if (job.means != NULL) {
       __syncthreads();
       const T sum = reduce_block_sum<T>(row, job.columns, fold);
@@ -314,23 +386,34 @@ __global__ void __launch_bounds__(Threads, Blocks)
       __syncthreads();
     }
     __syncwarp();
-    if (i + 2 * (int64_t)gridDim.x < count)
-      onchip_fetch<T, C>(job, i + 2 * (int64_t)gridDim.x, my.warp_base, row);
+    fetch(i + 2 * (int64_t)gridDim.x);
+  }
+  if constexpr (Snug && R <= STENCIL_ONCHIP_RADIUS) {
+    if (job.rest.count == 0) return;
+    __syncthreads(); /* what was shown has been seen */
+    onchip_do_rest<T, R, C>(job, row, even.memory);
   }
 }
 
-/* Queues a kernel on a block that holds a row: of at most `Threads` threads, `Blocks` of which a
- * multiprocessor is to have registers for. */
+/* How many blocks of at most `Threads` threads a multiprocessor holds, which is to have registers
+ * for `Blocks`. */
 template <typename T, int R, bool Snug, int C, int Threads, int Blocks>
-static rung_status launch(const rung_task *task, const onchip_job<T> &job, int64_t count,
-                          size_t shared) {
-  const int threads = (job.columns + job.slack) / C;
-  int resident = 0;
+static rung_status make_ready(const rung_task *task, int threads, size_t shared, int *resident) {
   RUNG_ALLOW_SHARED(task, (onchip_rows<T, R, Snug, C, Threads, Blocks>), shared);
   RUNG_RESIDENT_BLOCKS(task, (onchip_rows<T, R, Snug, C, Threads, Blocks>), threads, shared,
-                       &resident);
-  const int64_t most = (int64_t)task->device->processors * resident;
-  const unsigned blocks = (unsigned)(count < most ? count : most);
+                       resident);
+  return RUNG_OK;
+}
+
+/* Queues the kernel; blocks take `count` rows or tiles of them. */
+template <typename T, int R, bool Snug, int C, int Threads, int Blocks>
+static rung_status launch(const rung_task *task, const onchip_job<T> &job, int64_t count,
+                          size_t shared, int resident) {
+  const int threads = (job.columns + job.slack) / C;
+  const int64_t most = (int64_t)task->device->processors * resident,
+                rest = (job.s.rows - job.rows) * job.rest.count,
+                wanted = count > rest ? count : rest;
+  const unsigned blocks = (unsigned)(wanted < most ? wanted : most);
   RUNG_LAUNCH(task, (onchip_rows<T, R, Snug, C, Threads, Blocks>), blocks, threads, shared, job,
               count);
   return RUNG_OK;
@@ -340,6 +423,7 @@ template <typename T>
 static onchip_job<T> job_of(const rung_task *task, int columns) {
   auto job = stencil_job_of<onchip_job, T>(task);
   job.columns = columns;
+  job.rows = job.s.rows;
   return job;
 }
 
@@ -349,15 +433,25 @@ template <typename T, int R, bool Snug, int C, int Threads, int Blocks>
 static rung_status launch_rows(const rung_task *task) {
   const stencil_problem *p = (const stencil_problem *)task->problem;
   const rung_view *means = &task->arrays[STENCIL_MEANS];
-  const int threads = stencil_onchip_shape_of(p).threads;
+  const stencil_onchip_shape shape = stencil_onchip_shape_of(p);
+  const int threads = shape.threads;
+  const size_t shared = stencil_onchip_shared(p, C, threads, means->count != 0);
+  int resident = 0;
   onchip_job<T> job = job_of<T>(task, (int)p->columns);
   job.means = means->count ? (T *)means->data : NULL;
   job.means_stride = means->stride[0];
   job.fixed = (int)p->fixed;
   job.slack = threads * C - job.columns;
   job.moving = stencil_onchip_moves(p);
-  return launch<T, R, Snug, C, Threads, Blocks>(
-      task, job, p->rows, stencil_onchip_shared(p, C, threads, means->count != 0));
+  /* Means are blocks'; and of a tile that is written others may still need what it was. */
+  const bool apart =
+      p->start.own || task->arrays[STENCIL_IN].data != task->arrays[STENCIL_OUT].data;
+  const rung_status status =
+      make_ready<T, R, Snug, C, Threads, Blocks>(task, threads, shared, &resident);
+  if (status != RUNG_OK) return status;
+  if (Snug && means->count == 0 && apart)
+    job.rows -= stencil_onchip_rest(p, &shape, task->device, resident, &job.rest);
+  return launch<T, R, Snug, C, Threads, Blocks>(task, job, job.rows, shared, resident);
 }
 
 template <int R>
@@ -403,8 +497,12 @@ static rung_status launch_tiles(const rung_task *task, const stencil_tiles &tile
   const stencil_problem *p = (const stencil_problem *)task->problem;
   onchip_job<T> job = job_of<T>(task, tiles.threads * C);
   job.tiles = tiles;
-  return launch<T, R, true, C, Threads, Blocks>(task, job, p->rows * tiles.count,
-                                                stencil_onchip_shared(p, C, tiles.threads, false));
+  const size_t shared = stencil_onchip_shared(p, C, tiles.threads, false);
+  int resident = 0;
+  const rung_status status =
+      make_ready<T, R, true, C, Threads, Blocks>(task, tiles.threads, shared, &resident);
+  if (status != RUNG_OK) return status;
+  return launch<T, R, true, C, Threads, Blocks>(task, job, p->rows * tiles.count, shared, resident);
 }
 
 template <int R>
