@@ -7,15 +7,20 @@
 #ifdef __CUDACC__
 #include "backend/cuda/surface.h"
 #define RUNG_ENTRY(name) name##_cuda
+#define RUNG_ASIDE inline
 #else
 #include "backend/sim/surface.h"
 #define RUNG_ENTRY(name) name##_sim
+#define RUNG_ASIDE __attribute__((noinline))
 #endif
 
 #include "backend/shift.h"
 #include "backend/texture.h"
 
-/* Provided by the surface:
+/* RUNG_ASIDE: of a function that is inlined on a GPU; on the simulator, whose code is large, it is
+ * there once.
+ *
+ * Provided by the surface:
  *
  * RUNG_LAUNCH(task, kernel, grid, block, shared_bytes, arguments...)
  *     queues a kernel on the task's stream and returns from the calling function with the error,

@@ -37,7 +37,7 @@ struct chain_feed {
   int into; /* its place */
   bool wide;
 
-  __device__ MATMUL_ASIDE void begin(const matmul_source<T> &source) {
+  __device__ RUNG_ASIDE void begin(const matmul_source<T> &source) {
     const int t = threadIdx.x - F::WORKERS;
     line = source.line;
     step = source.step;
@@ -55,7 +55,7 @@ struct chain_feed {
     return (i < more ? i : more) * line;
   }
 
-  __device__ MATMUL_ASIDE void bring(T *to) {
+  __device__ RUNG_ASIDE void bring(T *to) {
     const int t = threadIdx.x - F::WORKERS;
     const T *const at = from;
     to += into;
@@ -86,8 +86,8 @@ struct chain_feed {
 
 /* Steps [l, l + DEPTH) of LINES lines, as far as there are any. */
 template <typename F, int LINES, typename T>
-static __device__ MATMUL_ASIDE void bring_some(T *to, const matmul_source<T> &source, int64_t l,
-                                               int64_t left) {
+static __device__ RUNG_ASIDE void bring_some(T *to, const matmul_source<T> &source, int64_t l,
+                                             int64_t left) {
   const bool together = source.step != 1;
 #pragma unroll 1
   for (int at = threadIdx.x - F::WORKERS; at < LINES * F::DEPTH; at += F::LOADERS) {

@@ -63,7 +63,7 @@ struct matmul_feed {
   int lines;          /* from its first one on */
   bool wide, idle;    /* idle: this thread has no part in it */
 
-  __device__ MATMUL_ASIDE void begin(const matmul_source<T> &source) {
+  __device__ RUNG_ASIDE void begin(const matmul_source<T> &source) {
     static_assert((P::WAY == MATMUL_TURNED || QUADS <= THREADS) && ELEMENTS <= THREADS,
                   "a thread for everything of a pass");
     const int t = threadIdx.x;
@@ -79,7 +79,7 @@ struct matmul_feed {
     next = P::DEPTH * source.step;
   }
 
-  __device__ MATMUL_ASIDE void bring(T *to) {
+  __device__ RUNG_ASIDE void bring(T *to) {
     const T *at = from;
     to += into;
     from += next;
@@ -102,8 +102,8 @@ struct matmul_feed {
 
 /* Elements [l, l + DEPTH) of all lines as far as there are any: of the last panel. */
 template <typename P, int THREADS, bool ASYNC, typename T>
-static __device__ MATMUL_ASIDE void matmul_bring(T *to, const matmul_source<T> &source, int64_t l,
-                                                 int64_t left) {
+static __device__ RUNG_ASIDE void matmul_bring(T *to, const matmul_source<T> &source, int64_t l,
+                                               int64_t left) {
   constexpr int BY_LINES = P::WAY == MATMUL_LINES;
 #pragma unroll 1
   for (int at = threadIdx.x; at < P::LINES * P::DEPTH; at += THREADS) {
@@ -135,9 +135,9 @@ RUNG_ANYWHERE bool matmul_has_quads(const matmul_job<T, T> &job) {
 
 /* WIDTH elements of C from (i, j) on, of its columns those from `first` on. */
 template <int WIDTH, typename T>
-static __device__ MATMUL_ASIDE void matmul_store_run(const matmul_job<T, T> &job, int64_t batch,
-                                                     int64_t i, int64_t j, int64_t first,
-                                                     const T *t) {
+static __device__ RUNG_ASIDE void matmul_store_run(const matmul_job<T, T> &job, int64_t batch,
+                                                   int64_t i, int64_t j, int64_t first,
+                                                   const T *t) {
   matmul_quad<T> quad;
   static_assert(WIDTH == matmul_quad<T>::WIDTH, "16 bytes");
   if (!job.c_wide || j % WIDTH != 0 || j < first || j + WIDTH > job.n) {

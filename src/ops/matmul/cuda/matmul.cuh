@@ -213,17 +213,9 @@ static __device__ inline matmul_tile matmul_tile_of(const matmul_tiles &tiles, U
   return {(int64_t)batch, (int64_t)(first + down) * ROWS, (int64_t)across * COLUMNS};
 }
 
-/* What is inlined on a GPU; on the simulator, whose code is large, it is there once. */
-#ifdef __CUDACC__
-#define MATMUL_ASIDE inline
-#else
-#define MATMUL_ASIDE __attribute__((noinline))
-#endif
-
 /* In 32 bits where they do, for a division of 64 takes a thread some 400 cycles. */
 template <int ROWS, int COLUMNS>
-static __device__ MATMUL_ASIDE matmul_tile matmul_tile_at(const matmul_tiles &tiles,
-                                                          int64_t number) {
+static __device__ RUNG_ASIDE matmul_tile matmul_tile_at(const matmul_tiles &tiles, int64_t number) {
   if (tiles.all < 1 << 29) return matmul_tile_of<ROWS, COLUMNS>(tiles, (uint32_t)number);
   return matmul_tile_of<ROWS, COLUMNS>(tiles, (uint64_t)number);
 }

@@ -14,14 +14,14 @@ struct matmul_source {
 };
 
 template <typename E, typename S>
-static __device__ MATMUL_ASIDE matmul_source<E> matmul_rows_of(const matmul_job<E, S> &job,
-                                                               const matmul_tile &tile) {
+static __device__ RUNG_ASIDE matmul_source<E> matmul_rows_of(const matmul_job<E, S> &job,
+                                                             const matmul_tile &tile) {
   return {job.a + tile.batch * job.as.batch + tile.i * job.as.row, job.as.row, job.as.column,
           job.a_lines - tile.i, job.a_wide};
 }
 template <typename E, typename S>
-static __device__ MATMUL_ASIDE matmul_source<E> matmul_columns_of(const matmul_job<E, S> &job,
-                                                                  const matmul_tile &tile) {
+static __device__ RUNG_ASIDE matmul_source<E> matmul_columns_of(const matmul_job<E, S> &job,
+                                                                const matmul_tile &tile) {
   return {job.b + tile.batch * job.bs.batch + tile.j * job.bs.column, job.bs.column, job.bs.row,
           job.b_lines - tile.j, job.b_wide};
 }

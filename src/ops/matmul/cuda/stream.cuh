@@ -94,10 +94,10 @@ static __device__ inline void matmul_work_tail(const T *a, const T *b, int left,
  * is a quad of products by alpha: chains that had to lie side by side in registers would be two of
  * a bank in most multiply-adds. */
 template <typename F, typename T>
-static __device__ MATMUL_ASIDE void matmul_store_rows(const matmul_job<T, T> &job,
-                                                      const matmul_tile &tile,
-                                                      const matmul_tile &from, T *shared,
-                                                      const T (&t)[F::DOWN][F::ACROSS]) {
+static __device__ RUNG_ASIDE void matmul_store_rows(const matmul_job<T, T> &job,
+                                                    const matmul_tile &tile,
+                                                    const matmul_tile &from, T *shared,
+                                                    const T (&t)[F::DOWN][F::ACROSS]) {
   constexpr int ROW = 8 * F::QUAD, EACH = 32 / ROW;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int high = warp % (F::HIGH / 4) * 4 * F::QUAD, wide = warp / (F::HIGH / 4) * ROW;
@@ -137,9 +137,9 @@ static __device__ inline bool matmul_is_plain(const matmul_job<T, T> &job,
          tile.j + F::COLUMNS <= job.n;
 }
 template <typename F, typename T>
-static __device__ MATMUL_ASIDE void matmul_store_plain(const matmul_job<T, T> &job,
-                                                       const matmul_tile &tile, int y, int x,
-                                                       const T (&t)[F::DOWN][F::ACROSS]) {
+static __device__ RUNG_ASIDE void matmul_store_plain(const matmul_job<T, T> &job,
+                                                     const matmul_tile &tile, int y, int x,
+                                                     const T (&t)[F::DOWN][F::ACROSS]) {
   T *to =
       static_cast<T *>(job.c) + tile.batch * job.cs.batch + (tile.i + y) * job.cs.row + tile.j + x;
 #pragma unroll

@@ -16,8 +16,8 @@ struct strip_shape {
 
 /* Steps [l, l + DEPTH) of the rows there are. */
 template <typename F, typename T>
-static __device__ MATMUL_ASIDE void bring_rows(T *to, const matmul_source<T> &rows, int64_t l,
-                                               int64_t left) {
+static __device__ RUNG_ASIDE void bring_rows(T *to, const matmul_source<T> &rows, int64_t l,
+                                             int64_t left) {
   constexpr int PASS = F::THREADS / F::DEPTH > 0 ? F::THREADS / F::DEPTH : 1;
   const int s = threadIdx.x % F::DEPTH, first = threadIdx.x / F::DEPTH;
   const int there = rows.lines < F::ROWS ? (int)rows.lines : F::ROWS;
@@ -49,7 +49,7 @@ static __device__ inline void work(const T *a, const T *b, T (&t)[ROWS]) {
   }
 }
 template <typename F, int ROWS, typename T>
-static __device__ MATMUL_ASIDE void work_tail(const T *a, const T *b, int left, T (&t)[ROWS]) {
+static __device__ RUNG_ASIDE void work_tail(const T *a, const T *b, int left, T (&t)[ROWS]) {
   for (int s = 0; s < left; s++)
 #pragma unroll
     for (int i = 0; i < ROWS; i++) t[i] = matmul_fma(a[i * F::DEPTH + s], b[s * F::PB::STEP], t[i]);

@@ -28,8 +28,8 @@ static __device__ inline tensor_pitch pitch_of() {
 
 /* 16 steps: `a` and `b` point to the lane's first element of each. */
 template <int DOWN, int ACROSS>
-static __device__ MATMUL_ASIDE void work_slice(const double *a, tensor_pitch of_a, const double *b,
-                                               tensor_pitch of_b, double (&t)[DOWN][ACROSS][4]) {
+static __device__ RUNG_ASIDE void work_slice(const double *a, tensor_pitch of_a, const double *b,
+                                             tensor_pitch of_b, double (&t)[DOWN][ACROSS][4]) {
   double rows[DOWN][8];
 #pragma unroll
   for (int r = 0; r < DOWN; r++)
@@ -49,9 +49,9 @@ static __device__ MATMUL_ASIDE void work_slice(const double *a, tensor_pitch of_
 /* `left` steps, less than 16, from the lane's first row of A and column of B: a step that is left
  * out is none, and one of zeros would be. */
 template <int DOWN, int ACROSS>
-static __device__ MATMUL_ASIDE void work_steps(const double *a, tensor_pitch of_a, const double *b,
-                                               tensor_pitch of_b, int left,
-                                               double (&t)[DOWN][ACROSS][4]) {
+static __device__ RUNG_ASIDE void work_steps(const double *a, tensor_pitch of_a, const double *b,
+                                             tensor_pitch of_b, int left,
+                                             double (&t)[DOWN][ACROSS][4]) {
 #pragma unroll 1
   for (int l = 0; l < left; l++) {
 #pragma unroll

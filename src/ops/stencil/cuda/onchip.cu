@@ -209,7 +209,8 @@ static __device__ inline void onchip_exchange(const onchip_job<T> &job, onchip_c
 /* One step, from left to right where Shift is R and from right to left where it is 0. With `Keep`
  * fixed columns and slack keep what they hold; without, at most a thread's first R columns do. */
 template <int Shift, bool Keep, typename T, int R, int C>
-static __device__ inline void onchip_step(const onchip_job<T> &job, onchip_columns<T, R, C> &my) {
+static __device__ RUNG_ASIDE void onchip_step(const onchip_job<T> &job,
+                                              onchip_columns<T, R, C> &my) {
 #pragma unroll
   for (int i = 0; i < C; i++) {
     const int c = Shift ? i : C - 1 - i;
@@ -261,8 +262,8 @@ static __device__ inline void onchip_fill(int first, T value, T *row) {
 /* Starts bringing the warp's part of a row or a tile into shared memory, where its columns begin
  * at `warp_base`; the place's column stands at row[0]. */
 template <typename T, int C>
-static __device__ inline void onchip_fetch(const onchip_job<T> &job, const onchip_place &place,
-                                           int warp_base, T *row) {
+static __device__ RUNG_ASIDE void onchip_fetch(const onchip_job<T> &job, const onchip_place &place,
+                                               int warp_base, T *row) {
   const int first = warp_base + threadIdx.x % 32;
   const T *from = job.in + place.row * job.in_stride + place.column;
   if (job.start.own && !job.start.falling && place.column + warp_base >= job.start.fixed) {
@@ -283,7 +284,7 @@ static __device__ inline void onchip_fetch(const onchip_job<T> &job, const onchi
 
 /* Waits for the warp's part of the next row and trades the finished one for it. */
 template <typename T, int R, int C>
-static __device__ inline void onchip_trade(onchip_columns<T, R, C> &my, T *row) {
+static __device__ RUNG_ASIDE void onchip_trade(onchip_columns<T, R, C> &my, T *row) {
   rung_copy_async_wait();
   __syncwarp();
 #pragma unroll
@@ -316,8 +317,6 @@ static __device__ __noinline__ void onchip_do_rest(const onchip_job<T> &job, T *
   enum { WIDE = 32 * C, PLACES = 32 + 2 };
   const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
   const int warps = (int)blockDim.x / 32;
-  /* A multiprocessor's second block begins with its last warps: all schedulers have as many. */
-  const int turn = blockIdx.x < gridDim.x / 2 ? warp : (warp + 2) % warps;
   const int64_t tiles = (job.s.rows - job.rows) * job.rest.count;
   const unsigned behind = (blockIdx.x + gridDim.x - (unsigned)(job.rows % gridDim.x)) % gridDim.x;
   const onchip_shown<T, R> even = {shown + 2 * warp * PLACES * 2 * R, PLACES},
@@ -326,7 +325,7 @@ static __device__ __noinline__ void onchip_do_rest(const onchip_job<T> &job, T *
   row += warp * WIDE;
   my.base = lane * C;
   my.warp_base = 0;
-  for (int64_t i = behind + turn * (int64_t)gridDim.x; i < tiles; i += warps * (int64_t)gridDim.x) {
+  for (int64_t i = behind + warp * (int64_t)gridDim.x; i < tiles; i += warps * (int64_t)gridDim.x) {
     const onchip_place place = onchip_rest_place(job, i, WIDE);
     onchip_fetch<T, C>(job, place, 0, row);
     /* Beyond the row's end; beyond a tile's end that is not it anything may stand. */
