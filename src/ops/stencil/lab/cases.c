@@ -211,6 +211,7 @@ static void fill_input(const stencil_case *t, const double *bases, void *grid) {
 
 static rung_status make_input(stencil_case *t, void **grid, rung_error *error) {
   const stencil_problem *p = &t->problem;
+  const bool unfilled = t->seed == LAB_UNFILLED;
   const size_t row = (size_t)p->columns * sizeof(double);
   const size_t bytes = (size_t)p->rows * (size_t)p->columns * rung_dtype_bytes(p->dtype);
   double *bases = malloc((size_t)t->bases * row);
@@ -221,9 +222,9 @@ static rung_status make_input(stencil_case *t, void **grid, rung_error *error) {
     *grid = NULL;
     return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a case's input of %zu bytes", bytes);
   }
-  if (t->rows == STENCIL_HEAT)
+  if (t->rows == STENCIL_HEAT && !unfilled) {
     stencil_fill_start(p, *grid);
-  else if (t->rows != STENCIL_OWN) {
+  } else if (t->rows != STENCIL_OWN && !unfilled) {
     for (int64_t b = 0; b < t->bases; b++) draw_row(t, b, bases + b * p->columns);
     fill_input(t, bases, *grid);
   }
@@ -308,6 +309,7 @@ const rung_cases stencil_cases = {
     .picture = picture,
     .timeline = timeline,
     .make = make,
+    .unfilled = true,
     .drop = drop,
     .expect = stencil_expect,
     .check = stencil_check,
