@@ -13,7 +13,9 @@ enum {
   KERNELS_MOST = 256,
   BLOCK_MOST = 1024,
   BLOCKS_MOST = 1 << 16, /* each looks for a place among the others */
-  BYTES_MOST = 128       /* of an access */
+  BYTES_MOST = 128,      /* of an access */
+  DEVICES_MOST = 4096,
+  SHARES_MOST = 4096
 };
 
 typedef struct reader {
@@ -260,6 +262,48 @@ static rung_status read_times(const reader *r, const json_t *in) {
   return status ? status : lab_timeline_look(&to->timeline, &to->figures, r->error);
 }
 
+/* ---- scaling's ---------------------------------------------------------------------------- */
+
+static rung_status positive_of(const reader *r, const json_t *in, const char *key, double *number) {
+  *number = lab_read_number(in, key);
+  return *number > 0 && *number <= 1e9 ? RUNG_OK : refuse(r, key, "a number above 0, 1e9 at most");
+}
+
+static rung_status read_share(const reader *r, const json_t *in, look_share *to) {
+  const char *kind = "";
+  rung_status status = text_of(r, in, "operation", &to->operation);
+  if (!status) status = text_of(r, in, "job", &to->job);
+  if (!status) status = text_of(r, in, "bits", &to->bits);
+  if (!status) status = small_of(r, in, "devices", 1, DEVICES_MOST, &to->devices);
+  if (!status) status = text_of(r, in, "scaling", &kind);
+  to->weak = strcmp(kind, "weak") == 0;
+  if (!status && !to->weak && strcmp(kind, "strong") != 0)
+    status = refuse(r, "scaling", "strong or weak");
+  if (!status) status = positive_of(r, in, "seconds", &to->seconds);
+  return status ? status : positive_of(r, in, "ideal", &to->ideal);
+}
+
+static rung_status read_scaling(const reader *r, const json_t *in) {
+  const json_t *jobs = NULL;
+  size_t count = 0;
+  look_scaling *more =
+      realloc(r->to->scalings, (size_t)(r->to->scaled + 1) * sizeof *r->to->scalings);
+  if (!more) return no_memory(r);
+  r->to->scalings = more;
+  look_scaling *to = &more[r->to->scaled++];
+  *to = (look_scaling){0};
+  rung_status status = version_of(r, in, SCALING_VERSION);
+  if (!status) status = text_of(r, in, "device", &to->device);
+  if (!status) status = list_of(r, in, "jobs", 1, SHARES_MOST, &jobs, &count);
+  if (status) return status;
+  to->shares = calloc(count, sizeof *to->shares);
+  if (!to->shares) return no_memory(r);
+  for (size_t i = 0; i < count && !status; i++)
+    status = read_share(r, json_array_get(jobs, i), &to->shares[to->count++]);
+  if (!status && to->shares[0].devices != 1) status = refuse(r, "devices", "1 of the first job");
+  return status;
+}
+
 /* ---- files -------------------------------------------------------------------------------- */
 
 bool look_is(const char *text, size_t length) {
@@ -286,16 +330,17 @@ rung_status look_read(looks *all, const char *name, const char *text, size_t len
     if (is_json || !why.text[0]) return no_memory(&r);
     return rung_fail(error, RUNG_BAD_FILE,
                      "%.200s is cut off or damaged: line %d: %.120s; expected: what `rung explain "
-                     "--json` or `rung timeline --json` writes",
+                     "--json`, `rung timeline --json` or tests/scaling writes",
                      name, why.line, why.text);
   }
   const char *verb = lab_read_text(file, "verb");
   if (json_array_append_new(all->held, file) != 0) return no_memory(&r);
   if (strcmp(verb, "explain") == 0) return read_counts(&r, file);
   if (strcmp(verb, "timeline") == 0) return read_times(&r, file);
+  if (strcmp(verb, "scaling") == 0) return read_scaling(&r, file);
   return rung_fail(error, RUNG_BAD_FILE,
-                   "%.200s is the JSON of `rung %.40s`; expected: records, or that of explain or "
-                   "timeline",
+                   "%.200s is the JSON of `rung %.40s`; expected: records, or that of explain, "
+                   "timeline or scaling",
                    name, verb);
 }
 
@@ -306,6 +351,8 @@ void looks_free(looks *all) {
     free(all->counts[i].rungs);
   }
   for (int i = 0; i < all->timed; i++) lab_timeline_free(&all->times[i].timeline);
+  for (int i = 0; i < all->scaled; i++) free(all->scalings[i].shares);
+  free(all->scalings);
   free(all->counts);
   free(all->times);
   json_decref(all->held);

@@ -1,5 +1,6 @@
-/* What `rung explain --json` and `rung timeline --json` wrote, read again for a report. A file is
- * anybody's to damage: what is handed on has its types and its ranges, and every text an end. */
+/* What `rung explain --json`, `rung timeline --json` and the program tests/scaling wrote, read
+ * again for a report. A file is anybody's to damage: what is handed on has its types and its
+ * ranges, and every text an end. */
 #ifndef RUNG_CLI_LOOK_H
 #define RUNG_CLI_LOOK_H
 
@@ -29,11 +30,31 @@ typedef struct look_times {
   lab_timeline_figures figures;
 } look_times;
 
+/* Of a file of scaling's, which the program writes as a number. */
+enum { SCALING_VERSION = 1 };
+
+/* A job over so many devices. */
+typedef struct look_share {
+  const char *operation, *job, *bits;
+  int devices;
+  bool weak;             /* it has grown with the devices */
+  double seconds, ideal; /* 1: what the time over one device promises */
+} look_share;
+
+/* A file of scaling's: jobs of a series behind one another, from one device on. */
+typedef struct look_scaling {
+  const char *device;
+  look_share *shares;
+  int count;
+} look_scaling;
+
 typedef struct looks {
   look_counts *counts;
   int counted;
   look_times *times;
   int timed;
+  look_scaling *scalings;
+  int scaled;
   json_t *held; /* which the texts belong to */
 } looks;
 

@@ -28,7 +28,8 @@ static const cli_usage usage = {
         "One HTML page of the records of bench and tour: the verdict in words, ladders, times\n"
         "over size and block, rooflines, bits, samples, provenance. Charts are drawn by gnuplot\n"
         "where it is installed; a table stands behind each. What explain and timeline write with\n"
-        "--json joins them: counts of the simulator and of hardware side by side, and pictures.",
+        "--json joins them: counts of the simulator and of hardware side by side, and pictures;\n"
+        "and what the program tests/scaling writes: how calls over several devices scale.",
     .example = "rung report record.json -o report.html",
     .common = CLI_OUTPUT,
     .output_help = "write the page there; default: standard output",

@@ -107,6 +107,11 @@ rung_status report_stages(report *r, const report_group *groups, int count);
 /* What old reports measured of the same jobs; nothing where there are none. */
 rung_status report_history(report *r);
 
+/* ---- report_scaling.c --------------------------------------------------------------------- */
+
+/* What calls over several devices reach of the ideal; nothing where there are no such files. */
+rung_status report_scaling(report *r);
+
 /* ---- report_looks.c ----------------------------------------------------------------------- */
 
 /* What explain and timeline saw. */

@@ -210,6 +210,7 @@ rung_status report_page(report *r) {
     while (next < r->count && report_same_section(&r->groups[g], &r->groups[next])) next++;
     status = report_section(r, &r->groups[g], next - g);
   }
+  if (!status) status = report_scaling(r);
   if (!status) status = report_looks(r);
   if (!status) status = report_history(r);
   if (status) return status;

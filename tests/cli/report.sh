@@ -236,6 +236,31 @@ lacks page.html "<b>101</b>"
 for word in "<td>101</td>" "reduce on a CPU" "6 results"; do holds page.html "$word"; done
 rm -f near.json far.json page.html
 
+# How calls over several devices scale: a line a series, and whether the bits are those of one.
+cat >scaling.json <<'EOF'
+{"verb":"scaling","version":1,"rung":"0.2.0","device":"two <b>GPUs","calls":5,"jobs":[
+{"operation":"reduce<i>","job":"n=64 '; quit","devices":1,"scaling":"strong","seconds":0.5,"ideal":1,"bits":"00ff"},
+{"operation":"reduce<i>","job":"n=64 '; quit","devices":2,"scaling":"strong","seconds":0.3125,"ideal":0.8,"bits":"00ff"},
+{"operation":"reduce<i>","job":"n=128","devices":2,"scaling":"weak","seconds":0.625,"ideal":0.8,"bits":"1234"},
+{"operation":"scan","job":"n=9","devices":1,"scaling":"strong","seconds":1,"ideal":1,"bits":"00fe"},
+{"operation":"scan","job":"n=9","devices":2,"scaling":"strong","seconds":0.25,"ideal":2,"bits":"00ff"}
+]}
+EOF
+expect 0 - "$RUNG" report scaling.json -o page.html
+well page.html
+for word in "Over several devices: two &#60;b&#62;GPUs" '<th scope="row">reduce&#60;i&#62;</th>' \
+  "<td>2</td><td class=\"w\">strong</td><td>0.3125</td><td>80</td><td class=\"w\">the same</td>" \
+  "<td>2</td><td class=\"w\">weak</td><td>0.625</td><td>80</td><td class=\"w\">-</td>" \
+  "<td>2</td><td class=\"w\">strong</td><td>0.25</td><td>200</td><td class=\"w\">DIFFERENT</td>"; do holds page.html "$word"; done
+lacks page.html "<b>GPUs"
+if command -v gnuplot >/dev/null; then holds page.html "% of the ideal"; fi
+rm -f page.html
+"$(dirname "$RUNG")/tests/scaling" cpu,cpu small >made.json || fail "scaling over two CPUs fails"
+expect 0 - "$RUNG" report made.json -o page.html
+for word in "Over several devices" "matmul" "radiator"; do holds page.html "$word"; done
+lacks page.html "DIFFERENT"
+rm -f page.html made.json
+
 # Damaged ones; each change must be refused, by name.
 while IFS='|' read -r file change words; do
   sed "$change" "$file" >cut.json
@@ -243,9 +268,17 @@ while IFS='|' read -r file change words; do
   expect 3 "$words" "$RUNG" report cut.json -o page.html
 done <<'CHANGES'
 sim.json|$d|cut off or damaged
+scaling.json|s/"version":1/"version":2/|"version"; expected: an integer, 1 ... 1
+scaling.json|s/"seconds":0.5/"seconds":0/|"seconds"; expected: a number above 0
+scaling.json|s/"ideal":0.8/"ideal":null/|"ideal"; expected: a number above 0
+scaling.json|s/"devices":2/"devices":0/|"devices"; expected: an integer, 1 ... 4096
+scaling.json|s/"scaling":"weak"/"scaling":"strange"/|"scaling"; expected: strong or weak
+scaling.json|s/"bits":"1234"/"bits":1234/|"bits"; expected: text
+scaling.json|s/"devices":1,/"devices":2,/|"devices"; expected: 1 of the first job
+scaling.json|/^{"op/d|"jobs"; expected: an array of 1 ... 4096
 sim.json|s/"version":1/"version":2/|"version"; expected: an integer, 1 ... 1
 sim.json|s/"verb":"explain"/"verb":"devices"/|JSON of `rung devices`
-sim.json|s/"verb":"explain"/"verb":7/|expected: records, or that of explain or timeline
+sim.json|s/"verb":"explain"/"verb":7/|expected: records, or that of explain, timeline or scaling
 sim.json|s/"global_loads":100/"global_loads":NaN/|cut off or damaged
 sim.json|s/"global_loads":100/"global_loads":1e300/|"global_loads"; expected: a number
 sim.json|s/"global_loads":100/"global_loads":-1/|"global_loads"; expected: a number
@@ -268,7 +301,7 @@ times.json|s/"unit":"ns"/"unit":"weeks"/|"unit"; expected: ns or steps
 times.json|s/"multiprocessor":3/"multiprocessor":1e9/|"multiprocessor"; expected
 times.json|s/"end":15}/"end":15},{}/|"block"; expected
 CHANGES
-rm -f cut.json sim.json times.json
+rm -f cut.json sim.json scaling.json times.json
 
 # The simulator's own: the page has the very picture of --picture.
 if "$RUNG" explain reduce --rung strided --json --picture one.svg -o one.json >/dev/null 2>&1; then

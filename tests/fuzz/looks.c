@@ -1,5 +1,5 @@
-/* Any bytes as what explain or timeline wrote: refused by a sentence, or counts, pictures and times
- * that a page holds as text. */
+/* Any bytes as what explain, timeline or scaling wrote: refused by a sentence, or counts, pictures
+ * and times that a page holds as text. */
 #include <math.h>
 
 #include "cli/look.h"
@@ -39,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     report r = {.looks = &all, .error = &error, .to = open_memstream(&text, &length)};
     look(&all);
     if (r.to) {
+      report_scaling(&r);
       report_looks(&r);
       fclose(r.to);
       check_page(text);

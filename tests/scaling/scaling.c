@@ -1,11 +1,12 @@
 /* How calls over ranks scale: the time of each over 1, 2, 4 ... of the devices, of the same job
- * (strong) and of one that grows with them (weak), beside the ideal, and the bits of its results.
+ * (strong) and of one that grows with them (weak), beside the ideal, and the bits of its results,
+ * as JSON (docs/RECORDS.md), which `rung report` draws.
  *
  *   cmake --preset cuda -DRUNG_CUDA_ARCHITECTURES=native
  *
  *   cmake --build build/cuda --target scaling
  *
- *   build/cuda/tests/scaling all                # all GPUs
+ *   build/cuda/tests/scaling all > scaling.json # all GPUs
  *
  *   build/cuda/tests/scaling cpu,cpu,cpu,cpu    # ranks of the CPU, a thread each
  *
@@ -375,10 +376,15 @@ static double time_job(job *j, rung_context *const *contexts) {
   return status == RUNG_OK ? j->seconds[CALLS / 2] : -1;
 }
 
+/* An element of a list. */
 static void print(const job *j, const char *kind, double time, double ideal) {
-  printf("%s,n=%lld", j->of->name, (long long)j->total);
+  static int printed;
+  printf("%s\n{\"operation\":\"%s\",\"job\":\"n=%lld", printed++ ? "," : "", j->of->name,
+         (long long)j->total);
   if (j->of->written == a_grid) printf(" columns=%lld", (long long)j->n);
-  printf(",%d,%s,%.6f,%.3f,%016llx\n", j->count, kind, time, ideal, (unsigned long long)j->bits);
+  printf(
+      "\",\"devices\":%d,\"scaling\":\"%s\",\"seconds\":%.9f,\"ideal\":%.3f,\"bits\":\"%016llx\"}",
+      j->count, kind, time, ideal, (unsigned long long)j->bits);
   fflush(stdout);
 }
 
@@ -434,13 +440,15 @@ int main(int argc, char **argv) {
   }
   processors = rung_processors();
   for (int64_t i = 0; i < BLOCK; i++) block[i] = rung_random_float(&random);
-  printf("# Rung %s, %d devices: %s; seconds are medians of %d calls\n", rung_version(), count,
-         contexts[0]->device.name, CALLS);
-  printf("operation,job,devices,scaling,seconds,ideal,bits\n");
+  printf(
+      "{\"verb\":\"scaling\",\"version\":1,\"rung\":\"%s\",\"device\":\"%s\",\"calls\":%d,\"jobs\":"
+      "[",
+      rung_version(), contexts[0]->device.name, CALLS);
   for (int i = 0; i < OPERATIONS; i++)
     if (wanted(operations[i].name, argc, argv))
       wrong += measure(&operations[i], size_of(&operations[i], small, contexts[0]->device.kind),
                        contexts, count);
+  printf("\n]}\n");
   for (int i = 0; i < count; i++) rung_close(contexts[i]);
   return wrong != 0;
 }
