@@ -19,6 +19,13 @@ rung_status pairs_call_read(rung_error *error, const rung_points *a, const rung_
                             const rung_box *box, const rung_distances *bins, const DLTensor *counts,
                             const DLTensor *outside, const DLTensor *sums, pairs_call *call);
 
+/* Whether there are such points, weights or molecules. */
+static inline bool pairs_is_given(const pairs_call *call, int array) {
+  if (array >= PAIRS_A_WEIGHTS && array < PAIRS_A_MOLECULES && !call->weighted) return false;
+  if (array >= PAIRS_A_MOLECULES && !call->problem.excluding) return false;
+  return (array - PAIRS_A) % 2 == 0 || call->cross;
+}
+
 /* Its problem, of n and m points; with room for thresholds (may be NULL), which become a view, too.
  * Refuses too many points. */
 rung_status pairs_call_problem(rung_error *error, pairs_call *call, int64_t n, int64_t m,
@@ -35,6 +42,9 @@ rung_job pairs_job_of(pairs_problem *problem, const rung_view *views, bool may_c
  * of a alone. Outputs: of a part, and data is for the caller to set. */
 void pairs_part_of(pairs_problem *problem, rung_view *arrays, const int64_t first[2],
                    const int64_t count[2], bool apart);
+
+/* parts.c: the largest of some weights that lie in host memory, by pairs_magnitude(). */
+double pairs_largest(const rung_view *weights);
 
 /* parts.c: a part's outputs, which lie as in the state of pairs_parts. */
 void pairs_results_at(const pairs_problem *problem, void *state, rung_view *arrays);

@@ -159,6 +159,9 @@ void pairs_look(pairs_problem *problem, const rung_view *a, const rung_view *b);
 /* The same, of points that lie between these. */
 void pairs_set_reach(pairs_problem *problem, const double low[3], const double high[3]);
 
+/* Lowers and raises what has been found so far by the coordinates of a set in host memory. */
+void pairs_find_ends(const rung_view *at, double low[3], double high[3]);
+
 /* box.c: NULL is open space. `last` is the last edge, which decides near[]. */
 rung_status pairs_box_of(rung_error *error, const rung_box *box, double last, pairs_box *reduced);
 

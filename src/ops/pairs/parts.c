@@ -99,7 +99,7 @@ const rung_cut pairs_parts = {
 /* ---- one exponent for all parts ----------------------------------------------------------------
  */
 
-static double largest_of(const rung_view *weights) {
+double pairs_largest(const rung_view *weights) {
   uint64_t most = 0;
   for (int64_t i = 0; i < weights->count; ++i) {
     const uint64_t bits = pairs_magnitude(((const double *)weights->data)[i * weights->stride[0]]);
@@ -111,7 +111,8 @@ static double largest_of(const rung_view *weights) {
 bool pairs_may_cut(pairs_problem *problem, const rung_view *arrays) {
   if (!problem->weighted) return true;
   if (arrays[PAIRS_A_WEIGHTS].place != RUNG_HOST) return false;
-  const double a = largest_of(&arrays[PAIRS_A_WEIGHTS]);
-  problem->exponent = pairs_exponent(a, problem->cross ? largest_of(&arrays[PAIRS_B_WEIGHTS]) : a);
+  const double a = pairs_largest(&arrays[PAIRS_A_WEIGHTS]);
+  problem->exponent =
+      pairs_exponent(a, problem->cross ? pairs_largest(&arrays[PAIRS_B_WEIGHTS]) : a);
   return true;
 }

@@ -146,7 +146,7 @@ static double coordinate(const rung_view *view, int64_t point, int axis) {
   return rung_number_at(view->dtype, view->data, at);
 }
 
-static void look_at(const rung_view *view, double low[3], double high[3]) {
+void pairs_find_ends(const rung_view *view, double low[3], double high[3]) {
   for (int64_t i = 0; i < (view->count > 0 ? view->shape[0] : 0); ++i) {
     const double x[3] = {coordinate(view, i, 0), coordinate(view, i, 1), coordinate(view, i, 2)};
     if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2])) continue;
@@ -171,7 +171,7 @@ void pairs_look(pairs_problem *problem, const rung_view *a, const rung_view *b) 
   double low[3] = {DBL_MAX, DBL_MAX, DBL_MAX}, high[3] = {-DBL_MAX, -DBL_MAX, -DBL_MAX};
   problem->known = false;
   if (problem->box.space != PAIRS_OPEN || a->place != RUNG_HOST || b->place != RUNG_HOST) return;
-  look_at(a, low, high);
-  look_at(b, low, high);
+  pairs_find_ends(a, low, high);
+  pairs_find_ends(b, low, high);
   pairs_set_reach(problem, low, high);
 }

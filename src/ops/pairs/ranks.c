@@ -5,7 +5,9 @@
  *   word      of two sets: and of b?
  *   word      have all the memory for all points and all results, and their own at hand? Would
  *             all deal out tiles?
- *   points    to all, straight to where they belong; then weights, molecules, and those of b
+ *   points    to all, straight to where they belong; then weights, molecules, and those of b.
+ *             Where a rank has not the memory, they go around instead (ring.c), after a word
+ *             whether all have it for that
  *   word      have all counted? With it, or to all after it, if they are too many bytes:
  *   results   counts, outside and sums in units of one exponent, which every rank adds up
  *   word      have all come to their end? Not where all write short results to host memory.
@@ -29,6 +31,7 @@
 #include "core/room.h"
 #include "ops/pairs/call.h"
 #include "ops/pairs/cuda/grid.h"
+#include "ops/pairs/ring.h"
 #include "ops/pairs/space.h"
 #include "ops/reduce/reduce.h"
 
@@ -45,6 +48,8 @@ typedef struct run {
   rung_view whole[PAIRS_ARRAYS]; /* all ranks' points, and the outputs before they are delivered */
   rung_room room;                /* of points and molecules */
   bool dealt;                    /* tiles are, if points make no cells */
+  bool short_of_memory;          /* for all points */
+  pairs_ring ring;               /* where a rank is */
   char *states;                  /* results: all ranks', then a job's, then all together */
 } run;
 
@@ -79,6 +84,7 @@ static void give_back(run *r) {
   for (int a = 0; a < PAIRS_ARRAYS; ++a)
     if (a != PAIRS_THRESHOLDS && !is_in_room(a)) free(r->whole[a].data);
   rung_room_end(&r->room);
+  pairs_ring_end(&r->ring);
   free(r->meeting.words);
   free(r->meeting.parcels);
   free(r->firsts[0]);
@@ -111,15 +117,10 @@ static int64_t points_of(const run *r, int which) {
 static void lay_out(run *r) {
   const pairs_call *call = r->call;
   for (int a = 0; a < PAIRS_ARRAYS; ++a) {
-    const int which = (a - PAIRS_A) % 2;
-    const bool asked_for = a < PAIRS_A_WEIGHTS     ? true
-                           : a < PAIRS_A_MOLECULES ? call->weighted
-                           : a < PAIRS_THRESHOLDS  ? call->problem.excluding
-                                                   : call->views[a].count > 0;
-    if (a == PAIRS_THRESHOLDS || !asked_for || (!is_output(a) && which == 1 && !call->cross))
-      continue;
+    const bool asked_for = is_output(a) ? call->views[a].count > 0 : pairs_is_given(call, a);
+    if (a == PAIRS_THRESHOLDS || !asked_for) continue;
     rung_view whole = call->views[a];
-    if (!is_output(a)) whole.shape[0] = points_of(r, which);
+    if (!is_output(a)) whole.shape[0] = points_of(r, (a - PAIRS_A) % 2);
     r->whole[a] = rung_view_compact(NULL, whole.dtype, whole.ndim, whole.shape);
   }
 }
@@ -132,11 +133,21 @@ static char *state_at(const run *r, int which) {
   return r->states + (size_t)which * pairs_parts.state_bytes(&r->call->problem, NULL);
 }
 
+/* All ranks' points, molecules and weights. A limit of memory is one for them, too. */
 static rung_status make_room_of_points(run *r) {
-  size_t bytes = 0;
+  const int64_t limit = r->context->memory_limit;
+  size_t bytes = 0, others = 0;
   for (int a = 0; a < PAIRS_THRESHOLDS; ++a)
     if (is_in_room(a) && r->whole[a].ndim > 0)
       bytes += rung_room_bytes(rung_view_bytes(&r->whole[a]));
+  if (limit > 0 && bytes > (size_t)limit)
+    return rung_ranks_no_memory(&r->meeting, bytes, "all ranks' points");
+  for (int a = PAIRS_A_WEIGHTS; a < PAIRS_A_MOLECULES; ++a) {
+    if (r->whole[a].ndim == 0) continue;
+    r->whole[a].data = rung_ranks_ask(&others, rung_view_bytes(&r->whole[a]), 1);
+    if (r->whole[a].data == NULL)
+      return rung_ranks_no_memory(&r->meeting, others, "all ranks' weights");
+  }
   const rung_status status =
       rung_room_make(&r->room, r->context, &r->meeting, bytes, "all ranks' points");
   char *at = r->room.memory;
@@ -171,13 +182,16 @@ static rung_status make_room(run *r) {
   r->states =
       rung_ranks_ask(&bytes, (size_t)ranks + 2, pairs_parts.state_bytes(&call->problem, NULL));
   bool there = r->states != NULL;
-  for (int a = 0; a < PAIRS_ARRAYS; ++a) {
-    if (r->whole[a].ndim == 0 || is_in_room(a)) continue;
+  for (int a = PAIRS_COUNTS; a < PAIRS_ARRAYS; ++a) {
+    if (r->whole[a].ndim == 0) continue;
     r->whole[a].data = rung_ranks_ask(&bytes, rung_view_bytes(&r->whole[a]), 1);
     there &= r->whole[a].data != NULL;
   }
-  if (!there) return rung_ranks_no_memory(&r->meeting, bytes, "all ranks' weights and results");
+  if (!there) return rung_ranks_no_memory(&r->meeting, bytes, "all ranks' results");
   status = make_room_of_points(r);
+  r->short_of_memory = status == RUNG_OUT_OF_MEMORY;
+  if (r->short_of_memory) rung_error_clear(&r->context->error);
+  if (r->short_of_memory) return RUNG_OK;
   for (int a = 0; a < PAIRS_THRESHOLDS && status == RUNG_OK; ++a)
     if (r->whole[a].ndim > 0) status = fetch_own(r, a);
   r->whole[PAIRS_THRESHOLDS] = call->views[PAIRS_THRESHOLDS];
@@ -208,16 +222,21 @@ static rung_status count_job(run *r, pairs_problem *part, rung_view *arrays, run
   return status;
 }
 
+static rung_status count_pairs(void *of, pairs_problem *part, rung_view *arrays) {
+  run *r = (run *)of;
+  if (pairs_all(part) == 0) return RUNG_OK;
+  pairs_results_at(part, state_at(r, r->meeting.ranks.count), arrays);
+  rung_job job = pairs_job_of(part, arrays, true);
+  return count_job(r, part, arrays, &job, &r->known);
+}
+
 /* Pairs of a range of a and one of b or, `apart`, of a again; otherwise within the one of a. */
 static rung_status count_part(run *r, const int64_t first[2], const int64_t count[2], bool apart) {
   pairs_problem part = r->call->problem;
   rung_view arrays[PAIRS_ARRAYS];
   memcpy(arrays, r->whole, sizeof arrays);
   pairs_part_of(&part, arrays, first, count, apart);
-  if (pairs_all(&part) == 0) return RUNG_OK;
-  pairs_results_at(&part, state_at(r, r->meeting.ranks.count), arrays);
-  rung_job job = pairs_job_of(&part, arrays, true);
-  return count_job(r, &part, arrays, &job, &r->known);
+  return count_pairs(r, &part, arrays);
 }
 
 /* Every two tiles of all points whose turn is this rank's; or (reserve) only finds the memory for
@@ -257,11 +276,19 @@ static bool may_deal(run *r) {
   return false;
 }
 
-/* What the word before has said. */
+/* What a rank says with the word about memory. */
+enum { HAS_ALL, DEALS, HAS_NOT_ALL };
+
 static bool all_deal(const rung_meeting *m) {
   for (int k = 0; k < m->ranks.count; ++k)
-    if (m->words[k].number != 1) return false;
+    if (m->words[k].number != DEALS) return false;
   return true;
+}
+
+static bool any_has_not_all(const rung_meeting *m) {
+  for (int k = 0; k < m->ranks.count; ++k)
+    if (m->words[k].number == HAS_NOT_ALL) return true;
+  return false;
 }
 
 /* Where range `k` of a begins, of as many as there are ranks; from their count on, once more around
@@ -347,6 +374,31 @@ static rung_status count_share(run *r) {
   return count_ring(r);
 }
 
+/* Points to where they are counted, and that. */
+static rung_status bring_and_count(run *r, rung_status *own) {
+  const rung_status status = gather(r, own);
+  if (status == RUNG_OK && *own == RUNG_OK) *own = count_share(r);
+  return status;
+}
+
+/* The same with less memory: what there is for all points is given back. */
+static rung_status count_around(run *r, rung_status *own) {
+  for (int a = PAIRS_A_WEIGHTS; a < PAIRS_A_MOLECULES; ++a) {
+    free(r->whole[a].data);
+    r->whole[a].data = NULL;
+  }
+  rung_room_end(&r->room);
+  r->ring = (pairs_ring){.context = r->context,
+                         .meeting = &r->meeting,
+                         .call = r->call,
+                         .firsts = {r->firsts[0], r->firsts[1]},
+                         .numbers = r->numbers,
+                         .count = count_pairs,
+                         .of = r};
+  const rung_status status = rung_ranks_meet(&r->meeting, pairs_ring_begin(&r->ring), 0);
+  return status == RUNG_OK ? pairs_ring_count(&r->ring, own) : status;
+}
+
 /* Every rank's results: with the word that all have counted, or after it. */
 static rung_status gather_results(run *r, rung_status *own) {
   rung_meeting *m = &r->meeting;
@@ -388,12 +440,15 @@ static rung_status go_on(run *r, rung_status own) {
         pairs_call_problem(&r->context->error, r->call, points_of(r, 0), points_of(r, 1), NULL);
   if (status != RUNG_OK) return status;
   own = make_room(r);
-  status = rung_ranks_meet(m, own, own == RUNG_OK && may_deal(r));
+  status = rung_ranks_meet(m, own,
+                           own != RUNG_OK       ? HAS_ALL
+                           : r->short_of_memory ? HAS_NOT_ALL
+                           : may_deal(r)        ? DEALS
+                                                : HAS_ALL);
   if (status != RUNG_OK) return status;
   r->dealt = all_deal(m);
-  if ((status = gather(r, &own)) != RUNG_OK) return status;
-  if (own == RUNG_OK) own = count_share(r);
-  if ((status = gather_results(r, &own)) != RUNG_OK) return status;
+  status = any_has_not_all(m) ? count_around(r, &own) : bring_and_count(r, &own);
+  if (status != RUNG_OK || (status = gather_results(r, &own)) != RUNG_OK) return status;
   const bool sure = rung_ranks_sure(m);
   if (own == RUNG_OK) own = put_together(r);
   if (sure) return own;

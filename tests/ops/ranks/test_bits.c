@@ -259,8 +259,47 @@ static void short_memory_changes_nothing(void **state) {
   for (int r = 1; r < 3; r++) rung_close(mixed[r]);
 }
 
+/* Points go around where one rank may not have all of them: 3900 are 93600 bytes, of floats 46800.
+ */
+static void points_may_go_around(void **state) {
+  (void)state;
+  enum { MOST = 5 };
+  rung_context *mixed[RANKS_MOST] = {cpus[0], cpus[1], NULL, cpus[2], cpus[3]};
+  const int how[] = {0,
+                     SUMS,
+                     MOLECULES | EDGES,
+                     NEAR | BOX,
+                     SLANTED | BOX | SUMS,
+                     CROSS,
+                     SUMS | CROSS | MOLECULES | BOX,
+                     NEAR | CROSS};
+  rung_random random = {11};
+  assert_int_equal(setenv("RUNG_MEMORY_LIMIT", "60K", 1), 0);
+  mixed[2] = open_on("cpu");
+  assert_int_equal(unsetenv("RUNG_MEMORY_LIMIT"), 0);
+  for (size_t j = 0; j < sizeof how / sizeof how[0]; j++) {
+    const over_job job = {PAIRS, RUNG_SUM, how[j], {kDLFloat, j ? 64 : 32, 1}, 3900, 3, false};
+    int64_t one[ONE];
+    find_wanted(&job, one);
+    mixed[2]->memory_limit = j ? 60000 : 45000;
+    for (int count = 3; count <= MOST; count++)
+      for (int kind = INSTRUMENTED ? (int)j % 3 : 0; kind < CUTS; kind += INSTRUMENTED ? 3 : 1) {
+        cut(kind, count, job.total, 64, &random);
+        ranks_by_host = kind % 2 == 1;
+        compare(&job, one, count, mixed, "going around");
+        ranks_by_host = false;
+      }
+    if (j == 0) { /* words: three and results; ends; and of five ranks two come by */
+      memcpy(run.cuts, (int64_t[]){0, 200, 300, 2700, 2900, 3900}, 6 * sizeof run.cuts[0]);
+      compare(&job, one, MOST, mixed, "going around");
+      assert_int_equal(ranks_all.calls[0], 4 + 1 + 2);
+    }
+  }
+  rung_close(mixed[2]);
+}
+
 /* A rank's share of pairs is cut where all points at once take more than there may be: 3900 of them
- * are 93600 bytes. */
+ * are 93600 bytes, which go around. */
 static void shares_of_pairs_are_cut_where_memory_is_short(void **state) {
   (void)state;
   rung_context *mixed[RANKS_MOST] = {NULL};
@@ -504,6 +543,7 @@ int main(void) {
       cmocka_unit_test(products_may_be_made_in_blocks),
       cmocka_unit_test(devices_may_be_mixed),
       cmocka_unit_test(short_memory_changes_nothing),
+      cmocka_unit_test(points_may_go_around),
       cmocka_unit_test(shares_of_pairs_are_cut_where_memory_is_short),
       cmocka_unit_test(tiles_of_pairs_are_dealt_out),
       cmocka_unit_test(long_scans_are_taken_in_ranges),
