@@ -372,8 +372,9 @@ static rung_status make_room(run *r) {
   const rung_job *job = &r->over->job;
   const rung_piece block = block_of(r);
   size_t bytes = r->state_bytes = job->cut->state_bytes(r->over->problem, &block);
-  r->state = make_state(
-      bytes, job->cut->state_zeros != NULL ? job->cut->state_zeros(r->over->problem) : bytes);
+  r->state = make_state(bytes, job->cut->state_zeros != NULL
+                                   ? job->cut->state_zeros(r->over->problem, &block)
+                                   : bytes);
   bool there = r->state != NULL;
   for (int a = job->inputs; a < job->arrays && !job->cut->again; a++) {
     const rung_view *out = &job->task.arrays[a];

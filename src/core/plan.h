@@ -70,7 +70,7 @@ typedef struct rung_cut {
    * combined. At first they are zero, or so many of the last ones: to clear what is written anyway
    * may take as long as a message. */
   size_t (*state_bytes)(const void *problem, const rung_piece *piece);
-  size_t (*state_zeros)(const void *problem); /* NULL: all */
+  size_t (*state_zeros)(const void *problem, const rung_piece *piece); /* NULL: all */
   /* The results of a part, compact in host memory, by the number of the array. False: no part of
    * the job begins there or has so many; nothing is written. The range is within the job. */
   bool (*take)(const void *problem, const rung_piece *piece, const rung_view *results, void *state);

@@ -92,8 +92,11 @@ static size_t state_bytes(const void *problem, const rung_piece *piece) {
   return numbers_bytes(p, piece) + (size_t)reduce_tiles(reduce_tiles(p->columns));
 }
 
-static size_t state_zeros(const void *problem) {
-  return (size_t)reduce_tiles(reduce_tiles(((const reduce_problem *)problem)->columns));
+/* Every tile has a number, but of no elements, which come to zero. */
+static size_t state_zeros(const void *problem, const rung_piece *piece) {
+  const reduce_problem *p = (const reduce_problem *)problem;
+  return p->columns == 0 ? state_bytes(problem, piece)
+                         : (size_t)reduce_tiles(reduce_tiles(p->columns));
 }
 
 static bool take(const void *problem, const rung_piece *piece, const rung_view *results,
