@@ -20,12 +20,18 @@ bool report_has_times(const lab_read_case *of) {
   return false;
 }
 
-bool report_draws_ladder(const report *r, const lab_read_case *of) {
-  const lab_read_candidate *rungs[REPORT_RUNGS];
+/* The rungs that have a bar: of the others the table says why they have no time. */
+static int rungs_of(const lab_read_case *of, const lab_read_candidate *rungs[REPORT_RUNGS]) {
   const int count = report_rungs(of, rungs);
   int good = 0;
-  for (int k = 0; k < count; k++) good += rungs[k]->good;
-  return good > (r->plots ? 1 : 3);
+  for (int k = 0; k < count; k++)
+    if (rungs[k]->good) rungs[good++] = rungs[k];
+  return good;
+}
+
+bool report_draws_ladder(const report *r, const lab_read_case *of) {
+  const lab_read_candidate *rungs[REPORT_RUNGS];
+  return rungs_of(of, rungs) > (r->plots ? 1 : 3);
 }
 
 /* What a bar looks like: by the order of arithmetic, of peers another. */
@@ -37,7 +43,6 @@ static const struct {
             {NULL, "peers", "#8b949e", "empty border lc rgb '#8b949e'"}};
 
 static bool is_bar(const lab_read_candidate *c, int bar) {
-  if (!c->good) return false;
   return c->peer ? !bars[bar].order : bars[bar].order && strcmp(bars[bar].order, c->order) == 0;
 }
 
@@ -68,11 +73,10 @@ static void ladder_rows(FILE *to, const lab_read_candidate **rungs, int count, d
 
 void report_ladder(plot *chart, const lab_read_case *of) {
   const lab_read_candidate *rungs[REPORT_RUNGS];
-  const int count = report_rungs(of, rungs);
+  const int count = rungs_of(of, rungs);
   FILE *to = chart->script;
   double least = NAN, most = NAN;
-  for (int k = 0; k < count; k++)
-    if (rungs[k]->good) range_of(&least, &most, rungs[k]->time.median);
+  for (int k = 0; k < count; k++) range_of(&least, &most, rungs[k]->time.median);
   range_of(&least, &most, of->peak_ms);
   const double low = pow(10, floor(log10(least * 0.8)));
   chart->height = 110 + 24 * count;
