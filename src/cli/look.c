@@ -276,9 +276,9 @@ static rung_status read_share(const reader *r, const json_t *in, look_share *to)
   if (!status) status = text_of(r, in, "bits", &to->bits);
   if (!status) status = small_of(r, in, "devices", 1, DEVICES_MOST, &to->devices);
   if (!status) status = text_of(r, in, "scaling", &kind);
+  if (status) return status;
   to->weak = strcmp(kind, "weak") == 0;
-  if (!status && !to->weak && strcmp(kind, "strong") != 0)
-    status = refuse(r, "scaling", "strong or weak");
+  if (!to->weak && strcmp(kind, "strong") != 0) status = refuse(r, "scaling", "strong or weak");
   if (!status) status = positive_of(r, in, "seconds", &to->seconds);
   return status ? status : positive_of(r, in, "ideal", &to->ideal);
 }

@@ -272,6 +272,7 @@ scaling.json|s/"version":1/"version":2/|"version"; expected: an integer, 1 ... 1
 scaling.json|s/"seconds":0.5/"seconds":0/|"seconds"; expected: a number above 0
 scaling.json|s/"ideal":0.8/"ideal":null/|"ideal"; expected: a number above 0
 scaling.json|s/"devices":2/"devices":0/|"devices"; expected: an integer, 1 ... 4096
+scaling.json|s/"scaling":"weak"/"scaled":"weak"/|"scaling"; expected: text
 scaling.json|s/"scaling":"weak"/"scaling":"strange"/|"scaling"; expected: strong or weak
 scaling.json|s/"bits":"1234"/"bits":1234/|"bits"; expected: text
 scaling.json|s/"devices":1,/"devices":2,/|"devices"; expected: 1 of the first job
