@@ -38,8 +38,8 @@ stencil_onchip_shape stencil_onchip_shape_of(const stencil_problem *problem);
 bool stencil_onchip_moves(const stencil_problem *problem);
 
 /* How many of the rows, the last ones, are to be cut into tiles for a warp each, and how: those
- * that do not fill all multiprocessors, which hold `resident` rows each, where their tiles are done
- * sooner than a row. */
+ * beyond the same number for every multiprocessor, which holds `resident` rows at a time, where
+ * their tiles are done sooner than a row. */
 int64_t stencil_onchip_rest(const stencil_problem *problem, const stencil_onchip_shape *shape,
                             const rung_device *device, int resident, stencil_tiles *tiles);
 
