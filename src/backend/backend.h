@@ -48,6 +48,13 @@ typedef struct rung_device {
 typedef enum rung_queue { RUNG_WORK, RUNG_COPIES } rung_queue;
 
 enum { RUNG_EVENTS = 40 };
+/* Bytes on their way from one place of memory to another one. */
+typedef struct rung_load {
+  void *to;
+  const void *from;
+  size_t bytes;
+} rung_load;
+
 /* The oldest GPUs that the CUDA kernels are compiled for. */
 enum { RUNG_LEAST_CAPABILITY = 75 };
 
@@ -141,11 +148,10 @@ typedef struct rung_backend {
                       rung_error *error);
   int packs;
 
-  /* Between any two places of the process's memory, the host's or whatever device's: returns when
-   * the bytes are there. By any thread, one at a time, while the state's own queues nothing. NULL:
-   * all that the device has is the host's memory. */
-  rung_status (*carry)(rung_state *state, void *to, const void *from, size_t bytes,
-                       rung_error *error);
+  /* Between any two places of the process's memory, the host's or whatever device's, so many times:
+   * returns when all bytes are there. By any thread, one at a time, while the state's own queues
+   * nothing. NULL: all that the device has is the host's memory. */
+  rung_status (*carry)(rung_state *state, const rung_load *loads, int count, rung_error *error);
 
   /* -- measuring -- */
   /* Evicts earlier data from the caches by reading a buffer of its own larger than them. */

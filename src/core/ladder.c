@@ -274,6 +274,10 @@ static rung_status choose_best(const rung_operation *operation, const rung_task 
                    operation->name, device, first.sentence);
 }
 
+bool rung_takes_any(const char *rung) {
+  return rung == NULL || strcmp(rung, "auto") == 0;
+}
+
 rung_status rung_choose(const rung_operation *operation, const rung_task *task, rung_types types,
                         const rung_call *call, const rung_row **row, rung_error *error) {
   rung_task asked = *task;
@@ -283,7 +287,7 @@ rung_status rung_choose(const rung_operation *operation, const rung_task *task, 
   if (status == RUNG_OK) status = check_block(call->block, error);
   if (status != RUNG_OK) return status;
   asked.block = call->block;
-  if (call->rung != NULL && strcmp(call->rung, "auto") != 0)
+  if (!rung_takes_any(call->rung))
     return choose_named(operation, &asked, types, call, row, error);
   return choose_best(operation, &asked, types, call->math, row, error);
 }

@@ -159,6 +159,9 @@ rung_status rung_row_run(const rung_row *row, const rung_task *task);
 rung_status rung_row_supports(const rung_row *row, const rung_task *task, rung_types types,
                               rung_error *error);
 
+/* Whether a call asks for no rung by its name. */
+bool rung_takes_any(const char *rung);
+
 /* The rung a call asks for: by name (refused where it cannot do the task), or the best that can.
  * The task's scratch and stream need not be set. */
 rung_status rung_choose(const rung_operation *operation, const rung_task *task, rung_types types,

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/brief.h"
 #include "core/call.h"
 #include "core/transfer.h"
 
@@ -40,6 +41,7 @@ typedef struct run {
   rung_call known;
   const char *used;
   rung_meeting meeting;
+  rung_brief brief;
   int64_t first, end, total; /* this rank's part [first, end) of the whole */
   int64_t *firsts;           /* of all ranks, and the total behind them */
   char *copies;              /* three tiles: head, tail, and the head's results */
@@ -143,6 +145,7 @@ static void free_state(void *state, size_t bytes) {
 }
 
 static void give_back(run *r) {
+  rung_brief_end(&r->brief);
   void *memory[] = {r->meeting.words, r->meeting.parcels, r->firsts,    r->ends,
                     r->pieces,        r->copies,          r->mine.data, r->all};
   free_state(r->state, r->state_bytes);
@@ -418,7 +421,7 @@ static rung_status gather_results(run *r, rung_status *own) {
   *own = make_room_for_all(r);
   status = rung_ranks_meet(m, *own, 0);
   if (status != RUNG_OK) return status;
-  return rung_ranks_missing(m, rung_ranks_gather(m, r->ends, 1, r->all, false), own);
+  return rung_ranks_missing(m, rung_ranks_gather(m, r->ends, 1, r->all, NULL, false), own);
 }
 
 /* Where a rank's are. */
@@ -476,10 +479,12 @@ static rung_status put_together(run *r) {
 /* ---- a call ------------------------------------------------------------------------------------
  */
 
-/* From the first word on, which all have agreed on. */
-static rung_status go_on(run *r) {
+/* From the first word on, which all have agreed on; `brief`: all ranks are for it. */
+static rung_status go_on(run *r, bool brief) {
   rung_meeting *m = &r->meeting;
   rung_status own = RUNG_OK, status = locate(r);
+  if (status == RUNG_OK && brief && r->total <= RUNG_BRIEF / element_of(r))
+    return rung_brief_run(&r->brief, m, r->firsts, &r->known, &r->used);
   if (status == RUNG_OK) status = trade(r, &own);
   if (status != RUNG_OK) return status;
   list_pieces(r);
@@ -511,8 +516,10 @@ rung_status rung_over_within(rung_context *context, const rung_ranks *ranks, run
   r.meeting = (rung_meeting){.ranks = *ranks, .error = &context->error, .job = over->name};
   if (status == RUNG_OK) status = rung_run_reaches(context, &over->job);
   status = make_ready(&r, status);
-  status = rung_ranks_meet(&r.meeting, status, status == RUNG_OK ? part_of(&r)->count : 0);
-  if (status == RUNG_OK) status = go_on(&r);
+  const bool good = status == RUNG_OK;
+  const bool brief = good && rung_brief_make(&r.brief, context, over, &r.meeting, &r.known);
+  status = rung_ranks_meet_ready(&r.meeting, status, good ? part_of(&r)->count : 0, brief);
+  if (status == RUNG_OK) status = go_on(&r, rung_ranks_ready(&r.meeting));
   give_back(&r);
   *used = r.used;
   return status;

@@ -28,7 +28,7 @@ bool rung_preferred(const rung_context *context, const rung_job *job, const rung
   char class_of[RUNG_CLASS];
   if (context->preferences == 0 || job->operation->class_of == NULL) return false;
   if (call->math == RUNG_MATH_FAST || call->block != 0) return false;
-  if (call->rung != NULL && strcmp(call->rung, "auto") != 0) return false;
+  if (!rung_takes_any(call->rung)) return false;
   job->operation->class_of(job->task.problem, class_of);
   const rung_preference *found = find(context, job->operation, class_of);
   if (found == NULL) return false;

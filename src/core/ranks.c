@@ -111,12 +111,15 @@ static rung_parcel parcel_of(int rank, char *all, const int64_t *firsts, int fro
 }
 
 rung_status rung_ranks_gather(rung_meeting *m, const int64_t *firsts, size_t each, char *all,
-                              bool anywhere) {
+                              const char *mine, bool anywhere) {
   const int me = m->ranks.rank;
   int sends = 0, receives = 0;
-  for (int r = 0; r < m->ranks.count; r++)
-    if (r != me && firsts[me] < firsts[me + 1])
-      m->parcels[sends++] = parcel_of(r, all, firsts, me, each);
+  for (int r = 0; r < m->ranks.count; r++) {
+    if (r == me || firsts[me] == firsts[me + 1]) continue;
+    rung_parcel *parcel = &m->parcels[sends++];
+    *parcel = parcel_of(r, all, firsts, me, each);
+    if (mine != NULL) parcel->data = (void *)mine; /* who sends it does not write */
+  }
   for (int r = 0; r < m->ranks.count; r++)
     if (r != me && firsts[r] < firsts[r + 1])
       m->parcels[sends + receives++] = parcel_of(r, all, firsts, r, each);

@@ -80,9 +80,10 @@ bool rung_ranks_sure(const rung_meeting *meeting);
 rung_status rung_ranks_move(rung_meeting *meeting, int sent, int received);
 
 /* To all ranks what each has of `all`: the elements [firsts[rank], firsts[rank + 1]), of `each`
- * bytes. `anywhere`: it lies where exchange_anywhere() finds it, and the ranks have that. */
+ * bytes. mine: where this rank's lie; NULL: there. `anywhere`: both lie where exchange_anywhere()
+ * finds them, and the ranks have that. */
 rung_status rung_ranks_gather(rung_meeting *meeting, const int64_t *firsts, size_t each, char *all,
-                              bool anywhere);
+                              const char *mine, bool anywhere);
 
 /* After moving or gathering: what has come cut short is this rank's failure, of which the next word
  * tells; *own keeps an earlier one. Not OK: there are no more words. */

@@ -11,9 +11,7 @@ static void put(rung_recall_key *key, const void *from, size_t bytes) {
 
 void rung_recall_key_of(const rung_job *job, const rung_call *call, rung_recall_key *key) {
   key->length = 0;
-  if (job->elsewhere || job->stretch != NULL ||
-      (call->rung != NULL && strcmp(call->rung, "auto") != 0))
-    return;
+  if (job->elsewhere || job->stretch != NULL || !rung_takes_any(call->rung)) return;
   const int asked[] = {
       (int)call->math,    call->bits, call->block, (int)job->types.in, (int)job->types.accumulate,
       (int)job->types.out};

@@ -58,6 +58,19 @@ rung_status rung_room_fetch(const rung_room *room, const rung_range *from, char 
                             : rung_copy_in(room->context, from, to, goes_beside(room, from->view)));
 }
 
+rung_status rung_room_share(const rung_room *room, const rung_range *from, char *to,
+                            const char **mine) {
+  const rung_view *view = from->view;
+  const size_t element = rung_dtype_bytes(view->dtype);
+  *mine = to;
+  if (!room->on_device || from->count <= 0 || !rung_is_local(room->context, view) ||
+      !rung_view_is_compact(view))
+    return rung_room_fetch(room, from, to);
+  *mine = view->data + (size_t)from->first * element;
+  const rung_status status = wait_for(room, RUNG_OK); /* for who has written them */
+  return status == RUNG_OK ? rung_pack_range(room->context, from, to) : status;
+}
+
 rung_status rung_room_deliver(const rung_room *room, const rung_view *to, const rung_view *from) {
   rung_context *context = room->context;
   if (from->count == 0) return RUNG_OK;

@@ -25,8 +25,8 @@
  * so often a rank that shares its processor with others lets them have it before it sleeps, for
  * they send what it waits for in less time than a wake takes. WARY: so many times a rank sleeps at
  * once after a stranger has had the processor; more, and ranks that hardly meet one sleep too
- * often. */
-enum { MOST_RANKS = 1024, BRIEF = 4096, YIELDS = 8, WARY = 100 };
+ * often. LOADS: copies that a device is waited for at once, at most. */
+enum { MOST_RANKS = 1024, BRIEF = 4096, LOADS = 64, YIELDS = 8, WARY = 100 };
 _Static_assert(sizeof(rung_word) <= RUNG_MAIL_MOST, "what ranks say is mail");
 static const double usual_deadline = 60;
 /* Seconds that a rank looks for what moves before it sleeps, where every rank has a processor: to
@@ -129,11 +129,10 @@ static bool is_apart(const rank *r) {
 }
 
 /* By a rank's device; the thread's current device stays what it was. */
-static rung_status carry(const rank *by, void *to, const void *from, size_t bytes,
-                         rung_error *error) {
+static rung_status carry(const rank *by, const rung_load *loads, int count, rung_error *error) {
   const rung_backend *backend = by->context->backend;
   void *callers = backend->arrive != NULL ? backend->arrive() : NULL;
-  const rung_status status = backend->carry(by->context->state, to, from, bytes, error);
+  const rung_status status = backend->carry(by->context->state, loads, count, error);
   if (backend->depart != NULL) backend->depart(callers);
   return status;
 }
@@ -144,15 +143,15 @@ static rank *carrier_of(rank *receiver, rank *sender) {
 }
 
 /* With the lock, which is not held meanwhile. What is copied stays where it is. */
-static rung_status copy_long(world *w, rank *by, void *to, const void *from, size_t bytes,
+static rung_status copy_long(world *w, rank *by, const rung_load *loads, int count,
                              rung_error *error) {
   rung_status status = RUNG_OK;
   if (by != NULL) by->carries = true;
   pthread_mutex_unlock(&w->lock);
   if (by != NULL)
-    status = carry(by, to, from, bytes, error);
+    status = carry(by, loads, count, error);
   else
-    memcpy(to, from, bytes);
+    for (int i = 0; i < count; i++) memcpy(loads[i].to, loads[i].from, loads[i].bytes);
   lock(w);
   if (by == NULL) return status;
   by->carries = false;
@@ -182,8 +181,8 @@ static bool carry_mail(world *w, int me, rung_parcel *to) {
   rung_error error = {RUNG_OK, ""};
   const void *mail = rung_mail_find(w->mail, me, to->rank, &bytes);
   if (mail == NULL || w->ranks[me].carries) return false;
-  const size_t room = lesser(bytes, to->bytes);
-  const rung_status status = copy_long(w, &w->ranks[me], to->data, mail, room, &error);
+  const rung_load load = {to->data, mail, lesser(bytes, to->bytes)};
+  const rung_status status = copy_long(w, &w->ranks[me], &load, 1, &error);
   rung_mail_take(w->mail, me, to->rank);
   if (status == RUNG_OK)
     to->moved = bytes;
@@ -192,29 +191,36 @@ static bool carry_mail(world *w, int me, rung_parcel *to) {
   return true;
 }
 
+static rung_load load_of(const offer *from, const rung_parcel *to) {
+  return (rung_load){to->data, from->parcel->data, lesser(from->parcel->bytes, to->bytes)};
+}
+
+/* With the lock: what was offered has been copied, or not. */
+static void end_offer(world *w, int me, rung_parcel *to, bool copied) {
+  offer *from = offer_of(w, to->rank, me);
+  if (copied) to->moved = from->parcel->moved = from->parcel->bytes;
+  *from = (offer){0};
+  w->ranks[me].offers--;
+  tell(&w->ranks[to->rank]);
+}
+
 /* With the lock. False: there is none, or its device is at another copy. */
 static bool take_offer(world *w, int me, rung_parcel *to, bool anywhere) {
   offer *from = offer_of(w, to->rank, me);
   rung_error error = {RUNG_OK, ""};
   rung_status status = RUNG_OK;
   if (from->parcel == NULL || from->taken) return false;
-  rung_parcel *parcel = from->parcel;
-  const size_t bytes = lesser(parcel->bytes, to->bytes);
+  const rung_load load = load_of(from, to);
   rank *by = anywhere || from->anywhere ? carrier_of(&w->ranks[me], &w->ranks[to->rank]) : NULL;
   if (by != NULL && by->carries) return false;
-  if (by == NULL && bytes <= BRIEF) {
-    memcpy(to->data, parcel->data, bytes);
+  if (by == NULL && load.bytes <= BRIEF) {
+    memcpy(load.to, load.from, load.bytes);
   } else {
     from->taken = true;
-    status = copy_long(w, by, to->data, parcel->data, bytes, &error);
+    status = copy_long(w, by, &load, 1, &error);
   }
-  if (status == RUNG_OK)
-    to->moved = parcel->moved = parcel->bytes;
-  else
-    break_up(w, error.sentence);
-  *from = (offer){0};
-  w->ranks[me].offers--;
-  tell(&w->ranks[to->rank]);
+  if (status != RUNG_OK) break_up(w, error.sentence);
+  end_offer(w, me, to, status == RUNG_OK);
   return true;
 }
 
@@ -244,6 +250,30 @@ static bool some_mail(const world *w, int me, const moves *m) {
   for (int i = 0; i < m->receives; i++)
     if (has_mail(w, me, &m->received[i])) return true;
   return false;
+}
+
+/* With the lock: all that others offer a rank whose device carries, by one wait for it. False:
+ * there is none, or the device is at another copy. */
+static bool carry_offers(world *w, int me, const moves *m) {
+  rung_load loads[LOADS];
+  rung_parcel *parcels[LOADS];
+  rung_error error = {RUNG_OK, ""};
+  int count = 0;
+  if (w->ranks[me].carries) return false;
+  for (int i = 0; i < m->receives && count < LOADS; i++) {
+    rung_parcel *to = &m->received[i];
+    offer *from = offer_of(w, to->rank, me);
+    /* Its mail comes first. */
+    if (to->moved > 0 || from->parcel == NULL || from->taken || has_mail(w, me, to)) continue;
+    from->taken = true;
+    loads[count] = load_of(from, to);
+    parcels[count++] = to;
+  }
+  if (count == 0) return false;
+  const rung_status status = copy_long(w, &w->ranks[me], loads, count, &error);
+  if (status != RUNG_OK) break_up(w, error.sentence);
+  for (int i = 0; i < count; i++) end_offer(w, me, parcels[i], status == RUNG_OK);
+  return true;
 }
 
 /* A rank that is waited for and has ended; -1: none. */
@@ -308,7 +338,7 @@ static void move_all(world *w, int me, const moves *m) {
   const bool apart = m->anywhere && is_apart(&w->ranks[me]);
   double since = now();
   for (int left = left_of(m), before; left > 0;) {
-    bool took = false;
+    bool took = apart && !w->broken && carry_offers(w, me, m);
     for (int i = 0; i < m->receives; i++) { /* not all from the same one first */
       rung_parcel *to = &m->received[(i + me) % m->receives];
       if (to->moved > 0) continue;

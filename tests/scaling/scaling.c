@@ -10,7 +10,8 @@
  *
  *   build/cuda/tests/scaling cpu,cpu,cpu,cpu    # ranks of the CPU, a thread each
  *
- * After the devices: `small` for jobs of a second in all, or the names of operations. Arrays lie in
+ * After the devices: `small` for jobs of seconds in all, `n=1500000` for jobs of one size, and the
+ * names of operations. Arrays lie in
  * the memory of each rank's device; a call is timed between barriers, by the host's clock. Calls go
  * on for a quarter of a second first, so that clocks have risen, and of five more the median is
  * taken. `ideal` is the part of what the time over one
@@ -417,7 +418,7 @@ static int measure(const operation *of, int64_t n, rung_context *const *contexts
 static int wanted(const char *name, int argc, char **argv) {
   int names = 0;
   for (int i = 2; i < argc; i++) {
-    if (strcmp(argv[i], "small") == 0) continue;
+    if (strcmp(argv[i], "small") == 0 || strncmp(argv[i], "n=", 2) == 0) continue;
     if (strcmp(argv[i], name) == 0) return 1;
     names++;
   }
@@ -428,8 +429,12 @@ int main(int argc, char **argv) {
   static rung_context *contexts[RUNG_DEVICES];
   rung_random random = {3};
   int count = 0, wrong = 0, small = 0;
-  for (int i = 2; i < argc; i++) small |= strcmp(argv[i], "small") == 0;
-  if (small) warm_after = 0;
+  int64_t size = 0;
+  for (int i = 2; i < argc; i++) {
+    small |= strcmp(argv[i], "small") == 0;
+    if (strncmp(argv[i], "n=", 2) == 0) size = strtoll(argv[i] + 2, NULL, 10);
+  }
+  if (small) warm_after = 0.02;
   const rung_options options = {.threads = argc > 1 && strncmp(argv[1], "cpu", 3) == 0 ? 1 : 0,
                                 .stream = RUNG_OWN_STREAM};
   const rung_status status =
@@ -446,7 +451,8 @@ int main(int argc, char **argv) {
       rung_version(), contexts[0]->device.name, CALLS);
   for (int i = 0; i < OPERATIONS; i++)
     if (wanted(operations[i].name, argc, argv))
-      wrong += measure(&operations[i], size_of(&operations[i], small, contexts[0]->device.kind),
+      wrong += measure(&operations[i],
+                       size > 0 ? size : size_of(&operations[i], small, contexts[0]->device.kind),
                        contexts, count);
   printf("\n]}\n");
   for (int i = 0; i < count; i++) rung_close(contexts[i]);

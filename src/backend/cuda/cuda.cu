@@ -193,8 +193,7 @@ static void release_pinned(rung_state *state, void *memory) {
 /* ---- copies beside the work -------------------------------------------------------------------
  */
 
-/* Makes the second stream and the events, when they are first needed. */
-static rung_status enter_beside(rung_state *state, rung_error *error) {
+rung_status rung_cuda_enter_beside(rung_state *state, rung_error *error) {
   RUNG_CHECK(rung_cuda_enter(state, error));
   if (state->beside) return RUNG_OK;
   for (int e = 0; e < RUNG_EVENTS; e++)
@@ -212,26 +211,26 @@ static cudaStream_t stream_for(const rung_state *state, rung_queue queue) {
 
 static rung_status copy_beside(rung_state *state, void *to, const void *from, size_t bytes,
                                rung_copy way, rung_error *error) {
-  RUNG_CHECK(enter_beside(state, error));
+  RUNG_CHECK(rung_cuda_enter_beside(state, error));
   return copy_on(state->beside, to, from, bytes, way, error);
 }
 
 static rung_status record(rung_state *state, rung_queue queue, int event, rung_error *error) {
-  RUNG_CHECK(enter_beside(state, error));
+  RUNG_CHECK(rung_cuda_enter_beside(state, error));
   RUNG_CUDA_CHECK(error, cudaEventRecord(state->events[event], stream_for(state, queue)),
                   "recording an event");
   return RUNG_OK;
 }
 
 static rung_status await(rung_state *state, rung_queue queue, int event, rung_error *error) {
-  RUNG_CHECK(enter_beside(state, error));
+  RUNG_CHECK(rung_cuda_enter_beside(state, error));
   RUNG_CUDA_CHECK(error, cudaStreamWaitEvent(stream_for(state, queue), state->events[event], 0),
                   "making a stream wait for an event");
   return RUNG_OK;
 }
 
 static rung_status wait(rung_state *state, int event, rung_error *error) {
-  RUNG_CHECK(enter_beside(state, error));
+  RUNG_CHECK(rung_cuda_enter_beside(state, error));
   RUNG_CUDA_CHECK(error, cudaEventSynchronize(state->events[event]),
                   "copies or work queued earlier on CUDA device %d", state->device);
   return RUNG_OK;
@@ -246,36 +245,6 @@ static bool is_pinned(rung_state *state, const void *memory) {
     return false;
   }
   return attributes.type == cudaMemoryTypeHost;
-}
-
-/* ---- between devices ---------------------------------------------------------------------------
- */
-
-/* Where another device's memory can be reached, it is; where not, the driver copies by way of the
- * host. */
-static void reach(rung_state *state, const void *memory) {
-  cudaPointerAttributes attributes;
-  int can = 0;
-  if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess &&
-      attributes.type == cudaMemoryTypeDevice && attributes.device != state->device &&
-      attributes.device < 64 && !(state->peers >> attributes.device & 1)) {
-    state->peers |= 1ull << attributes.device;
-    if (cudaDeviceCanAccessPeer(&can, state->device, attributes.device) == cudaSuccess && can)
-      (void)cudaDeviceEnablePeerAccess(attributes.device, 0); /* it may be on already */
-  }
-  (void)cudaGetLastError();
-}
-
-static rung_status carry(rung_state *state, void *to, const void *from, size_t bytes,
-                         rung_error *error) {
-  RUNG_CHECK(enter_beside(state, error));
-  reach(state, from);
-  reach(state, to);
-  RUNG_CUDA_CHECK(error, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, state->beside),
-                  "copying %zu bytes between devices", bytes);
-  RUNG_CUDA_CHECK(error, cudaStreamSynchronize(state->beside),
-                  "copies queued earlier on CUDA device %d", state->device);
-  return RUNG_OK;
 }
 
 /* Where it fails, calls try it again, and say so. */
@@ -310,7 +279,7 @@ const rung_backend rung_cuda_backend = {
     rung_cuda_fill,
     rung_cuda_pack,
     RUNG_MAX_DIMS,
-    carry,
+    rung_cuda_carry,
     rung_cuda_flush,
     rung_cuda_mark,
     rung_cuda_elapsed,

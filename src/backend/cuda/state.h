@@ -50,7 +50,7 @@ struct rung_state {
       visited;      /* of the stream it is on; that had the last work, or RUNG_CUDA_HOME */
   cudaEvent_t turn; /* where the last visit ended; made by the first enter() */
 
-  unsigned long long peers; /* a bit a device whose memory it has tried to reach */
+  unsigned long long tried, reached; /* a bit a device whose memory it has tried to reach; does */
   cudaStream_t beside;      /* of copies; made after the events */
   cudaEvent_t events[RUNG_EVENTS];
 
@@ -148,6 +148,12 @@ rung_status rung_cuda_copy(rung_state *state, void *to, const void *from, size_t
                            rung_copy way, rung_error *error);
 rung_status rung_cuda_fill(rung_state *state, void *memory, unsigned char byte, size_t bytes,
                            rung_error *error);
+/* rung_cuda_enter(), and makes the second stream and the events when they are first needed. */
+rung_status rung_cuda_enter_beside(rung_state *state, rung_error *error);
+
+/* carry.cu */
+rung_status rung_cuda_carry(rung_state *state, const rung_load *loads, int count,
+                            rung_error *error);
 
 /* texture.cu; rung_cuda_texture() is declared in surface.h, for kernels' files */
 void rung_cuda_textures_end(rung_state *state);

@@ -133,9 +133,11 @@ static rung_status sim_copy(rung_state *state, void *to, const void *from, size_
   return RUNG_OK;
 }
 
-static rung_status sim_carry(rung_state *state, void *to, const void *from, size_t bytes,
+static rung_status sim_carry(rung_state *state, const rung_load *loads, int count,
                              rung_error *error) {
-  return sim_copy(state, to, from, bytes, RUNG_ON_DEVICE, error);
+  for (int i = 0; i < count; i++)
+    (void)sim_copy(state, loads[i].to, loads[i].from, loads[i].bytes, RUNG_ON_DEVICE, error);
+  return RUNG_OK;
 }
 
 /* Whatever is queued is done at once. */

@@ -3,8 +3,8 @@
  * rows of B, a block of its columns after the other, and makes these columns of its C. Where there
  * is more than one block, C is made beside its place first, for a rank may fail at any of them.
  *
- *   word      how many rows of B has everybody, and are all about the same?
- *   word      have all the memory for a block of B, and of C?
+ *   word      how many rows of B has everybody, the memory for a block of B and of C, and are all
+ *             about the same?
  *   rows      of a block of B, to all; once a block
  *   word      have all got theirs, and made all but the last?
  *   word      have all written? */
@@ -48,7 +48,7 @@ static void set_columns(run *r) {
   r->columns = columns < n ? columns : n;
 }
 
-/* What the words before have said: the same in all ranks. */
+/* What the word before has said: the same in all ranks. */
 static rung_status check_rows(const run *r) {
   const int64_t rows = rung_strips_total(&r->strips), k = r->a.shape[1];
   if (rows == k) return RUNG_OK;
@@ -114,15 +114,16 @@ static rung_status gather(run *r, int64_t first, rung_status *own) {
   const size_t element = rung_dtype_bytes(r->b.dtype);
   const int64_t columns = block_columns(r, first);
   const size_t row = (size_t)columns * element;
-  rung_view mine = r->b;
-  rung_view_narrow(&mine, 1, first, columns);
+  const char *mine = NULL;
+  rung_view part = r->b;
+  rung_view_narrow(&part, 1, first, columns);
   if (*own == RUNG_OK)
-    *own = rung_room_fetch(&r->room, &(rung_range){&mine, 0, mine.count},
-                           r->block + (size_t)rung_strips_first(&r->strips) * row);
-  return rung_ranks_missing(
-      &r->strips.meeting,
-      rung_ranks_gather(&r->strips.meeting, r->strips.firsts, row, r->block, r->room.on_device),
-      own);
+    *own = rung_room_share(&r->room, &(rung_range){&part, 0, part.count},
+                           r->block + (size_t)rung_strips_first(&r->strips) * row, &mine);
+  return rung_ranks_missing(&r->strips.meeting,
+                            rung_ranks_gather(&r->strips.meeting, r->strips.firsts, row, r->block,
+                                              mine, r->room.on_device),
+                            own);
 }
 
 /* All blocks but a single one, which is made when all have got it. */
@@ -144,11 +145,10 @@ static rung_status write_all(run *r) {
 /* From the arguments on, which `own` is about. */
 static rung_status go_on(run *r, rung_status own, const rung_call *call) {
   own = rung_strips_enter(&r->strips, own, call);
+  if (own == RUNG_OK) set_columns(r);
+  if (own == RUNG_OK) own = make_room(r);
   rung_status status = rung_strips_meet(&r->strips, own, r->b.shape[0], false);
   if (status == RUNG_OK) status = check_rows(r);
-  if (status != RUNG_OK) return status;
-  set_columns(r);
-  status = rung_strips_word(&r->strips, make_room(r));
   if (status == RUNG_OK) status = make_blocks(r);
   return status == RUNG_OK ? rung_strips_word(&r->strips, write_all(r)) : status;
 }

@@ -12,12 +12,13 @@
  *   results   counts, outside and sums in units of one exponent, which every rank adds up
  *   word      have all come to their end? Not where all write short results to host memory.
  *
- * Where every rank's GPU would count by sorted tiles (rung "exact32"), each sorts all points, in
- * the very same order, and every two tiles are one rank's, in turn: so tiles are as small, and as
- * many far from each other, as one GPU's would be. Else within a set the points are as many ranges
- * as there are ranks, in a ring. A share is the pairs within one range, and of its points with
- * those of the half of the others that come after it. Of two sets it is a range of the longer one,
- * with all of the other. Both are jobs such as parts.c makes; one that must be cut for memory is.
+ * Few pairs are counted by rank 0 alone, where all ranks are GPUs. Else, where every rank's GPU
+ * would count by sorted tiles (rung "exact32"), each sorts all points, in the very same order, and
+ * every two tiles are one rank's, in turn: so tiles are as small, and as many far from each other,
+ * as one GPU's would be. Else within a set the points are as many ranges as there are ranks, in a
+ * ring. A share is the pairs within one range, and of its points with those of the half of the
+ * others that come after it. Of two sets it is a range of the longer one, with all of the other.
+ * Both are jobs such as parts.c makes; one that must be cut for memory is.
  */
 #include <float.h>
 #include <inttypes.h>
@@ -35,6 +36,9 @@
 #include "ops/pairs/space.h"
 #include "ops/reduce/reduce.h"
 
+/* They take one GPU as long as a launch. */
+enum { FEW_PAIRS = 1 << 25 };
+
 typedef struct run {
   rung_context *context;
   pairs_call *call;
@@ -46,11 +50,13 @@ typedef struct run {
   int64_t *numbers;   /* 0, 1, 2 ...: of every rank one piece of results */
   double *thresholds;
   rung_view whole[PAIRS_ARRAYS]; /* all ranks' points, and the outputs before they are delivered */
-  rung_room room;                /* of points and molecules */
-  bool dealt;                    /* tiles are, if points make no cells */
-  bool short_of_memory;          /* for all points */
-  pairs_ring ring;               /* where a rank is */
-  char *states;                  /* results: all ranks', then a job's, then all together */
+  const char *mine[PAIRS_THRESHOLDS]; /* NULL: among all; or where this rank's points lie */
+  rung_room room;                     /* of points and molecules */
+  bool dealt;                         /* tiles are, if points make no cells */
+  bool one_may;                       /* count all: every rank is a GPU, and takes any rung */
+  bool short_of_memory;               /* for all points */
+  pairs_ring ring;                    /* where a rank is */
+  char *states;                       /* results: all ranks', then a job's, then all together */
 } run;
 
 static bool is_output(int array) {
@@ -161,11 +167,12 @@ static rung_status make_room_of_points(run *r) {
 }
 
 /* This rank's points, weights or molecules to where they belong among all. */
-static rung_status fetch_own(const run *r, int a) {
+static rung_status fetch_own(run *r, int a) {
   const rung_view *whole = &r->whole[a], *own = &r->call->views[a];
   const rung_range range = {own, 0, own->count};
   char *to = whole->data + (size_t)r->firsts[a % 2][r->meeting.ranks.rank] * element_bytes(whole);
-  return is_in_room(a) ? rung_room_fetch(&r->room, &range, to) : rung_fetch(r->context, &range, to);
+  return is_in_room(a) ? rung_room_share(&r->room, &range, to, &r->mine[a])
+                       : rung_fetch(r->context, &range, to);
 }
 
 /* All memory that a rank is to have, and its own points where they belong. */
@@ -206,7 +213,7 @@ static rung_status gather(run *r, rung_status *own) {
       status = rung_ranks_missing(
           &r->meeting,
           rung_ranks_gather(&r->meeting, r->firsts[a % 2], element_bytes(&r->whole[a]),
-                            r->whole[a].data, is_in_room(a) && r->room.on_device),
+                            r->whole[a].data, r->mine[a], is_in_room(a) && r->room.on_device),
           own);
   return status;
 }
@@ -260,11 +267,17 @@ static rung_status count_dealt(run *r, bool reserve) {
                  : count_job(r, &part, arrays, &job, &how);
 }
 
+/* A rung that is named is to be every rank's. */
+static bool takes_any(const run *r) {
+  return r->room.on_device && rung_takes_any(r->known.rung);
+}
+
 /* Whether this rank's GPU would count all pairs by sorted tiles, and has the memory. */
 static bool may_deal(run *r) {
   rung_error none = {RUNG_OK, ""};
   const rung_row *row = NULL;
   if (r->meeting.ranks.count == 1 || !r->room.on_device) return false;
+  if (takes_any(r) && pairs_all(&r->call->problem) <= FEW_PAIRS) return false;
   rung_job job = pairs_job_of(&r->call->problem, r->whole, true);
   job.task.device = &r->context->device;
   job.task.block = r->known.block;
@@ -357,12 +370,21 @@ static rung_status look(run *r) {
   return status;
 }
 
+/* Few pairs are all rank 0's, where ranks are GPUs: one job takes less than two or three. */
+static bool one_counts(const run *r) {
+  return r->one_may && pairs_all(&r->call->problem) <= FEW_PAIRS;
+}
+
 static rung_status count_share(run *r) {
   pairs_problem *p = &r->call->problem;
   const int ranks = r->meeting.ranks.count, me = r->meeting.ranks.rank;
-  const rung_status looked = look(r);
+  const rung_status looked = one_counts(r) ? RUNG_OK : look(r);
   if (looked != RUNG_OK) return looked;
   (void)pairs_may_cut(p, r->whole); /* weights are in host memory: it may */
+  if (one_counts(r))
+    return me > 0
+               ? RUNG_OK
+               : count_part(r, (int64_t[]){0, 0}, (int64_t[]){p->n, p->cross ? p->m : p->n}, false);
   if (r->dealt && !pairs_grid_cut(p, &(pairs_grid){.count = 0})) return count_dealt(r, false);
   if (p->cross) {
     const bool by_b = p->m > p->n;
@@ -407,7 +429,8 @@ static rung_status gather_results(run *r, rung_status *own) {
   const rung_status status = rung_ranks_tell(m, *own, state_at(r, m->ranks.rank), bytes, sure);
   if (status != RUNG_OK) return status;
   if (!rung_ranks_told(m))
-    return rung_ranks_missing(m, rung_ranks_gather(m, r->numbers, bytes, r->states, false), own);
+    return rung_ranks_missing(m, rung_ranks_gather(m, r->numbers, bytes, r->states, NULL, false),
+                              own);
   for (int k = 0; k < m->ranks.count; ++k) memcpy(state_at(r, k), m->words[k].more, bytes);
   return RUNG_OK;
 }
@@ -440,13 +463,14 @@ static rung_status go_on(run *r, rung_status own) {
         pairs_call_problem(&r->context->error, r->call, points_of(r, 0), points_of(r, 1), NULL);
   if (status != RUNG_OK) return status;
   own = make_room(r);
-  status = rung_ranks_meet(m, own,
-                           own != RUNG_OK       ? HAS_ALL
-                           : r->short_of_memory ? HAS_NOT_ALL
-                           : may_deal(r)        ? DEALS
-                                                : HAS_ALL);
+  const int64_t says = own != RUNG_OK       ? HAS_ALL
+                       : r->short_of_memory ? HAS_NOT_ALL
+                       : may_deal(r)        ? DEALS
+                                            : HAS_ALL;
+  status = rung_ranks_meet_ready(m, own, says, takes_any(r));
   if (status != RUNG_OK) return status;
   r->dealt = all_deal(m);
+  r->one_may = rung_ranks_ready(m);
   status = any_has_not_all(m) ? count_around(r, &own) : bring_and_count(r, &own);
   if (status != RUNG_OK || (status = gather_results(r, &own)) != RUNG_OK) return status;
   const bool sure = rung_ranks_sure(m);

@@ -122,7 +122,7 @@ static rung_status agree(pairs_ring *g, rung_status *own) {
   pairs_problem *p = &g->call->problem;
   said[g->meeting->ranks.rank] = own_ends(g);
   const rung_status status = rung_ranks_missing(
-      g->meeting, rung_ranks_gather(g->meeting, g->numbers, sizeof *said, (char *)said, false),
+      g->meeting, rung_ranks_gather(g->meeting, g->numbers, sizeof *said, (char *)said, NULL, false),
       own);
   if (status != RUNG_OK || *own != RUNG_OK) return status;
   ends all = said[0];

@@ -230,7 +230,7 @@ static rung_row rows[] = {
 };
 
 bool scan_takes_across(const char *rung) {
-  if (rung == NULL || strcmp(rung, "auto") == 0) return true;
+  if (rung_takes_any(rung)) return true;
   for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
     if (strcmp(rows[k].name, rung) == 0) return rows[k].supports == takes_across;
   return true;

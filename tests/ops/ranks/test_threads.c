@@ -215,13 +215,16 @@ static bool is_there(const void *at) {
   return (const char *)at >= there[0][0] && (const char *)at < there[0][0] + sizeof there;
 }
 
-static rung_status carry(rung_state *of, void *to, const void *from, size_t bytes,
-                         rung_error *error) {
-  const char flip = is_there(to) != is_there(from) ? veil : 0;
+static rung_status carry(rung_state *of, const rung_load *loads, int count, rung_error *error) {
   (void)of;
   if (carrying_fails) return rung_fail(error, RUNG_DEVICE_FAILED, "the link is down");
-  for (size_t i = 0; i < bytes; i++) ((char *)to)[i] = (char)(((const char *)from)[i] ^ flip);
-  carried++;
+  for (int k = 0; k < count; k++) {
+    const rung_load *load = &loads[k];
+    const char flip = is_there(load->to) != is_there(load->from) ? veil : 0;
+    for (size_t i = 0; i < load->bytes; i++)
+      ((char *)load->to)[i] = (char)(((const char *)load->from)[i] ^ flip);
+  }
+  carried += count;
   return RUNG_OK;
 }
 

@@ -1,0 +1,44 @@
+/* A short job over ranks that are GPUs: all elements go to all of them, and each does all of it.
+ * That takes less than results of parts, which wait for the host on their way from GPU to GPU. The
+ * words are core/over.h's:
+ *
+ *   word      how many elements has everybody, and has it the memory for all of few?
+ *   elements  of all ranks, to all
+ *   word      have all computed?
+ *   word      have all come to their end? Not where all write to host memory */
+#ifndef RUNG_CORE_BRIEF_H
+#define RUNG_CORE_BRIEF_H
+
+#include "core/over.h"
+#include "core/room.h"
+
+/* Bytes of all elements of a short job: of more, messages take longer than parts would. */
+enum { RUNG_BRIEF = 4 << 20 };
+
+typedef struct rung_brief {
+  rung_context *context;
+  rung_over *over;
+  rung_room room;                   /* all elements, and all results that go to a device */
+  char *memory;                     /* those that go to the host */
+  rung_view made[RUNG_TASK_ARRAYS]; /* all results; data: where they lie in the one or the other */
+} rung_brief;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Before the first word: whether this rank is for it, with the memory that it takes. In every case
+ * rung_brief_end() is due. */
+bool rung_brief_make(rung_brief *brief, rung_context *context, rung_over *over,
+                     const rung_meeting *meeting, const rung_call *known);
+void rung_brief_end(rung_brief *brief);
+
+/* After it, where all ranks are, and whole() has set the problem: the rest of the job. firsts: of
+ * all ranks, and the total behind them. */
+rung_status rung_brief_run(rung_brief *brief, rung_meeting *meeting, const int64_t *firsts,
+                           const rung_call *known, const char **used);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
