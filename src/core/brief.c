@@ -1,22 +1,25 @@
 #include "core/brief.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/ladder.h"
-
-static const rung_view *part_of(const rung_brief *b) {
-  return &b->over->job.task.arrays[0];
-}
 
 static size_t element_of(rung_dtype dtype) {
   return rung_dtype_bytes(dtype);
 }
 
-/* Of all results, of as many elements as there may be. */
-static size_t bytes_of(const rung_brief *b, int a) {
-  const rung_view *out = &b->over->job.task.arrays[a];
-  if (!b->over->job.cut->again) return rung_view_bytes(out);
-  return RUNG_BRIEF / element_of(part_of(b)->dtype) * element_of(out->dtype);
+/* Of an array of results, of as many elements as there may be. */
+static size_t bytes_of(const rung_job *job, int a) {
+  const rung_view *out = &job->task.arrays[a];
+  const size_t bytes =
+      job->cut->again ? RUNG_BRIEF / element_of(job->task.arrays[0].dtype) * element_of(out->dtype)
+                      : rung_view_bytes(out);
+  return rung_room_bytes(bytes);
+}
+
+static bool is_on_host(const rung_job *job, int a) {
+  return job->task.arrays[a].place == RUNG_HOST;
 }
 
 static bool is_stored(const rung_job *job) {
@@ -26,34 +29,52 @@ static bool is_stored(const rung_job *job) {
 }
 
 /* A rung that is named is to be every rank's, on its own part. Parts of what has no tiles cannot be
- * cut through, and need no elements of others. A limit of
- * memory is for tests and for who has little; parts need less. */
-static bool is_for_it(const rung_brief *b, const rung_meeting *meeting) {
-  return b->context->device.kind != RUNG_CPU && b->context->memory_limit == 0 &&
-         b->over->tile > 1 && meeting->ranks.count > 1 &&
-         rung_view_bytes(part_of(b)) <= RUNG_BRIEF && !is_stored(&b->over->job);
+ * cut through, and need no elements of others. A limit of memory is for tests and for who has
+ * little; parts need less. */
+static bool is_for_it(const rung_context *context, const rung_over *over,
+                      const rung_meeting *meeting, const rung_call *known) {
+  return context->device.kind != RUNG_CPU && context->memory_limit == 0 && over->tile > 1 &&
+         meeting->ranks.count > 1 && rung_takes_any(known->rung) && !is_stored(&over->job) &&
+         rung_view_bytes(&over->job.task.arrays[0]) <= RUNG_BRIEF;
 }
 
-bool rung_brief_make(rung_brief *b, rung_context *context, rung_over *over,
-                     const rung_meeting *meeting, const rung_call *known) {
+size_t rung_brief_room(const rung_context *context, const rung_over *over,
+                       const rung_meeting *meeting, const rung_call *known) {
   const rung_job *job = &over->job;
-  size_t in_room = RUNG_BRIEF, on_host = 0;
-  *b = (rung_brief){.context = context, .over = over};
-  if (!is_for_it(b, meeting) || !rung_takes_any(known->rung)) return false;
+  size_t bytes = RUNG_BRIEF;
+  if (!is_for_it(context, over, meeting, known)) return 0;
   for (int a = job->inputs; a < job->arrays; a++)
-    *(job->task.arrays[a].place == RUNG_HOST ? &on_host : &in_room) +=
-        rung_room_bytes(bytes_of(b, a));
-  const rung_status status =
-      rung_room_make(&b->room, context, meeting, in_room, "all elements and results");
-  b->memory = on_host > 0 ? malloc(on_host) : NULL;
-  rung_error_clear(&context->error);
-  return status == RUNG_OK && (on_host == 0 || b->memory != NULL);
+    if (!is_on_host(job, a)) bytes += bytes_of(job, a);
+  return bytes;
+}
+
+/* Few elements are fetched at once, for a word. */
+static bool make_few(rung_brief *b, int ranks) {
+  const rung_view *part = &b->over->job.task.arrays[0];
+  const size_t bytes = rung_view_bytes(part);
+  if (bytes > RUNG_MORE) return true;
+  b->said = malloc((size_t)(ranks + 1) * RUNG_MORE);
+  if (b->said == NULL) return false;
+  b->heard = b->said + RUNG_MORE;
+  return rung_fetch(b->context, &(rung_range){part, 0, part->count}, b->said) == RUNG_OK;
+}
+
+bool rung_brief_make(rung_brief *b, rung_context *context, rung_over *over, const rung_room *room,
+                     int ranks) {
+  const rung_job *job = &over->job;
+  size_t bytes = 0;
+  *b = (rung_brief){.context = context, .over = over, .room = room};
+  for (int a = job->inputs; a < job->arrays; a++)
+    if (is_on_host(job, a)) bytes += bytes_of(job, a);
+  if (bytes > 0) b->memory = malloc(bytes);
+  const bool made = (bytes == 0 || b->memory != NULL) && make_few(b, ranks);
+  if (!made) rung_error_clear(&context->error);
+  return made;
 }
 
 void rung_brief_end(rung_brief *b) {
-  if (b->room.memory != NULL) rung_room_end(&b->room);
   free(b->memory);
-  b->memory = NULL;
+  free(b->said);
 }
 
 /* The job as one call on all elements has it. */
@@ -61,20 +82,20 @@ static rung_job whole_job(rung_brief *b, int64_t total) {
   rung_job job = b->over->job;
   rung_view *arrays = job.task.arrays;
   const int64_t shape[2] = {1, total};
-  char *in_room = b->room.memory + RUNG_BRIEF, *on_host = b->memory;
+  char *in_room = b->room->memory + RUNG_BRIEF, *on_host = b->memory;
   if (b->over->origin != NULL) *b->over->origin = 0;
-  arrays[0] = rung_room_view(&b->room, b->room.memory, arrays[0].dtype, job.axes,
+  arrays[0] = rung_room_view(b->room, b->room->memory, arrays[0].dtype, job.axes,
                              job.axes == 1 ? &shape[1] : shape);
   for (int a = job.inputs; a < job.arrays; a++) {
     const rung_view out = arrays[a];
     const int ndim = job.cut->again ? arrays[0].ndim : out.ndim;
     const int64_t *of = job.cut->again ? arrays[0].shape : out.shape;
-    const bool host = out.place == RUNG_HOST;
+    const bool host = is_on_host(&b->over->job, a);
     char **at = host ? &on_host : &in_room;
     arrays[a] = host ? rung_view_compact(*at, out.dtype, ndim, of)
-                     : rung_room_view(&b->room, *at, out.dtype, ndim, of);
+                     : rung_room_view(b->room, *at, out.dtype, ndim, of);
     if (out.count == 0 && !job.cut->again) arrays[a] = out; /* not given */
-    *at += rung_room_bytes(bytes_of(b, a));
+    *at += bytes_of(&b->over->job, a);
     b->made[a] = arrays[a];
   }
   return job;
@@ -98,25 +119,53 @@ static rung_status deliver(const rung_brief *b, int64_t first, int64_t count) {
     rung_view from = b->made[a];
     if (job->cut->again) rung_view_narrow(&from, job->axes - 1, first, count);
     if (to->count == 0) continue;
-    if (to->place == RUNG_HOST)
+    if (is_on_host(job, a))
       rung_view_copy(to, &from);
     else
-      status = rung_room_deliver(&b->room, to, &from);
+      status = rung_room_deliver(b->room, to, &from);
   }
   return status;
+}
+
+/* Whether all elements have come along with the words. */
+static bool has_heard_all(const rung_meeting *m, size_t element) {
+  for (int k = 0; k < m->ranks.count; k++)
+    if ((size_t)m->words[k].number * element != (size_t)m->words[k].along) return false;
+  return true;
+}
+
+/* Into the room, by way of what has been heard. */
+static rung_status take_heard(const rung_brief *b, const rung_meeting *m, const int64_t *firsts) {
+  const rung_dtype dtype = b->over->job.task.arrays[0].dtype;
+  const int64_t total = firsts[m->ranks.count];
+  for (int k = 0; k < m->ranks.count; k++)
+    memcpy(b->heard + (size_t)firsts[k] * element_of(dtype), m->words[k].more,
+           (size_t)m->words[k].along);
+  const rung_view all = rung_view_compact(b->heard, dtype, 1, &total);
+  return rung_room_queue(b->room, &(rung_range){&all, 0, total}, b->room->memory);
+}
+
+/* All elements into the room. *own: of what is the rank's own. */
+static rung_status bring(const rung_brief *b, rung_meeting *m, const int64_t *firsts,
+                         rung_status *own) {
+  const rung_view *part = &b->over->job.task.arrays[0];
+  const size_t element = element_of(part->dtype);
+  char *all = b->room->memory, *place = all + (size_t)firsts[m->ranks.rank] * element;
+  const char *mine;
+  if (has_heard_all(m, element)) {
+    *own = take_heard(b, m, firsts);
+    return RUNG_OK;
+  }
+  *own = rung_room_share(b->room, &(rung_range){part, 0, part->count}, place, &mine);
+  return rung_ranks_missing(m, rung_ranks_gather(m, firsts, element, all, mine, b->room->on_device),
+                            own);
 }
 
 rung_status rung_brief_run(rung_brief *b, rung_meeting *m, const int64_t *firsts,
                            const rung_call *known, const char **used) {
   const rung_job *job = &b->over->job;
   const int me = m->ranks.rank;
-  const size_t element = element_of(part_of(b)->dtype);
-  const rung_range part = {part_of(b), 0, part_of(b)->count};
-  const char *mine;
-  rung_status own =
-      rung_room_share(&b->room, &part, b->room.memory + (size_t)firsts[me] * element, &mine);
-  rung_status status = rung_ranks_missing(
-      m, rung_ranks_gather(m, firsts, element, b->room.memory, mine, b->room.on_device), &own);
+  rung_status own, status = bring(b, m, firsts, &own);
   if (status != RUNG_OK) return status;
   if (own == RUNG_OK) own = compute(b, firsts[m->ranks.count], known, used);
   const bool sure = rung_ranks_on_host(&job->task.arrays[job->inputs], job->arrays - job->inputs);

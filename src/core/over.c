@@ -42,12 +42,13 @@ typedef struct run {
   const char *used;
   rung_meeting meeting;
   rung_brief brief;
+  bool is_brief;             /* this rank's may be; then, all ranks' are */
   int64_t first, end, total; /* this rank's part [first, end) of the whole */
   int64_t *firsts;           /* of all ranks, and the total behind them */
-  char *copies;              /* three tiles: head, tail, and the head's results */
+  rung_room room;            /* three tiles: head, tail, and the head's results; or brief's */
   piece *pieces;
-  int count, room;
-  int64_t origin; /* of the piece that is being run */
+  int count, most; /* pieces */
+  int64_t origin;  /* of the piece that is being run */
   message mine;
   char *all;     /* messages */
   int64_t *ends; /* where each rank's begins in them, and the end of all */
@@ -70,7 +71,7 @@ static int64_t element_of(const run *r) {
 
 enum { HEAD, TAIL, RESULT, COPIES };
 static char *copy_at(const run *r, int which) {
-  return r->copies + which * r->over->tile * element_of(r);
+  return r->room.memory + which * r->over->tile * element_of(r);
 }
 
 static int64_t tile_at(const run *r, int64_t at) {
@@ -103,17 +104,19 @@ static rung_status make_ready(run *r, rung_status status) {
   if (status == RUNG_OK) {
     const rung_over *over = r->over;
     const int64_t longest = over->tile * over->family * over->family;
-    r->room = 8;
-    if (over->single) r->room += (int)(4 * over->family + part_of(r)->count / longest);
+    r->most = 8;
+    if (over->single) r->most += (int)(4 * over->family + part_of(r)->count / longest);
     r->firsts = rung_ranks_ask(&bytes, ranks + 1, sizeof *r->firsts);
     r->ends = rung_ranks_ask(&bytes, ranks + 1, sizeof *r->ends);
-    r->pieces = rung_ranks_ask(&bytes, (size_t)r->room, sizeof *r->pieces);
-    /* Not cleared, which would take as long as a message: what nothing is copied to means nothing.
-     */
-    const size_t copies = over->tile > 1 ? (size_t)(COPIES * over->tile * element_of(r)) : 1;
-    r->copies = malloc(copies);
-    bytes += copies;
-    there &= r->firsts != NULL && r->ends != NULL && r->pieces != NULL && r->copies != NULL;
+    r->pieces = rung_ranks_ask(&bytes, (size_t)r->most, sizeof *r->pieces);
+    const size_t copies = over->tile > 1 ? (size_t)(COPIES * over->tile * element_of(r)) : 0;
+    const size_t brief = rung_brief_room(r->context, over, m, &r->known);
+    const size_t room = copies > brief ? copies : brief;
+    there &= r->firsts != NULL && r->ends != NULL && r->pieces != NULL &&
+             rung_room_make(&r->room, r->context, m, room, "tiles between ranks") == RUNG_OK;
+    bytes += room;
+    if (there && brief > 0)
+      r->is_brief = rung_brief_make(&r->brief, r->context, r->over, &r->room, m->ranks.count);
   }
   if (there) return status;
   free(m->words); /* the word goes without it */
@@ -146,8 +149,9 @@ static void free_state(void *state, size_t bytes) {
 
 static void give_back(run *r) {
   rung_brief_end(&r->brief);
-  void *memory[] = {r->meeting.words, r->meeting.parcels, r->firsts,    r->ends,
-                    r->pieces,        r->copies,          r->mine.data, r->all};
+  rung_room_end(&r->room);
+  void *memory[] = {r->meeting.words, r->meeting.parcels, r->firsts, r->ends,
+                    r->pieces,        r->mine.data,       r->all};
   free_state(r->state, r->state_bytes);
   for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) free(memory[i]);
   for (int a = 0; a < RUNG_TASK_ARRAYS; a++) free(r->outputs[a].data);
@@ -156,9 +160,9 @@ static void give_back(run *r) {
 /* ---- elements of tiles that are cut ------------------------------------------------------------
  */
 
-/* [first, end) of the whole, from the part to host memory. */
-static rung_status fetch(const run *r, int64_t first, int64_t end, char *to) {
-  return rung_fetch(r->context, &(rung_range){part_of(r), first - r->first, end - first}, to);
+/* [first, end) of the whole, of the part. */
+static rung_range range_of(const run *r, int64_t first, int64_t end) {
+  return (rung_range){part_of(r), first - r->first, end - first};
 }
 
 /* What the word before has said: where everybody's part lies. */
@@ -188,21 +192,23 @@ static rung_status trade(run *r, rung_status *own) {
   const int64_t begin = tile_at(r, r->first);
   int sends = 0, receives = 0;
   if (r->over->tile == 1 || r->first == r->end) return RUNG_OK;
-  if (r->end < r->total) *own = fetch(r, from, r->end, copy_at(r, TAIL));
+  const rung_range ends_with = range_of(r, from, r->end);
+  const char *lent = copy_at(r, TAIL);
+  if (r->end < r->total && r->end > tail)
+    *own = rung_room_lend(&r->room, &ends_with, copy_at(r, TAIL), &lent);
   for (int k = me + 1; k < m->ranks.count && r->end > tail; k++)
-    if (firsts[k] < firsts[k + 1] && firsts[k] < tile_end(r, tail))
-      m->parcels[sends++] =
-          (rung_parcel){k, copy_at(r, TAIL), (size_t)((r->end - from) * element), 0};
+    if (firsts[k] < firsts[k + 1] && firsts[k] < tile_end(r, tail)) /* who sends does not write */
+      m->parcels[sends++] = (rung_parcel){k, (void *)lent, (size_t)((r->end - from) * element), 0};
   for (int k = 0; k < me; k++) {
     const int64_t first = greater(firsts[k], begin), count = firsts[k + 1] - first;
     if (count > 0 && firsts[k] < firsts[k + 1])
       m->parcels[sends + receives++] = (rung_parcel){
           k, copy_at(r, HEAD) + (first - begin) * element, (size_t)(count * element), 0};
   }
+  const rung_range begins_with = range_of(r, r->first, lesser(r->end, tile_end(r, begin)));
   if (*own == RUNG_OK && r->first > begin)
-    *own = fetch(r, r->first, lesser(r->end, tile_end(r, begin)),
-                 copy_at(r, HEAD) + (r->first - begin) * element);
-  return rung_ranks_missing(m, rung_ranks_move(m, sends, receives), own);
+    *own = rung_room_queue(&r->room, &begins_with, copy_at(r, HEAD) + (r->first - begin) * element);
+  return rung_ranks_missing(m, rung_ranks_move(m, sends, receives, r->room.on_device), own);
 }
 
 /* ---- pieces ------------------------------------------------------------------------------------
@@ -276,9 +282,9 @@ static void list_pieces(run *r) {
 static void look_at_copies(const run *r, rung_job *job, const piece *piece) {
   const int64_t shape[2] = {1, piece->count};
   const rung_dtype dtype = part_of(r)->dtype;
-  job->task.arrays[0] = rung_view_compact(copy_at(r, HEAD), dtype, 2, shape);
+  job->task.arrays[0] = rung_room_view(&r->room, copy_at(r, HEAD), dtype, 2, shape);
   if (job->cut->again)
-    job->task.arrays[job->inputs] = rung_view_compact(copy_at(r, RESULT), dtype, 2, shape);
+    job->task.arrays[job->inputs] = rung_room_view(&r->room, copy_at(r, RESULT), dtype, 2, shape);
 }
 
 static rung_status collect(void *to, const rung_piece *piece, const rung_view *results) {
@@ -321,11 +327,11 @@ static rung_status collect(void *to, const rung_piece *piece, const rung_view *r
 /* The head's results, as far as the part goes. */
 static rung_status deliver_head(const run *r, const piece *piece) {
   const int64_t shape[2] = {1, piece->first + piece->count - r->first};
-  const rung_view from = rung_view_compact(
-      copy_at(r, RESULT) + (r->first - piece->first) * element_of(r), part_of(r)->dtype, 2, shape);
+  char *own = copy_at(r, RESULT) + (r->first - piece->first) * element_of(r);
+  const rung_view from = rung_room_view(&r->room, own, part_of(r)->dtype, 2, shape);
   rung_view to = r->over->job.task.arrays[r->over->job.inputs];
   rung_view_narrow(&to, 1, 0, shape[1]);
-  return rung_deliver(r->context, &to, &from);
+  return rung_room_deliver(&r->room, &to, &from);
 }
 
 /* `only`: no more than the memory for it. */
@@ -479,11 +485,11 @@ static rung_status put_together(run *r) {
 /* ---- a call ------------------------------------------------------------------------------------
  */
 
-/* From the first word on, which all have agreed on; `brief`: all ranks are for it. */
-static rung_status go_on(run *r, bool brief) {
+/* From the first word on, which all have agreed on. */
+static rung_status go_on(run *r) {
   rung_meeting *m = &r->meeting;
   rung_status own = RUNG_OK, status = locate(r);
-  if (status == RUNG_OK && brief && r->total <= RUNG_BRIEF / element_of(r))
+  if (status == RUNG_OK && r->is_brief && r->total <= RUNG_BRIEF / element_of(r))
     return rung_brief_run(&r->brief, m, r->firsts, &r->known, &r->used);
   if (status == RUNG_OK) status = trade(r, &own);
   if (status != RUNG_OK) return status;
@@ -516,10 +522,11 @@ rung_status rung_over_within(rung_context *context, const rung_ranks *ranks, run
   r.meeting = (rung_meeting){.ranks = *ranks, .error = &context->error, .job = over->name};
   if (status == RUNG_OK) status = rung_run_reaches(context, &over->job);
   status = make_ready(&r, status);
-  const bool good = status == RUNG_OK;
-  const bool brief = good && rung_brief_make(&r.brief, context, over, &r.meeting, &r.known);
-  status = rung_ranks_meet_ready(&r.meeting, status, good ? part_of(&r)->count : 0, brief);
-  if (status == RUNG_OK) status = go_on(&r, rung_ranks_ready(&r.meeting));
+  const int64_t count = status == RUNG_OK ? part_of(&r)->count : 0;
+  status = rung_ranks_meet_with(&r.meeting, status, count, r.is_brief, r.brief.said,
+                                r.is_brief ? rung_brief_along(&r.brief) : 0);
+  r.is_brief = status == RUNG_OK && rung_ranks_ready(&r.meeting);
+  if (status == RUNG_OK) status = go_on(&r);
   give_back(&r);
   *used = r.used;
   return status;

@@ -101,8 +101,8 @@ static rung_status move(rung_meeting *m, rung_parcel *sent, int sends, rung_parc
   return judge(m, sent, sends, received, receives, why);
 }
 
-rung_status rung_ranks_move(rung_meeting *m, int sent, int received) {
-  return move(m, m->parcels, sent, m->parcels + sent, received, false);
+rung_status rung_ranks_move(rung_meeting *m, int sent, int received, bool anywhere) {
+  return move(m, m->parcels, sent, m->parcels + sent, received, anywhere);
 }
 
 static rung_parcel parcel_of(int rank, char *all, const int64_t *firsts, int from, size_t each) {
@@ -138,7 +138,7 @@ rung_status rung_ranks_missing(const rung_meeting *m, rung_status moved, rung_st
 /* Whether a rank may have said so: what is altered on its way must do no harm. */
 static bool is_word(const rung_word *word) {
   return word->status >= RUNG_OK && word->status <= RUNG_RANKS_FAILED && word->number >= 0 &&
-         word->number <= INT64_C(1) << 61;
+         word->number <= INT64_C(1) << 61 && word->along >= 0 && word->along <= RUNG_MORE;
 }
 
 /* What rank r said, next to rank 0: with that all compare, and so all say the same. */
@@ -171,30 +171,31 @@ enum { WORD = offsetof(rung_word, more) }; /* bytes of one that nothing comes al
 _Static_assert(WORD % 8 == 0, "what comes along is aligned");
 _Static_assert(sizeof(rung_word) <= 4096 - 24, "a word is a short message to NCCL");
 
+/* As the word says, which may have been altered on its way. */
 static size_t bytes_along(const rung_word *word) {
-  return word->status == RUNG_OK && word->number >= 0 && word->number <= RUNG_MORE
-             ? (size_t)word->number
-             : 0;
+  return word->along >= 0 && word->along <= RUNG_MORE ? (size_t)word->along : 0;
 }
 
-/* `more`: results may come along. */
-static rung_status hear_all(rung_meeting *m, const rung_word *mine, bool more) {
+/* What has come is as long as it says. */
+static void measure(rung_parcel *received, const rung_word *word) {
+  received->bytes = WORD + (received->moved >= WORD ? bytes_along(word) : 0);
+}
+
+static rung_status hear_all(rung_meeting *m, const rung_word *mine) {
   const int count = m->ranks.count, me = m->ranks.rank;
   rung_word *words = m->words;
   rung_parcel *sent = m->parcels, *received = sent + count - 1;
   char why[RUNG_TEXT];
   int moves = 0;
-  const size_t bytes = WORD + (more ? bytes_along(mine) : 0);
+  const size_t bytes = WORD + bytes_along(mine);
   memcpy(&words[me], mine, bytes);
   for (int r = 0; r < count; r++) {
     if (r == me) continue;
     sent[moves] = (rung_parcel){r, &words[me], bytes, 0};
-    received[moves++] = (rung_parcel){r, &words[r], more ? sizeof *words : WORD, 0};
+    received[moves++] = (rung_parcel){r, &words[r], sizeof *words, 0};
   }
   exchange(m, sent, moves, received, moves, false, why);
-  for (int i = 0; i < moves && more; i++)
-    received[i].bytes =
-        WORD + (received[i].moved >= WORD ? bytes_along(&words[received[i].rank]) : 0);
+  for (int i = 0; i < moves; i++) measure(&received[i], &words[received[i].rank]);
   rung_status status = judge(m, sent, moves, received, moves, why);
   for (int r = 0; r < count && status == RUNG_OK; r++) status = look_at(m, r, &words[r], &words[0]);
   return status;
@@ -209,10 +210,13 @@ static rung_status hear_each(rung_meeting *m, const rung_word *mine) {
   for (int r = 0; r < m->ranks.count; r++) {
     memcpy(&word, mine, WORD);
     if (r != m->ranks.rank) {
-      rung_parcel to = {r, &said, WORD, 0}, from = {r, &word, WORD, 0};
+      rung_parcel to = {r, &said, WORD, 0}, from = {r, &word, sizeof word, 0};
       rung_error error = {RUNG_OK, ""};
       rung_meeting with = {.ranks = m->ranks, .error = &error, .order = m->order};
-      const rung_status moved = move(&with, &to, 1, &from, 1, false);
+      char why[RUNG_TEXT];
+      exchange(&with, &to, 1, &from, 1, false, why);
+      measure(&from, &word);
+      const rung_status moved = judge(&with, &to, 1, &from, 1, why);
       if (moved != RUNG_OK) {
         *m->error = error;
         return moved;
@@ -224,33 +228,36 @@ static rung_status hear_each(rung_meeting *m, const rung_word *mine) {
   return status;
 }
 
-static rung_status meet(rung_meeting *m, rung_status status, int64_t number, const void *more,
-                        bool sure) {
+rung_status rung_ranks_meet_with(rung_meeting *m, rung_status status, int64_t number, bool ready,
+                                 const void *more, size_t bytes) {
   rung_word mine;
   memset(&mine, 0, WORD); /* what comes along is several times as much, and mostly nothing */
   mine.order = ++m->order;
   mine.status = status;
   mine.number = number;
-  mine.sure = sure;
+  mine.sure = ready;
   strncpy(mine.version, RUNG_VERSION, sizeof mine.version - 1);
   strncpy(mine.job, m->job, sizeof mine.job - 1);
   if (status != RUNG_OK) memcpy(mine.sentence, m->error->sentence, sizeof mine.sentence);
-  if (more != NULL && bytes_along(&mine) > 0) memcpy(mine.more, more, bytes_along(&mine));
-  return m->words != NULL ? hear_all(m, &mine, more != NULL) : hear_each(m, &mine);
+  if (status == RUNG_OK && bytes > 0 && bytes <= RUNG_MORE) {
+    mine.along = (int64_t)bytes;
+    memcpy(mine.more, more, bytes);
+  }
+  return m->words != NULL ? hear_all(m, &mine) : hear_each(m, &mine);
 }
 
 rung_status rung_ranks_meet(rung_meeting *m, rung_status status, int64_t number) {
-  return meet(m, status, number, NULL, false);
+  return rung_ranks_meet_ready(m, status, number, false);
 }
 
 rung_status rung_ranks_meet_ready(rung_meeting *m, rung_status status, int64_t number, bool ready) {
-  return meet(m, status, number, NULL, ready);
+  return rung_ranks_meet_with(m, status, number, ready, NULL, 0);
 }
 
 rung_status rung_ranks_tell(rung_meeting *m, rung_status status, const void *results, size_t bytes,
                             bool sure) {
-  return meet(m, status, status == RUNG_OK ? (int64_t)bytes : 0, results != NULL ? results : "",
-              sure);
+  return rung_ranks_meet_with(m, status, status == RUNG_OK ? (int64_t)bytes : 0, sure, results,
+                              bytes);
 }
 
 bool rung_ranks_on_host(const rung_view *outputs, int count) {
@@ -261,7 +268,7 @@ bool rung_ranks_on_host(const rung_view *outputs, int count) {
 
 bool rung_ranks_told(const rung_meeting *m) {
   for (int r = 0; r < m->ranks.count; r++)
-    if (m->words[r].number > RUNG_MORE) return false;
+    if (m->words[r].number != m->words[r].along) return false;
   return true;
 }
 

@@ -8,7 +8,7 @@
 #include "core/tensor.h"
 #include "rung/ranks.h"
 
-enum { RUNG_JOB_TEXT = 160, RUNG_MORE = 3384 };
+enum { RUNG_JOB_TEXT = 160, RUNG_MORE = 3376 };
 
 /* What a rank says to all others. Versions may differ: of another one's nothing else is read. With
  * all that may come along it is a short message to NCCL (rung/nccl.h). */
@@ -18,9 +18,10 @@ typedef struct rung_word {
   int64_t status; /* of the rank, with its sentence */
   int64_t number; /* whatever the word is about */
   int64_t sure;   /* the rank is ready for what follows; with results: and cannot fail at it */
+  int64_t along;  /* bytes of `more` */
   char job[RUNG_JOB_TEXT];
   char sentence[RUNG_SENTENCE];
-  char more[RUNG_MORE]; /* what comes along, `number` bytes; aligned to 8 */
+  char more[RUNG_MORE]; /* what comes along; aligned to 8 */
 } rung_word;
 
 /* A call, as its ranks go through it. */
@@ -63,9 +64,13 @@ rung_status rung_ranks_meet_ready(rung_meeting *meeting, rung_status status, int
                                   bool ready);
 bool rung_ranks_ready(const rung_meeting *meeting);
 
-/* The same, where the number is how many bytes of results a rank has, whose `status` is good. At
- * most RUNG_MORE of them come along, and are in the rank's word then, the own one's too. `sure`:
- * what it does with all ranks' results cannot fail. */
+/* The same, with `bytes` that come along where they are at most RUNG_MORE, and are in the rank's
+ * word then, the own one's too. */
+rung_status rung_ranks_meet_with(rung_meeting *meeting, rung_status status, int64_t number,
+                                 bool ready, const void *more, size_t bytes);
+
+/* The same, where the number is how many bytes of results a rank has, whose `status` is good.
+ * `sure`: what it does with all ranks' results cannot fail. */
 rung_status rung_ranks_tell(rung_meeting *meeting, rung_status status, const void *results,
                             size_t bytes, bool sure);
 /* Whether copying results to these cannot fail: all that have elements are in host memory. */
@@ -76,12 +81,12 @@ bool rung_ranks_on_host(const rung_view *outputs, int count);
 bool rung_ranks_told(const rung_meeting *meeting);
 bool rung_ranks_sure(const rung_meeting *meeting);
 
-/* Moves the first so many of meeting->parcels away, and as many as follow here. */
-rung_status rung_ranks_move(rung_meeting *meeting, int sent, int received);
+/* Moves the first so many of meeting->parcels away, and as many as follow here. `anywhere`: they
+ * lie where exchange_anywhere() finds them, and the ranks have that. */
+rung_status rung_ranks_move(rung_meeting *meeting, int sent, int received, bool anywhere);
 
 /* To all ranks what each has of `all`: the elements [firsts[rank], firsts[rank + 1]), of `each`
- * bytes. mine: where this rank's lie; NULL: there. `anywhere`: both lie where exchange_anywhere()
- * finds them, and the ranks have that. */
+ * bytes. mine: where this rank's lie; NULL: there. */
 rung_status rung_ranks_gather(rung_meeting *meeting, const int64_t *firsts, size_t each, char *all,
                               const char *mine, bool anywhere);
 

@@ -13,7 +13,6 @@ static bool goes_on_device(const rung_context *context, const rung_meeting *meet
 rung_status rung_room_make(rung_room *room, rung_context *context, const rung_meeting *meeting,
                            size_t bytes, const char *what) {
   void *memory;
-  size_t asked = 0;
   *room = (rung_room){.context = context};
   if (goes_on_device(context, meeting) && rung_gathered(context, bytes, &memory) == RUNG_OK) {
     room->memory = memory;
@@ -21,8 +20,8 @@ rung_status rung_room_make(rung_room *room, rung_context *context, const rung_me
     return RUNG_OK;
   }
   rung_error_clear(&context->error);
-  room->memory = rung_ranks_ask(&asked, bytes, 1);
-  return room->memory != NULL ? RUNG_OK : rung_ranks_no_memory(meeting, asked, what);
+  room->memory = malloc(bytes > 0 ? bytes : 1); /* to clear it may take as long as a message */
+  return room->memory != NULL ? RUNG_OK : rung_ranks_no_memory(meeting, bytes, what);
 }
 
 void rung_room_end(rung_room *room) {
@@ -58,19 +57,6 @@ rung_status rung_room_fetch(const rung_room *room, const rung_range *from, char 
                             : rung_copy_in(room->context, from, to, goes_beside(room, from->view)));
 }
 
-rung_status rung_room_share(const rung_room *room, const rung_range *from, char *to,
-                            const char **mine) {
-  const rung_view *view = from->view;
-  const size_t element = rung_dtype_bytes(view->dtype);
-  *mine = to;
-  if (!room->on_device || from->count <= 0 || !rung_is_local(room->context, view) ||
-      !rung_view_is_compact(view))
-    return rung_room_fetch(room, from, to);
-  *mine = view->data + (size_t)from->first * element;
-  const rung_status status = wait_for(room, RUNG_OK); /* for who has written them */
-  return status == RUNG_OK ? rung_pack_range(room->context, from, to) : status;
-}
-
 rung_status rung_room_deliver(const rung_room *room, const rung_view *to, const rung_view *from) {
   rung_context *context = room->context;
   if (from->count == 0) return RUNG_OK;
@@ -79,4 +65,32 @@ rung_status rung_room_deliver(const rung_room *room, const rung_view *to, const 
                             ? rung_pack(context, to, from)
                             : rung_copy_out(context, &(rung_range){to, 0, to->count}, from->data,
                                             goes_beside(room, to)));
+}
+
+/* Whether the room's device has the elements. */
+static bool lies_here(const rung_room *room, const rung_range *from) {
+  return room->on_device && from->count > 0 && rung_is_local(room->context, from->view);
+}
+
+rung_status rung_room_queue(const rung_room *room, const rung_range *from, char *to) {
+  rung_context *context = room->context;
+  if (lies_here(room, from)) return rung_pack_range(context, from, to);
+  if (room->on_device && from->view->place == RUNG_HOST && !goes_beside(room, from->view))
+    return rung_copy_in(context, from, to, false);
+  return rung_room_fetch(room, from, to);
+}
+
+rung_status rung_room_lend(const rung_room *room, const rung_range *from, char *to,
+                           const char **mine) {
+  const rung_view *view = from->view;
+  *mine = to;
+  if (!lies_here(room, from) || !rung_view_is_compact(view)) return rung_room_fetch(room, from, to);
+  *mine = view->data + (size_t)from->first * rung_dtype_bytes(view->dtype);
+  return wait_for(room, RUNG_OK); /* for who has written them */
+}
+
+rung_status rung_room_share(const rung_room *room, const rung_range *from, char *to,
+                            const char **mine) {
+  const rung_status status = rung_room_lend(room, from, to, mine);
+  return status != RUNG_OK || *mine == to ? status : rung_room_queue(room, from, to);
 }

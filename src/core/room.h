@@ -36,11 +36,19 @@ rung_view rung_room_view(const rung_room *room, char *data, rung_dtype dtype, in
  * one of the same shape, wherever it is. They return when the elements are there. The scratch may
  * be another one after either. */
 rung_status rung_room_fetch(const rung_room *room, const rung_range *from, char *to);
-/* The same, for rung_ranks_gather(), which sends `count` elements from *mine: from `to`, or from
- * where they lie, and then they are on their way to `to`, ahead of what is queued later. */
+rung_status rung_room_deliver(const rung_room *room, const rung_view *to, const rung_view *from);
+
+/* As rung_room_fetch(), but they may still be on their way, ahead of what is queued later, and stay
+ * where they are until that is done. */
+rung_status rung_room_queue(const rung_room *room, const rung_range *from, char *to);
+
+/* Elements that other ranks are to have, at *mine: where they lie, if that is as good, or fetched
+ * to `to`. */
+rung_status rung_room_lend(const rung_room *room, const rung_range *from, char *to,
+                           const char **mine);
+/* Both: lent at *mine, and queued to `to`. */
 rung_status rung_room_share(const rung_room *room, const rung_range *from, char *to,
                             const char **mine);
-rung_status rung_room_deliver(const rung_room *room, const rung_view *to, const rung_view *from);
 
 #ifdef __cplusplus
 }

@@ -159,7 +159,7 @@ rung_status rung_strips_bring(rung_strips *s, const rung_wants *w, char *to, run
     m->parcels[sends + receives++] = (rung_parcel){k, came, bytes, 0};
     came += bytes;
   }
-  const rung_status status = rung_ranks_missing(m, rung_ranks_move(m, sends, receives), own);
+  const rung_status status = rung_ranks_missing(m, rung_ranks_move(m, sends, receives, false), own);
   const char *from = s->received;
   for (int k = 0; k < m->ranks.count && status == RUNG_OK; k++)
     from = unpack(s, w, k, from, to, own);

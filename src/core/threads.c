@@ -32,6 +32,8 @@ static const double usual_deadline = 60;
 /* Seconds that a rank looks for what moves before it sleeps, where every rank has a processor: to
  * be woken takes as long as all else of a short message. */
 static const double patience = 2e-4;
+/* Seconds that a device waits for more to carry: as long as it takes for little. */
+static const double moment = 2e-5;
 /* Seconds that only strangers keep a processor for that a rank has let others have. */
 static const double slice = 1e-3;
 
@@ -252,6 +254,28 @@ static bool some_mail(const world *w, int me, const moves *m) {
   return false;
 }
 
+/* How many parcels have come, or lie there to be taken. */
+static int those_there(const world *w, int me, const moves *m) {
+  int count = 0;
+  for (int i = 0; i < m->receives; i++)
+    count += m->received[i].moved > 0 || offer_of(w, m->received[i].rank, me)->parcel != NULL ||
+             has_mail(w, me, &m->received[i]);
+  return count;
+}
+
+/* With the lock, which is not held meanwhile: for a moment until all offer what a device is to
+ * carry, for to wait for it twice takes longer. */
+static void await_offers(world *w, int me, const moves *m) {
+  const rank *self = &w->ranks[me];
+  const double until = now() + moment;
+  while (w->looks && !w->broken && those_there(w, me, m) < m->receives && now() < until) {
+    const unsigned before = self->news;
+    pthread_mutex_unlock(&w->lock);
+    while (self->news == before && now() < until) sched_yield();
+    lock(w);
+  }
+}
+
 /* With the lock: all that others offer a rank whose device carries, by one wait for it. False:
  * there is none, or the device is at another copy. */
 static bool carry_offers(world *w, int me, const moves *m) {
@@ -337,6 +361,7 @@ static void wait_for(world *w, int me, const moves *m, double since) {
 static void move_all(world *w, int me, const moves *m) {
   const bool apart = m->anywhere && is_apart(&w->ranks[me]);
   double since = now();
+  if (apart) await_offers(w, me, m);
   for (int left = left_of(m), before; left > 0;) {
     bool took = apart && !w->broken && carry_offers(w, me, m);
     for (int i = 0; i < m->receives; i++) { /* not all from the same one first */

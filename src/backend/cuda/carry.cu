@@ -35,19 +35,32 @@ static __global__ void carry_all(carry_list list) {
 typedef CUresult attributes_function(unsigned count, CUpointer_attribute *attributes, void **data,
                                      CUdeviceptr pointer);
 
-/* Whether cudaMalloc() made it, and on which device. */
-static bool is_plain_memory(const void *memory, int *device) {
+/* A piece of memory that cudaMalloc() made. */
+struct carry_memory {
+  CUdeviceptr begin;
+  size_t bytes; /* 0: it has not made it */
+  int device;
+};
+
+static carry_memory memory_of(const void *at) {
   static attributes_function *const ask =
       (attributes_function *)rung_cuda_driver_function("cuPointerGetAttributes", 11030);
-  CUpointer_attribute wanted[3] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-                                   CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE};
+  CUpointer_attribute wanted[5] = {
+      CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+      CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+      CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+  carry_memory found = {0, 0, -1};
   unsigned type = 0;
   int sharable = 0;
-  void *data[3] = {&type, device, &sharable};
-  *device = -1;
-  return ask != NULL && ask(3, wanted, data, (CUdeviceptr)(uintptr_t)memory) == CUDA_SUCCESS &&
-         type == CU_MEMORYTYPE_DEVICE && sharable;
+  void *data[5] = {&type, &found.device, &sharable, &found.begin, &found.bytes};
+  const bool plain = ask != NULL &&
+                     ask(5, wanted, data, (CUdeviceptr)(uintptr_t)at) == CUDA_SUCCESS &&
+                     type == CU_MEMORYTYPE_DEVICE && sharable;
+  return plain ? found : carry_memory{0, 0, -1};
+}
+
+static bool has(const carry_memory &memory, const void *at) {
+  return (CUdeviceptr)(uintptr_t)at - memory.begin < memory.bytes;
 }
 
 /* Where another device's memory can be reached, it is; where not, the driver copies by way of the
@@ -73,11 +86,12 @@ static int device_of(const void *memory) {
   return -1;
 }
 
-/* Whether a kernel of the state's may do it. */
-static bool is_in_reach(rung_state *state, const rung_load *load) {
-  int from, to;
-  if (!is_plain_memory(load->to, &to) || to != state->device) return false;
-  if (!is_plain_memory(load->from, &from)) return false;
+/* Whether a kernel of the state's may do it. *to: memory that the last load went to, which the next
+ * one mostly goes to as well. */
+static bool is_in_reach(rung_state *state, const rung_load *load, carry_memory *to) {
+  if (!has(*to, load->to)) *to = memory_of(load->to);
+  if (to->device != state->device) return false;
+  const int from = memory_of(load->from).device;
   reach(state, from);
   return from == state->device || (from >= 0 && from < 64 && (state->reached >> from & 1));
 }
@@ -101,17 +115,18 @@ static rung_status launch(rung_state *state, const carry_list *list, int count, 
 }
 
 /* Long copies are the driver's, which has engines for them. */
-enum { CARRY_MOST = 4 << 20 };
+enum { CARRY_MOST = 8 << 20 };
 rung_status rung_cuda_carry(rung_state *state, const rung_load *loads, int count,
                             rung_error *error) {
   carry_list list;
+  carry_memory to = {0, 0, -1};
   int taken = 0;
   size_t most = 0;
   RUNG_CHECK(rung_cuda_enter_beside(state, error));
   for (int i = 0; i < count; i++) {
     const rung_load *load = &loads[i];
     if (load->bytes == 0) continue;
-    if (taken == CARRY_LOADS || load->bytes > CARRY_MOST || !is_in_reach(state, load)) {
+    if (taken == CARRY_LOADS || load->bytes > CARRY_MOST || !is_in_reach(state, load, &to)) {
       RUNG_CHECK(copy(state, load, error));
       continue;
     }

@@ -122,8 +122,8 @@ static rung_status agree(pairs_ring *g, rung_status *own) {
   pairs_problem *p = &g->call->problem;
   said[g->meeting->ranks.rank] = own_ends(g);
   const rung_status status = rung_ranks_missing(
-      g->meeting, rung_ranks_gather(g->meeting, g->numbers, sizeof *said, (char *)said, NULL, false),
-      own);
+      g->meeting,
+      rung_ranks_gather(g->meeting, g->numbers, sizeof *said, (char *)said, NULL, false), own);
   if (status != RUNG_OK || *own != RUNG_OK) return status;
   ends all = said[0];
   for (int k = 1; k < ranks; ++k) take_in(&all, &said[k]);
@@ -152,7 +152,7 @@ static rung_status bring(pairs_ring *g, int step, rung_status *own) {
     if (mine > 0) m->parcels[sends++] = (rung_parcel){to, g->own[a].data, mine, 0};
     if (others > 0)
       m->parcels[sends + receives++] = (rung_parcel){from, g->visitor[a].data, others, 0};
-    status = rung_ranks_missing(m, rung_ranks_move(m, sends, receives), own);
+    status = rung_ranks_missing(m, rung_ranks_move(m, sends, receives, false), own);
   }
   return status;
 }
