@@ -50,14 +50,22 @@ static int close_all(void **state) {
 
 static int64_t one[ONE];
 
-/* Everything as it is before a call, and what is to come of it in `wanted` and `one`. */
-static void prepare(const over_job *job) {
-  run = (over_run){.job = *job, .in = data, .out = wanted};
+/* What is to come of a job, in `wanted` and `one`; found once, where the same of `jobs` follows. */
+static void find_wanted(const over_job *job) {
+  static const over_job *last;
+  if (job == last) return;
   fill(data, job->type, elements_of(job));
   memset(wanted, POISON, sizeof wanted);
   memset(run.one, POISON, sizeof run.one);
   assert_int_equal(over_call(contexts[0], NULL, &run, 0, 0, job->total), RUNG_OK);
   memcpy(one, run.one[0], sizeof one);
+  last = job >= jobs && job < jobs + JOBS ? job : NULL;
+}
+
+/* Everything as it is before a call. No call writes to `data`. */
+static void prepare(const over_job *job) {
+  run = (over_run){.job = *job, .in = data, .out = wanted};
+  find_wanted(job);
   if (job == &jobs[AROUND])
     contexts[1]->memory_limit = LIMIT;
   else if (contexts[1]->memory_limit == LIMIT)
@@ -137,6 +145,7 @@ static void every_message_may_be_the_last(void **state) {
     for (int faulty = 0; faulty < RANKS; faulty++)
       for (ranks_fault fault = 0; fault < RANKS_ALTERS; fault++) {
         int at = 1;
+        if (INSTRUMENTED && j == AROUND && faulty != 1) continue; /* many pairs, each watched */
         ranks_by_host = (j + faulty) % 2 == 1;
         while (go_wrong(j, faulty, at, fault)) at++;
         ranks_by_host = false;
