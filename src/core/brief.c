@@ -33,9 +33,10 @@ static bool is_stored(const rung_job *job) {
  * little; parts need less. */
 static bool is_for_it(const rung_context *context, const rung_over *over,
                       const rung_meeting *meeting, const rung_call *known) {
+  const size_t most = meeting->ranks.exchange_anywhere != NULL ? RUNG_BRIEF : RUNG_BRIEF_BY_HOST;
   return context->device.kind != RUNG_CPU && context->memory_limit == 0 && over->tile > 1 &&
          meeting->ranks.count > 1 && rung_takes_any(known->rung) && !is_stored(&over->job) &&
-         rung_view_bytes(&over->job.task.arrays[0]) <= RUNG_BRIEF;
+         rung_view_bytes(&over->job.task.arrays[0]) <= most;
 }
 
 size_t rung_brief_room(const rung_context *context, const rung_over *over,

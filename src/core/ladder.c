@@ -287,7 +287,6 @@ rung_status rung_choose(const rung_operation *operation, const rung_task *task, 
   if (status == RUNG_OK) status = check_block(call->block, error);
   if (status != RUNG_OK) return status;
   asked.block = call->block;
-  if (!rung_takes_any(call->rung))
-    return choose_named(operation, &asked, types, call, row, error);
+  if (!rung_takes_any(call->rung)) return choose_named(operation, &asked, types, call, row, error);
   return choose_best(operation, &asked, types, call->math, row, error);
 }

@@ -51,7 +51,7 @@ struct rung_state {
   cudaEvent_t turn; /* where the last visit ended; made by the first enter() */
 
   unsigned long long tried, reached; /* a bit a device whose memory it has tried to reach; does */
-  cudaStream_t beside;      /* of copies; made after the events */
+  cudaStream_t beside;               /* of copies; made after the events */
   cudaEvent_t events[RUNG_EVENTS];
 
   bool measuring; /* events, page and board are there, the measuring kernels are loaded */
