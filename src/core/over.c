@@ -259,10 +259,18 @@ static bool lies_ready(const run *r) {
   return true;
 }
 
+/* Arrays that are copied go a range at a time, which bounds the memory; a short row is one copy. */
+enum { SHORT_ROW = 32 << 20 };
+static int64_t next_piece(const run *r, bool ready, int64_t first, int64_t end) {
+  const int64_t row = longest_row(r, first, end);
+  if (ready || !r->over->single || row <= SHORT_ROW / element_of(r)) return row;
+  return longest_range(r, first, end);
+}
+
 static void list_pieces(run *r) {
   const int64_t begin = tile_at(r, r->first);
   const int64_t whole = r->end == r->total ? r->end : tile_at(r, r->end);
-  const bool ranges = r->over->single && !lies_ready(r);
+  const bool ready = lies_ready(r);
   int64_t at = r->first;
   if (r->first == r->end) return;
   if (at > begin) {
@@ -271,7 +279,7 @@ static void list_pieces(run *r) {
     at = end;
   }
   while (at < whole) {
-    const int64_t count = ranges ? longest_range(r, at, whole) : longest_row(r, at, whole);
+    const int64_t count = next_piece(r, ready, at, whole);
     add_piece(r, at, count, IN_PART, false);
     at += count;
   }
