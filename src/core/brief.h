@@ -15,7 +15,7 @@
 
 /* Bytes of all elements of a short job: of more, messages take longer than parts would. And of a
  * rank's own, where they go by way of the host. */
-enum { RUNG_BRIEF = 8 << 20, RUNG_BRIEF_BY_HOST = 64 << 10 };
+enum { RUNG_BRIEF = 8 << 20, RUNG_BRIEF_BY_HOST = 16 << 10 };
 
 typedef struct rung_brief {
   rung_context *context;

@@ -219,11 +219,13 @@ static void add_piece(run *r, int64_t first, int64_t count, place place, bool le
 }
 
 /* Many ranges of a level side by side, of the longest that begin at `first`, up to where longer
- * ones begin; or what is left at the end. Of a line the last range is one by itself, for nothing
- * comes after it that would need to know what it comes to. */
+ * ones begin; of few tiles all, for each row is waited for; or what is left at the end. Of a line
+ * the last range is one by itself, for nothing comes after it that would need to know what it comes
+ * to. */
+enum { FEW_TILES = 256 };
 static int64_t longest_row(const run *r, int64_t first, int64_t end) {
   const int64_t family = r->over->family, left = end - first;
-  int64_t range = r->over->tile, longer = range * family;
+  int64_t range = r->over->tile, longer = left > FEW_TILES * range ? range * family : 0;
   while (longer > 0 && first % longer == 0 && left >= longer) {
     range = longer;
     longer *= family;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh openmpi|mpich LIBRARY TREE COMPILER: builds ranks.c and the example by that MPI, and runs
-# them. Exit status 77: it is not installed.
+# run.sh openmpi|mpich LIBRARY TREE COMPILER: builds ranks.c, times.c and the example by that MPI, and
+# runs them. Exit status 77: it is not installed.
 set -euo pipefail
 mpi=$1 library=$2 tree=$3 compiler=$4
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,6 +15,7 @@ flags=(-std=c11 -O1 -Wall -Wextra -Werror -I"$tree/include")
 link=("$library" -Wl,-rpath,"$(dirname "$library")")
 "mpicc.$mpi" "${flags[@]}" "$here/ranks.c" -o "$work/ranks" "${link[@]}"
 "mpicc.$mpi" "${flags[@]}" "$tree/examples/ranks.c" -o "$work/example" "${link[@]}"
+"mpicc.$mpi" "${flags[@]}" "$here/times.c" -o "$work/times" "${link[@]}"
 # The header is C++ too.
 "mpicc.$mpi" -x c++ -std=c++17 -Wall -Wextra -Werror -I"$tree/include" -fsyntax-only \
   -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX - <<<'#include <rung/mpi.h>'
@@ -24,3 +25,5 @@ for ranks in 1 4; do
 done
 timeout 120 "mpirun.$mpi" -n 3 "$work/example" | tee "$work/said"
 grep -qx 'the sum is 187500, over 3 ranks' "$work/said"
+timeout 120 "mpirun.$mpi" -n 2 "$work/times" cpu 1000 3 | tee "$work/said"
+[ "$(grep -cE '^(reduce|scan|histogram) of 1000 over 2 ranks: ' "$work/said")" = 3 ]
