@@ -5,21 +5,25 @@
 
 #include "core/ladder.h"
 
-static size_t element_of(rung_dtype dtype) {
-  return rung_dtype_bytes(dtype);
-}
-
 /* Of an array of results, of as many elements as there may be. */
 static size_t bytes_of(const rung_job *job, int a) {
   const rung_view *out = &job->task.arrays[a];
-  const size_t bytes =
-      job->cut->again ? RUNG_BRIEF / element_of(job->task.arrays[0].dtype) * element_of(out->dtype)
-                      : rung_view_bytes(out);
+  const size_t bytes = job->cut->again ? RUNG_BRIEF / rung_dtype_bytes(job->task.arrays[0].dtype) *
+                                             rung_dtype_bytes(out->dtype)
+                                       : rung_view_bytes(out);
   return rung_room_bytes(bytes);
 }
 
 static bool is_on_host(const rung_job *job, int a) {
   return job->task.arrays[a].place == RUNG_HOST;
+}
+
+/* Of all that go to the host, or to a device. */
+static size_t bytes_of_results(const rung_job *job, bool on_host) {
+  size_t bytes = 0;
+  for (int a = job->inputs; a < job->arrays; a++)
+    if (is_on_host(job, a) == on_host) bytes += bytes_of(job, a);
+  return bytes;
 }
 
 static bool is_stored(const rung_job *job) {
@@ -41,12 +45,8 @@ static bool is_for_it(const rung_context *context, const rung_over *over,
 
 size_t rung_brief_room(const rung_context *context, const rung_over *over,
                        const rung_meeting *meeting, const rung_call *known) {
-  const rung_job *job = &over->job;
-  size_t bytes = RUNG_BRIEF;
   if (!is_for_it(context, over, meeting, known)) return 0;
-  for (int a = job->inputs; a < job->arrays; a++)
-    if (!is_on_host(job, a)) bytes += bytes_of(job, a);
-  return bytes;
+  return RUNG_BRIEF + bytes_of_results(&over->job, false);
 }
 
 /* Few elements are fetched at once, for a word. */
@@ -62,11 +62,8 @@ static bool make_few(rung_brief *b, int ranks) {
 
 bool rung_brief_make(rung_brief *b, rung_context *context, rung_over *over, const rung_room *room,
                      int ranks) {
-  const rung_job *job = &over->job;
-  size_t bytes = 0;
+  const size_t bytes = bytes_of_results(&over->job, true);
   *b = (rung_brief){.context = context, .over = over, .room = room};
-  for (int a = job->inputs; a < job->arrays; a++)
-    if (is_on_host(job, a)) bytes += bytes_of(job, a);
   if (bytes > 0) b->memory = malloc(bytes);
   const bool made = (bytes == 0 || b->memory != NULL) && make_few(b, ranks);
   if (!made) rung_error_clear(&context->error);
@@ -140,7 +137,7 @@ static rung_status take_heard(const rung_brief *b, const rung_meeting *m, const 
   const rung_dtype dtype = b->over->job.task.arrays[0].dtype;
   const int64_t total = firsts[m->ranks.count];
   for (int k = 0; k < m->ranks.count; k++)
-    memcpy(b->heard + (size_t)firsts[k] * element_of(dtype), m->words[k].more,
+    memcpy(b->heard + (size_t)firsts[k] * rung_dtype_bytes(dtype), m->words[k].more,
            (size_t)m->words[k].along);
   const rung_view all = rung_view_compact(b->heard, dtype, 1, &total);
   return rung_room_queue(b->room, &(rung_range){&all, 0, total}, b->room->memory);
@@ -150,7 +147,7 @@ static rung_status take_heard(const rung_brief *b, const rung_meeting *m, const 
 static rung_status bring(const rung_brief *b, rung_meeting *m, const int64_t *firsts,
                          rung_status *own) {
   const rung_view *part = &b->over->job.task.arrays[0];
-  const size_t element = element_of(part->dtype);
+  const size_t element = rung_dtype_bytes(part->dtype);
   char *all = b->room->memory, *place = all + (size_t)firsts[m->ranks.rank] * element;
   const char *mine;
   if (has_heard_all(m, element)) {

@@ -3,8 +3,9 @@
  * What is cut, computed and put together is core/plan.h's: every rank runs RUNG_PARTS of the tiles
  * that lie in its part, all get the results of all parts, take() them into a state each and
  * finish() it; where the operation has RUNG_AGAIN, each runs that for its part. A tile that a cut
- * goes through is computed by the rank that has its last element, and brought together in host
- * memory:
+ * goes through is computed by the rank that has its last element, and brought together in the
+ * memory of its device, where parcels may lie there (core/room.h), else in the host's. A short job
+ * of GPUs goes another way (core/brief.h).
  *
  *   word      how many elements has everybody, and are all about the same?
  *   elements  of cut tiles, to the ranks behind that have more of them

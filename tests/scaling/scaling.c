@@ -11,13 +11,12 @@
  *   build/cuda/tests/scaling cpu,cpu,cpu,cpu    # ranks of the CPU, a thread each
  *
  * After the devices: `small` for jobs of seconds in all, `n=1500000` for jobs of one size, and the
- * names of operations. Arrays lie in
- * the memory of each rank's device; a call is timed between barriers, by the host's clock. Calls go
- * on for a quarter of a second first, so that clocks have risen, and of five more the median is
- * taken. `ideal` is the part of what the time over one
- * device promises: t1 / (P tP) of strong, t1 / tP of weak. `bits` sums all elements' bits, each
- * times a number of its place: of strong they must be the same for any number of devices, or the
- * exit status is 1. */
+ * names of operations. Arrays lie in the memory of each rank's device; a call is timed between
+ * barriers, by the host's clock. Calls go on for a quarter of a second first (`small`: 20 ms), so
+ * that clocks have risen, and of five more the median is taken. `ideal` is the part of what the
+ * time over one device promises: t1 / (P tP) of strong, t1 / tP of weak. `bits` sums all elements'
+ * bits, each times a number of its place: of strong they must be the same for any number of
+ * devices, or the exit status is 1. */
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
