@@ -276,7 +276,11 @@ enum {
   REDUCE_SUBWARP_LOADS = 8,      /* of a thread, under way at once */
   REDUCE_SUBWARP_BLOCK = 256,    /* threads at most */
   REDUCE_SUBWARP_BYTES = 12288,  /* of lines that a warp takes at once, through shared memory */
-  REDUCE_SUBWARP_LINES = 512,    /* and how many of them at most */
+  REDUCE_SUBWARP_LINES = 512,    /* and how many of them at most; */
+  REDUCE_SUBWARP_LITTLE = 2048,  /* bytes that such a warp has soon done, */
+  REDUCE_SUBWARP_FEW = 8,        /* so many of which a multiprocessor should have, */
+  REDUCE_SUBWARP_ALL = 48,       /* and of others */
+  REDUCE_SUBWARP_RAGGED = 12000, /* bytes of sums' lines that are rather loaded where they are */
   REDUCE_SUBWARP_SHARED = 49152, /* a block's shared memory, */
   REDUCE_SUBWARP_ROOM = 49088,   /* so that a line is at most */
   REDUCE_SUBWARP_BANKED =

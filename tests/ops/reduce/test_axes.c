@@ -42,12 +42,14 @@ typedef struct job {
   int64_t pitch; /* elements from a row of inner, or a line, to the next; 0: no gap */
 } job;
 
+static int64_t begin; /* the first element of all jobs */
+
 static rung_status reduce_job(rung_context *context, rung_reduction what, DLDataType type,
                               const job *j, char *out, const char *rung) {
   const int64_t pitch = j->pitch > 0 ? j->pitch : j->inner > 1 ? j->inner : j->n;
   int64_t shape[3] = {j->outer, j->n, j->inner}, kept[2] = {j->outer, j->inner};
   int64_t across[3] = {j->n * pitch, pitch, 1}, along[3] = {pitch, 1, 1};
-  DLTensor in = tensor(data, type, 3, shape, j->inner > 1 ? across : along);
+  DLTensor in = tensor(data + begin * type.bits / 8, type, 3, shape, j->inner > 1 ? across : along);
   DLTensor to = tensor(out, result_type(what, type), 2, kept, NULL);
   return rung_reduce(context, what, &in, 1, &to, &(rung_call){.rung = rung});
 }
@@ -106,6 +108,43 @@ static void short_lines(void **state) {
   check_all(jobs, sizeof jobs / sizeof *jobs, "subwarp", INSTRUMENTED ? 97 : 23);
 }
 
+/* Sums of floats go by wide loads wherever a line begins and ends: with elements before the first
+ * of these and behind the last, less than one of them in all, full tiles and others. */
+static void sums_that_begin_anywhere(void **state) {
+  (void)state;
+  static const job jobs[] = {{1, 1, 1, 0},         {7, 2, 1, 3},     {5, 3, 1, 0},
+                             {3, 5, 1, 0},         {3, 15, 1, 0},    {2, 2047, 1, 0},
+                             {3, 2049, 1, 2050},   {2, 4099, 1, 0},  {2, 8191, 1, 0},
+                             {3, 8193, 1, 8195},   {2, 32765, 1, 0}, {2, 32767, 1, 0},
+                             {3, 32768, 1, 32769}, {2, 32769, 1, 0}, {1, 32771, 1, 0},
+                             {2, 65537, 1, 0},     {1, 98307, 1, 0}};
+  static const job many[] = {{64, 1501, 1, 0},    {65, 3001, 1, 0}, {64, 3003, 1, 3005},
+                             {66, 4096, 1, 4097}, {64, 4099, 1, 0}, {64, 6002, 1, 6003},
+                             {64, 7001, 1, 0}};
+  static const char *const rungs[] = {"vector", "single-pass", "warp-per-row", "block-per-row",
+                                      NULL};
+  rung_context *cpu = open_on("cpu"), *gpu = open_on("sim");
+  size_t turn = 0;
+  for (int any = 0; any < 2 && gpu != NULL; ++any)
+    for (int t = 0; t < 4; ++t) {
+      fill(*types[t], any);
+      for (size_t k = 0; k < sizeof jobs / sizeof *jobs; ++k)
+        for (int r = 0; r < 5; ++r) {
+          begin = (int64_t)(turn++ * 3 % 8);
+          if (INSTRUMENTED && turn % 5 > 0) continue;
+          check(cpu, gpu, RUNG_SUM, *types[t], &jobs[k], rungs[r]);
+        }
+      for (size_t k = 0; k < sizeof many / sizeof *many; ++k) {
+        begin = (int64_t)(turn++ * 3 % 8);
+        if (INSTRUMENTED && turn % 5 > 0) continue;
+        check(cpu, gpu, turn % 2 ? RUNG_SUM : RUNG_MEAN, *types[t], &many[k], "subwarp");
+      }
+    }
+  begin = 0;
+  rung_close(gpu);
+  rung_close(cpu);
+}
+
 /* Every power of two of lanes, tiles, few and many lines side by side. */
 static void side_by_side(void **state) {
   (void)state;
@@ -152,6 +191,7 @@ static void says_what_it_cannot_do(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(short_lines),
+      cmocka_unit_test(sums_that_begin_anywhere),
       cmocka_unit_test(side_by_side),
       cmocka_unit_test(chosen_by_the_library),
       cmocka_unit_test(says_what_it_cannot_do),

@@ -6,7 +6,7 @@
  * threads would find no lanes of their own. */
 #include "ops/reduce/cuda/vector.cuh"
 
-static reduce_kernel pick_kernel(reduce_operator op, bool wide) {
+static reduce_kernel pick_kernel(reduce_operator op, bool aligned) {
   REDUCE_PICK_FLOAT(op, REDUCE_PICK_VECTOR)
 }
 

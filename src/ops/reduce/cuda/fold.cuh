@@ -80,23 +80,19 @@ __device__ typename S::partial reduce_tile_unordered(const typename S::in *tile,
   return reduce_fold_block<S>(value, shared);
 }
 
-/* A tile of 0 ... RUNG_SUM_TILE elements without gaps. Of ordered sums V are loaded at once, and
- * the tile is aligned to them. All threads of a block of whole warps call; the result is thread
- * 0's; `shared` is free again after the block's next barrier. */
-template <typename S, int V>
+/* A tile of 0 ... RUNG_SUM_TILE elements without gaps. ALIGNED: it begins where a wide load of an
+ * ordered sum may; of anything else that does not matter. All threads of a block of whole warps
+ * call; the result is thread 0's; `shared` is free again after the block's next barrier. */
+template <typename S, bool ALIGNED>
 __device__ __forceinline__ typename S::partial reduce_tile(const typename S::in *tile, int count,
                                                            const rung_key_code &key,
                                                            typename S::partial *shared) {
+  if constexpr (!S::ordered) return reduce_tile_unordered<S>(tile, count, key, shared);
+  /* To ask which of four halves are there takes longer than to load them one by one. */
+  constexpr bool single = !ALIGNED && sizeof(typename S::in) == 2;
   if constexpr (S::ordered)
-    return reduce_tile_by_block<S, V>(tile, count, key, shared);
-  else
-    return reduce_tile_unordered<S>(tile, count, key, shared);
-}
-
-/* How many elements at once a kernel of lines is made for: an unordered one finds its own way. */
-template <typename S, bool WIDE>
-constexpr int reduce_at_once() {
-  return WIDE && S::ordered ? (int)S::wide : 1;
+    return reduce_tile_by_block < S, single ? 1 : (int)S::wide,
+           ALIGNED || single > (tile, count, key, shared);
 }
 
 /* ---- lines side by side ------------------------------------------------------------------------
@@ -211,14 +207,12 @@ static inline int reduce_threads(const rung_task *task, int64_t loads) {
   return 32 * (int)(warps < 1 ? 1 : warps > REDUCE_MOST_WARPS ? REDUCE_MOST_WARPS : warps);
 }
 
-/* Along lines, of parts of at most `size` elements: wide loads, but for floats that are not aligned
- * to them. */
+/* Along lines, of parts of at most `size` elements, by wide loads. */
 static inline int reduce_line_threads(const rung_task *task, const reduce_level &level,
                                       reduce_operator op, int64_t size) {
   const int64_t elements = level.columns < size ? level.columns : size;
   const int bytes = op == REDUCE_ADD_HALF ? 8 : 16;
-  const int64_t at_once =
-      reduce_is_ordered(op) && !reduce_wide(level) ? 1 : bytes / (int)rung_dtype_bytes(level.dtype);
+  const int64_t at_once = bytes / (int)rung_dtype_bytes(level.dtype);
   return reduce_threads(task, (elements + at_once - 1) / at_once);
 }
 

@@ -12,7 +12,8 @@
 /* The host combines partial results too, where it finishes. */
 #define REDUCE_BOTH static __host__ __device__ __forceinline__
 
-/* identity() changes nothing it is combined with: of floats it is the missing element -0.0. A
+/* identity() changes nothing it is combined with: of floats it is the missing element -0.0, which
+ * missing() is before it is loaded. A
  * thread's own numbers of a tile are `running`, the block's are `partial`. `wide` elements are
  * loaded at once. Where an operator is `ordered` its partial results have the contract's order, if
  * the rung is canonical. `next` combines what it leaves. */
@@ -27,6 +28,9 @@ struct reduce_add_float {
   REDUCE_BOTH T identity() {
     return (T)-0.0;
   }
+  REDUCE_BOTH T missing() {
+    return (T)-0.0;
+  }
   REDUCE_BOTH T load(T x, const rung_key_code &) {
     return x;
   }
@@ -38,6 +42,9 @@ struct reduce_add_float {
 /* f16 and bf16, in float. Four of them at once are as many lanes as of floats. */
 struct reduce_add_half : reduce_add_float<float> {
   typedef uint16_t in;
+  REDUCE_BOTH uint16_t missing() {
+    return 0x8000;
+  }
   REDUCE_BOTH float load(uint16_t x, const rung_key_code &key) {
     return rung_half_to_f32(x, key.bfloat);
   }

@@ -43,7 +43,7 @@ static __device__ void reduce_end_line(const reduce_level &level, const reduce_r
     P *out = level_out + line * reduce_pitch(tiles);
     for (int64_t tile = 0; tile < tiles; ++tile) {
       const int64_t left = n - tile * RUNG_SUM_TILE;
-      const P value = reduce_tile<typename S::next, S::next::wide>(
+      const P value = reduce_tile<typename S::next, true>(
           in + tile * RUNG_SUM_TILE, left < RUNG_SUM_TILE ? (int)left : RUNG_SUM_TILE,
           rung_key_code(), shared);
       if (threadIdx.x == 0 && tiles > 1) out[tile] = value;
@@ -71,14 +71,15 @@ static __device__ void reduce_end_unordered(const reduce_level &level, const red
   __syncthreads();
 }
 
-template <typename S, int V>
+template <typename S, bool ALIGNED>
 static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32, REDUCE_RESIDENT)
     reduce_single_pass(reduce_level level, int size, reduce_rest rest) {
   RUNG_DYNAMIC_SHARED(typename S::partial, shared);
   for (int64_t job = blockIdx.x; job < level.outer * level.parts; job += gridDim.x) {
     const reduce_part part = reduce_part_of(level, job, size);
     const typename S::in *tile = (const typename S::in *)level.in + part.first;
-    const typename S::partial value = reduce_tile<S, V>(tile, (int)part.count, level.key, shared);
+    const typename S::partial value =
+        reduce_tile<S, ALIGNED>(tile, (int)part.count, level.key, shared);
     if (threadIdx.x == 0 && level.parts == 1) reduce_put(level.end, value, level.out, part.at);
     if (threadIdx.x == 0 && level.parts > 1) ((typename S::partial *)level.out)[part.at] = value;
     const int64_t line = reduce_line_of(level, job);
@@ -235,8 +236,8 @@ static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32)
  */
 
 typedef void (*tiles_kernel)(reduce_level level, int size, reduce_rest rest);
-static tiles_kernel pick_tiles(reduce_operator op, bool wide) {
-#define PICK(S) (wide ? reduce_single_pass<S, reduce_at_once<S, true>()> : reduce_single_pass<S, 1>)
+static tiles_kernel pick_tiles(reduce_operator op, bool aligned) {
+#define PICK(S) (aligned ? reduce_single_pass<S, true> : reduce_single_pass<S, !S::ordered>)
   REDUCE_PICK(op, PICK)
 #undef PICK
 }

@@ -6,7 +6,9 @@
  *
  * Lines that do not all begin where 16 bytes do, or end so, are copied into shared memory as they
  * lie in memory, as many as a warp takes, and taken from there element by element: a thread has a
- * line where these are short, and shuffles fold what more threads have.
+ * line where these are short, and shuffles fold what more threads have. Sums of longer ones are
+ * loaded from where they are: lanes may be numbered from where 16 bytes begin (sum.cuh), and only a
+ * line's ends are loaded element by element.
  *
  * A block size is taken as whole warps. */
 #include "ops/reduce/cuda/walk.cuh"
@@ -109,9 +111,33 @@ static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
   }
 }
 
-/* ---- lines that begin anywhere
- * -------------------------------------------------------------------
+/* ---- lines that begin anywhere -----------------------------------------------------------------
  */
+
+/* A warp a line. The chunks at its ends are fetched first, by the threads whose they are. */
+template <typename S>
+static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
+    reduce_subwarp_ragged(reduce_level level) {
+  static constexpr int V = S::wide;
+  const int thread = (int)threadIdx.x % 32;
+  int64_t line = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+  for (; line < level.outer; line += (int64_t)gridDim.x * (blockDim.x / 32)) {
+    const auto run = reduce_run_of<typename S::in, V, false>(
+        (const typename S::in *)level.in + line * level.in_outer, (int)level.columns);
+    const int chunks = (run.end + V - 1) / V, rest = run.end % V;
+    reduce_ends<S, V> ends = {run.before > 0, run.end / V};
+    if (run.before > 0 && thread == 0) ends.head = reduce_fetch_some<S, V>(run.at, run.before, V);
+    if (rest > 0 && thread == ends.to % 32)
+      ends.tail = reduce_fetch_some<S, V>(run.at + ends.to * V, 0, rest);
+    typename S::running sums[V];
+#pragma unroll
+    for (int c = 0; c < V; ++c) sums[c] = S::identity();
+    reduce_walk_tile<S, V, true, LOADS, 4, RUNG_SUM_LANES / V, true>(sums, run.at, V, chunks,
+                                                                     thread, 32, level.key, ends);
+    const typename S::partial value = reduce_fold_line<S, V>(sums, 32);
+    if (thread == 0) reduce_finish(level.end, value, level.out, line * level.out_outer);
+  }
+}
 
 /* The warp copies elements to shared memory, which begins where 16 bytes do: the first comes to lie
  * as far from there as it does in global memory. Returns where. */
@@ -212,12 +238,24 @@ static int bank_bits(int64_t bytes) {
   return bits;
 }
 
+/* Whether a warp is to take so many lines at once: not more than it has room for, less of narrow
+ * elements, which take longer to add than to bring; and of few lines not so many that warps would
+ * be missing: a few, where it has next to nothing to do, or as many as are resident. */
+static bool lines_fit(const rung_task *task, const reduce_level &level, int lines, int64_t bytes) {
+  const int room =
+      rung_dtype_bytes(level.dtype) < 4 ? REDUCE_SUBWARP_BYTES / 2 : (int)REDUCE_SUBWARP_BYTES;
+  const int64_t warps = level.outer / lines / task->device->processors;
+  return lines <= REDUCE_SUBWARP_LINES && lines * bytes <= room &&
+         warps >=
+             (lines * bytes <= REDUCE_SUBWARP_LITTLE ? REDUCE_SUBWARP_FEW : REDUCE_SUBWARP_ALL);
+}
+
 static rung_status launch_shared(const rung_task *task, const reduce_level &level,
                                  reduce_operator op) {
   const int64_t bytes = pitch_of(level) * (int64_t)rung_dtype_bytes(level.dtype);
   int lines = 1, thread_bits = 5, least = bank_bits(bytes);
   while (128 << least < level.columns) ++least; /* a thread's lanes at most: 16 times LOADS */
-  for (; 2 * lines * bytes <= REDUCE_SUBWARP_BYTES && lines < REDUCE_SUBWARP_LINES; lines *= 2)
+  for (; lines_fit(task, level, 2 * lines, bytes); lines *= 2)
     if (thread_bits > least) --thread_bits;
   const int room = (int)((lines * bytes + 31) / 16 * 16);
   const int warps =
@@ -227,6 +265,21 @@ static rung_status launch_shared(const rung_task *task, const reduce_level &leve
   RUNG_LAUNCH(task, reduce_subwarp_shared_kernel,
               reduce_grid((level.outer + in_block - 1) / in_block), (unsigned)warps * 32,
               (size_t)(warps * room), level, thread_bits, lines, room);
+  return RUNG_OK;
+}
+
+static reduce_kernel pick_ragged(reduce_operator op) {
+#define PICK(S) reduce_subwarp_ragged<S>
+  REDUCE_PICK_FLOAT(op, PICK)
+#undef PICK
+}
+
+static rung_status launch_ragged(const rung_task *task, const reduce_level &level,
+                                 reduce_operator op) {
+  const int warps = warps_of(task, REDUCE_SUBWARP_BLOCK / 32);
+  const reduce_kernel reduce_subwarp_ragged_kernel = pick_ragged(op);
+  RUNG_LAUNCH(task, reduce_subwarp_ragged_kernel, reduce_grid((level.outer + warps - 1) / warps),
+              (unsigned)warps * 32, 0, level);
   return RUNG_OK;
 }
 
@@ -262,8 +315,10 @@ extern "C" rung_status RUNG_ENTRY(reduce_subwarp)(const rung_task *task) {
   /* Short lines that all begin in the same bank, or in few of them, would wait for each other. */
   const bool meet = bank_bits(pitch * size) >= 3 && level.columns <= REDUCE_SUBWARP_BANKED;
   const bool fits = dense && pitch * size <= REDUCE_SUBWARP_ROOM && level.columns > 4 && !meet;
+  const bool longer = reduce_is_ordered(op) && level.columns * size >= REDUCE_SUBWARP_RAGGED;
   /* Sixteen bytes of halves are eight sums: too many registers, for as many loads. */
   const bool large = op == REDUCE_ADD_HALF && level.columns > REDUCE_SUBWARP_HALVES;
+  if (longer && (!wide || large)) return launch_ragged(task, level, op);
   if (fits && (!wide || large)) return launch_shared(task, level, op);
   return launch_loads(task, level, op, wide);
 }

@@ -29,7 +29,7 @@ static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32)
   }
 }
 
-static reduce_kernel pick_lines(reduce_operator op, bool wide) {
+static reduce_kernel pick_lines(reduce_operator op, bool aligned) {
   REDUCE_PICK(op, REDUCE_PICK_VECTOR)
 }
 

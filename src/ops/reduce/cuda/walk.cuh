@@ -78,23 +78,53 @@ __device__ __forceinline__ void reduce_fold_leaves(typename S::running (&sums)[L
   }
 }
 
+/* The ends of a line whose first and last chunks are not whole: these, with elements missing, and
+ * which are, from `from` to before `to`. Only the threads that own them need have them. */
+struct reduce_no_ends {
+  static const bool ragged = false;
+};
+template <typename S, int V>
+struct reduce_ends {
+  static const bool ragged = true;
+  int from, to;
+  reduce_packed<S, V> head, tail;
+};
+
+/* The chunk at `at`, of which only elements from `first` to before `last` are there. */
+template <typename S, int V>
+__device__ __forceinline__ reduce_packed<S, V> reduce_fetch_some(const typename S::in *at,
+                                                                 int first, int last) {
+  reduce_chunk<typename S::in, V> chunk;
+  reduce_packed<S, V> packed;
+#pragma unroll
+  for (int c = 0; c < V; ++c) {
+    chunk.at[c] = S::missing();
+    if (c >= first && c < last) chunk.at[c] = at[c];
+  }
+  memcpy(&packed, &chunk, sizeof packed);
+  return packed;
+}
+
 /* Adds what LEAVES lanes have, `apart` from each other, each to a sum of its own or, where the
  * order is free, all to one: the row of `lane`, and where there are MORE, lane + LANES ... below
  * `count`, `step` elements apart. `lane` is the `party`-th of `parties` neighbours: what they ask
  * is asked of their first or last, so that warps do not diverge where a row ends. */
-template <typename S, int V, int N, int LEAVES, int SUMS, int LANES, bool MORE>
+template <typename S, int V, int N, int LEAVES, int SUMS, int LANES, bool MORE, typename Ends>
 __device__ __forceinline__ void reduce_leaves(typename S::running (&sums)[SUMS][N],
                                               const typename S::in *tile, int64_t step, int count,
                                               int lane, int party, int parties, int apart,
-                                              const rung_key_code &key) {
+                                              const rung_key_code &key, const Ends &ends) {
   typedef reduce_packed<S, V> packed;
   const int64_t leap = apart * step;
+  int from = 0, to = count; /* whole chunks */
+  if constexpr (Ends::ragged) from = ends.from, to = ends.to;
 #pragma unroll 1
   for (int row = lane; row - party < count; row += LANES) {
     /* From one to the next, not each from the first: that would be a register or two for each. */
     const typename S::in *at = tile + row * step;
     packed loaded[LEAVES];
-    if (row - party + parties + (LEAVES - 1) * apart <= count) {
+    const bool begun = !Ends::ragged || row - party >= from;
+    if (begun && row - party + parties + (LEAVES - 1) * apart <= to) {
 #pragma unroll
       for (int m = 0; m < LEAVES; ++m, at += leap) loaded[m] = reduce_fetch((const packed *)at);
 #pragma unroll
@@ -103,7 +133,14 @@ __device__ __forceinline__ void reduce_leaves(typename S::running (&sums)[SUMS][
       int left = count - row;
 #pragma unroll
       for (int m = 0; m < LEAVES; ++m, at += leap, left -= apart)
-        if (left > 0) loaded[m] = reduce_fetch((const packed *)at);
+        if constexpr (Ends::ragged) {
+          const int place = count - left;
+          if (place < from) loaded[m] = ends.head;
+          if (place >= to) loaded[m] = ends.tail;
+          if (place >= from && place < to) loaded[m] = reduce_fetch((const packed *)at);
+        } else if (left > 0) {
+          loaded[m] = reduce_fetch((const packed *)at);
+        }
       left = count - row;
 #pragma unroll
       for (int m = 0; m < LEAVES; ++m, left -= apart)
@@ -117,10 +154,12 @@ __device__ __forceinline__ void reduce_leaves(typename S::running (&sums)[SUMS][
  * `step` elements apart, of V neighbours each. LANES is the rows from one element of a lane to the
  * next; where not MORE, count is at most that. Of LANES / parties lanes, LEAVES * 2^LEVELS at most,
  * and at least LEAVES where count is more than LANES. */
-template <typename S, int V, bool ALONG, int LEAVES, int LEVELS, int LANES, bool MORE>
+template <typename S, int V, bool ALONG, int LEAVES, int LEVELS, int LANES, bool MORE,
+          typename Ends = reduce_no_ends>
 __device__ __forceinline__ void reduce_walk_tile(
     typename S::running (&value)[reduce_numbers<S, V, ALONG>], const typename S::in *tile,
-    int64_t step, int count, int party, int parties, const rung_key_code &key) {
+    int64_t step, int count, int party, int parties, const rung_key_code &key,
+    const Ends &ends = Ends()) {
   static constexpr int N = reduce_numbers<S, V, ALONG>;
   typedef typename S::running R;
   int own = 1, bits = 0;
@@ -142,7 +181,7 @@ __device__ __forceinline__ void reduce_walk_tile(
 #pragma unroll
         for (int c = 0; c < N; ++c) sums[m][c] = S::identity();
       reduce_leaves<S, V, N, LEAVES, LEAVES, LANES, MORE>(
-          sums, tile, step, count, party + parties * batch, party, parties, apart, key);
+          sums, tile, step, count, party + parties * batch, party, parties, apart, key, ends);
       reduce_fold_leaves<S, N, LEAVES>(sums);
 #pragma unroll
       for (int c = 0; c < N; ++c) value[c] = sums[0][c];
@@ -165,7 +204,7 @@ __device__ __forceinline__ void reduce_walk_tile(
 #pragma unroll 1
     for (int batch = 0; batch < batches; ++batch)
       reduce_leaves<S, V, N, LEAVES, 1, LANES, MORE>(
-          sums, tile, step, count, party + parties * batch, party, parties, apart, key);
+          sums, tile, step, count, party + parties * batch, party, parties, apart, key, ends);
 #pragma unroll
     for (int c = 0; c < N; ++c) value[c] = sums[0][c];
   }

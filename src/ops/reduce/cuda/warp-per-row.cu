@@ -8,7 +8,7 @@
 
 #define MOST_WARPS 8
 
-template <typename S, int V>
+template <typename S, bool ALIGNED>
 static __global__ void __launch_bounds__(MOST_WARPS * 32) reduce_warp(reduce_level level) {
   typedef typename S::in T;
   typedef typename S::partial P;
@@ -18,13 +18,13 @@ static __global__ void __launch_bounds__(MOST_WARPS * 32) reduce_warp(reduce_lev
   for (; job < jobs; job += gridDim.x * warps) {
     const reduce_part part = reduce_part_of(level, job, RUNG_SUM_TILE);
     const T *tile = (const T *)level.in + part.first;
-    const P sum = reduce_tile_by_warp<S, V, LOADS>(tile, (int)part.count, level.key);
+    const P sum = reduce_tile_by_warp<S, S::wide, ALIGNED, LOADS>(tile, (int)part.count, level.key);
     if (threadIdx.x % 32 == 0) reduce_put(level.end, sum, level.out, part.at);
   }
 }
 
-static reduce_kernel pick_kernel(reduce_operator op, bool wide) {
-#define PICK(S) (wide ? reduce_warp<S, S::wide> : reduce_warp<S, 1>)
+static reduce_kernel pick_kernel(reduce_operator op, bool aligned) {
+#define PICK(S) (aligned ? reduce_warp<S, true> : reduce_warp<S, false>)
   REDUCE_PICK_FLOAT(op, PICK)
 #undef PICK
 }
