@@ -263,6 +263,7 @@ static void packs_large_views_as_the_host_does(void **unused) {
   (void)unused;
   NEED_DEVICE();
   static const int64_t shape[2] = {2047, 2049}, row[2] = {1, 1200000};
+  static const int64_t even[2] = {1022, 2050}, few[][2] = {{31, 70001}, {70001, 3}, {2, 65}};
   bench b;
   bench_open(&b, 5 * 2050 * 2052);
   pack_once(&b, RUNG_U8, shape, PLAIN, TRANSPOSED);
@@ -271,6 +272,14 @@ static void packs_large_views_as_the_host_does(void **unused) {
   pack_once(&b, RUNG_U16, shape, PADDED, SPREAD);
   pack_once(&b, RUNG_F64, shape, MIRRORED, SAME_ROW);
   pack_once(&b, RUNG_U8, row, MIRRORED, PLAIN);
+  pack_once(&b, RUNG_U8, even, PLAIN, TRANSPOSED); /* by pairs */
+  pack_once(&b, RUNG_U16, even, TRANSPOSED, PLAIN);
+  pack_once(&b, RUNG_U16, even, PLAIN, TRANSPOSED);
+  for (int i = 0; i < 3; i++) {
+    pack_once(&b, RUNG_U16, few[i], PLAIN, TRANSPOSED);
+    pack_once(&b, RUNG_F32, few[i], TRANSPOSED, UPSIDE_DOWN);
+    pack_once(&b, RUNG_F64, few[i], TRANSPOSED, PLAIN);
+  }
   bench_close(&b);
 }
 

@@ -35,18 +35,31 @@ static __device__ inline void pack_find_plane(const pack_shape &s, int64_t plane
   }
 }
 
+/* Several rows of a column at a time, so that their loads are under way together. */
 template <typename Element>
 static __global__ void pack_straight(Element *to, const Element *from, pack_shape s) {
-  int64_t row_step = (int64_t)gridDim.y * blockDim.y;
-  int64_t column_step = (int64_t)gridDim.x * blockDim.x;
-  int64_t first_column = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  enum { ROWS = 4 };
+  const int64_t row_step = (int64_t)gridDim.y * blockDim.y;
+  const int64_t column_step = (int64_t)gridDim.x * blockDim.x;
+  const int64_t first_row = (int64_t)blockIdx.y * blockDim.y + threadIdx.y;
+  const int64_t first_column = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  const int64_t to_leap = row_step * s.to_row, from_leap = row_step * s.from_row;
   for (int64_t plane = blockIdx.z; plane < s.planes; plane += gridDim.z) {
     int64_t to_plane, from_plane;
     pack_find_plane(s, plane, &to_plane, &from_plane);
-    for (int64_t r = (int64_t)blockIdx.y * blockDim.y + threadIdx.y; r < s.rows; r += row_step)
-      for (int64_t c = first_column; c < s.columns; c += column_step)
-        to[to_plane + r * s.to_row + c * s.to_column] =
-            from[from_plane + r * s.from_row + c * s.from_column];
+    for (int64_t c = first_column; c < s.columns; c += column_step) {
+      const Element *in = from + from_plane + first_row * s.from_row + c * s.from_column;
+      Element *out = to + to_plane + first_row * s.to_row + c * s.to_column;
+      for (int64_t r = first_row; r < s.rows; r += ROWS * row_step) {
+        Element taken[ROWS];
+#pragma unroll
+        for (int u = 0; u < ROWS; u++, in += from_leap)
+          if (r + u * row_step < s.rows) taken[u] = *in;
+#pragma unroll
+        for (int u = 0; u < ROWS; u++, out += to_leap)
+          if (r + u * row_step < s.rows) *out = taken[u];
+      }
+    }
   }
 }
 
@@ -85,22 +98,34 @@ static __global__ void pack_runs(char *to, const char *from, pack_shape s) {
 
 /* A block of 32 x 8 threads turns square tiles: it reads along the input's near axis (rows) and
  * writes along the output's (columns). All of a thread's loads are under way before it stores the
- * first; the pitch, a word more than a row, keeps the banks apart. */
+ * first; the pitch, a word more than a row, keeps the banks apart.
+ *
+ * PAIRS of narrow elements: two are loaded at once, and stored, where both sides have them next to
+ * each other and begin where two may. */
 template <typename Element>
 struct pack_tile {
   enum {
     lanes = 32,
     lines = PACK_THREADS / lanes,
-    side = sizeof(Element) > 2 ? 32 : 64,
+    side = sizeof(Element) > 4 ? 32 : 64,
+    few = side / 2, /* neighbours for which most of a tile would be empty */
     pitch = side + (sizeof(Element) < 4 ? 4 / (int)sizeof(Element) : 1)
   };
 };
 
-template <typename Element>
+/* N elements at once. */
+template <typename Element, int N>
+struct __align__(sizeof(Element) * N) pack_word {
+  Element at[N];
+};
+
+template <typename Element, int N>
 static __global__ void pack_turned(Element *to, const Element *from, pack_shape s) {
   typedef pack_tile<Element> of;
-  constexpr int across_lanes = of::side / of::lanes, down_lines = of::side / of::lines;
+  typedef pack_word<Element, N> word;
+  constexpr int across_lanes = of::side / of::lanes / N, down_lines = of::side / of::lines;
   __shared__ Element tile[of::side][of::pitch];
+  const int x = (int)threadIdx.x * N, y = (int)threadIdx.y;
   const int64_t across = (s.columns + of::side - 1) / of::side;
   const int64_t tiles = (s.rows + of::side - 1) / of::side * across;
   for (int64_t all = blockIdx.x; all < tiles * s.planes; all += gridDim.x) {
@@ -108,32 +133,100 @@ static __global__ void pack_turned(Element *to, const Element *from, pack_shape 
     const int64_t row = down * of::side, column = (t - down * across) * of::side;
     int64_t to_plane, from_plane;
     pack_find_plane(s, plane, &to_plane, &from_plane);
-    Element taken[down_lines][across_lanes];
+    const Element *in = from + from_plane + (row + x) * s.from_row + (column + y) * s.from_column;
+    Element *out = to + to_plane + (row + y) * s.to_row + (column + x) * s.to_column;
+    word taken[down_lines][across_lanes];
 #pragma unroll
-    for (int k = 0; k < down_lines; k++)
+    for (int k = 0; k < down_lines; k++, in += of::lines * s.from_column)
 #pragma unroll
-      for (int l = 0; l < across_lanes; l++) {
-        const int64_t r = row + threadIdx.x + l * of::lanes,
-                      c = column + threadIdx.y + k * of::lines;
-        if (r < s.rows && c < s.columns)
-          taken[k][l] = from[from_plane + r * s.from_row + c * s.from_column];
-      }
+      for (int l = 0; l < across_lanes; l++)
+        if (row + x + l * of::lanes * N < s.rows && column + y + k * of::lines < s.columns)
+          taken[k][l] = *(const word *)(in + l * of::lanes * N * s.from_row);
 #pragma unroll
     for (int k = 0; k < down_lines; k++)
 #pragma unroll
       for (int l = 0; l < across_lanes; l++)
-        tile[threadIdx.y + k * of::lines][threadIdx.x + l * of::lanes] = taken[k][l];
+#pragma unroll
+        for (int n = 0; n < N; n++)
+          tile[y + k * of::lines][x + l * of::lanes * N + n] = taken[k][l].at[n];
     __syncthreads();
 #pragma unroll
-    for (int k = 0; k < down_lines; k++)
+    for (int k = 0; k < down_lines; k++, out += of::lines * s.to_row)
 #pragma unroll
       for (int l = 0; l < across_lanes; l++) {
-        const int64_t r = row + threadIdx.y + k * of::lines,
-                      c = column + threadIdx.x + l * of::lanes;
-        if (r < s.rows && c < s.columns)
-          to[to_plane + r * s.to_row + c * s.to_column] =
-              tile[threadIdx.x + l * of::lanes][threadIdx.y + k * of::lines];
+        if (row + y + k * of::lines >= s.rows || column + x + l * of::lanes * N >= s.columns)
+          continue;
+        word given;
+#pragma unroll
+        for (int n = 0; n < N; n++)
+          given.at[n] = tile[x + l * of::lanes * N + n][y + k * of::lines];
+        *(word *)(out + l * of::lanes * N * s.to_column) = given;
       }
+    __syncthreads();
+  }
+}
+
+/* Few neighbours on one side, many on the other: points of three coordinates, and their
+ * coordinates. A block brings a span of the many to shared memory, all neighbours of it in their
+ * order on that side, and takes them from there in the other order. */
+struct pack_strip {
+  int few, span;    /* few times span is about a tile; span: PACK_THREADS times a power of two */
+  int span_bits;    /* 2^span_bits */
+  uint32_t inverse; /* 2^32 / few, rounded up: n / few is the high word of n times that */
+  bool gathers;     /* the few are neighbours in the input; else in the output */
+  int64_t many;
+  int64_t to_few, to_many, from_few, from_many;
+};
+
+/* Element n of a span, by its order on either side: which of the few, and its place among the
+ * many. */
+static __device__ inline int pack_place(const pack_strip &strip, int n, bool near, int *which) {
+  const int place = near ? (int)__umulhi((unsigned)n, strip.inverse) : n & (strip.span - 1);
+  *which = near ? n - place * strip.few : n >> strip.span_bits;
+  return place;
+}
+
+template <typename Element>
+static __global__ void pack_narrow(Element *to, const Element *from, pack_shape s,
+                                   pack_strip strip) {
+  enum {
+    ONCE = 8,
+    MOST = pack_tile<Element>::few,
+    PAD = pack_tile<Element>::pitch - pack_tile<Element>::side
+  };
+  __shared__ Element tile[MOST * (PACK_THREADS + PAD)];
+  const int thread = (int)threadIdx.x, turns = strip.few * strip.span / PACK_THREADS;
+  const int pitch = strip.span + PAD;
+  const int64_t spans = (strip.many + strip.span - 1) / strip.span;
+  for (int64_t all = blockIdx.x; all < spans * s.planes; all += gridDim.x) {
+    const int64_t plane = all / spans, first = (all - plane * spans) * strip.span;
+    const int here = strip.many - first < strip.span ? (int)(strip.many - first) : strip.span;
+    int64_t to_plane, from_plane;
+    pack_find_plane(s, plane, &to_plane, &from_plane);
+    const Element *in = from + from_plane + first * strip.from_many;
+    Element *out = to + to_plane + first * strip.to_many;
+    for (int t = 0; t < turns; t += ONCE) {
+      Element taken[ONCE];
+      int at[ONCE];
+#pragma unroll
+      for (int u = 0; u < ONCE; u++) {
+        int which;
+        const int place = pack_place(strip, thread + (t + u) * PACK_THREADS, strip.gathers, &which);
+        at[u] = t + u < turns && place < here ? which * pitch + place : -1;
+        if (at[u] >= 0) taken[u] = in[which * strip.from_few + place * strip.from_many];
+      }
+#pragma unroll
+      for (int u = 0; u < ONCE; u++)
+        if (at[u] >= 0) tile[at[u]] = taken[u];
+    }
+    __syncthreads();
+#pragma unroll 4
+    for (int t = 0; t < turns; t++) {
+      int which;
+      const int place = pack_place(strip, thread + t * PACK_THREADS, !strip.gathers, &which);
+      if (place < here)
+        out[which * strip.to_few + place * strip.to_many] = tile[which * pitch + place];
+    }
     __syncthreads();
   }
 }
@@ -198,6 +291,14 @@ static int64_t blocks_of(const rung_state *state) {
   return (int64_t)state->processors * 16;
 }
 
+/* Whether elements may be turned two at a time. */
+static bool has_pairs(const char *to, const char *from, const pack_shape *s, size_t bytes) {
+  int64_t strides = s->rows | s->columns | s->to_row | s->from_column;
+  for (int k = 0; k < s->others; k++) strides |= s->to_step[k] | s->from_step[k];
+  return s->from_row == 1 && s->to_column == 1 && strides % 2 == 0 &&
+         ((uintptr_t)to | (uintptr_t)from) % (2 * bytes) == 0;
+}
+
 template <typename Element>
 static void launch(const rung_state *state, char *to, const char *from, const pack_shape *s,
                    bool turned) {
@@ -211,12 +312,52 @@ static void launch(const rung_state *state, char *to, const char *from, const pa
     int64_t tiles = across > most ? most : across * (down > most ? most : down);
     tiles = tiles > most ? most : tiles * (s->planes > most ? most : s->planes);
     dim3 block(pack_tile<Element>::lanes, pack_tile<Element>::lines);
-    pack_turned<<<(unsigned)(tiles > most ? most : tiles), block, 0, state->stream>>>(out, in, *s);
+    const unsigned grid = (unsigned)(tiles > most ? most : tiles);
+    if constexpr (sizeof(Element) < 4)
+      if (has_pairs(to, from, s, sizeof(Element))) {
+        pack_turned<Element, 2><<<grid, block, 0, state->stream>>>(out, in, *s);
+        return;
+      }
+    pack_turned<Element, 1><<<grid, block, 0, state->stream>>>(out, in, *s);
     return;
   }
   dim3 grid, block;
   spread(most, s->planes, s->rows, s->columns, &grid, &block);
   pack_straight<<<grid, block, 0, state->stream>>>(out, in, *s);
+}
+
+/* Whether a shape that is turned has few neighbours on one side and many on the other. */
+template <typename Element>
+static bool strip_of(const pack_shape *s, pack_strip *strip) {
+  enum { MOST = pack_tile<Element>::few };
+  const bool gathers = s->rows <= s->columns;
+  const int64_t few = gathers ? s->rows : s->columns, many = gathers ? s->columns : s->rows;
+  if (few < 2 || few > MOST || many < PACK_THREADS / 4) return false;
+  *strip = {(int)few,
+            PACK_THREADS,
+            8,
+            (uint32_t)(((INT64_C(1) << 32) + few - 1) / few),
+            gathers,
+            many,
+            gathers ? s->to_row : s->to_column,
+            gathers ? s->to_column : s->to_row,
+            gathers ? s->from_row : s->from_column,
+            gathers ? s->from_column : s->from_row};
+  static_assert(PACK_THREADS == 1 << 8, "the bits of a span");
+  while (2 * few * strip->span <= MOST * PACK_THREADS && strip->span < many) {
+    strip->span *= 2;
+    strip->span_bits++;
+  }
+  return true;
+}
+
+template <typename Element>
+static void launch_narrow(const rung_state *state, char *to, const char *from, const pack_shape *s,
+                          const pack_strip &strip) {
+  const int64_t spans = (strip.many + strip.span - 1) / strip.span, most = blocks_of(state);
+  const int64_t blocks = spans > most ? most : spans * (s->planes > most ? most : s->planes);
+  pack_narrow<<<(unsigned)(blocks > most ? most : blocks), PACK_THREADS, 0, state->stream>>>(
+      (Element *)to, (const Element *)from, *s, strip);
 }
 
 template <typename Element>
@@ -325,16 +466,22 @@ static bool is_plain(const rung_dimensions *d) {
 rung_status rung_cuda_pack_load(rung_error *error) {
   const void *kernels[] = {(const void *)pack_runs,
                            (const void *)pack_straight<uint8_t>,
-                           (const void *)pack_turned<uint8_t>,
+                           (const void *)pack_turned<uint8_t, 1>,
+                           (const void *)pack_turned<uint8_t, 2>,
+                           (const void *)pack_narrow<uint8_t>,
                            (const void *)pack_counted<uint8_t>,
                            (const void *)pack_straight<uint16_t>,
-                           (const void *)pack_turned<uint16_t>,
+                           (const void *)pack_turned<uint16_t, 1>,
+                           (const void *)pack_turned<uint16_t, 2>,
+                           (const void *)pack_narrow<uint16_t>,
                            (const void *)pack_counted<uint16_t>,
                            (const void *)pack_straight<uint32_t>,
-                           (const void *)pack_turned<uint32_t>,
+                           (const void *)pack_turned<uint32_t, 1>,
+                           (const void *)pack_narrow<uint32_t>,
                            (const void *)pack_counted<uint32_t>,
                            (const void *)pack_straight<uint64_t>,
-                           (const void *)pack_turned<uint64_t>,
+                           (const void *)pack_turned<uint64_t, 1>,
+                           (const void *)pack_narrow<uint64_t>,
                            (const void *)pack_counted<uint64_t>};
   for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
     cudaFuncAttributes attributes;
@@ -348,9 +495,13 @@ static void pack(const rung_state *state, char *to, const char *from, const rung
                  int64_t count) {
   bool turned;
   const pack_shape shape = shape_of(*d, &turned);
-  const bool narrow = turned && (shape.rows < PACK_FEW || shape.columns < PACK_FEW);
+  pack_strip strip;
+  const bool narrow =
+      turned && (shape.rows <= pack_tile<Element>::few || shape.columns <= pack_tile<Element>::few);
   if (has_runs(&shape, sizeof(Element))) {
     launch_runs(state, to, from, &shape, sizeof(Element));
+  } else if (narrow && strip_of<Element>(&shape, &strip)) {
+    launch_narrow<Element>(state, to, from, &shape, strip);
   } else if (count <= INT32_MAX &&
              (narrow || (shape.planes > 1 && shape.rows * shape.columns < PACK_SMALL))) {
     const pack_count counted = count_of(*d);
