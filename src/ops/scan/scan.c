@@ -77,10 +77,19 @@ static void reshape_across(plan *plan, const rung_dimensions *kept, int64_t in_s
   rung_view_reshape(&plan->out, 3, shape, (int64_t[]){far.out, out_step, near.out});
 }
 
+/* Each array in the other's place. */
+static void exchange(rung_dimensions *kept) {
+  for (int d = 0; d < kept->count; d++) {
+    const rung_dimension at = kept->at[d];
+    kept->at[d] = (rung_dimension){at.extent, at.out, at.in};
+  }
+}
+
 /* Lines are independent, so their order is free: where they follow one another in even steps, in
  * both arrays, they are the rows of a matrix. Where they lie side by side in memory they stay so,
- * if the rung can take them (`across`). */
-static plan plan_of(const rung_view *in, int axis, const rung_view *out, bool across) {
+ * if the rung can take them (`across`): in the input, or (`turns`) in the output, whose order the
+ * input is then brought into; a CPU brings lines together while it reads them. */
+static plan plan_of(const rung_view *in, int axis, const rung_view *out, bool across, bool turns) {
   const int64_t columns = in->shape[axis];
   plan plan = {.in = *in, .out = *out, .columns = columns, .inner = 1};
   int64_t shape[RUNG_MAX_DIMS], from[RUNG_MAX_DIMS], to[RUNG_MAX_DIMS];
@@ -93,6 +102,15 @@ static plan plan_of(const rung_view *in, int axis, const rung_view *out, bool ac
   }
   if (across && lies_across(&kept, columns, in->stride[axis])) {
     reshape_across(&plan, &kept, in->stride[axis], out->stride[axis]);
+    return plan;
+  }
+  rung_dimensions beside = kept;
+  exchange(&beside);
+  rung_dimensions_by_stride(&beside);
+  rung_dimensions_merge(&beside);
+  if (across && turns && kept.count > 1 && lies_across(&beside, columns, out->stride[axis])) {
+    exchange(&beside);
+    reshape_across(&plan, &beside, in->stride[axis], out->stride[axis]);
     return plan;
   }
   plan.packed = kept.count > 1;
@@ -173,7 +191,8 @@ static rung_status scan(rung_context *context, rung_reduction what, const DLTens
   scan_problem problem;
   rung_status status = look(error, what, in, &axis, exclusive, out, &from, &to);
   if (status != RUNG_OK) return status;
-  const plan plan = plan_of(&from, axis, &to, scan_takes_across(call != NULL ? call->rung : NULL));
+  const plan plan = plan_of(&from, axis, &to, scan_takes_across(call != NULL ? call->rung : NULL),
+                            context->device.kind != RUNG_CPU);
   rung_job job = job_of(&plan, what);
   status = set_problem(error, what, exclusive == 1, &plan, plan.columns, &job, &problem);
   return status == RUNG_OK ? rung_run(context, &job, call) : status;
@@ -225,7 +244,7 @@ static rung_status scan_over(rung_context *context, const rung_ranks *ranks, run
       .tile = SCAN_TILE, .family = SCAN_FAMILY, .single = true, .whole = set_whole, .to = &w};
   rung_status status = look_at_line(error, what, in, exclusive, out, &from, &to);
   if (status == RUNG_OK) {
-    w.plan = plan_of(&from, 0, &to, false);
+    w.plan = plan_of(&from, 0, &to, false, false);
     over.job = job_of(&w.plan, what);
     snprintf(over.name, sizeof over.name, "rung_scan_ranks(%s%s of %s)",
              exclusive ? "exclusive " : "", names[what], rung_dtype_name(from.dtype));
