@@ -35,11 +35,12 @@ static __global__ void carry_all(carry_list list) {
 typedef CUresult attributes_function(unsigned count, CUpointer_attribute *attributes, void **data,
                                      CUdeviceptr pointer);
 
-/* A piece of memory that cudaMalloc() made. */
+/* The piece of memory that a pointer is in. */
 struct carry_memory {
   CUdeviceptr begin;
-  size_t bytes; /* 0: it has not made it */
-  int device;
+  size_t bytes;
+  int device;  /* -1: the host's, or of a driver that cannot be asked */
+  bool pooled; /* cudaMalloc() has not made it: another device's kernels need not reach it */
 };
 
 static carry_memory memory_of(const void *at) {
@@ -49,14 +50,15 @@ static carry_memory memory_of(const void *at) {
       CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
       CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
       CU_POINTER_ATTRIBUTE_RANGE_SIZE};
-  carry_memory found = {0, 0, -1};
+  carry_memory found = {0, 0, -1, false};
   unsigned type = 0;
   int sharable = 0;
   void *data[5] = {&type, &found.device, &sharable, &found.begin, &found.bytes};
-  const bool plain = ask != NULL &&
-                     ask(5, wanted, data, (CUdeviceptr)(uintptr_t)at) == CUDA_SUCCESS &&
-                     type == CU_MEMORYTYPE_DEVICE && sharable;
-  return plain ? found : carry_memory{0, 0, -1};
+  if (ask == NULL || ask(5, wanted, data, (CUdeviceptr)(uintptr_t)at) != CUDA_SUCCESS ||
+      type != CU_MEMORYTYPE_DEVICE)
+    return carry_memory{0, 0, -1, false};
+  found.pooled = !sharable;
+  return found;
 }
 
 static bool has(const carry_memory &memory, const void *at) {
@@ -77,28 +79,14 @@ static void reach(rung_state *state, int device) {
   (void)cudaGetLastError();
 }
 
-static int device_of(const void *memory) {
-  cudaPointerAttributes attributes;
-  if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess &&
-      attributes.type == cudaMemoryTypeDevice)
-    return attributes.device;
-  (void)cudaGetLastError(); /* the runtime before CUDA 11 called unknown memory an error */
-  return -1;
-}
-
-/* Whether a kernel of the state's may do it. *to: memory that the last load went to, which the next
- * one mostly goes to as well. */
-static bool is_in_reach(rung_state *state, const rung_load *load, carry_memory *to) {
-  if (!has(*to, load->to)) *to = memory_of(load->to);
-  if (to->device != state->device) return false;
-  const int from = memory_of(load->from).device;
-  reach(state, from);
-  return from == state->device || (from >= 0 && from < 64 && (state->reached >> from & 1));
+/* Whether a kernel of the state's may write the one and read the other. */
+static bool is_in_reach(const rung_state *state, const carry_memory &to, const carry_memory &from) {
+  if (to.device != state->device || from.device < 0) return false;
+  if (from.device == state->device) return true;
+  return !from.pooled && from.device < 64 && (state->reached >> from.device & 1);
 }
 
 static rung_status copy(rung_state *state, const rung_load *load, rung_error *error) {
-  reach(state, device_of(load->from));
-  reach(state, device_of(load->to));
   RUNG_CUDA_CHECK(
       error, cudaMemcpyAsync(load->to, load->from, load->bytes, cudaMemcpyDefault, state->beside),
       "copying %zu bytes between devices", load->bytes);
@@ -119,14 +107,18 @@ enum { CARRY_MOST = 8 << 20 };
 rung_status rung_cuda_carry(rung_state *state, const rung_load *loads, int count,
                             rung_error *error) {
   carry_list list;
-  carry_memory to = {0, 0, -1};
+  carry_memory to = {0, 0, -1, false};
   int taken = 0;
   size_t most = 0;
   RUNG_CHECK(rung_cuda_enter_beside(state, error));
   for (int i = 0; i < count; i++) {
     const rung_load *load = &loads[i];
     if (load->bytes == 0) continue;
-    if (taken == CARRY_LOADS || load->bytes > CARRY_MOST || !is_in_reach(state, load, &to)) {
+    if (!has(to, load->to)) to = memory_of(load->to); /* mostly where the last one went to */
+    const carry_memory from = memory_of(load->from);
+    reach(state, from.device);
+    reach(state, to.device);
+    if (taken == CARRY_LOADS || load->bytes > CARRY_MOST || !is_in_reach(state, to, from)) {
       RUNG_CHECK(copy(state, load, error));
       continue;
     }
