@@ -14,6 +14,7 @@ class Library:
     stream = None  # stream(array): the current one, as an integer
     capsule = None  # DLPack's, on the current stream; None: ask __dlpack__()
     plain = None  # plain(array): its memory is all there is to it, no gradient
+    keeps = False  # results lie in memory as their input does; it has transpose()
     load = None
     adopt = None
     immutable = False
@@ -54,7 +55,7 @@ def _numpy() -> Library:
     import numpy
     types = tuple(getattr(numpy, name, None) for name in TYPES)
     return Library(types=tuple(kind and numpy.dtype(kind) for kind in types), scalars=types,
-                   empty=numpy.empty)
+                   empty=numpy.empty, keeps=True)
 
 
 def _cupy() -> Library:

@@ -51,6 +51,7 @@ typedef struct library {
   PyObject *adopt;   /* adopt(rung.Array): one of its own, not copied */
   PyObject *copy;    /* copy(bytes, name of a type, like): a new array of these elements */
   bool like, immutable;
+  bool keeps; /* results of its own lie in memory as their input does; it has transpose() */
 } library;
 
 /* DLPack's functions for arrays of a type, in C (DLPackExchangeAPI of its version 1.3): no stream
@@ -172,6 +173,8 @@ array *call_other(call *made, const char *name, PyObject *object);
 bool call_array_if(call *made, const char *name, PyObject *object, bool written, array **found);
 /* A new array of the first one's library and place; `out` itself where that is not NULL or None. */
 array *call_result(call *made, PyObject *out, int ndim, const int64_t *shape, DLDataType type);
+/* One of x's shape and type, which lies in memory as x does where x's library has it so. */
+array *call_result_as(call *made, PyObject *out, const array *x);
 /* One of a library that is named, in host memory. */
 array *call_new(call *made, const library *of, int ndim, const int64_t *shape, DLDataType type);
 /* Ready to compute: the context is made.lent.context. */

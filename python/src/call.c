@@ -264,6 +264,46 @@ array *call_result(call *made, PyObject *out, int ndim, const int64_t *shape, DL
   return call_new(made, made->arrays[0].library, ndim, shape, type);
 }
 
+/* The dimensions from the widest stride to the least, behind them those of one element; whether
+ * that is another order than theirs. Strides that are not above 0 have none. */
+static bool memory_order(const array *x, int order[DIMENSIONS]) {
+  bool turned = false;
+  int count = 0;
+  for (int d = 0; d < x->tensor.ndim; d++) {
+    int at = count;
+    if (x->shape[d] == 1) continue;
+    if (x->strides[d] <= 0) return false;
+    while (at > 0 && x->strides[order[at - 1]] < x->strides[d]) at--;
+    turned = turned || at < count;
+    for (int k = count++; k > at; k--) order[k] = order[k - 1];
+    order[at] = d;
+  }
+  for (int d = 0; d < x->tensor.ndim; d++)
+    if (x->shape[d] == 1) order[count++] = d;
+  return turned;
+}
+
+array *call_result_as(call *made, PyObject *out, const array *x) {
+  const int ndim = x->tensor.ndim;
+  int order[DIMENSIONS];
+  int64_t shape[DIMENSIONS];
+  const DLDataType type = x->tensor.dtype;
+  if (is_given(out) || !x->library->keeps || !memory_order(x, order))
+    return call_result(made, out, ndim, x->shape, type);
+  for (int d = 0; d < ndim; d++) shape[d] = x->shape[order[d]];
+  array *plain = call_new(made, x->library, ndim, shape, type);
+  PyObject *places = plain != NULL ? PyTuple_New(ndim) : NULL, *turned = NULL;
+  for (int d = 0; d < ndim && places != NULL; d++) {
+    PyObject *place = PyLong_FromLong(d);
+    if (place == NULL || PyTuple_SetItem(places, order[d], place) != 0) Py_CLEAR(places);
+  }
+  if (places != NULL) turned = PyObject_CallMethod(plain->object, "transpose", "O", places);
+  array *result = turned != NULL ? add(made, "the result", turned, false) : NULL;
+  Py_XDECREF(turned);
+  Py_XDECREF(places);
+  return result;
+}
+
 void view_drop(array *view, int at) {
   const int last = --view->tensor.ndim;
   for (int i = at; i < last; i++) {

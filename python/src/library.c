@@ -69,18 +69,22 @@ static const library *remembered(PyObject *name) {
 /* What rung/_libraries.py says of it. false: raised, and nothing is kept. */
 static bool ask(library *made, PyObject *name, PyObject *half) {
   *made = (library){.name = Py_NewRef(name)};
-  PyObject *said = PyObject_CallMethod(half, "library", "O", name), *like = NULL, *immutable = NULL;
+  PyObject *said = PyObject_CallMethod(half, "library", "O", name);
+  PyObject *like = NULL, *immutable = NULL, *keeps = NULL;
   const bool good =
       said != NULL && attribute(said, "empty", &made->empty) &&
       attribute(said, "stream", &made->stream) && attribute(said, "capsule", &made->capsule) &&
       attribute(said, "plain", &made->plain) && attribute(said, "load", &made->load) &&
       attribute(said, "adopt", &made->adopt) && attribute(said, "copy", &made->copy) &&
       types_of(said, "types", made->types) && types_of(said, "scalars", made->scalars) &&
-      attribute(said, "like", &like) && attribute(said, "immutable", &immutable);
+      attribute(said, "like", &like) && attribute(said, "immutable", &immutable) &&
+      attribute(said, "keeps", &keeps);
   made->like = like == Py_True;
   made->immutable = immutable == Py_True;
+  made->keeps = keeps == Py_True;
   Py_XDECREF(like);
   Py_XDECREF(immutable);
+  Py_XDECREF(keeps);
   Py_XDECREF(said);
   if (!good) forget(made);
   return good;

@@ -139,7 +139,7 @@ static PyObject *scan(const signature *takes, rung_reduction what, PyObject *con
   if (x == NULL || !read_axis(values[SCAN_AXIS], x->tensor.ndim, x->tensor.ndim - 1, &axis) ||
       !read_flag(values[SCAN_EXCLUSIVE], false, &exclusive))
     return call_fail(&made);
-  array *result = call_result(&made, values[SCAN_OUT], x->tensor.ndim, x->shape, x->tensor.dtype);
+  array *result = call_result_as(&made, values[SCAN_OUT], x);
   if (result == NULL) return call_fail(&made);
   CALL(&made, status,
        rung_scan(made.lent.context, what, &x->tensor, axis, exclusive, &result->tensor, &made.how));

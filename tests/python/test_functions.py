@@ -1,4 +1,5 @@
 """Against NumPy: exact where exact, else within the contract's bound."""
+import itertools
 import math
 from fractions import Fraction
 
@@ -85,6 +86,23 @@ def test_exclusive_scans():
     assert rung.cumsum(x, axis=0, exclusive=True).tolist() == [[0, 0, 0], [3, 1, 2]]
     assert rung.cummin(x, exclusive=True)[0, 0] == np.iinfo(np.int32).max
     assert rung.cummax(np.float32([1]), exclusive=True)[0] == -np.inf
+
+
+def test_scans_lie_in_memory_as_their_input(draw):
+    """As NumPy's do: turned arrays are neither copied nor turned back."""
+    whole = draw.values(2 * 3 * 5 * 4, "float32").reshape(2, 3, 5, 4)
+    for order in itertools.permutations(range(4)):
+        for x in (whole.transpose(order), whole[:, :1].transpose(order), whole[:, :, ::2].transpose(order),
+                  whole[:, :0].transpose(order)):
+            for axis in range(4):
+                found = rung.cumsum(x, axis)
+                want = rung.cumsum(np.ascontiguousarray(x), axis)
+                assert_same_bits(np.ascontiguousarray(found), want)
+                if x.size and min(x.shape) > 1:
+                    assert found.strides == np.cumsum(x, axis).strides
+    backwards = whole[::-1]
+    assert rung.cumsum(backwards).flags.c_contiguous
+    assert rung.cumsum(whole.T, out=np.empty_like(whole.T, order="C")).flags.c_contiguous
 
 
 def test_special_values():
