@@ -665,6 +665,20 @@ RUNG_API rung_status rung_histogram(rung_context *context, const rung_bins *bins
                                     const DLTensor *in, DLTensor *counts, DLTensor *outside,
                                     rung_call *call);
 
+/* The edges of bins: edges[k] = e_k, 0 <= k <= count; of modulo and bytes e_k = k. To show counts
+ * over, where they are: a GPU writes even edges itself.
+ *
+ * edges: (count + 1), f64, f32, f16 or bf16, any stride but 0: each is rounded once to that type,
+ *        half to even. (Of even bins of f32, f16 or bf16 elements, those of that type are what
+ *        elements are compared with.)
+ * call:  call->used becomes NULL, as no rung runs; `rung` is not looked at.
+ *
+ * Status: OK; BAD_ARGUMENT, BAD_DTYPE, BAD_SHAPE (edges), BAD_PLACE (a device that the context
+ * cannot reach; a stream under capture, where edges must come from host memory: given ones, and
+ * f16 and bf16), OUT_OF_MEMORY, DEVICE_FAILED. */
+RUNG_API rung_status rung_bin_edges(rung_context *context, const rung_bins *bins, DLTensor *edges,
+                                    rung_call *call);
+
 /* ---- pairs: histograms of the distances of points ----------------------------------------------
  *
  * Counts pairs by distance: all pairs i < j of one set, or every point of a with every point of b.

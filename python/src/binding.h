@@ -31,8 +31,6 @@ int element_of(DLDataType type);
 DLDataType element_named(const char *name); /* bits 0, ValueError: none of ours */
 /* An element as Python has it. */
 PyObject *number_of(const void *value, DLDataType type);
-/* Rounded once to a float type, half to even, and put at a place of an array. */
-void number_put(void *data, int64_t at, double value, DLDataType type);
 
 /* ---- libraries ------------------------------------------------------------------------------- */
 

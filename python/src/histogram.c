@@ -1,83 +1,46 @@
 /* rung.histogram and rung.bincount. */
+#include <string.h>
+
 #include "binding.h"
 
 /* ---- edges ----------------------------------------------------------------------------------- */
 
-/* Edge k of bins, in double: of even ones as rung.h states them, which are numpy.histogram()'s. */
-static double edge_at(const rung_bins *bins, int64_t k) {
-  if (bins->kind == RUNG_BINS_EDGES) return bins->edges[k];
-  if (bins->kind != RUNG_BINS_EVEN) return (double)k;
-  const double count = (double)bins->count, width = (bins->high - bins->low) / count;
-  if (k == bins->count) return bins->high;
-  if (width == 0) return (double)k / count * (bins->high - bins->low) + bins->low;
-  return (double)k * width + bins->low;
-}
-
-/* All of them: of even bins what they have in common is worked out once. */
-static void put_edges(const rung_bins *bins, void *data, DLDataType type) {
-  const rung_bins of = *bins;
-  const int64_t count = of.count + 1;
-  if (type.bits == 64)
-    for (int64_t k = 0; k < count; k++) ((double *)data)[k] = edge_at(&of, k);
-  else if (type.bits == 32)
-    for (int64_t k = 0; k < count; k++) ((float *)data)[k] = (float)edge_at(&of, k);
-  else
-    for (int64_t k = 0; k < count; k++) number_put(data, k, edge_at(&of, k), type);
-}
-
-/* The edges on a GPU: its library copies the bytes that they have here. */
-static PyObject *give_copied(const array *first, const rung_bins *bins, DLDataType type) {
-  const int64_t count = bins->count + 1;
-  PyObject *made = NULL, *bytes = PyByteArray_FromStringAndSize(NULL, count * (type.bits / 8));
-  char *data = bytes != NULL ? PyByteArray_AsString(bytes) : NULL;
-  if (data != NULL) put_edges(bins, data, type);
-  if (data != NULL)
-    made = PyObject_CallFunction(first->library->copy, "OsO", bytes,
-                                 elements[element_of(type)].name, first->object);
-  Py_XDECREF(bytes);
-  return made;
-}
-
-/* A new array of the edges, of the first array's library and on its device. */
-static PyObject *give_edges(call *made, const rung_bins *bins, DLDataType type) {
-  const array *first = &made->arrays[0];
-  const int64_t count = bins->count + 1;
-  if (on_cuda(&first->tensor) && first->library->copy != NULL)
-    return give_copied(first, bins, type);
-  const array *edges = call_result(made, NULL, 1, &count, type);
-  if (edges == NULL) return NULL;
-  put_edges(bins, edges->tensor.data, type);
-  return call_give(edges);
-}
-
 /* even_edges(count, low, high): a rung.Array */
 PyObject *py_even_edges(PyObject *module, PyObject *arguments) {
   rung_bins bins = {.kind = RUNG_BINS_EVEN};
+  call made = {0};
   long long count;
+  rung_status status;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "Ldd:even_edges", &count, &bins.low, &bins.high)) return NULL;
   bins.count = count++;
-  PyObject *edges = object_new(1, (const int64_t[]){count}, rung_type(kDLFloat, 64));
-  array view;
-  if (edges == NULL) return NULL;
-  object_view(edges, &view);
-  put_edges(&bins, view.tensor.data, view.tensor.dtype);
-  return edges;
+  array *edges =
+      call_new(&made, library_named("rung"), 1, (const int64_t[]){count}, rung_type(kDLFloat, 64));
+  if (edges == NULL) return call_fail(&made);
+  CALL(&made, status, rung_bin_edges(made.lent.context, &bins, &edges->tensor, &made.how));
+  return call_end(&made, status, edges);
 }
 
 /* row_like(row, like): the doubles of a buffer, as an array of another's library and device */
 PyObject *py_row_like(PyObject *module, PyObject *arguments) {
+  static const DLDataType type = {kDLFloat, 64, 1};
   call made = {0};
   PyObject *row, *like, *result = NULL;
   Py_buffer held;
-  rung_bins bins = {.kind = RUNG_BINS_EDGES};
+  const double *values;
+  int64_t count;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "OO:row_like", &row, &like) ||
-      !read_doubles("row", row, &held, &bins.edges, &bins.count))
+      !read_doubles("row", row, &held, &values, &count))
     return NULL;
-  bins.count--;
-  if (call_array(&made, "like", like, false) != NULL)
-    result = give_edges(&made, &bins, rung_type(kDLFloat, 64));
+  const array *first = call_array(&made, "like", like, false), *to = NULL;
+  if (first != NULL && on_cuda(&first->tensor) && first->library->copy != NULL) {
+    result = PyObject_CallFunction(first->library->copy, "OsO", row,
+                                   elements[element_of(type)].name, first->object);
+  } else if (first != NULL && (to = call_result(&made, NULL, 1, &count, type)) != NULL) {
+    memcpy(to->tensor.data, values, (size_t)count * sizeof *values);
+    result = call_give(to);
+  }
   call_release(&made);
   PyBuffer_Release(&held);
   return result;
@@ -260,6 +223,17 @@ static bool even_range(call *made, PyObject *range, rung_bins *bins) {
   return true;
 }
 
+/* The counts, and the edges beside them. */
+static rung_status count_all(call *made, const rung_bins *bins, array *counts, array *apart,
+                             array *edges) {
+  rung_call how = {.stream = made->how.stream};
+  const rung_status status =
+      rung_histogram(made->lent.context, bins, &made->arrays[0].tensor, &counts->tensor,
+                     apart != NULL ? &apart->tensor : NULL, &made->how);
+  return status == RUNG_OK ? rung_bin_edges(made->lent.context, bins, &edges->tensor, &how)
+                           : status;
+}
+
 static PyObject *counted(call *made, const rung_bins *bins, bool rows, bool outside) {
   const array *x = &made->arrays[0];
   const DLDataType whole = rung_type(kDLInt, 64);
@@ -267,18 +241,17 @@ static PyObject *counted(call *made, const rung_bins *bins, bool rows, bool outs
                               ? x->tensor.dtype
                               : rung_type(kDLFloat, 64);
   const int64_t shape[2] = {rows ? x->shape[0] : bins->count, bins->count};
-  const int64_t apart_shape[2] = {rows ? x->shape[0] : 3, 3};
-  array *counts = call_result(made, NULL, 1 + rows, shape, whole), *apart = NULL;
+  const int64_t apart_shape[2] = {rows ? x->shape[0] : 3, 3}, edge_shape[1] = {bins->count + 1};
+  array *counts = call_result(made, NULL, 1 + rows, shape, whole), *apart = NULL, *edges = NULL;
   rung_status status;
   if (counts == NULL ||
-      (outside && !(apart = call_result(made, NULL, 1 + rows, apart_shape, whole))))
+      (outside && !(apart = call_result(made, NULL, 1 + rows, apart_shape, whole))) ||
+      !(edges = call_result(made, NULL, 1, edge_shape, edge)))
     return call_fail(made);
-  CALL(made, status,
-       rung_histogram(made->lent.context, bins, &x->tensor, &counts->tensor,
-                      outside ? &apart->tensor : NULL, &made->how));
+  CALL(made, status, count_all(made, bins, counts, apart, edges));
   if (!call_settle(made, status)) return NULL;
   PyObject *given[3] = {call_give(counts), NULL, NULL}, *result = NULL;
-  if (given[0] != NULL) given[1] = give_edges(made, bins, edge);
+  if (given[0] != NULL) given[1] = call_give(edges);
   if (given[1] != NULL && outside) given[2] = call_give(apart);
   if (given[1] != NULL && (given[2] != NULL || !outside))
     result = PyTuple_Pack(2 + outside, given[0], given[1], given[2]);

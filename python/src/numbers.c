@@ -1,4 +1,4 @@
-/* Single elements of any type, to Python's numbers and from doubles. */
+/* Single elements of any type, to Python's numbers. */
 #include <math.h>
 
 #include "binding.h"
@@ -19,23 +19,6 @@ static double narrow_read(uint16_t bits, int mantissa) {
   double value = ldexp(rest + one, scale);
   if (exponent == most) value = rest != 0 ? (double)NAN : (double)INFINITY;
   return bits >> 15 ? -value : value;
-}
-
-/* Rounded once, half to even. */
-static uint16_t narrow_write(double value, int mantissa) {
-  const int sign = signbit(value) ? 1 << 15 : 0, bias = bias_of(mantissa);
-  const int infinity = ((1 << (15 - mantissa)) - 1) << mantissa;
-  int exponent;
-  if (isnan(value)) return (uint16_t)(sign | infinity | 1 << (mantissa - 1));
-  if (value == 0 || isinf(value)) return (uint16_t)(sign | (value == 0 ? 0 : infinity));
-  frexp(value, &exponent);
-  exponent = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
-  if (exponent > bias) return (uint16_t)(sign | infinity);
-  const double scaled = ldexp(fabs(value), mantissa - exponent);
-  int units = (int)scaled;
-  const double rest = scaled - units;
-  units += rest > 0.5 || (rest == 0.5 && units % 2 == 1);
-  return (uint16_t)(sign | (((exponent + bias - 1) << mantissa) + units));
 }
 
 /* ---- any of them ----------------------------------------------------------------------------- */
@@ -59,13 +42,4 @@ PyObject *number_of(const void *value, DLDataType type) {
                                          : type.bits == 32 ? *(const uint32_t *)value
                                                            : *(const uint64_t *)value);
   }
-}
-
-void number_put(void *data, int64_t at, double value, DLDataType type) {
-  if (type.bits == 16)
-    ((uint16_t *)data)[at] = narrow_write(value, mantissa_of(type));
-  else if (type.bits == 32)
-    ((float *)data)[at] = (float)value;
-  else
-    ((double *)data)[at] = value;
 }

@@ -55,6 +55,12 @@ typedef struct rung_load {
   size_t bytes;
 } rung_load;
 
+/* Evenly spaced numbers: number k is k * step + low, in double, rounded to its type once; the last
+ * one is `last`. */
+typedef struct rung_ramp {
+  double low, step, last;
+} rung_ramp;
+
 /* The oldest GPUs that the CUDA kernels are compiled for. */
 enum { RUNG_LEAST_CAPABILITY = 75 };
 
@@ -147,6 +153,10 @@ typedef struct rung_backend {
   rung_status (*pack)(rung_state *state, const rung_view *to, const rung_view *from,
                       rung_error *error);
   int packs;
+  /* Evenly spaced f64 or f32 into a view of one dimension on this device. Asynchronous. NULL: they
+   * are copied from the host. */
+  rung_status (*ramp)(rung_state *state, const rung_view *to, const rung_ramp *ramp,
+                      rung_error *error);
 
   /* Between any two places of the process's memory, the host's or whatever device's, so many times:
    * returns when all bytes are there. By any thread, one at a time, while the state's own queues

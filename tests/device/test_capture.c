@@ -121,6 +121,14 @@ static rung_status histogram(const place *p, int64_t side) {
   return rung_histogram(p->context, &even, &from, &to, NULL, &call);
 }
 
+static rung_status edges(const place *p, int64_t side) {
+  const rung_bins even = {.kind = RUNG_BINS_EVEN, .count = side, .low = 0.1, .high = 0.7};
+  int64_t extent = side + 1;
+  DLTensor to = at(p, p->to, f32, 1, &extent);
+  rung_call call = called(p);
+  return rung_bin_edges(p->context, &even, &to, &call);
+}
+
 static rung_status matmul(const place *p, int64_t side) {
   int64_t shape[] = {side / 2, side / 2};
   const DLTensor from = at(p, p->from, f32, 2, shape);
@@ -282,6 +290,7 @@ CAPTURED(sum)
 CAPTURED(sum_of_columns)
 CAPTURED(scan)
 CAPTURED(histogram)
+CAPTURED(edges)
 CAPTURED(matmul)
 CAPTURED(correlate)
 CAPTURED(texture)
@@ -312,15 +321,11 @@ static void copies_from_the_host_are_refused(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sum_is_captured),
-      cmocka_unit_test(sum_of_columns_is_captured),
-      cmocka_unit_test(scan_is_captured),
-      cmocka_unit_test(histogram_is_captured),
-      cmocka_unit_test(matmul_is_captured),
-      cmocka_unit_test(correlate_is_captured),
-      cmocka_unit_test(texture_is_captured),
-      cmocka_unit_test(stencil_is_captured),
-      cmocka_unit_test(copies_from_the_host_are_refused),
+      cmocka_unit_test(sum_is_captured),       cmocka_unit_test(sum_of_columns_is_captured),
+      cmocka_unit_test(scan_is_captured),      cmocka_unit_test(histogram_is_captured),
+      cmocka_unit_test(edges_is_captured),     cmocka_unit_test(matmul_is_captured),
+      cmocka_unit_test(correlate_is_captured), cmocka_unit_test(texture_is_captured),
+      cmocka_unit_test(stencil_is_captured),   cmocka_unit_test(copies_from_the_host_are_refused),
   };
   return cmocka_run_group_tests(tests, prepare, clear);
 }

@@ -131,6 +131,36 @@ static void counts_many_bins(void **unused) {
       check(&forms[0], &many[b], types[many[b].kind == RUNG_BINS_EVEN ? 5 : 3], rungs[r]);
 }
 
+/* Written by the GPU, or copied there: given ones, those of 16 bits, and of no width in double. */
+static void edges_are_those_of_the_cpu(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  static const DLDataType of[] = {
+      {kDLFloat, 64, 1}, {kDLFloat, 32, 1}, {kDLFloat, 16, 1}, {kDLBfloat, 16, 1}};
+  static const rung_bins some[] = {
+      {0, RUNG_BINS_EVEN, 1, -1, 3, NULL},        {0, RUNG_BINS_EVEN, 30000, -4, 4, NULL},
+      {0, RUNG_BINS_EVEN, 77777, 0.1, 0.7, NULL}, {0, RUNG_BINS_EVEN, 9, 0, 5e-324, NULL},
+      {0, RUNG_BINS_EDGES, 300, 0, 0, uneven},    {0, RUNG_BINS_MODULO, 1000, 0, 0, NULL},
+      {0, RUNG_BINS_BYTES, 256, 0, 0, NULL}};
+  for (size_t b = 0; b < sizeof some / sizeof *some; b++)
+    for (int t = 0; t < 4; t++)
+      for (int64_t step = 1; step <= 3; step += 2) {
+        int64_t extent[1] = {some[b].count + 1}, steps[1] = {step};
+        DLTensor edges = rung_array(wanted, of[t], 1, extent), there;
+        edges.strides = steps;
+        there = rung_on_cuda(edges, 0);
+        there.data = found_there;
+        memset(wanted, 0x5a, sizeof wanted);
+        clear_there();
+        if (rung_bin_edges(on_cpu, &some[b], &edges, NULL) != RUNG_OK)
+          fail_msg("%s", rung_last_error(on_cpu));
+        if (rung_bin_edges(on_gpu, &some[b], &there, NULL) != RUNG_OK)
+          fail_msg("%s", rung_last_error(on_gpu));
+        bring_back();
+        assert_memory_equal(found, wanted, sizeof found);
+      }
+}
+
 static void auto_takes_the_last_rung(void **unused) {
   (void)unused;
   NEED_DEVICE();
@@ -163,6 +193,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(counts_as_the_cpu_does),
       cmocka_unit_test(counts_many_bins),
+      cmocka_unit_test(edges_are_those_of_the_cpu),
       cmocka_unit_test(auto_takes_the_last_rung),
   };
   return cmocka_run_group_tests(tests, open_all, close_both);

@@ -46,13 +46,13 @@ void print_fact(void *to, const char *key, const char *value);
 rung_status examples(rung_context *c, float *data, float *gpu_data, int64_t thousand,
                      rung_managed *from_numpy, DLTensor x, DLTensor y, DLTensor means,
                      DLTensor turned, DLTensor square, DLTensor kernel, DLTensor counts,
-                     DLTensor places, DLTensor part, DLTensor sums, DLTensor total,
+                     DLTensor edges, DLTensor places, DLTensor part, DLTensor sums, DLTensor total,
                      rung_radiator_model radiator, rung_bins ten, const int64_t *counted, double n,
                      double volume, double *g);
 rung_status examples(rung_context *c, float *data, float *gpu_data, int64_t thousand,
                      rung_managed *from_numpy, DLTensor x, DLTensor y, DLTensor means,
                      DLTensor turned, DLTensor square, DLTensor kernel, DLTensor counts,
-                     DLTensor places, DLTensor part, DLTensor sums, DLTensor total,
+                     DLTensor edges, DLTensor places, DLTensor part, DLTensor sums, DLTensor total,
                      rung_radiator_model radiator, rung_bins ten, const int64_t *counted, double n,
                      double volume, double *g) {
   struct { rung_ranks ranks; } mpi = {{0}};

@@ -279,6 +279,7 @@ const rung_backend rung_cuda_backend = {
     rung_cuda_fill,
     rung_cuda_pack,
     RUNG_MAX_DIMS,
+    rung_cuda_ramp,
     rung_cuda_carry,
     rung_cuda_flush,
     rung_cuda_mark,

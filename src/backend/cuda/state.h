@@ -168,6 +168,10 @@ rung_status rung_cuda_pack(rung_state *state, const rung_view *to, const rung_vi
                            rung_error *error);
 rung_status rung_cuda_pack_load(rung_error *error); /* loads the kernels */
 
+/* ramp.cu */
+rung_status rung_cuda_ramp(rung_state *state, const rung_view *to, const rung_ramp *ramp,
+                           rung_error *error);
+
 /* measure.cu */
 rung_status rung_cuda_measuring(rung_state *state, rung_error *error); /* makes `measuring` true */
 void rung_cuda_measuring_end(rung_state *state);

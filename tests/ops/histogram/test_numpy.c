@@ -87,7 +87,42 @@ static void counts_as_numpy_does(void **state) {
   }
 }
 
+/* In every second double or float of `memory`, from the last one backwards. */
+static void edges_are_numpys(void **state) {
+  (void)state;
+  double memory[256];
+  int64_t step[1] = {-2}, extent[1];
+  for (int p = 0; p < PLACES; ++p) {
+    rung_context *context = open_place(p);
+    for (int i = 0; i < CASES && context != NULL; ++i) {
+      const numpy_case *c = &numpy_cases[i];
+      const rung_bins bins = {0, c->kind, c->count, c->low, c->high, c->edges};
+      const bool narrow =
+          c->type.code == kDLFloat && c->type.bits == 32 && c->kind == RUNG_BINS_EVEN;
+      const int last = 2 * c->count;
+      rung_call call = {.used = "none"};
+      memset(memory, 0x5a, sizeof memory);
+      extent[0] = c->count + 1;
+      DLTensor edges =
+          rung_array((char *)memory + last * (narrow ? 4 : 8), narrow ? f32 : f64, 1, extent);
+      edges.strides = step;
+      if (rung_bin_edges(context, &bins, &edges, &call) != RUNG_OK)
+        fail_msg("%s", rung_last_error(context));
+      assert_null(call.used);
+      for (int k = 0; k <= c->count; ++k) {
+        const double found = narrow ? ((float *)memory)[last - 2 * k] : memory[last - 2 * k];
+        const double wanted = c->kind == RUNG_BINS_MODULO ? k : c->edges[k];
+        if (found != wanted)
+          fail_msg("case %d, edge %d: %a, and NumPy has %a", i, k, found, wanted);
+        if (k > 0) assert_int_equal(((char *)memory)[(last - 2 * k + 1) * (narrow ? 4 : 8)], 0x5a);
+      }
+    }
+    rung_close(context);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(counts_as_numpy_does)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(counts_as_numpy_does),
+                                     cmocka_unit_test(edges_are_numpys)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,6 +112,35 @@ static void refuses_arrays(void **state) {
   refused(&even, &in, &bad, NULL, NULL, RUNG_BAD_SHAPE, "counts");
 }
 
+static void edges_refused(const rung_bins *bins, DLTensor *edges, rung_status status,
+                          const char *part) {
+  for (int i = 0; i < 64; ++i) memory[i] = 7;
+  expect_refusal(rung_bin_edges(context, bins, edges, NULL), status, part);
+  for (int i = 0; i < 64; ++i) assert_true(memory[i] == 7);
+}
+
+static void refuses_edges(void **state) {
+  (void)state;
+  int64_t five[1] = {5}, none[1] = {0}, wide[2] = {5, 1};
+  DLTensor edges = tensor(memory, f64, 1, five, NULL), bad;
+  const rung_bins turned = {0, RUNG_BINS_EVEN, 4, 1, 0, NULL};
+  assert_int_equal(rung_bin_edges(NULL, &even, &edges, NULL), RUNG_BAD_ARGUMENT);
+  edges_refused(NULL, &edges, RUNG_BAD_ARGUMENT, "bins is NULL");
+  edges_refused(&turned, &edges, RUNG_BAD_ARGUMENT, "low below high");
+  edges_refused(&even, NULL, RUNG_BAD_ARGUMENT, "edges is NULL");
+  bad = tensor(memory, f64, 1, four, NULL);
+  edges_refused(&even, &bad, RUNG_BAD_SHAPE,
+                "edges has extent 4; expected: 5, one more than there are bins");
+  bad = tensor(memory, f64, 2, wide, NULL);
+  edges_refused(&even, &bad, RUNG_BAD_SHAPE, "edges has 2 dimensions; expected: 1");
+  bad = tensor(memory, i64, 1, five, NULL);
+  edges_refused(&even, &bad, RUNG_BAD_DTYPE, "64 bits, 1 lanes; expected: f16, bf16, f32 or f64");
+  bad = tensor(memory, f64, 1, five, none);
+  edges_refused(&even, &bad, RUNG_BAD_SHAPE, "edges");
+  bad = tensor((char *)memory + 1, f64, 1, five, NULL);
+  edges_refused(&even, &bad, RUNG_BAD_ARGUMENT, "edges");
+}
+
 static void refuses_shared_memory(void **state) {
   (void)state;
   int64_t room[1] = {32};
@@ -136,6 +165,7 @@ static void refuses_calls(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(refuses_bins), cmocka_unit_test(refuses_arrays),
-      cmocka_unit_test(refuses_shared_memory), cmocka_unit_test(refuses_calls)};
+      cmocka_unit_test(refuses_edges), cmocka_unit_test(refuses_shared_memory),
+      cmocka_unit_test(refuses_calls)};
   return cmocka_run_group_tests(tests, open_context, close_context);
 }
