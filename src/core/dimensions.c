@@ -24,17 +24,8 @@ static int by_stride(const void *a, const void *b) {
   return x < y ? 1 : x > y ? -1 : 0;
 }
 
-static int by_extent(const void *a, const void *b) {
-  const int64_t x = ((const rung_dimension *)a)->extent, y = ((const rung_dimension *)b)->extent;
-  return x < y ? 1 : x > y ? -1 : 0;
-}
-
 void rung_dimensions_by_stride(rung_dimensions *d) {
   qsort(d->at, (size_t)d->count, sizeof d->at[0], by_stride);
-}
-
-void rung_dimensions_by_extent(rung_dimensions *d) {
-  qsort(d->at, (size_t)d->count, sizeof d->at[0], by_extent);
 }
 
 /* Whether `wide` steps over just what `extent` steps of `narrow` do. Strides of a view without

@@ -25,7 +25,6 @@ typedef struct rung_dimensions {
 rung_dimensions rung_dimensions_of(const rung_view *in, int axis, const rung_view *out);
 
 void rung_dimensions_by_stride(rung_dimensions *d); /* in's widest stride first */
-void rung_dimensions_by_extent(rung_dimensions *d); /* the longest first */
 
 /* Neighbours become one where both arrays go on in even steps. */
 void rung_dimensions_merge(rung_dimensions *d);

@@ -124,8 +124,6 @@ static plan plan_lines(const rung_view *in, int axis, const rung_view *out) {
     rung_view_reshape(&plan.in, 2, (int64_t[]){plan.outer, columns}, (int64_t[]){line.in, step});
     rung_view_reshape(&plan.out, 1, (int64_t[]){plan.outer}, (int64_t[]){line.out});
   } else {
-    /* The longest first, for pieces are cut there. */
-    rung_dimensions_by_extent(&kept);
     plan.form = REDUCE_PACKED;
     plan.in.ndim = kept.count + 1;
     plan.out.ndim = kept.count;

@@ -115,7 +115,6 @@ static plan plan_of(const rung_view *in, int axis, const rung_view *out, bool ac
   }
   plan.packed = kept.count > 1;
   if (kept.count == 0) kept.at[kept.count++] = (rung_dimension){plan.lines, 0, 0};
-  if (plan.packed) rung_dimensions_by_extent(&kept); /* pieces are cut along the longest */
   for (int d = 0; d < kept.count; d++) {
     shape[d] = kept.at[d].extent;
     from[d] = kept.at[d].in;

@@ -6,7 +6,20 @@
  * them other lanes of the same lines.
  *
  * A block size is taken as whole warps, at least one and at most sixteen. */
-#include "ops/reduce/cuda/vector.cuh"
+#include "ops/reduce/cuda/fold.cuh"
+
+template <typename S, bool ALIGNED>
+static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32) reduce_vector(reduce_level level) {
+  RUNG_DYNAMIC_SHARED(typename S::partial, shared);
+  for (int64_t job = blockIdx.x; job < level.outer * level.parts; job += gridDim.x) {
+    const reduce_part part = reduce_part_of(level, job, RUNG_SUM_TILE);
+    const typename S::in *tile = (const typename S::in *)level.in + part.first;
+    const typename S::partial value =
+        reduce_tile<S, ALIGNED>(tile, (int)part.count, level.key, shared);
+    if (threadIdx.x == 0) reduce_put(level.end, value, level.out, part.at);
+    __syncthreads();
+  }
+}
 
 template <typename S>
 static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32)
@@ -29,8 +42,11 @@ static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32)
   }
 }
 
+/* Where the order is free it does not matter how lines lie, and there is one kernel. */
 static reduce_kernel pick_lines(reduce_operator op, bool aligned) {
-  REDUCE_PICK(op, REDUCE_PICK_VECTOR)
+#define PICK(S) (aligned ? reduce_vector<S, true> : reduce_vector<S, !S::ordered>)
+  REDUCE_PICK(op, PICK)
+#undef PICK
 }
 
 typedef void (*across_kernel)(reduce_level level, reduce_sharing sharing);
@@ -42,7 +58,10 @@ static across_kernel pick_across(reduce_operator op) {
 
 static rung_status launch_lines(const rung_task *task, const reduce_level &level,
                                 reduce_operator op) {
-  return reduce_launch_lines(task, level, op, pick_lines);
+  const reduce_kernel reduce_vector_kernel = pick_lines(op, reduce_wide(level));
+  RUNG_LAUNCH(task, reduce_vector_kernel, reduce_grid(level.outer * level.parts),
+              reduce_line_threads(task, level, op, RUNG_SUM_TILE), reduce_tile_shared(op), level);
+  return RUNG_OK;
 }
 
 static rung_status launch_across(const rung_task *task, const reduce_level &level,
