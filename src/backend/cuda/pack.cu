@@ -100,8 +100,8 @@ static __global__ void pack_runs(char *to, const char *from, pack_shape s) {
  * writes along the output's (columns). All of a thread's loads are under way before it stores the
  * first; the pitch, a word more than a row, keeps the banks apart.
  *
- * PAIRS of narrow elements: two are loaded at once, and stored, where both sides have them next to
- * each other and begin where two may. */
+ * N is 1, or 2 of narrow elements: two are loaded at once, and stored, where both sides have them
+ * next to each other and begin where two may. */
 template <typename Element>
 struct pack_tile {
   enum {

@@ -9,7 +9,7 @@
 
 static const char *const array_names[] = {"edges"};
 
-/* Whether elements of a type can be counted in bins of a kind: edges do not say what is counted. */
+/* A type of elements that bins of a kind may count: for their edges any will do. */
 static rung_dtype counted_in(rung_bins_kind kind) {
   return kind == RUNG_BINS_EVEN || kind == RUNG_BINS_EDGES ? RUNG_F64 : RUNG_U8;
 }
