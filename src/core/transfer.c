@@ -1,8 +1,10 @@
 #include "core/transfer.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "backend/cpu/parallel.h"
+#include "core/dimensions.h"
 
 /* ---- between a host array and a buffer
  * -----------------------------------------------------------
@@ -254,20 +256,54 @@ rung_status rung_copy_out(rung_context *context, const rung_range *to, const voi
 /* ---- within the device -------------------------------------------------------------------------
  */
 
-/* Some backends pack two dimensions at a time: of more, the two longest, for every index of the
- * others. */
+/* Of three dimensions or more, those without which two are left whose elements are neighbours in
+ * one array or the other: the widest, or where few elements would be left at a time the shortest.
+ */
+static int farthest(const rung_dimensions *d, int64_t count) {
+  enum { FEW = 256 };
+  const int near = d->count - 1;
+  int near_out = near, widest = -1, shortest = -1;
+  for (int k = 0; k < d->count; k++)
+    if (llabs(d->at[k].out) < llabs(d->at[near_out].out)) near_out = k;
+  for (int k = 0; k < near; k++) {
+    if (k == near_out) continue;
+    if (widest < 0) widest = k;
+    if (shortest < 0 || d->at[k].extent < d->at[shortest].extent) shortest = k;
+  }
+  return count / d->at[widest].extent < FEW ? shortest : widest;
+}
+
+static void give_dimensions(const rung_dimensions *d, rung_view *to, rung_view *from) {
+  int64_t shape[RUNG_MAX_DIMS], in[RUNG_MAX_DIMS], out[RUNG_MAX_DIMS];
+  for (int k = 0; k < d->count; k++) {
+    shape[k] = d->at[k].extent;
+    in[k] = d->at[k].in;
+    out[k] = d->at[k].out;
+  }
+  rung_view_reshape(to, d->count, shape, out);
+  rung_view_reshape(from, d->count, shape, in);
+}
+
+/* Some backends pack two dimensions at a time: of more, what is left of them where neighbours are
+ * merged, for every index of the others. */
 rung_status rung_pack(rung_context *context, const rung_view *to, const rung_view *from) {
-  if (to->ndim <= context->backend->packs)
-    return context->backend->pack(context->state, to, from, &context->error);
-  int shortest = 0;
-  for (int d = 1; d < to->ndim; d++)
-    if (to->shape[d] < to->shape[shortest]) shortest = d;
+  const rung_backend *backend = context->backend;
+  if (to->ndim <= backend->packs || to->count == 0)
+    return backend->pack(context->state, to, from, &context->error);
+  rung_view to_part = *to, from_part = *from;
+  rung_dimensions d = rung_dimensions_of(from, RUNG_ALL, to);
+  rung_dimensions_by_stride(&d);
+  rung_dimensions_merge(&d);
+  give_dimensions(&d, &to_part, &from_part);
+  if (d.count <= backend->packs)
+    return backend->pack(context->state, &to_part, &from_part, &context->error);
+  const int far = farthest(&d, to->count);
   rung_status status = RUNG_OK;
-  for (int64_t i = 0; i < to->shape[shortest] && status == RUNG_OK; i++) {
-    rung_view to_part = *to, from_part = *from;
-    rung_view_drop(&to_part, shortest, i);
-    rung_view_drop(&from_part, shortest, i);
-    status = rung_pack(context, &to_part, &from_part);
+  for (int64_t i = 0; i < d.at[far].extent && status == RUNG_OK; i++) {
+    rung_view to_box = to_part, from_box = from_part;
+    rung_view_drop(&to_box, far, i);
+    rung_view_drop(&from_box, far, i);
+    status = rung_pack(context, &to_box, &from_box);
   }
   return status;
 }
