@@ -262,14 +262,13 @@ rung_status rung_copy_out(rung_context *context, const rung_range *to, const voi
 static int farthest(const rung_dimensions *d, int64_t count) {
   enum { FEW = 256 };
   const int near = d->count - 1;
-  int near_out = near, widest = -1, shortest = -1;
-  for (int k = 0; k < d->count; k++)
+  int near_out = near;
+  for (int k = 0; k < near; k++)
     if (llabs(d->at[k].out) < llabs(d->at[near_out].out)) near_out = k;
-  for (int k = 0; k < near; k++) {
-    if (k == near_out) continue;
-    if (widest < 0) widest = k;
-    if (shortest < 0 || d->at[k].extent < d->at[shortest].extent) shortest = k;
-  }
+  const int widest = near_out == 0 ? 1 : 0;
+  int shortest = widest;
+  for (int k = widest + 1; k < near; k++)
+    if (k != near_out && d->at[k].extent < d->at[shortest].extent) shortest = k;
   return count / d->at[widest].extent < FEW ? shortest : widest;
 }
 

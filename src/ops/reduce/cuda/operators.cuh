@@ -12,8 +12,8 @@
 /* The host combines partial results too, where it finishes. */
 #define REDUCE_BOTH static __host__ __device__ __forceinline__
 
-/* identity() changes nothing it is combined with: of floats it is the missing element -0.0, which is
- * missing() before it is loaded. A thread's own numbers of a tile are `running`, the block's are
+/* identity() changes nothing it is combined with: of floats it is the missing element -0.0, which
+ * is missing() before it is loaded. A thread's own numbers of a tile are `running`, the block's are
  * `partial`. `wide` elements are loaded at once. Where an operator is `ordered` its partial results
  * have the contract's order, if the rung is canonical. `next` combines what it leaves. */
 template <typename T>
