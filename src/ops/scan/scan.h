@@ -181,11 +181,11 @@ static inline int64_t scan_block_of(const rung_task *task) {
 }
 
 /* The CPU rung "across" takes lines side by side in strips of so many vectors, which are at most 64
- * bytes: at least as many as memory is asked for ahead, at most half a page (of numbers that stay
- * narrow, so many bytes). Lines fewer than a
+ * bytes: at least as many as memory is asked for ahead, unless both arrays are no more than so many
+ * bytes, and at most half a page (of numbers that stay narrow, so many bytes). Lines fewer than a
  * vector has lanes, which is at most SCAN_MOST_LANES, are brought together where they have at least
  * SCAN_LONG elements. */
-enum { SCAN_STRIP_AHEAD = 4, SCAN_STRIP_VECTORS = 32 };
+enum { SCAN_STRIP_AHEAD = 4, SCAN_STRIP_VECTORS = 32, SCAN_STRIP_NEAR = 1 << 20 };
 enum { SCAN_MOST_LANES = 64 / 4, SCAN_LONG = 2 * SCAN_ROW };
 
 /* Words of 8 bytes before the aggregates of GPU rungs whose blocks wait for one another. */

@@ -140,6 +140,7 @@ rung_status RUNG_ENTRY(scan_across)(const rung_task *task) {
     return RUNG_OK;
   }
   job.strip.past = in->data != out->data && out->count * job.size > task->device->cache_bytes;
+  job.strip.asks = (in->count + out->count) * job.size > SCAN_STRIP_NEAR;
   const int64_t of = job.scattered ? job.lines : job.inner, others = job.lines / job.inner;
   while (!job.scattered && 2 * job.wide <= job.of->widest && 2 * job.wide <= of &&
          others * (of / (2 * job.wide)) >= threads)

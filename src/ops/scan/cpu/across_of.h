@@ -42,12 +42,31 @@ LANES_INLINE void SCAN_NAME(scan_lanes_store)(const SCAN_NAME(scan_lanes) * of, 
   for (int l = 0; l < of->count; ++l) of->out[of->out_at[l] + at] = part[l];
 }
 
-/* A row of every lane's line, or what there is of the last one; `ahead` elements on lies what will
- * be read after. */
+/* What will be read and written after: the same rows, `lines` vectors wide, from `in` and `out` on.
+ * As many vectors ask for it, each for its part of the rows, so that memory gives neighbouring
+ * lines together. NULL: it is not asked for, or written past the cache. */
+typedef struct SCAN_NAME(scan_later) {
+  const char *in, *out;
+  int lines, part; /* 0 ... lines - 1 */
+} SCAN_NAME(scan_later);
+
+LANES_INLINE void SCAN_NAME(scan_lanes_ask)(const SCAN_NAME(scan_later) * later,
+                                            const scan_strip *strip, int count, int row) {
+  const int64_t bytes = SCAN_LANES * (int64_t)sizeof(SCAN_E), size = sizeof(SCAN_E);
+  const int64_t turn = later->part * (int64_t)count + row;
+  const int64_t place = later->lines > 1 ? turn / SCAN_STRIP_AHEAD : turn;
+  const int64_t aside = later->lines > 1 ? turn % SCAN_STRIP_AHEAD * bytes : 0;
+  if (later->in != NULL)
+    __builtin_prefetch(later->in + place * strip->in_step * size + aside, 0, 2);
+  if (later->out != NULL)
+    __builtin_prefetch(later->out + place * strip->out_step * size + aside, 0, 2);
+}
+
+/* A row of every lane's line, or what there is of the last one. */
 LANES_INLINE SCAN_V SCAN_NAME(scan_lanes_row)(const SCAN_NAME(scan_lanes) * of,
                                               const scan_strip *strip, int64_t first, int count,
                                               bool past, SCAN_NAME(scan_code) code, SCAN_V before,
-                                              const char *ahead) {
+                                              const SCAN_NAME(scan_later) * later) {
   const SCAN_V identity = SCAN_NAME(scan_all)(SCAN_IDENTITY);
   const int groups = (count + SCAN_GROUP - 1) / SCAN_GROUP;
   SCAN_V e[SCAN_ROW], g[SCAN_FAMILY];
@@ -58,9 +77,7 @@ LANES_INLINE SCAN_V SCAN_NAME(scan_lanes_row)(const SCAN_NAME(scan_lanes) * of,
       const int64_t at = (first + k * SCAN_GROUP + c) * strip->in_step;
       x[c] = identity;
       if (k * SCAN_GROUP + c < count) x[c] = SCAN_NAME(scan_lanes_load)(of, at, code);
-      if (ahead != NULL)
-        __builtin_prefetch(ahead + (k * SCAN_GROUP + c) * strip->in_step * (int64_t)sizeof(SCAN_E),
-                           0, 2);
+      SCAN_NAME(scan_lanes_ask)(later, strip, count, k * SCAN_GROUP + c);
     }
     SCAN_NAME(scan_groups)(x, e + k * SCAN_GROUP);
     g[k] = e[k * SCAN_GROUP + SCAN_GROUP - 1];
@@ -139,14 +156,18 @@ LANES_INLINE void SCAN_NAME(scan_strip_rows)(const scan_strip *strip,
     const int now = left < SCAN_ROW ? (int)left : SCAN_ROW;
     for (int v = 0; v < count; ++v) {
       SCAN_NAME(scan_state) *at = &vectors[v];
-      const int later = v + SCAN_STRIP_AHEAD, then = later % count;
-      const int64_t row = first + later / count * SCAN_ROW;
-      const char *ahead = NULL;
-      if (row + now <= strip->columns)
-        ahead = (const char *)(vectors[then].of.in + row * strip->in_step);
-      else if (row == first + SCAN_ROW && strip->next != NULL)
-        ahead = strip->next + then * SCAN_LANES * (int)sizeof(SCAN_E);
-      if (at->of.in_at != NULL) ahead = NULL;
+      const bool quads = count % SCAN_STRIP_AHEAD == 0;
+      const int begin = quads ? v / SCAN_STRIP_AHEAD * SCAN_STRIP_AHEAD : v;
+      const int next = begin + SCAN_STRIP_AHEAD, then = next % count;
+      const int64_t row = first + next / count * SCAN_ROW;
+      SCAN_NAME(scan_later) later = {.lines = quads ? SCAN_STRIP_AHEAD : 1, .part = v - begin};
+      if (row + now <= strip->columns) {
+        later.in = (const char *)(vectors[then].of.in + row * strip->in_step);
+        if (!past) later.out = (const char *)(vectors[then].of.out + row * strip->out_step);
+      } else if (row == first + SCAN_ROW && strip->next != NULL) {
+        later.in = strip->next + then * SCAN_LANES * (int)sizeof(SCAN_E);
+      }
+      if (at->of.in_at != NULL || !strip->asks) later.in = later.out = NULL;
       if (first % SCAN_BAND == 0) {
         const SCAN_V bands = SCAN_COMBINE(at->bands, at->rows);
         at->bands = bands;
@@ -158,7 +179,7 @@ LANES_INLINE void SCAN_NAME(scan_strip_rows)(const scan_strip *strip,
       const SCAN_V offset = SCAN_COMBINE(at->tiles, at->bands),
                    before = SCAN_COMBINE(offset, at->rows);
       const SCAN_V total =
-          SCAN_NAME(scan_lanes_row)(&at->of, strip, first, now, past, code, before, ahead);
+          SCAN_NAME(scan_lanes_row)(&at->of, strip, first, now, past, code, before, &later);
       at->rows = SCAN_COMBINE(at->rows, total);
       if (left > SCAN_ROW && (first + SCAN_ROW) % SCAN_TILE == 0) SCAN_NAME(scan_lanes_leave)
       (strip, first / SCAN_TILE, SCAN_COMBINE(at->bands, at->rows), v);

@@ -62,6 +62,7 @@ typedef struct scan_strip {
   int64_t columns, in_step, out_step;
   rung_key_code key;
   bool exclusive, past;
+  bool asks;        /* what comes later is asked for: it may not be in the second-level cache */
   const char *next; /* where the next strip's lines begin, to be prefetched; or NULL */
   char *aggregates; /* a vector for each vector of lines; NULL where lines have one tile */
 } scan_strip;
