@@ -37,8 +37,12 @@ bool lab_cache_path(const char *leaf, char path[PATH_MAX]) {
 
 void lab_cache_key(const rung_device *device, char key[LAB_CACHE_KEY]) {
   const bool cpu = device->kind == RUNG_CPU;
-  snprintf(key, LAB_CACHE_KEY, "%.159s threads=%d isa=%s rung=%s", device->identity,
-           cpu ? device->threads : 0, cpu ? rung_isa_name(device->isa) : "-", RUNG_VERSION);
+  const int length =
+      snprintf(key, LAB_CACHE_KEY, "%.159s threads=%d isa=%s rung=%s", device->identity,
+               cpu ? device->threads : 0, cpu ? rung_isa_name(device->isa) : "-", RUNG_VERSION);
+  /* Jansson 2.14 keeps a string's text in a buffer of 2^n bytes, and reads past it where there is
+   * no memory for a larger one when it comes to the closing quote. No key is as long as that. */
+  if (((length + 2) & (length + 1)) == 0) strcat(key, " ");
 }
 
 static json_t *load(const char *path) {
