@@ -45,11 +45,50 @@ void lab_cache_key(const rung_device *device, char key[LAB_CACHE_KEY]) {
   if (((length + 2) & (length + 1)) == 0) strcat(key, " ");
 }
 
-static json_t *load(const char *path) {
+static bool is_quoted(const char *string, const char *text) {
+  const size_t length = strlen(string);
+  for (const char *at = text; (at = strstr(at, string)) != NULL && *at != '\0'; at++)
+    if (at > text && at[-1] == '"' && at[length] == '"') return true;
+  return false;
+}
+
+/* Whether all keys and strings stand in the text. Jansson 2.14 leaves characters out of them where
+ * memory ran out for a moment, and says nothing. */
+static bool stands_in(const json_t *value, const char *text) {
+  const char *key;
+  json_t *member;
+  size_t i;
+  if (json_is_string(value)) return is_quoted(json_string_value(value), text);
+  json_object_foreach((json_t *)(uintptr_t)value, key, member) {
+    if (!is_quoted(key, text) || !stands_in(member, text)) return false;
+  }
+  json_array_foreach(value, i, member) {
+    if (!stands_in(member, text)) return false;
+  }
+  return true;
+}
+
+/* A file's text, to be freed. NULL: there is none, or memory ran out. */
+static char *read_text(const char *path) {
+  struct stat is;
   const int descriptor = lab_open_regular(path, most_bytes);
   if (descriptor < 0) return NULL;
-  json_t *root = json_loadfd(descriptor, JSON_REJECT_DUPLICATES, NULL);
+  char *text = fstat(descriptor, &is) == 0 ? calloc(1, (size_t)is.st_size + 1) : NULL;
+  for (int64_t at = 0, got = 1; text != NULL && at < is.st_size && got > 0; at += got)
+    got = read(descriptor, text + at, (size_t)(is.st_size - at));
   close(descriptor);
+  return text;
+}
+
+static json_t *load(const char *path) {
+  char *text = read_text(path);
+  json_t *root = text != NULL ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+  /* What is escaped stands there in another way. */
+  if (root != NULL && strchr(text, '\\') == NULL && !stands_in(root, text)) {
+    json_decref(root);
+    root = NULL;
+  }
+  free(text);
   return root;
 }
 

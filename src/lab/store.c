@@ -49,6 +49,11 @@ static int open_beside(const char *path, char *beside, size_t room) {
   return open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
+static rung_status not_written(const char *path, rung_error *error) {
+  return rung_fail(error, errno == ENOMEM ? RUNG_OUT_OF_MEMORY : RUNG_FILE_FAILED,
+                   "%s cannot be written: %s", path, strerror(errno));
+}
+
 rung_status lab_store_text(const char *path, const char *text, rung_error *error) {
   const size_t length = strlen(path) + sizeof ".0123456789abcdef";
   char *beside = malloc(length);
@@ -56,9 +61,9 @@ rung_status lab_store_text(const char *path, const char *text, rung_error *error
   const int descriptor = open_beside(path, beside, length);
   rung_status status = RUNG_OK;
   if (descriptor < 0) {
-    status = rung_fail(error, RUNG_FILE_FAILED, "%s cannot be written: %s", path, strerror(errno));
+    status = not_written(path, error);
   } else if (!write_out(descriptor, text) || rename(beside, path) != 0) {
-    status = rung_fail(error, RUNG_FILE_FAILED, "%s cannot be written: %s", path, strerror(errno));
+    status = not_written(path, error);
     unlink(beside);
   }
   free(beside);
