@@ -45,22 +45,26 @@ void lab_cache_key(const rung_device *device, char key[LAB_CACHE_KEY]) {
   if (((length + 2) & (length + 1)) == 0) strcat(key, " ");
 }
 
-static bool is_quoted(const char *string, const char *text) {
+/* Whether a string stands in quotes somewhere in the text, which then goes on behind it. */
+static bool comes_next(const char *string, const char **text) {
   const size_t length = strlen(string);
-  for (const char *at = text; (at = strstr(at, string)) != NULL && *at != '\0'; at++)
-    if (at > text && at[-1] == '"' && at[length] == '"') return true;
+  for (const char *at = *text; (at = strstr(at, string)) != NULL && *at != '\0'; at++)
+    if (at > *text && at[-1] == '"' && at[length] == '"') {
+      *text = at + length;
+      return true;
+    }
   return false;
 }
 
-/* Whether all keys and strings stand in the text. Jansson 2.14 leaves characters out of them where
- * memory ran out for a moment, and says nothing. */
-static bool stands_in(const json_t *value, const char *text) {
+/* Whether all keys and strings stand in the text, one after the other. Jansson 2.14 leaves
+ * characters out of them where memory ran out for a moment, and says nothing. */
+static bool stands_in(const json_t *value, const char **text) {
   const char *key;
   json_t *member;
   size_t i;
-  if (json_is_string(value)) return is_quoted(json_string_value(value), text);
+  if (json_is_string(value)) return comes_next(json_string_value(value), text);
   json_object_foreach((json_t *)(uintptr_t)value, key, member) {
-    if (!is_quoted(key, text) || !stands_in(member, text)) return false;
+    if (!comes_next(key, text) || !stands_in(member, text)) return false;
   }
   json_array_foreach(value, i, member) {
     if (!stands_in(member, text)) return false;
@@ -84,7 +88,8 @@ static json_t *load(const char *path) {
   char *text = read_text(path);
   json_t *root = text != NULL ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
   /* What is escaped stands there in another way. */
-  if (root != NULL && strchr(text, '\\') == NULL && !stands_in(root, text)) {
+  const char *from = text;
+  if (root != NULL && strchr(text, '\\') == NULL && !stands_in(root, &from)) {
     json_decref(root);
     root = NULL;
   }
