@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/explain.h"
 #include "lab/store.h"
@@ -94,16 +93,6 @@ static void make_plain(char *text) {
     if ((unsigned char)*at < ' ' && *at != '\n' && *at != '\t') *at = '?';
 }
 
-/* The text from `descriptor` on, at most most_bytes of it. NULL: no memory. */
-static char *read_whole(int descriptor) {
-  char *text = malloc((size_t)most_bytes + 1);
-  size_t used = 0;
-  for (ssize_t got = 1; text && got > 0; used += got > 0 ? (size_t)got : 0)
-    got = read(descriptor, text + used, (size_t)most_bytes - used);
-  if (text) text[used] = '\0';
-  return text;
-}
-
 static bool split(explain_source *of) {
   int count = 1;
   for (const char *at = of->text; (at = strchr(at, '\n')); at++) count++;
@@ -119,8 +108,7 @@ static bool split(explain_source *of) {
 static bool read_source(explain_source *of) {
   const int descriptor = lab_open_regular(of->file, most_bytes);
   if (descriptor < 0) return errno != ENOMEM;
-  of->text = read_whole(descriptor);
-  close(descriptor);
+  of->text = lab_take_text(descriptor, NULL);
   if (!of->text) return false;
   make_plain(of->text);
   return split(of);

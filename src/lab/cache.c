@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "lab/json.h"
 #include "lab/store.h"
@@ -72,20 +71,9 @@ static bool stands_in(const json_t *value, const char **text) {
   return true;
 }
 
-/* A file's text, to be freed. NULL: there is none, or memory ran out. */
-static char *read_text(const char *path) {
-  struct stat is;
-  const int descriptor = lab_open_regular(path, most_bytes);
-  if (descriptor < 0) return NULL;
-  char *text = fstat(descriptor, &is) == 0 ? calloc(1, (size_t)is.st_size + 1) : NULL;
-  for (int64_t at = 0, got = 1; text != NULL && at < is.st_size && got > 0; at += got)
-    got = read(descriptor, text + at, (size_t)(is.st_size - at));
-  close(descriptor);
-  return text;
-}
-
 static json_t *load(const char *path) {
-  char *text = read_text(path);
+  const int descriptor = lab_open_regular(path, most_bytes);
+  char *text = descriptor >= 0 ? lab_take_text(descriptor, NULL) : NULL;
   json_t *root = text != NULL ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
   /* What is escaped stands there in another way. */
   const char *from = text;

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lab/line.h"
 #include "lab/store.h"
@@ -404,18 +403,8 @@ rung_status lab_read_all(const char *path, char **text, size_t *length, rung_err
     return rung_fail(error, errno == ENOMEM ? RUNG_OUT_OF_MEMORY : RUNG_FILE_FAILED,
                      "%.200s cannot be read: %s; expected: a file of records", path,
                      strerror(errno));
-  const off_t size = lseek(descriptor, 0, SEEK_END);
-  *text = size >= 0 ? malloc((size_t)size + 1) : NULL;
-  ssize_t got = 0, once = 1;
-  while (*text && got < size && once > 0) {
-    once = pread(descriptor, *text + got, (size_t)(size - got), got);
-    got += once > 0 ? once : 0;
-  }
-  close(descriptor);
-  if (!*text) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory to read %.200s", path);
-  (*text)[got] = '\0';
-  *length = (size_t)got;
-  return RUNG_OK;
+  *text = lab_take_text(descriptor, length);
+  return *text ? RUNG_OK : rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory to read %.200s", path);
 }
 
 rung_status lab_read_file(lab_records *records, const char *path, rung_error *error) {

@@ -23,6 +23,20 @@ int lab_open_regular(const char *path, int64_t most) {
   return -1;
 }
 
+char *lab_take_text(int descriptor, size_t *length) {
+  const off_t size = lseek(descriptor, 0, SEEK_END);
+  char *text = size >= 0 ? malloc((size_t)size + 1) : NULL;
+  ssize_t used = 0, got = 1;
+  while (text && used < size && got > 0) {
+    got = pread(descriptor, text + used, (size_t)(size - used), used);
+    used += got > 0 ? got : 0;
+  }
+  close(descriptor);
+  if (text) text[used] = '\0';
+  if (length) *length = (size_t)used;
+  return text;
+}
+
 json_t *lab_number(double value) {
   return isfinite(value) ? json_real(value) : json_null();
 }

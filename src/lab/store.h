@@ -18,6 +18,9 @@ rung_status lab_store_text(const char *path, const char *text, rung_error *error
 /* Opens a regular file of at most `most` bytes for reading: its descriptor, -1 with errno where it
  * is none. A FIFO or a device is neither waited for nor read. */
 int lab_open_regular(const char *path, int64_t most);
+/* All of such a file, with a 0 behind, to be freed; *length: its bytes, where that is not NULL. The
+ * descriptor is closed. NULL: no memory. */
+char *lab_take_text(int descriptor, size_t *length);
 
 /* A number; null where it is not finite, for JSON has neither NaN nor infinity. */
 json_t *lab_number(double value);

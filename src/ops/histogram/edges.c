@@ -37,8 +37,8 @@ static rung_status look(rung_context *context, const rung_bins *bins, const DLTe
 }
 
 static double edge_at(const rung_bins *bins, const histogram_rule *rule, int k) {
-  if (rule->even) return histogram_even_edge(rule, k);
-  return bins->kind == RUNG_BINS_EDGES ? bins->edges[k] : (double)k;
+  const bool stated = rule->even || bins->kind == RUNG_BINS_EDGES;
+  return stated ? histogram_edge(rule, bins->edges, k) : (double)k;
 }
 
 /* In host memory, each rounded once. */
