@@ -46,11 +46,11 @@ enum { INSTRUMENTED = 1 };
 enum { INSTRUMENTED = 0 };
 #endif
 
-/* ThreadSanitizer looks at what threads share, which lanes of any width do alike. */
+/* ThreadSanitizer looks at what threads share. */
 #if defined(__SANITIZE_THREAD__)
-enum { WIDEST_ONLY = 1 };
+enum { THREADS_ONLY = 1 };
 #else
-enum { WIDEST_ONLY = 0 };
+enum { THREADS_ONLY = 0 };
 #endif
 
 #endif

@@ -1,43 +1,17 @@
-/* Every CPU rung on every instruction set of this machine, with 1, 2 and 5 threads; under
- * ThreadSanitizer on the widest alone, with 2 and 5. */
+/* Every CPU rung on every instruction set (isas.h), with 1, 2 and 5 threads; ThreadSanitizer sees
+ * nothing with 1. */
 #ifndef TESTS_OPS_RUNGS_H
 #define TESTS_OPS_RUNGS_H
 
-#include "core/context.h"
 #include "lab/lab.h"
-#include "ops/outside.h"
+#include "ops/isas.h"
 
-enum { ISAS = 3 };
-static const char *const isas[ISAS] = {"baseline", "avx2", "avx512"};
 static const int thread_counts[] = {1, 2, 5};
-
-/* ISAS: there is none of that name. */
-static inline int isa_number(const char *name) {
-  int i = 0;
-  while (i < ISAS && strcmp(isas[i], name) != 0) i++;
-  return i;
-}
-
-/* The last that this machine has; under ThreadSanitizer the one that tests are run with, for wider
- * ones are not watched. */
-static inline int widest_isa(void) {
-  const char *named = WIDEST_ONLY ? getenv("RUNG_ISA") : NULL;
-  rung_device device;
-  rung_error error;
-  if (named != NULL && isa_number(named) < ISAS) return isa_number(named);
-  assert_int_equal(rung_find_device("cpu", &device, &error), RUNG_OK);
-  return (int)device.isa;
-}
-
-/* Where tests begin that go through all of them. */
-static inline int first_isa(void) {
-  return WIDEST_ONLY ? widest_isa() : 0;
-}
 
 /* NULL: this machine lacks the instructions, or they are not watched. */
 static inline rung_context *open_with(const char *isa, int threads) {
   rung_context *context;
-  if (WIDEST_ONLY && isa_number(isa) > widest_isa()) return NULL;
+  if (INSTRUMENTED && isa_number(isa) > widest_isa()) return NULL;
   const rung_options options = {.device = "cpu", .isa = isa, .threads = threads};
   const rung_status status = rung_open(&context, &options);
   if (status == RUNG_OK) return context;
@@ -72,7 +46,7 @@ static inline void verify_line(const rung_cases *cases, const char *line) {
   rung_case test_case;
   rung_error error = {0};
   const int first = first_isa(), isa_count = widest_isa() - first + 1;
-  const int least = WIDEST_ONLY ? 1 : 0, ways = isa_count * (3 - least);
+  const int least = THREADS_ONLY ? 1 : 0, ways = isa_count * (3 - least);
   draw = draw * 1664525u + 1013904223u;
   const int begin = INSTRUMENTED ? (int)((draw >> 16) % (uint32_t)ways) : 0;
   if (cases->make(line, 5, &test_case, &error) != RUNG_OK) fail_msg("%s", error.sentence);

@@ -1,6 +1,6 @@
 /* Products in fixed point, from outside: against integers of 128 bits, and what follows from sums
  * that are not rounded. Every rung of the CPU on every instruction set, and the simulated GPU. */
-#include "ops/outside.h"
+#include "ops/isas.h"
 
 enum { MOST = 40, LONG = (1 << 19) + 2 };
 
@@ -117,9 +117,8 @@ static rung_context *opened(const char *device, const char *isa, int threads) {
 
 static void every_rung_equals_big_integers(void **unused) {
   (void)unused;
-  static const char *const isas[] = {"baseline", "avx2", "avx512"}, *const rungs[] = {
-                                                                        "digits", "packed-digits"};
-  for (int isa = 0; isa < 3; isa++)
+  static const char *const rungs[] = {"digits", "packed-digits"};
+  for (int isa = first_isa(); isa <= widest_isa(); isa++)
     for (int threads = 1; threads <= 3; threads += 2) {
       rung_context *context = opened("cpu", isas[isa], threads);
       for (int r = 0; r < 2 && context != NULL; r++) equals_big_integers(context, rungs[r]);

@@ -282,7 +282,7 @@ static void points_may_go_around(void **state) {
     int64_t one[ONE];
     find_wanted(&job, one);
     mixed[2]->memory_limit = j ? 60000 : 45000;
-    for (int count = 3; count <= MOST; count++)
+    for (int count = INSTRUMENTED ? MOST : 3; count <= MOST; count++)
       for (int kind = INSTRUMENTED ? (int)j % 3 : 0; kind < CUTS; kind += INSTRUMENTED ? 3 : 1) {
         cut(kind, count, job.total, 64, &random);
         ranks_by_host = kind % 2 == 1;
@@ -323,10 +323,11 @@ static void shares_of_pairs_are_cut_where_memory_is_short(void **state) {
  * another rung: there are to be more than 2^25 for rank 0 not to count them all. */
 static void tiles_of_pairs_are_dealt_out(void **state) {
   (void)state;
+  enum { MANY = INSTRUMENTED ? 1900 : 3900 };
   const struct {
     int how, points;
     bool in_heaps, dealt;
-  } cases[] = {{0, 3900, false, true},     {0, 3900, true, true},  {CROSS, 3900, true, true},
+  } cases[] = {{0, MANY, false, true},     {0, MANY, true, true},  {CROSS, MANY, true, true},
                {EDGES, 1100, false, true}, {0, 3, false, true},    {NEAR, 8300, false, false},
                {SUMS, 1100, false, false}, {CROSS, 1, false, true}};
   if (sims[0] == NULL) skip();
@@ -342,7 +343,7 @@ static void tiles_of_pairs_are_dealt_out(void **state) {
       assert_int_equal(over_call(cpus[0], NULL, &run, 0, 0, job.total), RUNG_OK);
       memcpy(one, run.one[0], sizeof run.one[0]);
     }
-    for (int count = 1; count <= 3; count++) {
+    for (int count = INSTRUMENTED ? 3 : 1; count <= 3; count++) {
       memcpy(run.cuts, (int64_t[]){0, job.total / 5, job.total / 5, job.total},
              4 * sizeof(int64_t));
       run.cuts[count] = job.total;

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "ops/outside.h"
+#include "ops/isas.h"
 #include "ops/stencil/stencil.h"
 
 /* ---- numbers -------------------------------------------------------------------------------- */
@@ -141,41 +141,34 @@ static inline double out_mean(const void *row, bool wide, int64_t m) {
 
 /* ---- contexts ------------------------------------------------------------------------------- */
 
-enum { OUT_ISAS = 3, OUT_TEAMS = 4 };
-static const char *const out_isas[OUT_ISAS] = {"baseline", "avx2", "avx512"};
+enum { OUT_TEAMS = 4 };
 static const int out_teams[OUT_TEAMS] = {1, 2, 3, 7};
-static rung_context *out_contexts[OUT_ISAS][OUT_TEAMS]; /* NULL: the CPU lacks the set */
-static rung_context **out_widest;                       /* by team, of the last set it has */
+static rung_context *out_contexts[ISAS][OUT_TEAMS]; /* NULL: of a set that is not tested here */
+static rung_context **out_widest;                   /* by team, of the last one that is */
 
 static inline int out_open(void **unused) {
   (void)unused;
-  for (int i = 0; i < OUT_ISAS; i++) {
+  for (int i = first_isa(); i < (INSTRUMENTED ? first_isa() + 1 : ISAS); i++) {
     for (int t = 0; t < OUT_TEAMS; t++) {
-      const rung_options options = {.device = "cpu", .threads = out_teams[t], .isa = out_isas[i]};
+      const rung_options options = {.device = "cpu", .threads = out_teams[t], .isa = isas[i]};
       rung_context *context;
       const rung_status status = rung_open(&context, &options);
       if (status == RUNG_OK) {
         out_contexts[i][t] = context;
         continue;
       }
-      if (t == 0) print_message("skipped: %s: %s\n", out_isas[i], rung_last_error(context));
+      if (t == 0) print_message("skipped: %s: %s\n", isas[i], rung_last_error(context));
       rung_close(context);
       if (status != RUNG_UNSUPPORTED || i == 0) return -1;
     }
     if (out_contexts[i][0] != NULL) out_widest = out_contexts[i];
   }
-  /* The others do what threads could spoil alike. */
-  for (int i = 0; i < OUT_ISAS && WIDEST_ONLY; i++)
-    for (int t = 0; t < OUT_TEAMS && out_contexts[i] != out_widest; t++) {
-      rung_close(out_contexts[i][t]);
-      out_contexts[i][t] = NULL;
-    }
   return 0;
 }
 
 static inline int out_close(void **unused) {
   (void)unused;
-  for (int i = 0; i < OUT_ISAS; i++)
+  for (int i = 0; i < ISAS; i++)
     for (int t = 0; t < OUT_TEAMS; t++) rung_close(out_contexts[i][t]);
   return 0;
 }

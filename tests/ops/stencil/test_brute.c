@@ -80,7 +80,7 @@ static void run_all(job *job, int team) {
   bool have_first = false;
   const rung_row *row;
   for (int k = 0; (row = out_rung(k)) != NULL; k++)
-    for (int i = 0; i < OUT_ISAS; i++) {
+    for (int i = 0; i < ISAS; i++) {
       rung_context *context = out_contexts[i][team];
       if (context == NULL) continue;
       memset(job->out, 0x7d, bytes);
@@ -97,8 +97,8 @@ static void run_all(job *job, int team) {
       }
       if (!out_same(job->first, job->out, job->wide, count) ||
           !out_same(job->first_means, job->means, job->wide, job->n))
-        fail_msg("%s on %s with %d threads has other bits: %s", row->name, out_isas[i],
-                 out_teams[team], describe(job));
+        fail_msg("%s on %s with %d threads has other bits: %s", row->name, isas[i], out_teams[team],
+                 describe(job));
     }
   assert_true(have_first);
 }

@@ -75,7 +75,7 @@ static void taps_sum_to_one(void **unused) {
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-enum { ROWS = 19, ISAS = OUT_ISAS };
+enum { ROWS = 19 };
 
 typedef struct job {
   rung_stencil_model model;

@@ -8,7 +8,7 @@ typedef void law(rung_context *context, const char *rung);
 static void everywhere(law *check) {
   const rung_row *row;
   for (int k = 0; (row = out_rung(k)) != NULL; k++)
-    for (int i = 0; i < OUT_ISAS; i++)
+    for (int i = 0; i < ISAS; i++)
       if (out_contexts[i][0] != NULL) check(out_contexts[i][0], row->name);
 }
 

@@ -1,6 +1,7 @@
 /* What a filter is, as its header states it: naive, and once more in long double. */
 #include <math.h>
 
+#include "lab/fma.h"
 #include "lab/numbers.h"
 #include "ops/correlate/lab/cases.h"
 
@@ -33,8 +34,8 @@ static void load_line(const correlate_problem *p, const correlate_place *at, int
           pixel(p, at->in, p->first_row + at->y + i, p->first_column + x, c);
 }
 
-void correlate_reference_strict(const correlate_problem *p, const correlate_place *at, void *line,
-                                void *sums, void *result) {
+LAB_WITH_FMA void correlate_reference_strict(const correlate_problem *p, const correlate_place *at,
+                                             void *line, void *sums, void *result) {
   const int64_t n = p->columns * p->channels;
   const rung_traits *to = rung_traits_of(p->types.out);
   const double *values = (const double *)line;

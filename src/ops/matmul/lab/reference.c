@@ -1,6 +1,7 @@
 /* What a product is, as its header states it: naive, and once more in long double. */
 #include <math.h>
 
+#include "lab/fma.h"
 #include "lab/numbers.h"
 #include "ops/matmul/lab/cases.h"
 
@@ -30,7 +31,8 @@ static double number(const rung_view *view, int64_t at) {
   return rung_number_at(view->dtype, view->data, at);
 }
 
-static void strict_f64(const matmul_problem *p, const line *of, double *t, void *result) {
+LAB_WITH_FMA static void strict_f64(const matmul_problem *p, const line *of, double *t,
+                                    void *result) {
   for (int64_t j = 0; j < p->n; j++) t[j] = 0;
   for (int64_t l = 0; l < p->k; l++) {
     const double a = number(of->a, of->a_at + l * of->a_step);
@@ -43,7 +45,8 @@ static void strict_f64(const matmul_problem *p, const line *of, double *t, void 
   }
 }
 
-static void strict_f32(const matmul_problem *p, const line *of, float *t, void *result) {
+LAB_WITH_FMA static void strict_f32(const matmul_problem *p, const line *of, float *t,
+                                    void *result) {
   const rung_traits *to = rung_traits_of(p->types.out);
   for (int64_t j = 0; j < p->n; j++) t[j] = 0;
   for (int64_t l = 0; l < p->k; l++) {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lab/fma.h"
 #include "ops/stencil/lab/cases.h"
 
 /* Wide: in double, with the weights as given and a division at the end of every sum. */
@@ -23,7 +24,8 @@ void stencil_reference_wide(const stencil_problem *p, const double *in, double *
 }
 
 /* Strict: the contract's chain, in the problem's own type. */
-static void strict_f32(const stencil_problem *p, const float *in, float *out, float *spare) {
+LAB_WITH_FMA static void strict_f32(const stencil_problem *p, const float *in, float *out,
+                                    float *spare) {
   const int64_t m = p->columns;
   memcpy(out, in, (size_t)m * sizeof *out);
   for (int64_t step = 0; step < p->steps; step++) {
@@ -41,7 +43,8 @@ static void strict_f32(const stencil_problem *p, const float *in, float *out, fl
   }
 }
 
-static void strict_f64(const stencil_problem *p, const double *in, double *out, double *spare) {
+LAB_WITH_FMA static void strict_f64(const stencil_problem *p, const double *in, double *out,
+                                    double *spare) {
   const int64_t m = p->columns;
   memcpy(out, in, (size_t)m * sizeof *out);
   for (int64_t step = 0; step < p->steps; step++) {
