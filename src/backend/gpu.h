@@ -75,7 +75,7 @@
  *     blockIdx.x, asked anew: what is computed from it need not be kept in registers meanwhile.
  * rung_mma_f64(t, a, b)
  *     by all lanes of a warp, from capability 9.0 on: t += a b, of 16 rows, 8 columns and 16 steps
- *     of k, each element one chain of fused multiply-adds over rising k. Lane 4 g + q has
+ *     of k, or 4, each element one chain of fused multiply-adds over rising k. Lane 4 g + q has
  *     a[i]: row g + i % 2 * 8, step i / 2 * 4 + q; b[i]: step i * 4 + q, column g;
  *     t[i]: row g + i / 2 * 8, column 2 q + i % 2.
  * rung_mma_s8(t, a0, a1, a2, a3, b0, b1)

@@ -235,6 +235,19 @@ static __device__ inline void rung_mma_f64(double (&t)[4], const double (&a)[8],
 #endif
 }
 
+static __device__ inline void rung_mma_f64(double (&t)[4], const double (&a)[2],
+                                           const double (&b)[1]) {
+#if __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+      "{%0, %1, %2, %3};"
+      : "+d"(t[0]), "+d"(t[1]), "+d"(t[2]), "+d"(t[3])
+      : "d"(a[0]), "d"(a[1]), "d"(b[0]));
+#else
+  __trap();
+  (void)t, (void)a, (void)b;
+#endif
+}
+
 /* rung_mma_s8(), of B's signed bytes, and rung_mma_s8u8(). Where the hardware has no products so
  * large, four of 8 by 8 of 16 steps. */
 #if __CUDA_ARCH__ >= 800

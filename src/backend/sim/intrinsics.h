@@ -119,16 +119,20 @@ RUNG_SIM_INLINE void rung_sim_take(const Operands *mine, rung_sim_tile<Operands>
   for (int i = 0; i < 12; i++) lanes[i] = (uint8_t)(i < 4 ? 4 * g + i : 8 * q + i - 4);
   rung_sim_trade(mine, sizeof *mine, lanes, 12, tile);
 }
+template <int STEPS>
 struct rung_sim_doubles {
-  double a[8], b[4];
+  double a[STEPS / 2], b[STEPS / 4];
 };
-RUNG_SIM_INLINE void rung_mma_f64(double (&t)[4], const double (&a)[8], const double (&b)[4]) {
-  rung_sim_doubles mine;
-  rung_sim_tile<rung_sim_doubles> tile;
-  for (int i = 0; i < 8; i++) mine.a[i] = a[i];
-  for (int i = 0; i < 4; i++) mine.b[i] = b[i];
+template <int QUARTER>
+RUNG_SIM_INLINE void rung_mma_f64(double (&t)[4], const double (&a)[2 * QUARTER],
+                                  const double (&b)[QUARTER]) {
+  constexpr int STEPS = 4 * QUARTER;
+  rung_sim_doubles<STEPS> mine;
+  rung_sim_tile<rung_sim_doubles<STEPS>> tile;
+  for (int i = 0; i < STEPS / 2; i++) mine.a[i] = a[i];
+  for (int i = 0; i < STEPS / 4; i++) mine.b[i] = b[i];
   rung_sim_take(&mine, &tile);
-  for (int l = 0; l < 16; l++)
+  for (int l = 0; l < STEPS; l++)
     for (int e = 0; e < 4; e++)
       t[e] = fma(tile.row[l % 4].a[l / 4 * 2 + e / 2], tile.column[e % 2][l % 4].b[l / 4], t[e]);
 }

@@ -48,10 +48,10 @@ typedef struct matmul_group {
   double of[3], uneven;
 } matmul_group;
 
-static const matmul_group matmul_tensor_f64[MATMUL_TENSOR] = {{64, 64, 16, 3, {64, 102, 129}, 11},
-                                                              {64, 64, 16, 2, {70, 86, 0}, 31},
-                                                              {32, 64, 16, 2, {42, 53, 0}, 18},
-                                                              {32, 32, 16, 3, {30, 34, 49}, 7},
+static const matmul_group matmul_tensor_f64[MATMUL_TENSOR] = {{128, 128, 16, 1, {127, 0, 0}, 18},
+                                                              {64, 64, 16, 3, {66, 73, 110}, 11},
+                                                              {32, 64, 16, 2, {36, 54, 0}, 18},
+                                                              {32, 32, 16, 3, {27, 28, 38}, 7},
                                                               {16, 32, 64, 2, {15.5, 24, 0}, 8}};
 
 /* Of `strips`: of one row, and of eight. */

@@ -156,6 +156,26 @@ static __device__ RUNG_ASIDE void matmul_store_run(const matmul_job<T, T> &job, 
 /* ---- the loop over k --------------------------------------------------------------------------
  */
 
+/* What is left of k behind `whole` panels, through the first stage to tail(a, b, steps). */
+template <typename F, bool ASYNC, typename T, typename TAIL>
+static __device__ inline void matmul_walk_rest(const matmul_job<T, T> &job, const matmul_tile &tile,
+                                               int whole, T *shared, const TAIL &tail) {
+  constexpr int OF_B = F::PA::SIZE;
+#pragma unroll 1
+  for (int64_t l = (int64_t)whole * F::DEPTH; l < job.k; l += F::DEPTH) {
+    const int64_t left = job.k - l;
+    __syncthreads();
+    const matmul_tile from = matmul_moved<F>(job, tile);
+    matmul_bring<typename F::PA, F::THREADS, ASYNC>(shared, matmul_rows_of(job, from), l, left);
+    matmul_bring<typename F::PB, F::THREADS, ASYNC>(shared + OF_B, matmul_columns_of(job, from), l,
+                                                    left);
+    if (ASYNC) rung_copy_async_commit();
+    if (ASYNC) rung_copy_async_wait();
+    __syncthreads();
+    tail(shared, shared + OF_B, (int)(left < F::DEPTH ? left : F::DEPTH));
+  }
+}
+
 /* All of a tile's k: whole panels through F::STAGES stages, each given to work(a, b), the rest
  * through the first one to tail(a, b, steps). F says shapes and layouts: PA, PB. `kept` is the tile
  * once more: where a kernel has no registers for it, in shared memory. */
@@ -200,19 +220,64 @@ static __device__ inline void matmul_walk(const matmul_job<T, T> &job, const mat
     feed_a.bring(shared);
     feed_b.bring(shared + OF_B);
   }
-#pragma unroll 1
-  for (int64_t l = (int64_t)whole * F::DEPTH; l < job.k; l += F::DEPTH) {
-    const int64_t left = job.k - l;
-    __syncthreads();
-    const matmul_tile from = matmul_moved<F>(job, kept);
-    matmul_bring<typename F::PA, F::THREADS, ASYNC>(shared, matmul_rows_of(job, from), l, left);
-    matmul_bring<typename F::PB, F::THREADS, ASYNC>(shared + OF_B, matmul_columns_of(job, from), l,
-                                                    left);
-    if (ASYNC) rung_copy_async_commit();
-    if (ASYNC) rung_copy_async_wait();
-    __syncthreads();
-    tail(shared, shared + OF_B, (int)(left < F::DEPTH ? left : F::DEPTH));
+  matmul_walk_rest<F, ASYNC>(job, kept, whole, shared, tail);
+}
+
+/* The same, where what a thread needs of its panels comes from shared memory into registers while
+ * it works on what it had before, F::SLICE steps each: take(a, b, which) brings them into one of
+ * two places, work(which) works on them. */
+template <typename F, typename T, typename TAKE, typename WORK, typename TAIL>
+static __device__ inline void matmul_walk_ahead(const matmul_job<T, T> &job,
+                                                const matmul_tile &tile, T *shared,
+                                                const TAKE &take, const WORK &work,
+                                                const TAIL &tail) {
+  constexpr int AHEAD = F::STAGES - 1, OF_B = F::PA::SIZE, STAGE = F::PA::SIZE + F::PB::SIZE,
+                LAST = AHEAD * STAGE;
+  static_assert(AHEAD > 0 && F::DEPTH % (2 * F::SLICE) == 0, "slices by turns");
+  const int whole = (int)(job.k / F::DEPTH);
+  matmul_feed<T, typename F::PA, F::THREADS, true> feed_a;
+  matmul_feed<T, typename F::PB, F::THREADS, true> feed_b;
+  {
+    const matmul_tile from = matmul_moved<F>(job, tile);
+    feed_a.begin(matmul_rows_of(job, from));
+    feed_b.begin(matmul_columns_of(job, from));
   }
+  for (int p = 0; p < AHEAD; p++) {
+    if (p < whole) {
+      feed_a.bring(shared + p * STAGE);
+      feed_b.bring(shared + p * STAGE + OF_B);
+    }
+    rung_copy_async_commit();
+  }
+  rung_copy_async_wait<AHEAD - 1>();
+  __syncthreads();
+  if (whole > 0) take(shared, shared + OF_B, 0);
+  int stage = 0;
+#pragma unroll 1
+  for (int left = whole; left > 0; left--) {
+    const int free = stage >= STAGE ? stage - STAGE : LAST;
+    const T *a = shared + stage, *b = a + OF_B;
+    stage = stage == LAST ? 0 : stage + STAGE;
+#pragma unroll
+    for (int l = F::SLICE; l < F::DEPTH; l += F::SLICE) {
+      take(a + l * F::PA::STEP, b + l * F::PB::STEP, l / F::SLICE % 2);
+      if (l == F::SLICE) {
+        if (left > AHEAD) {
+          feed_a.bring(shared + free);
+          feed_b.bring(shared + free + OF_B);
+        }
+        rung_copy_async_commit();
+      }
+      work(1 - l / F::SLICE % 2);
+    }
+    if (left > 1) {
+      rung_copy_async_wait<AHEAD - 1>();
+      __syncthreads();
+      take(shared + stage, shared + stage + OF_B, 0);
+    }
+    work(1);
+  }
+  matmul_walk_rest<F, true>(job, tile, whole, shared, tail);
 }
 
 /* Tiles that are moved to an edge begin anywhere: 16 bytes at once are then no more. */

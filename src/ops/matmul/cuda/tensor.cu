@@ -4,16 +4,27 @@
 #include "ops/matmul/cuda/feed.cuh"
 #include "ops/matmul/tiles.h"
 
-/* A tile, of warps HIGH by WIDE; a warp makes DOWN by ACROSS products of 16 by 8. */
-template <int HIGH_, int WIDE_, int DOWN_, int ACROSS_, int DEPTH_, int STAGES_, int RESIDENT_,
-          matmul_way A, matmul_way B>
+/* A tile, of warps HIGH by WIDE; a warp makes DOWN by ACROSS products of 16 by 8, of SLICE steps.
+ */
+template <int HIGH_, int WIDE_, int DOWN_, int ACROSS_, int SLICE_, int DEPTH_, int STAGES_,
+          int RESIDENT_, matmul_way A, matmul_way B>
 struct tensor_shape {
-  static constexpr int HIGH = HIGH_, DOWN = DOWN_, ACROSS = ACROSS_, DEPTH = DEPTH_,
+  static constexpr int HIGH = HIGH_, DOWN = DOWN_, ACROSS = ACROSS_, SLICE = SLICE_, DEPTH = DEPTH_,
                        STAGES = STAGES_, RESIDENT = RESIDENT_, ROWS = HIGH * DOWN * 16,
                        COLUMNS = WIDE_ * ACROSS * 8, THREADS = HIGH * WIDE_ * 32;
   typedef matmul_layout<ROWS, DEPTH, A, 4> PA;
   typedef matmul_layout<COLUMNS, DEPTH, B, 4> PB;
   static constexpr int BYTES = STAGES * (PA::SIZE + PB::SIZE) * (int)sizeof(double);
+};
+
+/* What a lane needs of a slice, and the results. */
+template <int DOWN, int ACROSS, int SLICE>
+struct tensor_slice {
+  double rows[DOWN][SLICE / 2], columns[ACROSS][SLICE / 4];
+};
+template <int DOWN, int ACROSS>
+struct tensor_results {
+  double of[DOWN][ACROSS][4];
 };
 
 /* How a panel lies. On a GPU these are constants, once all is inlined; the simulator has one of
@@ -26,32 +37,37 @@ static __device__ inline tensor_pitch pitch_of() {
   return {P::LINE, P::STEP};
 }
 
-/* 16 steps: `a` and `b` point to the lane's first element of each. */
-template <int DOWN, int ACROSS>
-static __device__ RUNG_ASIDE void work_slice(const double *a, tensor_pitch of_a, const double *b,
-                                             tensor_pitch of_b, double (&t)[DOWN][ACROSS][4]) {
-  double rows[DOWN][8];
+/* `a` and `b` point to the lane's first element of each. */
+template <int DOWN, int ACROSS, int SLICE>
+static __device__ RUNG_ASIDE void take_slice(const double *a, tensor_pitch of_a, const double *b,
+                                             tensor_pitch of_b,
+                                             tensor_slice<DOWN, ACROSS, SLICE> *slice) {
 #pragma unroll
   for (int r = 0; r < DOWN; r++)
 #pragma unroll
-    for (int e = 0; e < 8; e++)
-      rows[r][e] = a[(r * 16 + e % 2 * 8) * of_a.line + e / 2 * 4 * of_a.step];
+    for (int e = 0; e < SLICE / 2; e++)
+      slice->rows[r][e] = a[(r * 16 + e % 2 * 8) * of_a.line + e / 2 * 4 * of_a.step];
 #pragma unroll
-  for (int c = 0; c < ACROSS; c++) {
-    double column[4];
+  for (int c = 0; c < ACROSS; c++)
 #pragma unroll
-    for (int e = 0; e < 4; e++) column[e] = b[c * 8 * of_b.line + e * 4 * of_b.step];
+    for (int e = 0; e < SLICE / 4; e++)
+      slice->columns[c][e] = b[c * 8 * of_b.line + e * 4 * of_b.step];
+}
+template <int DOWN, int ACROSS, int SLICE>
+static __device__ RUNG_ASIDE void work_slice(const tensor_slice<DOWN, ACROSS, SLICE> &slice,
+                                             tensor_results<DOWN, ACROSS> *t) {
 #pragma unroll
-    for (int r = 0; r < DOWN; r++) rung_mma_f64(t[r][c], rows[r], column);
-  }
+  for (int c = 0; c < ACROSS; c++)
+#pragma unroll
+    for (int r = 0; r < DOWN; r++) rung_mma_f64(t->of[r][c], slice.rows[r], slice.columns[c]);
 }
 
-/* `left` steps, less than 16, from the lane's first row of A and column of B: a step that is left
- * out is none, and one of zeros would be. */
+/* `left` steps, less than a slice, from the lane's first row of A and column of B: a step that is
+ * left out is none, and one of zeros would be. */
 template <int DOWN, int ACROSS>
 static __device__ RUNG_ASIDE void work_steps(const double *a, tensor_pitch of_a, const double *b,
                                              tensor_pitch of_b, int left,
-                                             double (&t)[DOWN][ACROSS][4]) {
+                                             tensor_results<DOWN, ACROSS> *t) {
 #pragma unroll 1
   for (int l = 0; l < left; l++) {
 #pragma unroll
@@ -60,8 +76,8 @@ static __device__ RUNG_ASIDE void work_steps(const double *a, tensor_pitch of_a,
       for (int c = 0; c < ACROSS; c++)
 #pragma unroll
         for (int e = 0; e < 4; e++)
-          t[r][c][e] = fma(a[(r * 16 + e / 2 * 8) * of_a.line + l * of_a.step],
-                           b[(c * 8 + e % 2) * of_b.line + l * of_b.step], t[r][c][e]);
+          t->of[r][c][e] = fma(a[(r * 16 + e / 2 * 8) * of_a.line + l * of_a.step],
+                               b[(c * 8 + e % 2) * of_b.line + l * of_b.step], t->of[r][c][e]);
   }
 }
 
@@ -74,22 +90,25 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
   const tensor_pitch pitch_a = pitch_of<typename F::PA>(), pitch_b = pitch_of<typename F::PB>();
   const int row = (y + g) * pitch_a.line, column = x * pitch_b.line;
   const int of_a = row + q * pitch_a.step, of_b = column + g * pitch_b.line + q * pitch_b.step;
-  double t[F::DOWN][F::ACROSS][4] = {};
+  tensor_results<F::DOWN, F::ACROSS> t = {};
+  tensor_slice<F::DOWN, F::ACROSS, F::SLICE> slice[2];
   const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, first + rung_block_number());
-  matmul_walk<F>(
-      job, tile, tile, shared,
-      [=, &t](const double *a, const double *b) {
-#pragma unroll
-        for (int l = 0; l < F::DEPTH; l += 16)
-          work_slice(a + of_a + l * pitch_a.step, pitch_a, b + of_b + l * pitch_b.step, pitch_b, t);
+  matmul_walk_ahead<F>(
+      job, tile, shared,
+      [=, &slice](const double *a, const double *b, int which) {
+        take_slice(a + of_a, pitch_a, b + of_b, pitch_b, &slice[which]);
       },
-      [=, &t](const double *a, const double *b, int left) {
+      [&](int which) { work_slice(slice[which], &t); },
+      [=, &slice, &t](const double *a, const double *b, int left) {
         int l = 0;
 #pragma unroll 1
-        for (; F::DEPTH > 16 && left - l >= 16; l += 16)
-          work_slice(a + of_a + l * pitch_a.step, pitch_a, b + of_b + l * pitch_b.step, pitch_b, t);
+        for (; left - l >= F::SLICE; l += F::SLICE) {
+          take_slice(a + of_a + l * pitch_a.step, pitch_a, b + of_b + l * pitch_b.step, pitch_b,
+                     &slice[0]);
+          work_slice(slice[0], &t);
+        }
         work_steps(a + row + l * pitch_a.step, pitch_a,
-                   b + column + q * 2 * pitch_b.line + l * pitch_b.step, pitch_b, left - l, t);
+                   b + column + q * 2 * pitch_b.line + l * pitch_b.step, pitch_b, left - l, &t);
       });
   const matmul_tile from = matmul_moved<F>(job, tile);
 #pragma unroll
@@ -100,14 +119,14 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
       for (int e = 0; e < 4; e += 2) {
         const int64_t i = from.i + y + g + r * 16 + e / 2 * 8, j = from.j + x + c * 8 + q * 2;
         if (i >= tile.i && i < job.m)
-          matmul_store_run<2>(job, tile.batch, i, j, tile.j, &t[r][c][e]);
+          matmul_store_run<2>(job, tile.batch, i, j, tile.j, &t.of[r][c][e]);
       }
 }
 
-template <int HIGH, int WIDE, int DOWN, int ACROSS, int DEPTH, int STAGES, int RESIDENT,
+template <int HIGH, int WIDE, int DOWN, int ACROSS, int SLICE, int DEPTH, int STAGES, int RESIDENT,
           matmul_way A, matmul_way B>
 static rung_status run(const rung_task *task) {
-  typedef tensor_shape<HIGH, WIDE, DOWN, ACROSS, DEPTH, STAGES, RESIDENT, A, B> F;
+  typedef tensor_shape<HIGH, WIDE, DOWN, ACROSS, SLICE, DEPTH, STAGES, RESIDENT, A, B> F;
   MATMUL_RUN_TILES(task, F, (matmul_tensor<F>), matmul_job_of<double>(task));
   return RUNG_OK;
 }
@@ -118,15 +137,15 @@ static rung_status run_size(const rung_task *task) {
   double cost;
   switch (matmul_tensor_tile(task, &cost)) {
     case 0:
-      return run<2, 2, 2, 4, 16, 3, 3, A, B>(task);
+      return run<2, 4, 4, 4, 4, 16, 4, 1, A, B>(task);
     case 1:
-      return run<2, 4, 2, 2, 16, 3, 2, A, B>(task);
+      return run<2, 2, 2, 4, 4, 16, 3, 3, A, B>(task);
     case 2:
-      return run<1, 4, 2, 2, 16, 6, 3, A, B>(task);
+      return run<1, 4, 2, 2, 4, 16, 6, 3, A, B>(task);
     case 3:
-      return run<2, 2, 1, 2, 16, 6, 4, A, B>(task);
+      return run<2, 2, 1, 2, 4, 16, 6, 4, A, B>(task);
     default:
-      return run<1, 4, 1, 1, 64, 3, 2, A, B>(task);
+      return run<1, 4, 1, 1, 16, 64, 3, 2, A, B>(task);
   }
 }
 
