@@ -342,6 +342,30 @@ static void pack_dimensions_on_host(const rung_view *to, const rung_view *from) 
   }
 }
 
+/* Packs a view of this shape, of a random order in memory, from another one (see lay_out()). */
+static void pack_dimensions_once(bench *b, rung_view to, rung_random *random, bool again, int job) {
+  rung_view from = to, wanted;
+  const size_t bytes = rung_dtype_bytes(to.dtype), all = (size_t)b->room * bytes;
+  int64_t to_first, from_first;
+  if (lay_out(&to, random, false, &to_first) > b->room ||
+      lay_out(&from, random, again, &from_first) > b->room)
+    return;
+  wanted = to;
+  to.data = b->to + (size_t)to_first * bytes;
+  wanted.data = b->wanted + (size_t)to_first * bytes;
+  from.data = b->from + (size_t)from_first * bytes;
+  OK(cuda->fill(gpu, b->to, 0xEE, all, &failure));
+  OK(cuda->pack(gpu, &to, &from, &failure));
+  OK(cuda->copy(gpu, b->found, b->to, all, RUNG_TO_HOST, &failure));
+  OK(cuda->synchronize(gpu, &failure));
+  memset(b->wanted, 0xEE, all);
+  from.data = b->host_from + (size_t)from_first * bytes;
+  pack_dimensions_on_host(&wanted, &from);
+  if (memcmp(b->wanted, b->found, all) != 0)
+    fail_msg("pack of %d dimensions of %s, job %d, differs from the host's", to.ndim,
+             rung_dtype_name(to.dtype), job);
+}
+
 static void packs_any_dimensions_as_the_host_does(void **unused) {
   (void)unused;
   NEED_DEVICE();
@@ -351,35 +375,126 @@ static void packs_any_dimensions_as_the_host_does(void **unused) {
   bench b;
   bench_open(&b, ROOM);
   for (int job = 0; job < 3000; job++) {
-    rung_view to = {.dtype = dtypes[job % 4], .place = RUNG_DEVICE, .count = 1}, from, wanted;
-    const size_t bytes = rung_dtype_bytes(to.dtype), all = ROOM * bytes;
+    rung_view to = {.dtype = dtypes[job % 4], .place = RUNG_DEVICE, .count = 1};
     to.ndim = 1 + (int)(RUNG_MAX_DIMS * rung_random_double(&random));
     for (int d = 0; d < to.ndim; d++) {
       const double most = pow((double)(MOST / to.count), rung_random_double(&random));
       to.shape[d] = most < 1 ? 1 : (int64_t)most;
       to.count *= to.shape[d];
     }
+    pack_dimensions_once(&b, to, &random, true, job);
+  }
+  bench_close(&b);
+}
+
+/* Enough for boxes of full size: few and many neighbours on either side, even counts of them, which
+ * go by pairs, and others, and eight dimensions. */
+static void packs_many_elements_of_any_dimensions(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  static const rung_dtype dtypes[] = {RUNG_U8, RUNG_U16, RUNG_F32, RUNG_F64};
+  static const int64_t shapes[][RUNG_MAX_DIMS] = {{1607, 571, 5},
+                                                  {130, 190, 200},
+                                                  {67, 258, 254},
+                                                  {3, 1500000},
+                                                  {24, 3, 260, 250},
+                                                  {40, 2, 50, 10, 90},
+                                                  {3, 3, 3, 3, 3, 3, 5, 1000},
+                                                  {2, 4, 6, 8, 10, 12, 14, 7}};
+  rung_random random = {18};
+  bench b;
+  bench_open(&b, 12 << 20);
+  for (int job = 0; job < 64; job++) {
+    rung_view to = {.dtype = dtypes[job % 4], .place = RUNG_DEVICE, .count = 1};
+    const int64_t *shape = shapes[job / 4 % 8];
+    for (; to.ndim < RUNG_MAX_DIMS && shape[to.ndim] > 0; to.ndim++)
+      to.count *= to.shape[to.ndim] = shape[to.ndim];
+    pack_dimensions_once(&b, to, &random, false, job);
+  }
+  bench_close(&b);
+}
+
+/* Turned, without gaps, from and to an even place: by pairs, as elements of twice the size, and one
+ * by one. */
+static void packs_permuted_views_as_the_host_does(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  static const rung_dtype dtypes[] = {RUNG_U8, RUNG_U16, RUNG_F32, RUNG_F64};
+  static const int64_t shapes[][3] = {{160, 1311, 5}, {62, 132, 130}, {128, 256, 64},
+                                      {33, 258, 66},  {200, 300, 4},  {5, 77, 1000}};
+  static const int orders[][3] = {{0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  bench b;
+  bench_open(&b, 3 << 20);
+  for (int job = 0; job < 4 * 6 * 5 * 2; job++) {
+    rung_view to = {.dtype = dtypes[job % 4], .place = RUNG_DEVICE, .ndim = 3, .count = 1}, from,
+              wanted;
+    const int64_t *shape = shapes[job / 4 % 6];
+    const int *order = orders[job / 24 % 5];
+    const size_t bytes = rung_dtype_bytes(to.dtype), all = (size_t)b.room * bytes,
+                 first = job < 120 ? 0 : bytes;
+    for (int d = 2; d >= 0; d--) {
+      to.shape[d] = shape[d];
+      to.stride[d] = to.count;
+      to.count *= shape[d];
+    }
     from = to;
-    int64_t to_first, from_first;
-    if (lay_out(&to, &random, false, &to_first) > ROOM ||
-        lay_out(&from, &random, true, &from_first) > ROOM)
-      continue;
+    for (int64_t k = 2, step = 1; k >= 0; step *= shape[order[k]], k--)
+      from.stride[order[k]] = step;
     wanted = to;
-    to.data = b.to + (size_t)to_first * bytes;
-    wanted.data = b.wanted + (size_t)to_first * bytes;
-    from.data = b.from + (size_t)from_first * bytes;
+    to.data = (char *)b.to + first;
+    wanted.data = b.wanted + first;
+    from.data = b.from;
     OK(cuda->fill(gpu, b.to, 0xEE, all, &failure));
     OK(cuda->pack(gpu, &to, &from, &failure));
     OK(cuda->copy(gpu, b.found, b.to, all, RUNG_TO_HOST, &failure));
     OK(cuda->synchronize(gpu, &failure));
     memset(b.wanted, 0xEE, all);
-    from.data = b.host_from + (size_t)from_first * bytes;
+    from.data = b.host_from;
     pack_dimensions_on_host(&wanted, &from);
     if (memcmp(b.wanted, b.found, all) != 0)
-      fail_msg("pack of %d dimensions of %s, job %d, differs from the host's", to.ndim,
-               rung_dtype_name(to.dtype), job);
+      fail_msg("pack of (%d, %d, %d) %s, job %d, differs from the host's", (int)shape[0],
+               (int)shape[1], (int)shape[2], rung_dtype_name(to.dtype), job);
   }
   bench_close(&b);
+}
+
+/* Few neighbours that are gigabytes apart, on either side. */
+static void packs_what_lies_far_apart(void **unused) {
+  (void)unused;
+  NEED_DEVICE();
+  enum { PLANES = 3, ROWS = 40, COLUMNS = 50, PLANE = ROWS * COLUMNS, ALL = PLANES * PLANE };
+  static const int64_t far = (INT64_C(1) << 31) + 7;
+  static char host[ALL], found[ALL];
+  char *apart = NULL, *near;
+  if (cuda->allocate(gpu, (size_t)(PLANES * far), (void **)&apart, &failure) != RUNG_OK) skip();
+  OK(cuda->allocate(gpu, ALL, (void **)&near, &failure));
+  for (int i = 0; i < ALL; i++) host[i] = (char)(i * 31 + i / 251);
+  for (int p = 0; p < PLANES; p++)
+    OK(cuda->copy(gpu, apart + p * far, host + p * PLANE, PLANE, RUNG_TO_DEVICE, &failure));
+  rung_view from = {.dtype = RUNG_U8,
+                    .place = RUNG_DEVICE,
+                    .data = apart,
+                    .ndim = 3,
+                    .shape = {PLANES, ROWS, COLUMNS},
+                    .stride = {far, COLUMNS, 1},
+                    .count = ALL};
+  rung_view to = from;
+  to.data = near;
+  to.stride[0] = 1; /* a pixel's planes are neighbours */
+  to.stride[1] = COLUMNS * PLANES;
+  to.stride[2] = PLANES;
+  OK(cuda->pack(gpu, &to, &from, &failure));
+  OK(cuda->copy(gpu, found, near, ALL, RUNG_TO_HOST, &failure));
+  OK(cuda->synchronize(gpu, &failure));
+  for (int i = 0; i < ALL; i++) assert_int_equal(found[i], host[i % PLANES * PLANE + i / PLANES]);
+  for (int p = 0; p < PLANES; p++) OK(cuda->fill(gpu, apart + p * far, 0, PLANE, &failure));
+  OK(cuda->pack(gpu, &from, &to, &failure));
+  for (int p = 0; p < PLANES; p++)
+    OK(cuda->copy(gpu, found + p * PLANE, apart + p * far, PLANE, RUNG_TO_HOST, &failure));
+  OK(cuda->synchronize(gpu, &failure));
+  assert_memory_equal(found, host, ALL);
+  cuda->release(gpu, apart);
+  cuda->release(gpu, near);
 }
 
 static void packs_of_unlike_views_are_refused(void **unused) {
@@ -410,6 +525,9 @@ int main(void) {
       cmocka_unit_test(packs_large_views_as_the_host_does),
       cmocka_unit_test(packs_fewer_dimensions_too),
       cmocka_unit_test(packs_any_dimensions_as_the_host_does),
+      cmocka_unit_test(packs_many_elements_of_any_dimensions),
+      cmocka_unit_test(packs_permuted_views_as_the_host_does),
+      cmocka_unit_test(packs_what_lies_far_apart),
       cmocka_unit_test(packs_of_unlike_views_are_refused),
   };
   return cmocka_run_group_tests_name("cuda backend", tests, open_gpu, close_gpu);
