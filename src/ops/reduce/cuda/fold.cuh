@@ -87,11 +87,8 @@ template <typename S, bool ALIGNED>
 __device__ __forceinline__ typename S::partial reduce_tile(const typename S::in *tile, int count,
                                                            const rung_key_code &key,
                                                            typename S::partial *shared) {
-  /* To ask which of four halves are there takes longer than to load them one by one. */
-  constexpr bool single = !ALIGNED && sizeof(typename S::in) == 2, any = ALIGNED || single;
-  constexpr int at_once = single ? 1 : (int)S::wide;
   if constexpr (S::ordered)
-    return reduce_tile_by_block<S, at_once, any>(tile, count, key, shared);
+    return reduce_tile_by_block<S, S::wide, ALIGNED>(tile, count, key, shared);
   else
     return reduce_tile_unordered<S>(tile, count, key, shared);
 }

@@ -85,16 +85,17 @@ __device__ __forceinline__ void reduce_add_rest(typename S::partial (&sums)[V], 
     if (c < rest) sums[c] += S::load(run.at[first + c], key);
 }
 
-/* All chunks of V lanes of a tile that is full: only its very first may not be whole, which then
- * was the head. */
+/* Adds chunks of V lanes of the rows that are all there, LOADS at a time: only the very first chunk
+ * may not be whole, which then was the head. Returns where the rows begin that are left. */
 template <typename S, int V, int LOADS, typename Run>
-__device__ __forceinline__ void reduce_add_full(typename S::partial (&sums)[V], const Run &run,
+__device__ __forceinline__ int reduce_add_whole(typename S::partial (&sums)[V], const Run &run,
                                                 int lane, const rung_key_code &key) {
   typedef reduce_chunk<typename S::in, V> chunk;
   const typename S::in *at = run.at + lane;
   const bool headed = lane < run.before;
+  int row = 0;
 #pragma unroll 1
-  for (int row = 0; row < RUNG_SUM_ROWS; row += LOADS, at += LOADS * RUNG_SUM_LANES) {
+  for (; row + LOADS * RUNG_SUM_LANES <= run.end; row += LOADS * RUNG_SUM_LANES) {
     chunk chunks[LOADS];
     const bool skips = row == 0 && headed;
     chunks[0] = *(const chunk *)(skips ? at + V : at);
@@ -108,30 +109,30 @@ __device__ __forceinline__ void reduce_add_full(typename S::partial (&sums)[V], 
         sums[c] += r == 0 && skips ? S::identity() : x;
       }
     }
+    at += LOADS * RUNG_SUM_LANES;
   }
+  return row;
 }
 
 /* Adds the run's elements of V neighbouring lanes, from `lane` on, to their sums: rising rows,
- * LOADS of them under way at a time. Runs that begin anywhere spend as much on asking what is there
- * as on adding, but for full ones. */
+ * LOADS of them under way at a time. Of runs that begin anywhere it takes as much to ask what is
+ * there as to add it, so that it is asked of few rows. */
 template <typename S, int V, int LOADS, bool ALIGNED>
 __device__ __forceinline__ void reduce_add_rows(typename S::partial (&sums)[V],
                                                 const reduce_run<typename S::in, V, ALIGNED> &run,
                                                 int lane, const rung_key_code &key) {
+  enum { ASKED = ALIGNED ? LOADS : LOADS / 2 };
   reduce_add_head<S, V>(sums, run, lane, key);
-  if (!ALIGNED && run.end - run.before == RUNG_SUM_TILE) {
-    reduce_add_full<S, V, LOADS>(sums, run, lane, key);
-    reduce_add_rest<S, V>(sums, run, lane, key);
-    return;
-  }
   const bool some = reduce_first_chunk(run, V) + V <= run.end;
-  for (int row = 0; some && row + V <= run.end; row += LOADS * RUNG_SUM_LANES) {
-    typename S::partial chunks[LOADS][V];
+  int row = 0;
+  if constexpr (!ALIGNED) row = reduce_add_whole<S, V, LOADS>(sums, run, lane, key);
+  for (; some && row + V <= run.end; row += ASKED * RUNG_SUM_LANES) {
+    typename S::partial chunks[ASKED][V];
 #pragma unroll
-    for (int r = 0; r < LOADS; ++r)
+    for (int r = 0; r < ASKED; ++r)
       reduce_load<S, V>(chunks[r], run, row + r * RUNG_SUM_LANES + lane, key);
 #pragma unroll
-    for (int r = 0; r < LOADS; ++r) {
+    for (int r = 0; r < ASKED; ++r) {
 #pragma unroll
       for (int c = 0; c < V; ++c) sums[c] += chunks[r][c];
     }

@@ -162,11 +162,11 @@ __device__ __forceinline__ void reduce_walk_tile(
     const Ends &ends = Ends()) {
   static constexpr int N = reduce_numbers<S, V, ALONG>;
   typedef typename S::running R;
-  int own = 1, bits = 0;
-  while (own < LANES / parties && own * parties < count) own *= 2;
-  while (LEAVES << bits < own) ++bits;
-  const int batches = 1 << bits, apart = parties * batches;
   if constexpr (S::ordered) {
+    int own = 1, bits = 0;
+    while (own < LANES / parties && own * parties < count) own *= 2;
+    while (LEAVES << bits < own) ++bits;
+    const int batches = 1 << bits, apart = parties * batches;
     R held[LEVELS][N];
 #pragma unroll
     for (int b = 0; b < LEVELS; ++b)
@@ -202,9 +202,9 @@ __device__ __forceinline__ void reduce_walk_tile(
 #pragma unroll
     for (int c = 0; c < N; ++c) sums[0][c] = S::identity();
 #pragma unroll 1
-    for (int batch = 0; batch < batches; ++batch)
-      reduce_leaves<S, V, N, LEAVES, 1, LANES, MORE>(
-          sums, tile, step, count, party + parties * batch, party, parties, apart, key, ends);
+    for (int first = 0; first < count; first += LEAVES * parties)
+      reduce_leaves<S, V, N, LEAVES, 1, LANES, false>(sums, tile, step, count, first + party, party,
+                                                      parties, parties, key, ends);
 #pragma unroll
     for (int c = 0; c < N; ++c) value[c] = sums[0][c];
   }
