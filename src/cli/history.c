@@ -76,19 +76,6 @@ static void label_of(const history *of, int row, char label[RUNG_LABEL]) {
   }
 }
 
-const lab_read_case *history_case(const history *of, int row, const lab_records *records,
-                                  const lab_read_case *like) {
-  char label[RUNG_LABEL] = "";
-  label_of(of, row, label);
-  for (int i = 0; i < records->count; i++) {
-    const lab_read_case *found = &records->cases[i];
-    if (strcmp(found->operation, of->operation) == 0 && strcmp(found->label, label) == 0 &&
-        found->memory[0] == '\0' && report_same_place(found, like))
-      return found;
-  }
-  return NULL;
-}
-
 double history_time(const history *of, int row, int column, const lab_read_case *in) {
   int block = 0;
   double best = NAN;
@@ -99,6 +86,33 @@ double history_time(const history *of, int row, int column, const lab_read_case 
     if (c->good && !c->peer && strcmp(c->rung, of->columns[column]) == 0 &&
         (block == 0 || c->block == block) && !(best <= c->time.median))
       best = c->time.median;
+  }
+  return best;
+}
+
+/* How many of the columns a case has times of. */
+static int times_in(const history *of, int row, const lab_read_case *in) {
+  int count = 0;
+  for (int column = of->keys; column < of->count; column++)
+    count += !isnan(history_time(of, row, column, in));
+  return count;
+}
+
+const lab_read_case *history_case(const history *of, int row, const lab_records *records,
+                                  const lab_read_case *like) {
+  char label[RUNG_LABEL] = "";
+  const lab_read_case *best = NULL;
+  int most = 0;
+  label_of(of, row, label);
+  for (int i = 0; i < records->count; i++) {
+    const lab_read_case *found = &records->cases[i];
+    if (strcmp(found->operation, of->operation) != 0 || strcmp(found->label, label) != 0 ||
+        found->memory[0] != '\0' || !report_same_name(found, like))
+      continue;
+    const int count = times_in(of, row, found);
+    if (best && (count < most || (count == most && strcmp(found->date, best->date) <= 0))) continue;
+    best = found;
+    most = count;
   }
   return best;
 }

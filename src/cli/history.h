@@ -20,7 +20,8 @@ typedef struct history {
 /* The first is 0; false: there are no more. */
 bool history_of(int number, history *of);
 
-/* The cases of a row on the device of `like`: the first; NULL: none was measured. */
+/* The case of a row on a device that is called as that of `like`: the one with most of the row's
+ * rungs, of several such the newest; NULL: none was measured. */
 const lab_read_case *history_case(const history *of, int row, const lab_records *records,
                                   const lab_read_case *like);
 /* The time of a column's rung in a case, at the row's block where there is one; NaN: none. */

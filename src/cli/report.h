@@ -50,6 +50,8 @@ const lab_read_case *report_largest(const report_group *group);
 double report_gain(const lab_read_case *of);
 /* What its device is called. */
 const char *report_device(const lab_read_case *of);
+/* Whether two cases are of devices of one kind and name. */
+bool report_same_name(const lab_read_case *a, const lab_read_case *b);
 /* Whether two cases are of one operation on one device. */
 bool report_same_place(const lab_read_case *a, const lab_read_case *b);
 bool report_same_section(const report_group *a, const report_group *b);

@@ -44,6 +44,10 @@ static bool same_text(const json_t *a, const json_t *b, const char *key) {
   return strcmp(lab_read_text(a, key), lab_read_text(b, key)) == 0;
 }
 
+bool report_same_name(const lab_read_case *a, const lab_read_case *b) {
+  return same_text(a->device, b->device, "backend") && same_text(a->device, b->device, "name");
+}
+
 bool report_same_place(const lab_read_case *a, const lab_read_case *b) {
   return strcmp(a->operation, b->operation) == 0 && same_text(a->device, b->device, "backend") &&
          same_text(a->device, b->device, "identity");

@@ -6,7 +6,7 @@
 #include "cli/history.h"
 #include "cli/report.h"
 
-/* A file of history and the records of the same jobs on one device. */
+/* A file of history and the records of the same jobs on devices of one name. */
 typedef struct beside {
   history old;
   const lab_read_case *cases[HISTORY_ROWS]; /* NULL: that job was not measured */
@@ -259,14 +259,16 @@ static rung_status put_beside(report *r, const beside *b) {
   return status;
 }
 
-/* Whether a case is the first of an operation on its device, a GPU. */
+/* Whether a case is the first of an operation on a device of its name, a GPU. */
 static bool begins_device(const lab_records *records, int number, const char *operation) {
   const lab_read_case *of = &records->cases[number];
   if (strcmp(of->operation, operation) != 0 ||
       strcmp(lab_read_text(of->device, "backend"), "cuda") != 0)
     return false;
   for (int i = 0; i < number; i++)
-    if (report_same_place(&records->cases[i], of)) return false;
+    if (strcmp(records->cases[i].operation, operation) == 0 &&
+        report_same_name(&records->cases[i], of))
+      return false;
   return true;
 }
 

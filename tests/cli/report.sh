@@ -133,6 +133,18 @@ for file in "$root"/docs/history/*.csv; do
   expect 0 - "$RUNG" report b.json -o page.html
   lacks page.html "Beside old reports"
 done
+# Devices of one name are one there, and of their records of a job the newest counts.
+dated() { sed 's/"identity":"it"/"identity":"'"$1"'"/; s/"seed":"1",/&"date":"'"$2"'",/; s/0\.0123/'"$3"'/g' b.json; }
+same_job "$root/docs/history/scan.csv" cuda "" >b.json
+{ dated one 2026-01-02 0.0134 && dated two 2026-01-03 0.0145 && dated three 2026-01-01 0.0156; } >three.json
+expect 0 - "$RUNG" report three.json -o page.html
+well page.html
+sed '1,/Beside old reports/d' page.html >beside
+[ "$(grep -c "<caption>" beside)" -eq "$(grep -lc '^# job: scan ' "$root"/docs/history/*.csv | wc -l)" ] ||
+  fail "devices of one name have tables of their own: $(grep -c "<caption>" beside)"
+holds beside "<td>0.0145</td>"
+for word in 0.0134 0.0156; do lacks beside "<td>$word</td>"; done
+rm -f three.json beside
 expect 0 - "$RUNG" report a.json -o page.html
 lacks page.html "Beside old reports"
 expect 0 - "$RUNG" report "$root/docs/results/h200/histogram-u32.json" -o page.html
