@@ -4,7 +4,7 @@
 
 #include "cli/report.h"
 
-enum { NAMES = 20 };
+enum { NAMES = 20, SYMBOLS = 20 };
 
 static void range_of(double *least, double *most, double value) {
   if (!(value > 0) || !isfinite(value)) return;
@@ -110,12 +110,12 @@ void report_ladder(plot *chart, const lab_read_case *of) {
 
 /* ---- lines -------------------------------------------------------------------------------- */
 
-/* "plot $s0 ..., $s1 ...": one line a name. */
-static void plot_lines(FILE *to, const char *const *names, int count) {
+/* "plot $s0 ..., $s1 ...": one line a name, with a symbol at every `apart`-th value. */
+static void plot_lines(FILE *to, const char *const *names, int count, int apart) {
   fputs("set linetype cycle 8\nplot ", to);
   for (int k = 0; k < count; k++) {
-    fprintf(to, "%s$s%d using 1:2 smooth unique with linespoints lt %d title ", k ? ", " : "", k,
-            k + 1);
+    fprintf(to, "%s$s%d using 1:2 smooth unique with linespoints lt %d pi %d title ", k ? ", " : "",
+            k, k + 1, apart);
     plot_name(to, names[k]);
   }
 }
@@ -154,7 +154,7 @@ void report_sizes(plot *chart, const report_group *group) {
       "set xlabel 'n'\nset ylabel 'ms'\n",
       to);
   fprintf(to, "set yrange [%.9g:]\n", least / 4);
-  plot_lines(to, names, count);
+  plot_lines(to, names, count, 1);
   if (peaks) fputs(", $peak using 1:2 with lines dt 2 lw 1.6 lc rgb '#d1495b' title 'peak'", to);
   fputc('\n', to);
 }
@@ -190,7 +190,7 @@ void report_blocks(plot *chart, const lab_read_case *of) {
     names[count++] = rungs[k]->rung;
   }
   fputs("set logscale x 2\nset logscale y\nset xlabel 'threads a block'\nset ylabel 'ms'\n", to);
-  plot_lines(to, names, count);
+  plot_lines(to, names, count, 1);
   fputc('\n', to);
 }
 
@@ -199,7 +199,7 @@ void report_samples(plot *chart, const lab_read_case *of) {
   const char *names[REPORT_RUNGS];
   const int all = report_rungs(of, rungs);
   FILE *to = chart->script;
-  int count = 0;
+  int count = 0, most = 0;
   snprintf(chart->title, sizeof chart->title, "Samples in the order taken: %.30s on %.60s",
            of->operation, report_device(of));
   snprintf(chart->description, sizeof chart->description,
@@ -207,13 +207,15 @@ void report_samples(plot *chart, const lab_read_case *of) {
   for (int k = 0; k < all; k++) {
     if (!rungs[k]->good) continue;
     fprintf(to, "$s%d << EOD\n", count);
-    for (int i = 0; i < rungs[k]->count && i < 200; i++)
+    for (int i = 0; i < rungs[k]->count && i < 200; i++) {
       fprintf(to, "%d %.6g\n", i + 1, rungs[k]->samples[i]);
+      if (i >= most) most = i + 1;
+    }
     fputs("EOD\n", to);
     names[count++] = rungs[k]->rung;
   }
   fputs("set logscale y\nset xlabel 'sample'\nset ylabel 'ms'\n", to);
-  plot_lines(to, names, count);
+  plot_lines(to, names, count, most / SYMBOLS + 1); /* of 200 each a symbol hides lines */
   fputc('\n', to);
 }
 
