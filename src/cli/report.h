@@ -119,6 +119,16 @@ rung_status report_scaling(report *r);
 /* What explain and timeline saw. */
 rung_status report_looks(report *r);
 
+/* ---- report_bits.c ------------------------------------------------------------------------ */
+
+/* Whether the canonical rungs have the same bits on all devices; nothing where no bits are known. */
+void report_bits(const report *r);
+
+/* ---- report_machines.c -------------------------------------------------------------------- */
+
+/* The devices, the commits that were measured on each, and their builds. */
+rung_status report_machines(const report *r);
+
 /* ---- report_page.c ------------------------------------------------------------------------ */
 
 /* The whole page, to r->to. */

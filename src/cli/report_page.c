@@ -77,94 +77,6 @@ static void say_all(const report *r) {
   fputs("</ul></section>\n", r->to);
 }
 
-/* ---- machine and provenance --------------------------------------------------------------- */
-
-static void say_device(const report *r, const lab_read_case *of) {
-  const json_t *facts = json_object_get(of->device, "facts");
-  const char *key;
-  json_t *value;
-  fputs("<h3>", r->to);
-  html_text(r, report_device(of));
-  fputs("</h3>\n<dl>", r->to);
-  html_term(r, "device", lab_read_text(of->device, "backend"));
-  html_term(r, "identity", lab_read_text(of->device, "identity"));
-  static const char *const keys[] = {"command", "version", "commit", "build",  "compiler",
-                                     "flags",   "cuda",    "system", "kernel", "machine"};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    html_term(r, keys[i], lab_read_text(of->provenance, keys[i]));
-  html_term(r, "date", of->date);
-  fputs("</dl>\n<details><summary>All that is known of the device</summary><dl>", r->to);
-  json_object_foreach((json_t *)facts, key, value) if (json_is_string(value))
-      html_term(r, key, json_string_value(value));
-  fputs("</dl></details>\n", r->to);
-}
-
-static void say_machines(const report *r) {
-  fputs("<section id=\"machines\"><h2>Machine and provenance</h2>\n", r->to);
-  for (int i = 0; i < r->records->count; i++) {
-    const lab_read_case *of = &r->records->cases[i];
-    bool said = false;
-    for (int k = 0; k < i && !said; k++)
-      said = strcmp(lab_read_text(r->records->cases[k].device, "identity"),
-                    lab_read_text(of->device, "identity")) == 0;
-    if (!said) say_device(r, of);
-  }
-  fputs("</section>\n", r->to);
-}
-
-/* ---- the same bits ------------------------------------------------------------------------ */
-
-static bool same_job(const lab_read_case *a, const lab_read_case *b) {
-  return strcmp(a->operation, b->operation) == 0 && strcmp(a->label, b->label) == 0 &&
-         strcmp(a->seed, b->seed) == 0;
-}
-
-static bool has_bits(const lab_read_candidate *c) {
-  return c->good && c->bits && !c->peer && strcmp(c->order, "canonical") == 0;
-}
-
-/* A row of a job's canonical rungs, on all devices; where it is the first of the job. */
-static void bits_row(const report *r, int first) {
-  const lab_read_case *cases = r->records->cases, *of = &cases[first];
-  const char *bits = NULL;
-  int rungs = 0, devices = 0;
-  bool same = true;
-  for (int i = 0; i < first; i++)
-    if (same_job(&cases[i], of)) return;
-  for (int i = first; i < r->records->count; i++) {
-    const int before = rungs;
-    for (int k = 0; k < cases[i].count && same_job(&cases[i], of); k++) {
-      const lab_read_candidate *c = &cases[i].candidates[k];
-      if (!has_bits(c)) continue;
-      if (!bits) bits = c->bits;
-      same = same && strcmp(bits, c->bits) == 0;
-      rungs++;
-    }
-    devices += rungs > before;
-  }
-  if (rungs < 2) return;
-  html_row(r, of->operation);
-  html_cell_text(r, of->label);
-  html_cell(r, rungs);
-  html_cell(r, devices);
-  html_cell_text(r, same ? "the same" : "DIFFERENT");
-  html_cell_text(r, bits);
-  fputs("</tr>\n", r->to);
-}
-
-static void say_bits(const report *r) {
-  bool any = false;
-  for (int i = 0; i < r->records->count && !any; i++)
-    for (int k = 0; k < r->records->cases[i].count; k++)
-      any = any || has_bits(&r->records->cases[i].candidates[k]);
-  if (!any) return;
-  fputs("<section id=\"bits\"><h2>The same bits</h2>\n", r->to);
-  html_table(r, "Results of the canonical rungs", "operation|job|#rungs|#records|bits|hash");
-  for (int i = 0; i < r->records->count; i++) bits_row(r, i);
-  html_table_end(r);
-  fputs("</section>\n", r->to);
-}
-
 /* ---- the page ----------------------------------------------------------------------------- */
 
 /* A digest in hexadecimal as a policy wants it. */
@@ -214,8 +126,9 @@ rung_status report_page(report *r) {
   if (!status) status = report_looks(r);
   if (!status) status = report_history(r);
   if (status) return status;
-  say_bits(r);
-  if (r->count > 0) say_machines(r);
+  report_bits(r);
+  if (r->count > 0) status = report_machines(r);
+  if (status) return status;
   fprintf(r->to,
           "</main>\n<footer><p>Made by rung %s from files alone: "
           "<code>rung report FILE... -o report.html</code></p></footer>\n<script>%s</script>\n"

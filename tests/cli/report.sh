@@ -40,6 +40,20 @@ holds page.html "script-src 'sha256-$hash'"
 [ "$(wc -c <script)" -lt 10000 ] || fail "the script has $(wc -c <script) bytes"
 rm -f script page.html
 
+# A line for every commit that was measured on a device, builds and facts that are the same once.
+from() { sed 's/"command":"rung bench reduce"/"command":"'"$2"'","commit":"'"$1"'","flags":"'"$3"'"/; s/"identity":"it"/"identity":"'"$4"'"/; s/"cores":"2"/&,"UUID":"'"$4"'"/' a.json; }
+{ from c0de first -O3 it && from c0de again -O3 it && from beef second -O2 it && from c0de third -O3 other; } >many.json
+expect 0 - "$RUNG" report many.json -o page.html
+well page.html
+for row in '>c0de</th><td class="w"></td><td>1</td><td class="w"></td><td class="w j">first<' \
+  '>beef</th><td class="w"></td><td>2</td><td class="w"></td><td class="w j">second<' \
+  '>c0de</th><td class="w"></td><td>1</td><td class="w"></td><td class="w j">third<' '<td class="w">-O2</td>' \
+  '<dl><dt>UUID</dt><dd>other</dd></dl>' '<dt>identity</dt><dd>other</dd>'; do holds page.html "$row"; done
+lacks page.html 'class="w j">again<'
+[ "$(grep -o '<td class="w">-O3</td>' page.html | wc -l)" -eq 1 ] || fail "a build is said more than once"
+[ "$(grep -o '<dt>cores</dt>' page.html | wc -l)" -eq 1 ] || fail "a fact is said more than once"
+rm -f many.json page.html
+
 # Without gnuplot, and with one that draws nothing or something else.
 mkdir bin
 expect 0 "gnuplot is not here" env PATH="$PWD/bin" "$RUNG" report a.json
@@ -145,7 +159,7 @@ same_job "$root/docs/history/scan.csv" cuda "" >b.json
 { dated one 2026-01-02 0.0134 && dated two 2026-01-03 0.0145 && dated three 2026-01-01 0.0156; } >three.json
 expect 0 - "$RUNG" report three.json -o page.html
 well page.html
-sed '1,/Beside old reports/d' page.html >beside
+sed -n '/Beside old reports/,/<\/section>/p' page.html >beside
 [ "$(grep -c "<caption>" beside)" -eq "$(grep -lc '^# job: scan ' "$root"/docs/history/*.csv | wc -l)" ] ||
   fail "devices of one name have tables of their own: $(grep -c "<caption>" beside)"
 holds beside "<td>0.0145</td>"
