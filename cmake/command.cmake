@@ -121,7 +121,10 @@ if(cli_sources AND lab_sources AND files_sources)
   list(FILTER cli_sources EXCLUDE REGEX "/main\\.c$")
   add_library(rung_cli STATIC ${cli_sources})
   target_include_directories(rung_cli PRIVATE ${rung_generated} ${PROJECT_SOURCE_DIR})
-  target_compile_options(rung_cli PRIVATE $<$<CONFIG:Release>:-Os>) # it asks others to work
+  # It asks others to work, and nothing unwinds through it: tables for that would be a thirtieth of
+  # the command.
+  target_compile_options(rung_cli PRIVATE
+                         "$<$<CONFIG:Release>:-Os;-fno-asynchronous-unwind-tables>")
   target_link_libraries(rung_cli PUBLIC rung_lab rung_files rung_peers)
   set_target_properties(rung_cli PROPERTIES LINKER_LANGUAGE C)
   add_dependencies(rung_cli rung_provenance)
