@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/report.h"
+#include "cli/rows.h"
 
 /* ---- charts ------------------------------------------------------------------------------- */
 
@@ -70,11 +71,23 @@ static void put_launches(const report *r, const lab_read_candidate *c) {
   html_cell_text(r, text);
 }
 
+/* Why a rung is slower than the one below it, where that is known. */
+static void put_slower(const report *r, const lab_read_case *of, const lab_read_candidate *c) {
+  const bool gpu = strcmp(lab_read_text(of->device, "backend"), "cuda") == 0;
+  const char *why = cli_slower(of->operation, c->rung, gpu ? "gpu" : "cpu");
+  if (!why) return;
+  fputs("; on an H200 ", r->to);
+  html_text(r, why);
+}
+
 static void ladder_row(const report *r, const lab_read_case *of, const lab_read_candidate *c,
                        double below) {
   char room[32], range[96], least[32], interval[96];
   html_row(r, c->rung);
-  html_cell_text(r, c->peer ? c->peer : c->idea);
+  fputs("<td class=\"w\">", r->to);
+  html_text(r, c->peer ? c->peer : c->idea);
+  if (c->good && !c->peer && below < c->time.median) put_slower(r, of, c);
+  fputs("</td>", r->to);
   html_cell_text(r, c->peer ? "peer" : c->order);
   html_cell(r, c->block > 0 ? c->block : NAN);
   html_cell(r, c->time.median);

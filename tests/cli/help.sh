@@ -66,8 +66,17 @@ fi
 [ "$("$RUNG" ladder | widest)" -gt 80 ] || fail "lines are wrapped where there is no terminal"
 
 # A rung that is slower than one below says why.
-expect 0 - "$RUNG" ladder stencil
-grep -A2 '^    window ' stdout | grep -q 'on an H200 slower than global' || fail "window's time is not explained"
+while read -r operation rung below; do
+  expect 0 - "$RUNG" ladder "$operation"
+  grep -A2 "^    $rung " stdout | grep -q "on an H200 slower than $below " || fail "$rung's time is not explained"
+done <<'RUNGS'
+stencil window global
+reduce finish-host shuffle
+reduce finish-last-block finish-recursion
+histogram aggregated replicated
+matmul block column
+scan warp blelloch-padded
+RUNGS
 
 # What only explains or lists touches no GPU: the loader tells what it was asked for.
 loads() {

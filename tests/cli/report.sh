@@ -54,6 +54,20 @@ lacks page.html 'class="w j">again<'
 [ "$(grep -o '<dt>cores</dt>' page.html | wc -l)" -eq 1 ] || fail "a fact is said more than once"
 rm -f many.json page.html
 
+# A rung that is slower than the one below says why, where that is known; on a GPU, and only then.
+steps() { sed 's/"backend":"cpu"/"backend":"'"$1"'"/; s/"rung":"lanes"/"rung":"shuffle"/; s/"rung":"threads"/"rung":"finish-host"/' a.json | sed '/"finish-host"/s/"samples_ms":\[[^]]*/"samples_ms":['"$2,$2,$2"'/'; }
+steps cuda 5 >steps.json
+expect 0 - "$RUNG" report steps.json -o page.html
+well page.html
+holds page.html '<th scope="row">finish-host</th><td class="w">one; on an H200 slower than shuffle ('
+lacks page.html "slower than unrolled"
+for other in "cuda 1" "cpu 5"; do
+  steps $other >steps.json
+  expect 0 - "$RUNG" report steps.json -o page.html
+  lacks page.html "on an H200"
+done
+rm -f steps.json page.html
+
 # Without gnuplot, and with one that draws nothing or something else.
 mkdir bin
 expect 0 "gnuplot is not here" env PATH="$PWD/bin" "$RUNG" report a.json
