@@ -5,7 +5,7 @@
 #include "cli/plot.h"
 #include "lab/read.h"
 
-enum { REPORT_RUNGS = 64, REPORT_SIZES = 64, REPORT_SAMPLES = 40000 };
+enum { REPORT_RUNGS = 64, REPORT_SIZES = 64, REPORT_SAMPLES = 40000, REPORT_KEY = 16 };
 
 /* Cases that differ in their size alone, in the order of the records. */
 typedef struct report_group {
@@ -40,7 +40,9 @@ int report_rungs(const lab_read_case *of, const lab_read_candidate *rungs[REPORT
 const lab_read_candidate *report_rung(const lab_read_case *of, const char *name);
 /* The names of all rungs of a group's cases that are good in one of them; how many. */
 int report_names(const report_group *group, const char *names[REPORT_RUNGS]);
-/* The n of a job; 0: it has none. */
+/* What a job's size is called, "n" or "height": the first of its keys. */
+void report_size_key(const lab_read_case *of, char key[REPORT_KEY]);
+/* The size; 0: it has none. */
 double report_size(const lab_read_case *of);
 /* Whether the group's cases are of more than one size. */
 bool report_is_sweep(const report_group *group);

@@ -124,15 +124,17 @@ void report_sizes(plot *chart, const report_group *group) {
   const char *names[REPORT_RUNGS];
   const int count = report_names(group, names);
   FILE *to = chart->script;
+  char key[REPORT_KEY];
   bool peaks = false;
   double least = NAN, most = NAN;
   snprintf(chart->title, sizeof chart->title, "Time over size: %.30s on %.60s",
            group->cases[0]->operation, report_device(group->cases[0]));
+  report_size_key(group->cases[0], key);
   snprintf(
       chart->description, sizeof chart->description,
-      "A line a rung: medians in milliseconds over n, both logarithmic. The dashed line is the "
+      "A line a rung: medians in milliseconds over %s, both logarithmic. The dashed line is the "
       "least time that the measured peak allows. %.160s",
-      group->cases[0]->label);
+      key, group->cases[0]->label);
   for (int k = 0; k < count; k++) {
     fprintf(to, "$s%d << EOD\n", k);
     for (int i = 0; i < group->count; i++) {
@@ -151,8 +153,10 @@ void report_sizes(plot *chart, const report_group *group) {
     }
   fputs(
       "EOD\nset logscale x 2\nset logscale y\nset format x '2^%L'\n"
-      "set xlabel 'n'\nset ylabel 'ms'\n",
+      "set ylabel 'ms'\nset xlabel ",
       to);
+  plot_name(to, key);
+  fputc('\n', to);
   fprintf(to, "set yrange [%.9g:]\n", least / 4);
   plot_lines(to, names, count, 1);
   if (peaks) fputs(", $peak using 1:2 with lines dt 2 lw 1.6 lc rgb '#d1495b' title 'peak'", to);

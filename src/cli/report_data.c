@@ -5,36 +5,36 @@
 
 #include "cli/report.h"
 
-/* The value of a key in a label, and where it ends; NULL: it has none. */
-static const char *value_of(const char *label, const char *key, size_t *length) {
-  const size_t name = strlen(key);
-  for (const char *at = label; at; at = strchr(at, ' ')) {
-    at += *at == ' ';
-    if (strncmp(at, key, name) != 0 || at[name] != '=') continue;
-    *length = strcspn(at + name + 1, " ");
-    return at + name + 1;
-  }
-  return NULL;
+void report_size_key(const lab_read_case *of, char key[REPORT_KEY]) {
+  snprintf(key, REPORT_KEY, "%.*s", (int)strcspn(of->label, "= "), of->label);
 }
 
 double report_size(const lab_read_case *of) {
-  size_t length;
-  const char *value = value_of(of->label, "n", &length);
-  return value ? strtod(value, NULL) : 0;
+  const char *value = strchr(of->label, '=');
+  return value ? strtod(value + 1, NULL) : 0;
 }
 
-/* The label with the size, and other extents that are the same, as "?". */
+/* Whether a word of a label, "m=1024", is an extent; and the length of its key with the '='. */
+static bool is_extent(const char *word, size_t *key) {
+  static const char *const extents[] = {"n=", "m=", "k=", "height=", "width="};
+  for (size_t i = 0; i < sizeof extents / sizeof *extents; i++) {
+    *key = strlen(extents[i]);
+    if (strncmp(word, extents[i], *key) == 0) return true;
+  }
+  return false;
+}
+
+/* The label without the size, the first value, and without other extents that are the same. */
 static void kind_of(const char *label, char kind[RUNG_LABEL]) {
-  static const char *const extents[] = {"n=", "m=", "k="};
-  size_t length = 0, used = 0;
-  const char *size = value_of(label, "n", &length);
-  for (const char *at = label; *at;) {
+  const char *size = label + strcspn(label, "=") + (strchr(label, '=') != NULL);
+  const size_t length = strcspn(size, " ");
+  size_t used = 0;
+  for (const char *at = label; *at && used < RUNG_LABEL;) {
     const size_t word = strcspn(at, " ");
-    bool extent = false;
-    for (int e = 0; e < 3 && size; e++)
-      extent = extent || (strncmp(at, extents[e], 2) == 0 && word - 2 == length &&
-                          strncmp(at + 2, size, length) == 0);
-    used += (size_t)snprintf(kind + used, RUNG_LABEL - used, "%.*s ", extent ? 2 : (int)word, at);
+    size_t key = 0;
+    const bool same =
+        is_extent(at, &key) && word - key == length && strncmp(at + key, size, length) == 0;
+    used += (size_t)snprintf(kind + used, RUNG_LABEL - used, "%.*s ", (int)(same ? key : word), at);
     at += word + (at[word] == ' ');
   }
   kind[used < RUNG_LABEL ? used : RUNG_LABEL - 1] = '\0';
@@ -144,8 +144,10 @@ const lab_read_case *report_largest(const report_group *group) {
 }
 
 bool report_is_sweep(const report_group *group) {
-  return report_size(report_largest(group)) > 0 &&
-         report_size(report_largest(group)) != report_size(group->cases[0]);
+  const double first = report_size(group->cases[0]);
+  for (int i = 1; i < group->count; i++)
+    if (report_size(group->cases[i]) != first) return true;
+  return false;
 }
 
 double report_gain(const lab_read_case *of) {

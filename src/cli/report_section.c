@@ -161,6 +161,7 @@ static rung_status put_sizes(report *r, const report_group *group) {
   const char *names[REPORT_RUNGS];
   const int count = report_names(group, names);
   rung_status status = RUNG_OK;
+  char key[REPORT_KEY];
   plot chart;
   if (!report_is_sweep(group) || count == 0) return RUNG_OK;
   if (report_chart_begin(r, &chart, &status)) {
@@ -170,8 +171,11 @@ static rung_status put_sizes(report *r, const report_group *group) {
   fputs(
       "<div class=\"t\" role=\"group\" tabindex=\"0\" aria-label=\"Time over size\"><table>"
       "<caption>Time over size: medians in milliseconds</caption><thead><tr>"
-      "<th class=\"n\">n</th><th class=\"n\">peak</th>",
+      "<th class=\"n\">",
       r->to);
+  report_size_key(group->cases[0], key);
+  html_text(r, key);
+  fputs("</th><th class=\"n\">peak</th>", r->to);
   for (int k = 0; k < count; k++) {
     fputs("<th class=\"n\">", r->to);
     html_text(r, names[k]);

@@ -54,6 +54,17 @@ lacks page.html 'class="w j">again<'
 [ "$(grep -o '<dt>cores</dt>' page.html | wc -l)" -eq 1 ] || fail "a fact is said more than once"
 rm -f many.json page.html
 
+# Sizes of an image are its height; the largest may come first, and its width grows with it.
+image() { job "$1" | sed 's/"operation":"reduce","job":{"n":\([0-9]*\),/"operation":"correlate","job":{"height":\1,"width":\1,"kernel":5,/'; }
+{ head -3 a.json && image 4096 && image 1024 && image 2048; } >images.json
+expect 0 - "$RUNG" report images.json -o page.html
+well page.html
+holds page.html '<th class="n">height</th><th class="n">peak</th>'
+[ "$(grep -cF '<caption>Time over size' page.html)" -eq 1 ] || fail "images of three sizes are not one sweep"
+for size in 4096 1024 2048; do holds page.html "<th scope=\"row\" class=\"n\">$size</th>"; done
+if command -v gnuplot >/dev/null; then holds page.html ">height</text>"; fi
+rm -f images.json page.html
+
 # A rung that is slower than the one below says why, where that is known; on a GPU, and only then.
 steps() { sed 's/"backend":"cpu"/"backend":"'"$1"'"/; s/"rung":"lanes"/"rung":"shuffle"/; s/"rung":"threads"/"rung":"finish-host"/' a.json | sed '/"finish-host"/s/"samples_ms":\[[^]]*/"samples_ms":['"$2,$2,$2"'/'; }
 steps cuda 5 >steps.json
