@@ -84,6 +84,10 @@ void html_cell(const report *r, double value);
 void html_cell_text(const report *r, const char *words);
 /* A table's beginning: its caption, and its columns parted by '|', those of numbers with a '#'. */
 void html_table(const report *r, const char *caption, const char *columns);
+/* The same with columns of any names: begun, a column each, ended. */
+void html_table_begin(const report *r, const char *caption);
+void html_column(const report *r, const char *name, bool numbers);
+void html_columns_end(const report *r);
 void html_table_end(const report *r);
 /* A row's beginning: its name. */
 void html_row(const report *r, const char *name);
@@ -123,8 +127,9 @@ rung_status report_looks(report *r);
 
 /* ---- report_bits.c ------------------------------------------------------------------------ */
 
-/* Whether the canonical rungs have the same bits on all devices; nothing where no bits are known. */
-void report_bits(const report *r);
+/* Whether the canonical rungs have the same bits on all devices; nothing where no bits are known.
+ */
+rung_status report_bits(const report *r);
 
 /* ---- report_machines.c -------------------------------------------------------------------- */
 

@@ -26,18 +26,32 @@ void html_cell_text(const report *r, const char *words) {
   fputs("</td>", r->to);
 }
 
-void html_table(const report *r, const char *caption, const char *columns) {
+void html_table_begin(const report *r, const char *caption) {
   fputs("<div class=\"t\" role=\"group\" tabindex=\"0\" aria-label=\"", r->to);
   html_text(r, caption);
   fputs("\"><table><caption>", r->to);
   html_text(r, caption);
   fputs("</caption><thead><tr>", r->to);
+}
+
+void html_column(const report *r, const char *name, bool numbers) {
+  fputs(numbers ? "<th class=\"n\">" : "<th>", r->to);
+  html_text(r, name);
+  fputs("</th>", r->to);
+}
+
+void html_columns_end(const report *r) {
+  fputs("</tr></thead><tbody>\n", r->to);
+}
+
+void html_table(const report *r, const char *caption, const char *columns) {
+  html_table_begin(r, caption);
   for (const char *at = columns; *at;) {
     const int length = (int)strcspn(at, "|"), skip = *at == '#';
     fprintf(r->to, "<th%s>%.*s</th>", skip ? " class=\"n\"" : "", length - skip, at + skip);
     at += length + (at[length] == '|');
   }
-  fputs("</tr></thead><tbody>\n", r->to);
+  html_columns_end(r);
 }
 
 void html_table_end(const report *r) {

@@ -126,8 +126,8 @@ rung_status report_page(report *r) {
   if (!status) status = report_looks(r);
   if (!status) status = report_history(r);
   if (status) return status;
-  report_bits(r);
-  if (r->count > 0) status = report_machines(r);
+  status = report_bits(r);
+  if (!status && r->count > 0) status = report_machines(r);
   if (status) return status;
   fprintf(r->to,
           "</main>\n<footer><p>Made by rung %s from files alone: "

@@ -168,20 +168,12 @@ static rung_status put_sizes(report *r, const report_group *group) {
     report_sizes(&chart, group);
     status = report_chart(r, &chart, "sizes");
   }
-  fputs(
-      "<div class=\"t\" role=\"group\" tabindex=\"0\" aria-label=\"Time over size\"><table>"
-      "<caption>Time over size: medians in milliseconds</caption><thead><tr>"
-      "<th class=\"n\">",
-      r->to);
+  html_table_begin(r, "Time over size: medians in milliseconds");
   report_size_key(group->cases[0], key);
-  html_text(r, key);
-  fputs("</th><th class=\"n\">peak</th>", r->to);
-  for (int k = 0; k < count; k++) {
-    fputs("<th class=\"n\">", r->to);
-    html_text(r, names[k]);
-    fputs("</th>", r->to);
-  }
-  fputs("</tr></thead><tbody>\n", r->to);
+  html_column(r, key, true);
+  html_column(r, "peak", true);
+  for (int k = 0; k < count; k++) html_column(r, names[k], true);
+  html_columns_end(r);
   for (int i = 0; i < group->count; i++) {
     fprintf(r->to, "<tr><th scope=\"row\" class=\"n\">%.0f</th>", report_size(group->cases[i]));
     html_cell(r, group->cases[i]->peak_ms);

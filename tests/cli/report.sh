@@ -54,6 +54,20 @@ lacks page.html 'class="w j">again<'
 [ "$(grep -o '<dt>cores</dt>' page.html | wc -l)" -eq 1 ] || fail "a fact is said more than once"
 rm -f many.json page.html
 
+# The same bits: a row a job, a column a device, and which rungs have them, have others or are not there.
+{
+  cat a.json && sed 's/"name":"a CPU","identity":"it"/"name":"a <b>GPU","identity":"other"/; s/"candidates":3/"candidates":1/; /"rung":"\(lanes\|threads\)"/d' a.json | sed '/"n":4000/,$d'
+  sed 's/"name":"a CPU"/"name":"third"/; /"rung":"lanes"/s/0123456789abcdef/fedcba9876543210/' a.json
+} >many.json
+expect 0 - "$RUNG" report many.json -o page.html
+well page.html
+same='<td class="w">same: serial, lanes, threads</td>'
+bad='<td class="w">same: serial, threads; <strong>DIFFERENT</strong>: lanes</td>'
+for row in '<th>job</th><th>a CPU</th><th>a &#60;b&#62;GPU</th><th>third</th><th>hash</th>' \
+  ">n=1000 op=sum</td>$same<td class=\"w\">same: serial</td>$bad<td class=\"w\">0123456789abcdef</td>" \
+  ">n=4000 op=sum</td>$same<td class=\"w\">-</td>$bad<td class=\"w\">0123456789abcdef</td>"; do holds page.html "$row"; done
+rm -f many.json page.html
+
 # Sizes of an image are its height; the largest may come first, and its width grows with it.
 image() { job "$1" | sed 's/"operation":"reduce","job":{"n":\([0-9]*\),/"operation":"correlate","job":{"height":\1,"width":\1,"kernel":5,/'; }
 { head -3 a.json && image 4096 && image 1024 && image 2048; } >images.json
