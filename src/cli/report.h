@@ -69,11 +69,9 @@ void report_ladder(plot *chart, const lab_read_case *of);
 void report_sizes(plot *chart, const report_group *group);
 bool report_draws_blocks(const lab_read_case *of);
 void report_blocks(plot *chart, const lab_read_case *of);
-bool report_draws_roofline(const report_group *groups, int count);
-void report_roofline(plot *chart, const report_group *groups, int count);
 void report_samples(plot *chart, const lab_read_case *of);
-/* What the peaks' key of a bound is, and its rate for a case; NaN: not measured. */
-double report_rate(const lab_read_case *of, const char *level, const char *bound);
+/* Widens a range to a value, unless it is no number above 0; begun as NaNs. */
+void report_range(double *least, double *most, double value);
 
 /* ---- report_html.c ------------------------------------------------------------------------ */
 
@@ -103,6 +101,14 @@ bool report_chart_begin(report *r, plot *chart, rung_status *status);
 rung_status report_chart(report *r, plot *chart, const char *kind);
 /* Groups of one operation on one device. */
 rung_status report_section(report *r, const report_group *groups, int count);
+
+/* ---- report_roofline.c -------------------------------------------------------------------- */
+
+/* The rate of a bound of a level, "": of the arithmetic units; NaN: not measured. */
+double report_rate(const lab_read_case *of, const char *level, const char *bound);
+/* The jobs of groups of one operation on one device under its peaks; nothing where no peak was
+ * measured. */
+rung_status report_roofline(report *r, const report_group *groups, int count);
 
 /* ---- report_stages.c ---------------------------------------------------------------------- */
 

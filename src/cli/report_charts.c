@@ -6,7 +6,7 @@
 
 enum { NAMES = 20, SYMBOLS = 20 };
 
-static void range_of(double *least, double *most, double value) {
+void report_range(double *least, double *most, double value) {
   if (!(value > 0) || !isfinite(value)) return;
   if (!(*least <= value)) *least = value;
   if (!(*most >= value)) *most = value;
@@ -76,8 +76,8 @@ void report_ladder(plot *chart, const lab_read_case *of) {
   const int count = rungs_of(of, rungs);
   FILE *to = chart->script;
   double least = NAN, most = NAN;
-  for (int k = 0; k < count; k++) range_of(&least, &most, rungs[k]->time.median);
-  range_of(&least, &most, of->peak_ms);
+  for (int k = 0; k < count; k++) report_range(&least, &most, rungs[k]->time.median);
+  report_range(&least, &most, of->peak_ms);
   const double low = pow(10, floor(log10(least * 0.8)));
   chart->height = 110 + 24 * count;
   snprintf(chart->title, sizeof chart->title, "%.30s on %.40s, %.90s", of->operation,
@@ -141,7 +141,7 @@ void report_sizes(plot *chart, const report_group *group) {
       const lab_read_candidate *c = report_rung(group->cases[i], names[k]);
       if (!c || !c->good) continue;
       fprintf(to, "%.17g %.9g\n", report_size(group->cases[i]), c->time.median);
-      range_of(&least, &most, c->time.median);
+      report_range(&least, &most, c->time.median);
     }
     fputs("EOD\n", to);
   }
@@ -220,105 +220,5 @@ void report_samples(plot *chart, const lab_read_case *of) {
   }
   fputs("set logscale y\nset xlabel 'sample'\nset ylabel 'ms'\n", to);
   plot_lines(to, names, count, most / SYMBOLS + 1); /* of 200 each a symbol hides lines */
-  fputc('\n', to);
-}
-
-/* ---- roofline ----------------------------------------------------------------------------- */
-
-double report_rate(const lab_read_case *of, const char *level, const char *bound) {
-  char key[32];
-  const json_t *levels = json_object_get(of->peaks, "levels");
-  if (level[0] == '\0') {
-    snprintf(key, sizeof key, "%.8s_g_per_s", bound);
-    return lab_read_number(of->peaks, key);
-  }
-  snprintf(key, sizeof key, "%.8s_gb_per_s", bound);
-  for (size_t i = 0; i < json_array_size(levels); i++)
-    if (strcmp(lab_read_text(json_array_get(levels, i), "level"), level) == 0)
-      return lab_read_number(json_array_get(levels, i), key);
-  return NAN;
-}
-
-static double gflops(const lab_read_case *of, double ms) {
-  return of->flops / ms * 1e-6;
-}
-
-static bool has_roofline(const lab_read_case *of) {
-  return of->flops > 0 && of->bytes > 0 && of->peaks && report_has_times(of);
-}
-
-bool report_draws_roofline(const report_group *groups, int count) {
-  for (int g = 0; g < count; g++)
-    if (has_roofline(report_largest(&groups[g]))) return true;
-  return false;
-}
-
-/* The roofs of a device, as data of gnuplot's: levels' bandwidths up to the rate of multiply-adds,
- * straight on logarithmic axes. Their levels are in names; returns how many. */
-static int roofs(FILE *to, const lab_read_case *of, double low, double high, const char *names[8]) {
-  const json_t *levels = json_object_get(of->peaks, "levels");
-  const bool wide = strcmp(of->type, "f64") == 0;
-  const double most = 2 * report_rate(of, "", wide ? "fma64" : "fma32");
-  int count = 0;
-  for (size_t i = 0; i < json_array_size(levels) && count < 8; i++) {
-    const double rate = lab_read_number(json_array_get(levels, i), "read_gb_per_s");
-    if (!(rate > 0) || !(most > 0) || !isfinite(rate) || !isfinite(most)) continue;
-    const double ridge = most / rate;
-    fprintf(to, "$r%d << EOD\n%.9g %.9g\n", count, low, fmin(low * rate, most));
-    if (low < ridge && ridge < high) fprintf(to, "%.9g %.9g\n", ridge, most);
-    fprintf(to, "%.9g %.9g\nEOD\n", high, fmin(high * rate, most));
-    names[count++] = lab_read_text(json_array_get(levels, i), "level");
-  }
-  return count;
-}
-
-void report_roofline(plot *chart, const report_group *groups, int count) {
-  FILE *to = chart->script;
-  const lab_read_case *first = NULL;
-  const char *names[8];
-  double low = NAN, high = NAN;
-  int series = 0;
-  for (int g = 0; g < count && series < 8; g++) {
-    const lab_read_case *of = report_largest(&groups[g]);
-    const lab_read_candidate *rungs[REPORT_RUNGS];
-    if (!has_roofline(of)) continue;
-    fprintf(to, "$s%d << EOD\n", series);
-    const int all = report_rungs(of, rungs);
-    for (int k = 0; k < all; k++)
-      if (rungs[k]->good && !rungs[k]->peer && strcmp(rungs[k]->order, "fast") != 0)
-        fprintf(to, "%.9g %.9g\n", of->flops / of->bytes, gflops(of, rungs[k]->time.median));
-    fputs("EOD\n", to);
-    range_of(&low, &high, of->flops / of->bytes);
-    names[series] = of->label;
-    series++;
-    if (!first) first = of;
-  }
-  if (!first) return;
-  snprintf(chart->title, sizeof chart->title, "Roofline: %.30s on %.60s", first->operation,
-           report_device(first));
-  snprintf(
-      chart->description, sizeof chart->description,
-      "The least arithmetic a job needs, in GFLOP/s, over operations a byte, both logarithmic: "
-      "every job's rungs as a path under what the caches and the memory (grey) and the "
-      "arithmetic units allow.");
-  chart->height = 380;
-  fputs(
-      "set logscale xy\nset xlabel 'FLOP a byte'\nset ylabel 'GFLOP/s'\n"
-      "set key below left vertical maxrows 6\n",
-      to);
-  const char *levels[8];
-  const int count_of_roofs = roofs(to, first, low / 8, high * 8, levels);
-  fprintf(to, "set xrange [%.9g:%.9g]\nset linetype cycle 8\nplot ", low / 8, high * 8);
-  for (int i = 0; i < count_of_roofs; i++) {
-    fprintf(to, "$r%d using 1:2 with lines dt %d lw 1.4 lc rgb '#8b949e' title ", i, i + 1);
-    plot_name(to, levels[i]);
-    fputs(", ", to);
-  }
-  for (int k = 0; k < series; k++) {
-    char name[64];
-    snprintf(name, sizeof name, "%s", names[k]);
-    fprintf(to, "%s$s%d using 1:2 with linespoints lt %d title ", k ? ", " : "", k, k + 1);
-    plot_name(to, name);
-  }
   fputc('\n', to);
 }

@@ -209,37 +209,6 @@ static rung_status put_blocks(report *r, const lab_read_case *of) {
   return status;
 }
 
-static rung_status put_roofline(report *r, const report_group *groups, int count) {
-  static const char *const bounds[] = {"fma32", "fma64", "mma64"};
-  const lab_read_case *of = report_largest(&groups[0]);
-  const json_t *levels = json_object_get(of->peaks, "levels");
-  rung_status status = RUNG_OK;
-  plot chart;
-  if (!report_draws_roofline(groups, count)) return RUNG_OK;
-  if (report_chart_begin(r, &chart, &status)) {
-    report_roofline(&chart, groups, count);
-    status = report_chart(r, &chart, "roofline");
-  }
-  html_table(r, "Measured peaks", "what|#read GB/s|#write GB/s|#copy GB/s|#10^9 multiply-adds/s");
-  for (size_t i = 0; i < json_array_size(levels); i++) {
-    const json_t *level = json_array_get(levels, i);
-    html_row(r, lab_read_text(level, "level"));
-    html_cell(r, lab_read_number(level, "read_gb_per_s"));
-    html_cell(r, lab_read_number(level, "write_gb_per_s"));
-    html_cell(r, lab_read_number(level, "copy_gb_per_s"));
-    fputs("<td>-</td></tr>\n", r->to);
-  }
-  for (int b = 0; b < 3; b++) {
-    if (isnan(report_rate(of, "", bounds[b]))) continue;
-    html_row(r, bounds[b]);
-    fputs("<td>-</td><td>-</td><td>-</td>", r->to);
-    html_cell(r, report_rate(of, "", bounds[b]));
-    fputs("</tr>\n", r->to);
-  }
-  html_table_end(r);
-  return status;
-}
-
 static void put_case_samples(const report *r, const lab_read_case *of) {
   char room[32];
   html_text(r, of->label);
@@ -294,7 +263,7 @@ rung_status report_section(report *r, const report_group *groups, int count) {
     status = put_group(r, &groups[g]);
   }
   if (!status) status = report_stages(r, groups, count);
-  if (!status) status = put_roofline(r, groups, count);
+  if (!status) status = report_roofline(r, groups, count);
   if (report_has_times(of) && report_chart_begin(r, &chart, &status)) {
     report_samples(&chart, of);
     status = report_chart(r, &chart, "samples");

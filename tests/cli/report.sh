@@ -68,6 +68,25 @@ for row in '<th>job</th><th>a CPU</th><th>a &#60;b&#62;GPU</th><th>third</th><th
   ">n=4000 op=sum</td>$same<td class=\"w\">-</td>$bad<td class=\"w\">0123456789abcdef</td>"; do holds page.html "$row"; done
 rm -f many.json page.html
 
+# The points of a roofline: of the largest job, and of one whose rungs explain counted at their own place.
+holds_points() {
+  expect 0 - "$RUNG" report a.json "$@" -o page.html
+  well page.html
+  holds page.html '<th>job</th><th class="n">FLOP a byte</th><th class="n">serial</th><th class="n">lanes</th><th class="n">threads</th>'
+  holds page.html '<th scope="row">n=4000 op=sum</th><td>0.00125</td><td>2.5e-06</td><td>2.5e-06</td><td>2.5e-06</td>'
+}
+holds_points
+lacks page.html '<th scope="row">n=1000 op=sum</th>'
+for device in sim cuda; do
+  echo '{"verb":"explain","version":1,"device":"'$device'","operation":"reduce","job":"n=1000 op=sum","seed":1,"rungs":['
+  echo '{"rung":"lanes","idea":"i","block":0,"finding":"good","meaning":[],"figures":{"sectors":'$([ $device = sim ] && echo 1 || echo 10)'},"kernels":[]}]}'
+done | split -l 2 - counts.
+for order in "counts.aa counts.ab" "counts.ab counts.aa"; do
+  holds_points $order
+  holds page.html '<th scope="row">n=1000 op=sum</th><td>0.005</td><td>2.5e-06</td><td>2.5e-06 at 0.01562</td><td>2.5e-06</td>'
+done
+rm -f counts.* page.html
+
 # Sizes of an image are its height; the largest may come first, and its width grows with it.
 image() { job "$1" | sed 's/"operation":"reduce","job":{"n":\([0-9]*\),/"operation":"correlate","job":{"height":\1,"width":\1,"kernel":5,/'; }
 { head -3 a.json && image 4096 && image 1024 && image 2048; } >images.json
