@@ -1,6 +1,7 @@
 /* rung compare: is B as fast as A, with the same bits? */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/compare.h"
 
@@ -45,7 +46,9 @@ static const cli_usage usage = {
         "(the processor's clock was another), with the 95 % interval of the difference. A rung\n"
         "whose result has other bits fails. One run's own noise is not all there is: records of\n"
         "`rung bench --launches` know how far launches differ, and are held to it; --run\n"
-        "launches two commands in turn, A B B A, and compares the launches.\n"
+        "launches two commands in turn, A B B A, and compares the launches. Records of two "
+        "devices\n"
+        "are compared, and it is said. The very same samples are SAME.\n"
         "Exit status: 0 all SAME, 1 a failure or other bits, 10 FASTER, 11 SLOWER, 12 UNSURE,\n"
         "13 CLOCK; of several the first of 1, 11, 13, 12, 10.",
     .example = "rung compare --run \"old/rung bench scan --json\" \"rung bench scan --json\"",
@@ -68,6 +71,12 @@ static double percent(double logarithm) {
 /* Whether both records have launches, which then are compared. */
 static bool of_launches(const compare_row *row) {
   return row->launches[0] > 1 && row->launches[1] > 1;
+}
+
+/* Whether A and B were measured on two devices. */
+static bool elsewhere(const compare_row *row) {
+  return strcmp(lab_read_text(row->of->device, "identity"),
+                lab_read_text(row->b_of->device, "identity")) != 0;
 }
 
 /* What would settle it. */
@@ -103,8 +112,34 @@ static void print_row(const compare_row *row, int blocks) {
     printf(" [%+.1f, %+.1f]", percent(found->time.low), percent(found->time.high));
   printf(", margin %.1f %%", percent(found->margin));
   if (found->outcome == LAB_CLOCK) printf(", clock %+.1f %%", percent(row->clock));
+  if (row->identical) fputs("; the very same samples", stdout);
   if (blocks > 0 || of_launches(row)) print_more(found);
   putchar('\n');
+}
+
+/* Of rows that were measured on two devices the first names both. */
+static void print_devices(const compare *c) {
+  const compare_row *first = NULL;
+  int rows = 0;
+  for (int r = c->count - 1; r >= 0; r--) {
+    if (!elsewhere(&c->rows[r])) continue;
+    first = &c->rows[r];
+    rows++;
+  }
+  if (!first) return;
+  printf("Two devices in %d of %d rows: A on ", rows, c->count);
+  cli_print(stdout, lab_read_text(first->of->device, "identity"));
+  fputs(", B on ", stdout);
+  cli_print(stdout, lab_read_text(first->b_of->device, "identity"));
+  fputs(". What differs may be theirs.\n", stdout);
+}
+
+static void print_identical(const compare *c) {
+  int rows = 0;
+  for (int r = 0; r < c->count; r++) rows += c->rows[r].identical && !c->rows[r].wrong;
+  if (rows > 0)
+    printf("%d of %d rows have the very same samples in A and B, one measurement twice: SAME.\n",
+           rows, c->count);
 }
 
 static void print_summary(const compare *c) {
@@ -120,6 +155,8 @@ static void print_summary(const compare *c) {
     if (counts[o] > 0) printf(" %d %s", counts[o], lab_outcome_name(o));
   if (c->only[0] + c->only[1] > 0) printf("; in A alone %d, in B alone %d", c->only[0], c->only[1]);
   putchar('\n');
+  print_devices(c);
+  print_identical(c);
   if (c->blocks > 0 || runs == 0) return;
   if (runs == c->count - failed)
     fputs("A run each", stdout);
@@ -136,7 +173,9 @@ static json_t *row_json(const compare_row *row) {
   json_t *json = lab_object("{s:s, s:s, s:s, s:i, s:s, s:s?}", "operation", row->of->operation,
                             "job", row->of->label, "rung", row->a->rung, "block", row->a->block,
                             "verdict", verdict_of(row), "why", row->wrong);
+  cli_set(&json, "other_device", json_boolean(elsewhere(row)));
   if (row->wrong) return json;
+  cli_set(&json, "identical", json_boolean(row->identical));
   cli_set(&json, "a_ms", cli_real(row->a_ms));
   cli_set(&json, "b_ms", cli_real(row->b_ms));
   cli_set(&json, "a_launches", json_integer(row->launches[0]));

@@ -8,10 +8,11 @@
 
 /* A rung of a job at a block size that both have. */
 typedef struct compare_row {
-  const lab_read_case *of;
+  const lab_read_case *of, *b_of;
   const lab_read_candidate *a, *b; /* of launches: the first's */
   int nth;                         /* of rows that are alike */
   const char *wrong; /* why B fails, whatever its time: other bits, a finding; NULL: it does not */
+  bool identical;    /* the samples are the very same: nothing was measured twice */
   lab_judged found;
   double a_ms, b_ms;                   /* that are compared */
   int launches[2];                     /* of A's and B's records; 0: a run each */

@@ -5,8 +5,10 @@
 
 #include "cli/compare.h"
 
+/* *at, unless it is NULL: the case that it is of. */
 static const lab_read_candidate *find(const lab_records *in, const lab_read_case *of,
-                                      const lab_read_candidate *like, int nth) {
+                                      const lab_read_candidate *like, int nth,
+                                      const lab_read_case **at) {
   for (int i = 0; i < in->count; i++) {
     const lab_read_case *other = &in->cases[i];
     if (strcmp(other->operation, of->operation) != 0 || strcmp(other->label, of->label) != 0 ||
@@ -16,7 +18,9 @@ static const lab_read_candidate *find(const lab_records *in, const lab_read_case
       continue;
     for (int k = 0; k < other->count; k++) {
       const lab_read_candidate *c = &other->candidates[k];
-      if (strcmp(c->rung, like->rung) == 0 && c->block == like->block && nth-- == 0) return c;
+      if (strcmp(c->rung, like->rung) != 0 || c->block != like->block || nth-- > 0) continue;
+      if (at) *at = other;
+      return c;
     }
   }
   return NULL;
@@ -26,8 +30,9 @@ static const lab_read_candidate *find(const lab_records *in, const lab_read_case
 static int alike(const compare *c, const lab_read_case *of, const lab_read_candidate *like) {
   int count = 0;
   for (int r = 0; r < c->count; r++)
-    count += find(&(lab_records){(lab_read_case *)c->rows[r].of, 1, NULL}, of, like, 0) != NULL &&
-             strcmp(c->rows[r].a->rung, like->rung) == 0 && c->rows[r].a->block == like->block;
+    count +=
+        find(&(lab_records){(lab_read_case *)c->rows[r].of, 1, NULL}, of, like, 0, NULL) != NULL &&
+        strcmp(c->rows[r].a->rung, like->rung) == 0 && c->rows[r].a->block == like->block;
   return count;
 }
 
@@ -59,11 +64,12 @@ rung_status compare_match(compare *c, const char *const names[2], rung_error *er
       const lab_read_candidate *ours = &of->candidates[k];
       if (!ours->good) continue;
       const int nth = alike(c, of, ours);
-      const lab_read_candidate *theirs = find(b, of, ours, nth);
+      const lab_read_case *b_of = NULL;
+      const lab_read_candidate *theirs = find(b, of, ours, nth, &b_of);
       if (!theirs) continue;
       both += theirs->good;
-      c->rows[c->count++] =
-          (compare_row){.of = of, .a = ours, .b = theirs, .nth = nth, .wrong = wrong(ours, theirs)};
+      c->rows[c->count++] = (compare_row){
+          .of = of, .b_of = b_of, .a = ours, .b = theirs, .nth = nth, .wrong = wrong(ours, theirs)};
     }
   c->only[0] -= c->count;
   c->only[1] = good_ones(b) - both;
@@ -121,6 +127,19 @@ static bool compare_medians(compare_row *row) {
   return can;
 }
 
+/* A record beside itself, or a copy of it. */
+static bool is_identical(const compare_row *row) {
+  return row->a->count == row->b->count && row->a->launches == row->b->launches &&
+         memcmp(row->a->samples, row->b->samples,
+                (size_t)row->a->count * sizeof *row->a->samples) == 0;
+}
+
+static void call_same(compare_row *row) {
+  row->identical = true;
+  row->found.outcome = LAB_SAME;
+  row->found.time.estimate = row->found.time.low = row->found.time.high = 0;
+}
+
 rung_status compare_records(compare *c, rung_error *error) {
   for (int r = 0; r < c->count; r++) {
     compare_row *row = &c->rows[r];
@@ -131,6 +150,7 @@ rung_status compare_records(compare *c, rung_error *error) {
     const bool both = row->a->launches > 1 && row->b->launches > 1;
     if (!(both ? compare_medians(row) : compare_samples(row)))
       return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory to compare");
+    if (is_identical(row)) call_same(row);
   }
   return RUNG_OK;
 }
@@ -173,7 +193,7 @@ static rung_status make_room(compare *c, int blocks, rung_error *error) {
 static void take(compare *c, int which, int at, const lab_records *launched) {
   for (int r = 0; r < c->count; r++) {
     compare_row *row = &c->rows[r];
-    const lab_read_candidate *found = find(launched, row->of, row->a, row->nth);
+    const lab_read_candidate *found = find(launched, row->of, row->a, row->nth, NULL);
     if (!found || !found->good) {
       if (!row->wrong) row->wrong = "not good in every launch";
       continue;

@@ -73,6 +73,33 @@ prints '\x1b[31m'
 expect 2 "an argument is missing" "$RUNG" compare a.json
 expect 3 - bash -c '"$RUNG" compare a.json slower.json >/dev/full'
 
+# A record beside itself is SAME, however wide its samples or few; but for its bits.
+for record in unsure few; do
+  expect 0 - "$RUNG" compare $record.json $record.json
+  prints "SAME    reduce n=5"
+  prints ", +0.0 % [+0.0, +0.0], margin "
+  prints "; the very same samples"
+  prints "1 of 1 rows have the very same samples in A and B, one measurement twice: SAME."
+done
+expect 0 - "$RUNG" compare unsure.json unsure.json --json
+prints '"identical": true'
+sed 's/"bits":"00"/"bits":"01"/' unsure.json >cut.json
+expect 1 - "$RUNG" compare unsure.json cut.json
+prints "other bits"
+! grep -q "very same" stdout || fail "other bits are called the same"
+expect 11 - "$RUNG" compare a.json slower.json
+! grep -q "very same\|Two devices" stdout || fail "two records of one device: $(cat stdout)"
+
+# Records of two devices are compared, and it is said.
+sed 's/"identity":"it"/"identity":"an \\u001b[31mother"/' slower.json >cut.json
+expect 11 - "$RUNG" compare a.json cut.json
+prints "SLOWER  reduce n=5"
+prints 'Two devices in 1 of 1 rows: A on it, B on an \x1b[31mother. What differs may be theirs.'
+expect 11 - "$RUNG" compare a.json cut.json --json
+prints '"other_device": true'
+expect 11 - "$RUNG" compare --run "cat a.json" "cat cut.json" --launches 12
+prints "Two devices in 1 of 1 rows"
+
 # Records of several launches: their medians are compared, and held to how far they are apart.
 # launched "MS..." [FACTOR]: each launch three samples within a thousandth.
 launched() {
@@ -89,6 +116,8 @@ launched "6.46 6.56 6.46 6.56 6.56 6.46 6.46 6.56 6.56 6.46" 1.03 >ten_slower.js
 launched "6.46 6.56 6.46 6.56 6.56" 1.03 >five_slower.json
 launched "6.46 6.56" >two.json
 launched "6.46" >one.json
+launched "6.56 6.46" >swapped.json
+launched "6.461" >another_one.json
 expect 0 - "$RUNG" compare five.json other.json
 prints "SAME    reduce n=5, one, block 64"
 prints "6.520 ms -> 6.500 ms"
@@ -99,9 +128,9 @@ prints ", +3.0 % [+2.2, +3.8], margin 1.5 %"
 expect 10 - "$RUNG" compare ten_slower.json ten.json
 expect 12 - "$RUNG" compare five.json five_slower.json # too few to be sure of it
 prints " more launches would settle it"
-expect 12 - "$RUNG" compare two.json two.json
+expect 12 - "$RUNG" compare two.json swapped.json
 prints "too few launches for an interval"
-expect 12 - "$RUNG" compare one.json one.json # one launch is a run
+expect 12 - "$RUNG" compare one.json another_one.json # one launch is a run
 prints "too few samples for an interval"
 prints "A run each: how much launches differ"
 # Beside a run of one process the launches are its margin.
@@ -195,5 +224,5 @@ expect 2 "is odd; expected: an even number" "$RUNG" compare --run true true --la
 expect 2 "--launches '10'; expected: a whole number from 12 to 512" "$RUNG" compare --run true true --launches 10
 only a.json same.json slower.json faster.json clock.json unsure.json few.json bits.json wrong.json \
   another.json two.json three.json cut.json hostile.json five.json other.json ten.json \
-  ten_slower.json five_slower.json one.json
+  ten_slower.json five_slower.json one.json swapped.json another_one.json
 finish
