@@ -206,6 +206,9 @@ rung_status cli_sweep(const char *line, cli_each *each, void *to, rung_error *er
 rung_status cli_results_begin(file_replace *file, const cli_common *common, rung_error *error);
 /* Takes json; NULL: memory ran out for it. Writes all of it or nothing. */
 rung_status cli_results_json(file_replace *file, json_t *json, rung_error *error);
+/* The same without blanks, and every value of the object's lists on a line of its own: for records,
+ * which are kept. */
+rung_status cli_results_lines(file_replace *file, json_t *json, rung_error *error);
 
 /* ---- programs: child.c -------------------------------------------------------------------- */
 

@@ -352,8 +352,8 @@ static rung_status deliver(explanation *e, rung_error *error) {
   if (explain_is_counted())
     status = RUNG_OK; /* who counts tells */
   else if (e->common->json)
-    status = cli_results_json(&e->out, explain_json(e->rungs, e->count, &e->test_case, e->device),
-                              error);
+    status = cli_results_lines(&e->out, explain_json(e->rungs, e->count, &e->test_case, e->device),
+                               error);
   else
     print(e);
   if (!status && !explain_is_counted()) status = file_replace_commit(&e->out, error);

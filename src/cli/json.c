@@ -41,13 +41,46 @@ json_t *cli_integers(const int64_t *from, int64_t count) {
   return list;
 }
 
-rung_status cli_results_json(file_replace *file, json_t *json, rung_error *error) {
-  /* The whole text first: nothing is written of what memory runs out for. */
-  char *text = lab_json_text(json, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+/* The whole text first: nothing is written of what memory runs out for. */
+static char *text_of(json_t *json, size_t flags, rung_error *error) {
+  char *text = lab_json_text(json, flags | JSON_PRESERVE_ORDER);
   json_decref(json);
-  if (!text) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the JSON of the results");
+  if (!text) rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the JSON of the results");
+  return text;
+}
+
+rung_status cli_results_json(file_replace *file, json_t *json, rung_error *error) {
+  char *text = text_of(json, JSON_INDENT(2), error);
+  if (!text) return RUNG_OUT_OF_MEMORY;
   fputs(text, file->stream); /* whether it arrives is seen when the file is committed */
   fputc('\n', file->stream);
+  free(text);
+  return RUNG_OK;
+}
+
+/* Compact JSON with a line's end before every value of the object's own lists. */
+static void put_lines(FILE *to, const char *text) {
+  bool in_text = false, in_list = false;
+  int depth = 0;
+  for (const char *at = text; *at; at++) {
+    fputc(*at, to);
+    if (in_text && *at == '\\')
+      fputc(*++at, to);
+    else if (*at == '"')
+      in_text = !in_text;
+    else if (!in_text && strchr("{[", *at))
+      in_list = ++depth == 2 ? *at == '[' : in_list;
+    else if (!in_text && strchr("]}", *at))
+      depth--;
+    if (!in_text && in_list && depth == 2 && strchr("[,", *at)) fputc('\n', to);
+  }
+  fputc('\n', to);
+}
+
+rung_status cli_results_lines(file_replace *file, json_t *json, rung_error *error) {
+  char *text = text_of(json, JSON_COMPACT, error);
+  if (!text) return RUNG_OUT_OF_MEMORY;
+  put_lines(file->stream, text);
   free(text);
   return RUNG_OK;
 }

@@ -291,7 +291,7 @@ static rung_status deliver(look *the, rung_error *error) {
   status = cli_results_begin(&the->out, the->common, error);
   if (status) return status;
   if (json)
-    status = cli_results_json(&the->out, timeline_json(the), error);
+    status = cli_results_lines(&the->out, timeline_json(the), error);
   else
     print_csv(the->out.stream, the);
   return status ? status : file_replace_commit(&the->out, error);

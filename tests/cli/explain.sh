@@ -39,9 +39,16 @@ expect 0 - "$RUNG" explain reduce "${means[@]}" --rung row-per-thread --against 
 grep -qE '^sectors of 32 bytes +65544 +32832 +0\.501$' stdout || fail "the pair's sectors differ"
 
 expect 0 - "$RUNG" explain reduce "${means[@]}" --type f64 --block 32 --json -o explained.json
-for word in '"operation": "reduce"' type=f64 '"global_load_sectors": ' '"barriers": 192' \
-  '"block": 32' '"finding": "good"' '"meaning": ['; do
+for word in '"operation":"reduce"' type=f64 '"global_load_sectors":' '"barriers":192' \
+  '"block":32' '"finding":"good"' '"meaning":['; do
   grep -qF -- "$word" explained.json || fail "the JSON has no $word"
+done
+
+# A rung a line, and so are the records that are kept.
+expect 0 - "$RUNG" explain reduce --rung strided --json
+[ "$(grep -c '^{"rung":"' stdout) $(wc -l <stdout)" = "1 2" ] || fail "the JSON has other lines: $(cut -c1-40 stdout)"
+for file in "$(dirname "$0")"/../../docs/results/*/explain/*.json "$(dirname "$0")"/../../docs/results/*/timeline/*.json; do
+  [ ! -e "$file" ] || ! sed '1s/^{"verb":"//; 2,$s/^{"\(rung\|block\)"://' "$file" | grep -q '^[ {]' || fail "$file is indented"
 done
 
 # A block clears its table and adds it up: the first warp parts in both loops, the second of which

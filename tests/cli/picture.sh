@@ -119,7 +119,7 @@ grep -qE 'class="left-out">[0-9]+ further steps' many.svg || fail "the picture d
 
 # Beside the counts, as JSON too; to standard output.
 expect 0 - "$RUNG" explain reduce --rung modulo --json --picture many.svg -o counts.json
-grep -qF '"operation": "reduce"' counts.json || fail "the counts are not there"
+grep -qF '"operation":"reduce"' counts.json || fail "the counts are not there"
 expect 0 - "$RUNG" explain reduce --rung modulo --picture - -o counts.txt
 cp stdout printed.svg
 good printed.svg

@@ -399,7 +399,14 @@ if "$RUNG" explain reduce --rung strided --json --picture one.svg -o one.json >/
   "$RUNG" explain reduce --rung strided --json --picture two.svg -o two.json --quiet
   cmp one.json two.json || fail "the steps are others each time"
   "$RUNG" timeline reduce --device sim --picture blocks.svg --json -o blocks.json --quiet
+  [ "$(wc -l <blocks.json)" -eq $(($(grep -o '"block":' blocks.json | wc -l) + 1)) ] || fail "not a block a line"
+  # Indented, as it used to be written, it is the same.
+  for file in one blocks; do sed 's/[[{]"/&\n  "/g; s/":/" : /g' $file.json | sed 's/\([[{]\)"$/\1/' >$file-old.json; done
+  expect 0 - "$RUNG" report one-old.json blocks-old.json -o page.html
+  mv page.html old.html
   expect 0 - "$RUNG" report one.json blocks.json -o page.html
+  cmp page.html old.html || fail "an indented file is read as another"
+  rm old.html
   well page.html
   for kind in steps blocks; do
     drawn() { tr '\n' ' ' <"$1" | grep -oE "<g class=\"$kind\">.*" | sed 's/<\/g><\/svg>.*//'; }
@@ -407,11 +414,11 @@ if "$RUNG" explain reduce --rung strided --json --picture one.svg -o one.json >/
     [ "$(drawn $file | wc -c)" -gt 5000 ] || fail "$file is empty"
     case $(drawn page.html) in "$(drawn $file)"*) ;; *) fail "the page has another picture than $file" ;; esac
   done
-  lacks one.json '"steps": []'
+  lacks one.json '"steps":[]'
   "$RUNG" explain reduce --rung strided --json -o one.json --quiet
   lacks one.json '"steps_lost"'
 fi
-rm -f one.* two.* blocks.* page.html
+rm -f one.* two.* blocks.* one-old.json blocks-old.json page.html
 
 # What cannot be read, or written.
 head -c -30 a.json >cut.json

@@ -37,8 +37,8 @@ expect 0 - "$RUNG" timeline reduce --device sim --rung timed --block 32 --seed 4
 prints "rung timed, n=128 op=min type=f32 outer=64"
 expect 0 - "$RUNG" timeline reduce --device sim --block 256 --sizes "n=1000 op=max type=i64 outer=9" \
   --json -o blocks.json
-[ "$(grep -c '"multiprocessor": ' blocks.json)" -eq 9 ] || fail "the JSON has not 9 blocks"
-for word in '"verb": "timeline"' '"unit": "steps"' '"block_size": 256' '"rung": "timed"'; do
+[ "$(grep -c '"multiprocessor":' blocks.json)" -eq 9 ] || fail "the JSON has not 9 blocks"
+for word in '"verb":"timeline"' '"unit":"steps"' '"block_size":256' '"rung":"timed"'; do
   grep -qF -- "$word" blocks.json || fail "the JSON has no $word"
 done
 
