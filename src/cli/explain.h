@@ -102,12 +102,12 @@ void explain_print_source(FILE *to, const rung_profile_kernel *kernel,
 const char *explain_path(const char *file);
 
 /* What a block of each kernel did, step by step, as SVG: explain_picture.c. The profile must have
- * kept steps. `id` NULL: a file of its own; else for a page in which explain_style stands once,
- * with ids that begin so. `words` may be NULL: there every step becomes a line of text, to be
+ * kept steps. `id` NULL: a file of its own; else for a page in which explain_put_style() was called
+ * once, with ids that begin so. `words` may be NULL: there every step becomes a line of text, to be
  * escaped. RUNG_OUT_OF_MEMORY. */
 rung_status explain_draw(FILE *to, const rung_profile *profile, const char *title, const char *idea,
                          const char *id, FILE *words, rung_error *error);
-extern const char explain_style[];
+void explain_put_style(FILE *to);
 /* The deeds of steps, as JSON has them. */
 const char *explain_deed_name(rung_deed deed);
 /* NULL: no memory. What steps were kept is in it. */

@@ -90,26 +90,38 @@ static bool next_row(walk *w, row *found) {
 
 typedef enum look { NOTHING, IDLE, WORKS, GLOBAL, SHARED, CONFLICT, ATOMIC, EXCHANGE, LOOKS } look;
 
+/* Outlines: where they begin in a cell, and how far from there they end. */
+typedef enum shape { DASH, SQUARE, EIGHT_SIDES, DIAMOND, SHAPES } shape;
 static const struct {
-  const char *name;   /* its class */
-  const char *shape;  /* from the cell's upper left corner */
+  int x, y;
+  const char *path;
+  int to_x;
+} shapes[SHAPES] = {[DASH] = {4, 5, "h2", 2},
+                    [SQUARE] = {0, 0, "h10v10h-10z", 0},
+                    [EIGHT_SIDES] = {3, 0, "h4l3 3v4l-3 3h-4l-3-3v-4z", 0},
+                    [DIAMOND] = {5, 0, "l5 5l-5 5l-5-5z", 0}};
+
+static const struct {
+  const char *name; /* its class */
+  shape shape;
   const char *sample; /* what stands in it in the legend */
   const char *meaning;
 } looks[LOOKS] = {
-    [IDLE] = {"idle", "m4 5h2", "", "idle while others of its warp work"},
-    [WORKS] = {"works", "h10v10h-10z", "", "works while others of its warp are idle"},
-    [GLOBAL] = {"global", "h10v10h-10z", "0", "global memory: the request's sectors by number"},
-    [SHARED] = {"shared", "m3 0h4l3 3v4l-3 3h-4l-3-3v-4z", "7", "shared memory: the bank"},
-    [CONFLICT] = {"conflict", "h10v10h-10z", "7", "bank conflict: others want another word of it"},
-    [ATOMIC] = {"atomic", "h10v10h-10z", "7", "atomic: bank or sector"},
-    [EXCHANGE] = {"exchange", "m5 0l5 5l-5 5l-5-5z", "", "exchange in the warp (shuffle, vote)"},
+    [IDLE] = {"idle", DASH, "", "idle while others of its warp work"},
+    [WORKS] = {"works", SQUARE, "", "works while others of its warp are idle"},
+    [GLOBAL] = {"global", SQUARE, "0", "global memory: the request's sectors by number"},
+    [SHARED] = {"shared", EIGHT_SIDES, "7", "shared memory: the bank"},
+    [CONFLICT] = {"conflict", SQUARE, "7", "bank conflict: others want another word of it"},
+    [ATOMIC] = {"atomic", SQUARE, "7", "atomic: bank or sector"},
+    [EXCHANGE] = {"exchange", DIAMOND, "", "exchange in the warp (shuffle, vote)"},
 };
 
 /* A warp's part of a row. */
 typedef struct cells {
   look looks[RUNG_LANES];
-  int numbers[RUNG_LANES]; /* bank or sector */
-  int ways;                /* the most words that one bank has to serve in a pass's stead */
+  int numbers[RUNG_LANES]; /* bank or sector; 0 of those that have none */
+  bool numbered;
+  int ways; /* the most words that one bank has to serve in a pass's stead */
 } cells;
 
 static bool takes_part(const rung_profile_step *step, int lane) {
@@ -156,13 +168,14 @@ static void look_at(const rung_profile_step *step, cells *of) {
       [RUNG_DID_WORK] = WORKS,    [RUNG_DID_LOAD] = GLOBAL,   [RUNG_DID_STORE] = GLOBAL,
       [RUNG_DID_ATOMIC] = ATOMIC, [RUNG_DID_BARRIER] = WORKS, [RUNG_DID_EXCHANGE] = EXCHANGE};
   const bool moves = step->deed == RUNG_DID_LOAD || step->deed == RUNG_DID_STORE;
-  *of = (cells){0};
+  memset(of, 0, sizeof *of); /* all of it is compared */
+  of->numbered = step->bytes > 0;
   for (int lane = 0; lane < RUNG_LANES; lane++) {
     if (!(step->all >> lane & 1)) continue;
     of->looks[lane] = !takes_part(step, lane) ? IDLE
                       : moves && step->shared ? SHARED
                                               : looks_of[step->deed];
-    of->numbers[lane] = bank_of(step, lane);
+    if (of->looks[lane] > WORKS) of->numbers[lane] = bank_of(step, lane);
   }
   if (!step->shared && step->bytes > 0) number_sectors(step, of);
   if (step->shared && moves) find_conflicts(step, of);
@@ -172,6 +185,9 @@ static void look_at(const rung_profile_step *step, cells *of) {
 
 typedef struct picture {
   FILE *to;
+  const char *id; /* how the ids of what is drawn begin */
+  cells *drawn;   /* warps so far, of which equal ones are drawn once; room for all */
+  int count;
   FILE *words; /* the same as text, where it is wanted */
   int y, rows; /* so far */
   int warps;   /* of the kernel under way, shown */
@@ -186,27 +202,82 @@ static int right_of(const picture *p) {
   return x_of((p->threads - 1) / RUNG_LANES, (p->threads - 1) % RUNG_LANES) + CELL;
 }
 
-static void put_looks(const picture *p, const row *of, const cells *warps, look which) {
-  bool any = false;
-  for (int w = 0; w < p->warps; w++)
-    for (int lane = 0; lane < RUNG_LANES && of->of[w]; lane++) {
-      if (warps[w].looks[lane] != which) continue;
-      if (!any) fprintf(p->to, "<path class=\"%s\" d=\"", looks[which].name);
-      fprintf(p->to, "M%d 2%s", x_of(w, lane), looks[which].shape);
-      any = true;
-    }
-  if (any) fputs("\"/>", p->to);
+/* Neighbours that look alike are drawn by one word, which stands for as many cells. */
+static const int runs[] = {RUNG_LANES, 8};
+enum { RUNS = sizeof runs / sizeof *runs };
+
+/* Of each lane how many cells are drawn from it on; 0: none, or by one before it. */
+static void find_pieces(const cells *of, look which, int pieces[RUNG_LANES]) {
+  for (int lane = 0; lane < RUNG_LANES; lane++) pieces[lane] = 0;
+  for (int lane = 0; lane < RUNG_LANES;) {
+    int count = 0, piece = 1;
+    while (lane + count < RUNG_LANES && of->looks[lane + count] == which) count++;
+    for (int i = RUNS - 1; i >= 0; i--)
+      if (runs[i] <= count) piece = runs[i];
+    pieces[lane] = count > 0 ? piece : 0;
+    lane += piece;
+  }
 }
 
-static void put_numbers(const picture *p, const row *of, const cells *warps) {
-  if (of->one->bytes == 0) return;
-  fputs("<g class=\"number\" transform=\"translate(0 9)\">", p->to);
-  for (int w = 0; w < p->warps; w++)
-    for (int lane = 0; lane < RUNG_LANES && of->of[w]; lane++)
-      if (warps[w].looks[lane] > WORKS)
-        fprintf(p->to, "<text x=\"%d\">%d</text>", x_of(w, lane) + CELL / 2,
-                warps[w].numbers[lane]);
-  fputs("</g>", p->to);
+/* Cells from x on, each so far from the one before; *at: where the line before ended, -1: none is
+ * begun. */
+static void put_cell(FILE *to, shape kind, int x, int y, int *at) {
+  const int begin = x + shapes[kind].x;
+  if (*at < 0)
+    fprintf(to, "M%d %d%s", begin, y + shapes[kind].y, shapes[kind].path);
+  else
+    fprintf(to, "m%d 0%s", begin - *at, shapes[kind].path);
+  *at = begin + shapes[kind].to_x;
+}
+
+static void put_pieces(FILE *to, const cells *of, look which, bool alone) {
+  const shape kind = looks[which].shape;
+  int pieces[RUNG_LANES], at = -1;
+  find_pieces(of, which, pieces);
+  for (int lane = 0; lane < RUNG_LANES; lane++) {
+    if (pieces[lane] == 0 || (pieces[lane] == 1) != alone) continue;
+    if (alone) {
+      if (at < 0) fputs("<path d=\"", to);
+      put_cell(to, kind, lane * PITCH, 2, &at);
+    } else {
+      fprintf(to, "<use href=\"#c%d-%d\" x=\"%d\"/>", kind, pieces[lane], lane * PITCH);
+    }
+  }
+  if (at >= 0) fputs("\"/>", to);
+}
+
+static void put_looks(FILE *to, const cells *of, look which) {
+  bool any = false;
+  for (int lane = 0; lane < RUNG_LANES; lane++) any = any || of->looks[lane] == which;
+  if (!any) return;
+  fprintf(to, "<g class=\"%s\">", looks[which].name);
+  put_pieces(to, of, which, false);
+  put_pieces(to, of, which, true);
+  fputs("</g>", to);
+}
+
+static void put_numbers(FILE *to, const cells *of) {
+  if (!of->numbered) return;
+  fputs("<g class=\"number\" transform=\"translate(5 9)\">", to);
+  for (int lane = 0; lane < RUNG_LANES; lane++)
+    if (of->looks[lane] > WORKS)
+      fprintf(to, "<text x=\"%d\">%d</text>", lane * PITCH, of->numbers[lane]);
+  fputs("</g>", to);
+}
+
+/* A warp that looks as one before it is that one again. */
+static void draw_warp(picture *p, const cells *of, int x) {
+  int at = 0;
+  while (at < p->count && memcmp(&p->drawn[at], of, sizeof *of) != 0) at++;
+  if (at < p->count) {
+    fprintf(p->to, "<use href=\"#%s-%d\" x=\"%d\"/>", p->id, at, x);
+    return;
+  }
+  p->drawn[p->count++] = *of;
+  fprintf(p->to, "<g transform=\"translate(%d)\"><g id=\"%s-%d\">", x, p->id, at);
+  for (look k = IDLE; k < LOOKS; k++) put_looks(p->to, of, k);
+  put_numbers(p->to, of);
+  fputs("</g></g>", p->to);
 }
 
 /* What is said of a warp's step. */
@@ -295,8 +366,8 @@ static void draw_row(picture *p, const row *of) {
   if (barrier) {
     fprintf(p->to, "<path class=\"barrier\" d=\"M%d 7H%d\"/>", LEFT, right_of(p));
   } else {
-    for (look k = IDLE; k < LOOKS; k++) put_looks(p, of, warps, k);
-    put_numbers(p, of, warps);
+    for (int w = 0; w < p->warps; w++)
+      if (of->of[w]) draw_warp(p, &warps[w], x_of(w, 0));
     note(p, of, warps, "idle", "", NOTED_IDLE, 0, text);
     note(p, of, warps, "sectors", "", NOTED_SECTORS, 0, text);
     note(p, of, warps, "conflict", "-way", NOTED_WAYS, 1, text);
@@ -362,9 +433,13 @@ static void draw_legend(picture *p) {
   int drawn = 0;
   for (look k = IDLE; k < LOOKS; k++, drawn++) {
     const int x = 8 + drawn % ACROSS * WIDE, y = p->y + drawn / ACROSS * 16;
-    fprintf(p->to, "<g transform=\"translate(%d %d)\"><path class=\"%s\" d=\"M0 0%s\"/>", x, y,
-            looks[k].name, looks[k].shape);
-    fprintf(p->to, "<g class=\"number\"><text x=\"5\" y=\"8\">%s</text></g>", looks[k].sample);
+    int at = -1;
+    fprintf(p->to, "<g transform=\"translate(%d %d)\"><path class=\"%s\" d=\"", x, y,
+            looks[k].name);
+    put_cell(p->to, looks[k].shape, 0, 0, &at);
+    fputs("\"/>", p->to);
+    if (looks[k].sample[0])
+      fprintf(p->to, "<g class=\"number\"><text x=\"5\" y=\"8\">%s</text></g>", looks[k].sample);
     svg_words(p->to, 16, 9, NULL, looks[k].meaning);
     fputs("</g>", p->to);
   }
@@ -379,7 +454,7 @@ static void draw_legend(picture *p) {
 }
 
 /* Kinds differ by shape and number, too. */
-const char explain_style[] =
+static const char style[] =
     "<defs><pattern id=\"hatch\" width=\"3\" height=\"3\" patternUnits=\"userSpaceOnUse\" "
     "patternTransform=\"rotate(45)\"><path d=\"M0 0v3\" stroke=\"#d1495b\" stroke-width=\"1.6\" "
     "stroke-opacity=\".35\"/></pattern></defs>\n"
@@ -395,6 +470,19 @@ const char explain_style[] =
     ".steps .atomic{fill:#d1762a;fill-opacity:.2;stroke:#d1762a;stroke-dasharray:2 1}"
     ".steps .exchange{fill:#b65bc4;fill-opacity:.3;stroke:#b65bc4}"
     ".steps .barrier{stroke:currentColor;stroke-width:2}</style>\n";
+
+void explain_put_style(FILE *to) {
+  fputs(style, to);
+  fputs("<defs>", to);
+  for (shape kind = 0; kind < SHAPES; kind++)
+    for (int i = 0; i < RUNS; i++) {
+      int at = -1;
+      fprintf(to, "<path id=\"c%d-%d\" d=\"", kind, runs[i]);
+      for (int cell = 0; cell < runs[i]; cell++) put_cell(to, kind, cell * PITCH, 2, &at);
+      fputs("\"/>", to);
+    }
+  fputs("</defs>\n", to);
+}
 
 /* What follows the head, of which the height is known at its end. */
 static rung_status draw_all(const rung_profile *profile, picture *p, char **text, size_t *length,
@@ -423,19 +511,22 @@ rung_status explain_draw(FILE *to, const rung_profile *profile, const char *titl
                          const char *id, FILE *words, rung_error *error) {
   char *body = NULL;
   size_t length = 0;
-  picture p = {.words = words, .y = 54};
-  rung_status status = draw_all(profile, &p, &body, &length, error);
+  picture p = {.words = words, .y = 54, .id = id ? id : "picture"};
+  p.drawn = calloc((size_t)MOST_ROWS * RUNG_KEPT_WARPS, sizeof *p.drawn);
+  rung_status status = p.drawn ? draw_all(profile, &p, &body, &length, error)
+                               : rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for a picture");
   if (!status) {
-    svg_begin(to, width_of(profile), p.y + 24, id ? id : "picture", id != NULL, title,
+    svg_begin(to, width_of(profile), p.y + 24, p.id, id != NULL, title,
               "What the threads of one block do on the simulated GPU: threads from left to right, "
               "steps from top to bottom.");
-    if (!id) fputs(explain_style, to);
+    if (!id) explain_put_style(to);
     fputs("<g class=\"steps\">", to);
     svg_words(to, 8, 24, "title", title);
     svg_words(to, 8, 42, NULL, idea);
     fputs(body, to);
     fputs("</g></svg>\n", to);
   }
+  free(p.drawn);
   free(body);
   return status;
 }

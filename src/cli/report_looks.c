@@ -39,7 +39,7 @@ static void put_style(const report *r) {
       "<svg width=\"0\" height=\"0\" aria-hidden=\"true\" style=\"position:absolute\" "
       "xmlns=\"http://www.w3.org/2000/svg\">\n",
       r->to);
-  fputs(explain_style, r->to);
+  explain_put_style(r->to);
   fputs(timeline_style, r->to);
   fputs("</svg>\n", r->to);
 }
