@@ -224,13 +224,16 @@ static void put_case_samples(const report *r, const lab_read_case *of) {
 }
 
 /* As text that a spreadsheet takes: most are below a millisecond. A page of many records has those
- * of the largest job of each group alone, so that it stays within 2 MB. */
-static void put_samples(const report *r, const report_group *group) {
+ * alone that a section's chart shows, so that it stays within 2 MB: the others are in the records.
+ */
+static void put_samples(const report *r, const report_group *groups, int count) {
   const bool all = r->samples <= REPORT_SAMPLES;
   fprintf(r->to, "<details><summary>Every sample%s, in microseconds</summary><pre>",
-          all || group->count == 1 ? "" : " of the largest job");
-  for (int i = 0; i < group->count; i++)
-    if (all || group->cases[i] == report_largest(group)) put_case_samples(r, group->cases[i]);
+          all ? "" : " of the first ladder");
+  for (int g = 0; g < count; g++)
+    for (int i = 0; i < groups[g].count; i++)
+      if (all || groups[g].cases[i] == report_largest(&groups[0]))
+        put_case_samples(r, groups[g].cases[i]);
   fputs("</pre></details>\n", r->to);
 }
 
@@ -239,11 +242,19 @@ static rung_status put_group(report *r, const report_group *group) {
   rung_status status = put_ladder(r, largest);
   if (!status) status = put_sizes(r, group);
   if (!status) status = put_blocks(r, largest);
-  if (!status) put_samples(r, group);
-  fputs("<p>Measured again by <code>", r->to);
-  html_text(r, lab_read_text(largest->provenance, "command"));
-  fputs("</code></p>\n", r->to);
   return status;
+}
+
+static const char *command_of(const report_group *group) {
+  return lab_read_text(report_largest(group)->provenance, "command");
+}
+
+/* What repeats the groups so far: said behind the last of those that one command has measured. */
+static void put_command(const report *r, const report_group *groups, int g, int count) {
+  if (g + 1 < count && strcmp(command_of(&groups[g]), command_of(&groups[g + 1])) == 0) return;
+  fputs("<p>Measured again by <code>", r->to);
+  html_text(r, command_of(&groups[g]));
+  fputs("</code></p>\n", r->to);
 }
 
 /* Groups of one operation on one device. */
@@ -261,6 +272,7 @@ rung_status report_section(report *r, const report_group *groups, int count) {
     html_text(r, report_largest(&groups[g])->label);
     fputs("</h3>\n", r->to);
     status = put_group(r, &groups[g]);
+    put_command(r, groups, g, count);
   }
   if (!status) status = report_stages(r, groups, count);
   if (!status) status = report_roofline(r, groups, count);
@@ -268,6 +280,7 @@ rung_status report_section(report *r, const report_group *groups, int count) {
     report_samples(&chart, of);
     status = report_chart(r, &chart, "samples");
   }
+  if (!status) put_samples(r, groups, count);
   fputs("</section>\n", r->to);
   return status;
 }

@@ -54,6 +54,21 @@ lacks page.html 'class="w j">again<'
 [ "$(grep -o '<dt>cores</dt>' page.html | wc -l)" -eq 1 ] || fail "a fact is said more than once"
 rm -f many.json page.html
 
+# What one command measured says it once; of many samples those of the section's chart are there.
+both() { head -3 a.json && job 1000 && job 1000 | sed 's/"op":"sum"/"op":"min"/'; }
+both >two.json
+expect 0 - "$RUNG" report two.json -o page.html
+[ "$(grep -c '^<h3>n=1000 op=' page.html) $(grep -c 'Measured again by' page.html)" = "2 1" ] ||
+  fail "a command is said more than once"
+samples() { sed -n '/<summary>Every sample/,/<\/details>/p' page.html; }
+[ "$(samples | grep -c 'op=sum$\|op=min$')" -eq 2 ] || fail "samples are missing: $(samples)"
+both | sed "s/1\.5,2,1000/$(yes 1 | head -n 7000 | paste -sd,)/; s/0,0,0/$(yes 0 | head -n 7000 | paste -sd,)/" >two.json
+expect 0 - "$RUNG" report two.json -o page.html
+well page.html
+holds page.html "Every sample of the first ladder, in microseconds"
+[ "$(samples | grep -o 'op=sum$\|op=min$')" = op=sum ] || fail "a page of many samples has other ones"
+rm -f two.json page.html
+
 # The same bits: a row a job, a column a device, and which rungs have them, have others or are not there.
 {
   cat a.json && sed 's/"name":"a CPU","identity":"it"/"name":"a <b>GPU","identity":"other"/; s/"candidates":3/"candidates":1/; /"rung":"\(lanes\|threads\)"/d' a.json | sed '/"n":4000/,$d'
