@@ -95,6 +95,15 @@ told() { grep -oE '<title>step [^<]*' "$1" | sed 's/.*: //' | sort; }
 if ! grep -q 'line not known' strided.svg; then
   [ "$(told strided.svg)" = "$(told "$root/docs/strided.svg")" ] || fail "docs/strided.svg is out of date; run tools/picture"
 fi
+# The records that a report of docs/results draws.
+if ! grep -q 'line not known' strided.svg; then
+  did() { grep -oE '"deed":"[a-z]+"|"line":[0-9]+,"shared"' "$1" | sort; }
+  for file in "$root"/docs/results/simulator/pictures/*.json; do
+    drawn=$(basename "$file" .json)
+    draw "${drawn%-*}" "${drawn#*-}" one.svg --json
+    [ "$(did stdout)" = "$(did "$file")" ] || fail "$file is out of date; run tools/picture"
+  done
+fi
 draw reduce sequential sequential.svg
 has sequential.svg conflict 0
 
