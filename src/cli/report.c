@@ -105,6 +105,7 @@ int verb_report(int argc, char **argv) {
   lab_records records = {0};
   rung_status status = RUNG_OK;
   looks seen = {0};
+  if (!common.output) cli_wide(); /* a page is none to be wrapped */
   for (int i = first; i < argc && !status; i++)
     status = read_file(argv[i], &records, &seen, &error);
   if (!status)

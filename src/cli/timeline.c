@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/rows.h"
@@ -10,7 +11,7 @@
 
 static const char verb[] = "timeline";
 
-enum { COLUMNS = 60, LINES = 160 }; /* of the chart */
+enum { COLUMNS = 60, LEFT = 16, LINES = 160 }; /* of the chart */
 
 typedef struct request {
   const char *sizes, *trace, *picture, *like;
@@ -192,22 +193,29 @@ static int by_processor(const void *a, const void *b) {
 }
 
 /* A moment in columns from the first start on. */
+/* A narrow terminal has fewer. */
+static int chart_columns(void) {
+  const int columns = cli_columns(STDOUT_FILENO);
+  return columns > 0 && columns < LEFT + COLUMNS ? columns - LEFT : COLUMNS;
+}
+
 static double column_of(const look *the, uint64_t moment) {
-  return COLUMNS * (double)(moment - the->figures.first) / (double)(the->figures.span + 1);
+  return chart_columns() * (double)(moment - the->figures.first) / (double)(the->figures.span + 1);
 }
 
 /* One multiprocessor: in every column how many of its blocks ran at a time, on the average, rounded
  * up. */
 static void print_line(FILE *to, const look *the, rung_block_time *const *blocks, int64_t count) {
   const double least = 1e-9; /* a block that takes no time is seen too */
+  const int columns = chart_columns();
   double busy[COLUMNS] = {0};
   for (int64_t i = 0; i < count; i++) {
     const double start = column_of(the, blocks[i]->start), end = column_of(the, blocks[i]->end);
-    for (int c = (int)start; c < COLUMNS && c <= end; c++)
+    for (int c = (int)start; c < columns && c <= end; c++)
       busy[c] += fmax(fmin(end, c + 1) - fmax(start, c), least);
   }
-  fprintf(to, "%14" PRIu64 "  ", blocks[0]->processor);
-  for (int c = 0; c < COLUMNS; c++) {
+  fprintf(to, "%*" PRIu64 "  ", LEFT - 2, blocks[0]->processor);
+  for (int c = 0; c < columns; c++) {
     const int running = (int)fmin(ceil(busy[c] - 1e-6), 10) + (busy[c] > 0 && busy[c] <= 1e-6);
     fputc(running == 0 ? '.' : running < 10 ? '0' + running : '+', to);
   }
@@ -221,7 +229,7 @@ static rung_status print_chart(FILE *to, const look *the, rung_error *error) {
   if (!blocks) return rung_fail(error, RUNG_OUT_OF_MEMORY, "no memory for the chart");
   for (int64_t i = 0; i < timeline->count; i++) blocks[i] = &timeline->blocks[i];
   qsort(blocks, (size_t)timeline->count, sizeof *blocks, by_processor);
-  fprintf(to, "multiprocessor  0%*s\n", COLUMNS - 1,
+  fprintf(to, "multiprocessor  0%*s\n", chart_columns() - 1,
           timeline_span(the->unit, (double)the->figures.span, span));
   int64_t lines = 0;
   for (int64_t first = 0, next; first < timeline->count; first = next) {

@@ -55,3 +55,13 @@ npy() {
 floats() {
   od -An -v -t "f${2:-4}" -j 128 -w65536 "$1" | tr -s ' ' | sed 's/^ //'
 }
+
+# on_terminal COLUMNS ARGUMENT...: standard output of the command on a terminal so wide, which takes
+# its arguments as a shell does; without colours.
+on_terminal() {
+  script -qec "stty cols $1 rows 50 && $RUNG ${*:2} 2>/dev/null" /dev/null </dev/null | tr -d '\r' |
+    sed 's/\x1b\[[0-9;]*m//g'
+}
+# What on_terminal() says, where there are such terminals.
+has_terminals() { [ "$(on_terminal 80 --version)" = "$("$RUNG" --version)" ]; }
+widest() { awk 'length($0) > most { most = length($0) } END { print most + 0 }'; }

@@ -47,11 +47,7 @@ prints "Keys of a job of reduce"
 expect 2 "no verb 'nonsense'" "$RUNG" help nonsense
 
 # A terminal's width is kept to, but for --wide; what is not a terminal gets whole lines.
-on_terminal() {
-  script -qec "stty cols $1 rows 50 && $RUNG ${*:2}" /dev/null </dev/null | tr -d '\r' | sed 's/\x1b\[[0-9;]*m//g'
-}
-widest() { awk 'length($0) > most { most = length($0) } END { print most + 0 }'; }
-if [ "$(on_terminal 80 --version)" = "$("$RUNG" --version)" ]; then
+if has_terminals; then
   for columns in 80 40; do
     for words in ladder "help pairs" "help bench stencil" devices; do
       found=$(on_terminal $columns $words | widest)
