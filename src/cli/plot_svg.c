@@ -1,6 +1,6 @@
-/* gnuplot's SVG drawn again: what looks alike is one path, coordinates are tenths of a pixel, black
- * is the text's colour wherever the chart stands. That makes a page of hundreds of charts a third
- * as large, and nothing reaches it that is not written here. */
+/* gnuplot's SVG drawn again: what looks alike is one path, lines are in whole tenths of a pixel,
+ * black is the text's colour wherever the chart stands. That makes a page of hundreds of charts a
+ * third as large, and nothing reaches it that is not written here. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,25 +92,40 @@ static bool take_colour(const tag *t, const char *name, char to[16]) {
   return (size_t)snprintf(to, 16, "%s", text) < 16 && !strpbrk(to, "<>&\"'");
 }
 
-/* A number as short as it can be. */
-static bool take_number(const tag *t, const char *name, char to[8]) {
+/* A number so many times as large, as short as it can be. */
+static bool take_number(const tag *t, const char *name, double times, char to[8]) {
   char text[32] = "", *end;
   if (!take(t, name, text, sizeof text)) return false;
   if (text[0] == '\0') return true;
   const double value = strtod(text, &end);
-  return *end == '\0' && isfinite(value) && (size_t)snprintf(to, 8, "%.3g", value) < 8;
+  return *end == '\0' && isfinite(value) && (size_t)snprintf(to, 8, "%.3g", times * value) < 8;
+}
+
+/* Lengths of dashes, in tenths. */
+static bool take_dash(const tag *t, char to[16]) {
+  char text[32] = "";
+  size_t used = 0;
+  if (!take(t, "stroke-dasharray", text, sizeof text)) return false;
+  if (text[0] == '\0') return true;
+  for (const char *at = text; *at && used < 16;) {
+    char *end;
+    const double length = strtod(at, &end);
+    if (end == at || !isfinite(length) || (*end && *end != ',')) return false;
+    used += (size_t)snprintf(to + used, 16 - used, "%s%.3g", used ? "," : "", 10 * length);
+    at = end + (*end == ',');
+  }
+  return used < 16;
 }
 
 static bool take_style(const tag *t, style *s) {
   char moved[64] = "";
   if (!take_colour(t, "stroke", s->stroke) || !take_colour(t, "fill", s->fill) ||
-      !take_number(t, "stroke-width", s->width) || !take_number(t, "fill-opacity", s->opacity) ||
-      !take(t, "stroke-dasharray", s->dash, sizeof s->dash) ||
+      !take_number(t, "stroke-width", 10, s->width) ||
+      !take_number(t, "fill-opacity", 1, s->opacity) || !take_dash(t, s->dash) ||
       !take(t, "text-anchor", s->anchor, sizeof s->anchor) ||
       !take(t, "transform", moved, sizeof moved))
     return false;
-  if (s->dash[strspn(s->dash, "0123456789.,")] || s->anchor[strspn(s->anchor, "adeilmnrst")])
-    return false;
+  if (s->anchor[strspn(s->anchor, "adeilmnrst")]) return false;
   if (moved[0] == '\0') return true;
   s->turned = strstr(moved, "rotate(270") != NULL;
   return sscanf(moved, "translate(%lf,%lf)", &s->x, &s->y) == 2 &&
@@ -140,7 +155,7 @@ static layer *layer_of_lines(drawing *d, const style *s) {
   const struct {
     const char *name, *value, *usual;
   } all[] = {{"stroke", s->stroke, "currentColor"},
-             {"stroke-width", s->width, "1"},
+             {"stroke-width", s->width, "10"},
              {"stroke-dasharray", s->dash, ""},
              {"fill", s->fill, "none"},
              {"fill-opacity", s->opacity, "1"}};
@@ -151,21 +166,8 @@ static layer *layer_of_lines(drawing *d, const style *s) {
   return used < sizeof open ? layer_of(d, false, open) : NULL;
 }
 
-/* Tenths, without what need not be there. */
-static void put_tenths(FILE *to, long tenths, bool apart) {
-  if (tenths < 0)
-    fputc('-', to);
-  else if (apart)
-    fputc(' ', to);
-  tenths = labs(tenths);
-  if (tenths >= 10 || tenths == 0) fprintf(to, "%ld", tenths / 10);
-  if (tenths % 10) fprintf(to, ".%ld", tenths % 10);
-}
-
 static void put_point(FILE *to, char letter, long x, long y) {
-  fputc(letter, to);
-  put_tenths(to, x, false);
-  put_tenths(to, y, true);
+  fprintf(to, y < 0 ? "%c%ld%ld" : "%c%ld %ld", letter, x, y);
 }
 
 /* To where a line begins: from the last one's end, which is mostly near. */
@@ -185,8 +187,7 @@ static void line_to(layer *in, long to_x, long to_y) {
   if (x != 0 && y != 0) {
     put_point(in->to, 'l', x, y);
   } else {
-    fputc(x == 0 ? 'v' : 'h', in->to);
-    put_tenths(in->to, x == 0 ? y : x, false);
+    fprintf(in->to, "%c%ld", x == 0 ? 'v' : 'h', x == 0 ? y : x);
   }
   in->x = to_x;
   in->y = to_y;
@@ -245,18 +246,18 @@ static bool put_symbol(drawing *d, const tag *t) {
     int number, x, y; /* where it begins, in tenths */
     const char *path;
     int to_x, to_y; /* where it ends, from where it begins */
-  } symbols[] = {{0, -31, 0, "h6.2m-3.1-3.1v6.2", 31, 31},
-                 {1, -30, -30, "l6 6m0-6l-6 6", 0, 60},
-                 {2, -31, 0, "h6.2m-3.1-3.1v6.2m-2.2-5.3l4.4 4.4m0-4.4l-4.4 4.4", 9, 22},
-                 {3, -31, -31, "h6.2v6.2h-6.2z", 0, 0},
-                 {5, 0, -30, "a3 3 0 1 0 .1 0z", 0, 0},
-                 {7, 0, -40, "l-4 6.2h8z", 0, 0},
-                 {9, 0, 40, "l-4-6.2h8z", 0, 0},
-                 {11, 0, -41, "l4.1 4.1l-4.1 4.1l-4.1-4.1z", 0, 0},
-                 {13, 0, 41, "l3.9-2.8l-1.5-4.6h-4.8l-1.5 4.6z", 0, 0}};
+  } symbols[] = {{0, -31, 0, "h62m-31-31v62", 31, 31},
+                 {1, -30, -30, "l60 60m0-60l-60 60", 0, 60},
+                 {2, -31, 0, "h62m-31-31v62m-22-53l44 44m0-44l-44 44", 9, 22},
+                 {3, -31, -31, "h62v62h-62z", 0, 0},
+                 {5, 0, -30, "a30 30 0 1 0 1 0z", 0, 0},
+                 {7, 0, -40, "l-40 62h80z", 0, 0},
+                 {9, 0, 40, "l-40-62h80z", 0, 0},
+                 {11, 0, -41, "l41 41l-41 41l-41-41z", 0, 0},
+                 {13, 0, 41, "l39-28l-15-46h-48l-15 46z", 0, 0}};
   char name[16] = "";
   int number;
-  style s = {.width = "1"};
+  style s = {.width = "10"};
   if (!take_style(t, &s) || !take(t, "xlink:href", name, sizeof name) ||
       !take_colour(t, "color", s.stroke) || sscanf(name, "#gpPt%d", &number) != 1)
     return false;
@@ -360,7 +361,8 @@ static bool draw(drawing *d, const char *at) {
 }
 
 static void put_layers(FILE *to, const drawing *d) {
-  fputs("<g fill=\"none\" stroke=\"currentColor\">\n", to);
+  fputs("<g fill=\"none\" stroke=\"currentColor\" stroke-width=\"10\" transform=\"scale(.1)\">\n",
+        to);
   for (int i = 0; i < d->count; i++)
     if (!d->layers[i].words && d->layers[i].length > 0)
       fprintf(to, "<path%s d=\"%s\"/>\n", d->layers[i].open, d->layers[i].text);
@@ -375,7 +377,7 @@ char *plot_redraw(const plot *chart, const char *svg, bool inlined, const char *
   const char *begin = strstr(svg, "<svg");
   begin = begin ? strchr(begin, '>') : NULL;
   if (!begin) return NULL;
-  drawing d = {.styles[0] = {.stroke = "currentColor", .fill = "none", .width = "1"}};
+  drawing d = {.styles[0] = {.stroke = "currentColor", .fill = "none", .width = "10"}};
   bool good = draw(&d, begin + 1);
   for (int i = 0; i < d.count; i++) good = fclose(d.layers[i].to) == 0 && good;
   char *text = NULL;

@@ -168,12 +168,13 @@ if command -v gnuplot >/dev/null; then
   expect 0 - "$RUNG" report a.json -o page.html --plots plots
   for kind in svg png pdf; do ls plots/chart-01-ladder.$kind plots/chart-02-sizes.$kind >/dev/null || fail "no $kind"; done
   for chart in plots/*.svg; do well "$chart"; done
+  grep -qE ' d="[^"]*[.]' plots/*.svg && fail "lines of charts have fractions"
   [ "$(head -c 4 plots/chart-01-ladder.pdf)" = %PDF ] || fail "no PDF"
   head -c 4 plots/chart-01-ladder.png | grep -q PNG || fail "no PNG"
   # Of many samples a symbol stands at some, so that lines can be told apart.
   sed "s/\"samples_ms\":\[1.5,2,[0-9]*/\"samples_ms\":[$(seq -s, 1 200)/; s/\"clocks_mhz\":\[0,0,0/\"clocks_mhz\":[$(seq -s, 1 200)/" a.json >many.json
   expect 0 - "$RUNG" report many.json -o page.html
-  sed -n '/<title id="chart-[0-9]*-samples/,/<\/svg>/p' page.html | grep -o 'a3 3 0 1 0' >symbols
+  sed -n '/<title id="chart-[0-9]*-samples/,/<\/svg>/p' page.html | grep -o 'a30 30 0 1 0' >symbols
   [ "$(wc -l <symbols)" -gt 10 ] && [ "$(wc -l <symbols)" -lt 30 ] || fail "a line of 200 samples has $(wc -l <symbols) symbols"
   rm -f many.json symbols
   expect 3 "--plots 'a.json'" "$RUNG" report a.json -o page.html --plots a.json
