@@ -97,6 +97,8 @@ void explain_sources_free(explain_sources *all);
 /* The lines of a kernel that did something, with their source where it could be read. */
 void explain_print_source(FILE *to, const rung_profile_kernel *kernel,
                           const explain_sources *sources);
+/* A path from the project's root on, wherever that lay; of another file as it is. */
+const char *explain_file(const char *file);
 /* A path from the project's root on; NULL: it is none of the project's kernels, but what the device
  * lends them. */
 const char *explain_path(const char *file);

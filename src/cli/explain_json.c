@@ -18,8 +18,8 @@ static json_t *lines_json(const rung_profile_kernel *kernel) {
   json_t *lines = json_array();
   for (int i = 0; i < kernel->line_count; i++) {
     const rung_profile_line *line = &kernel->lines[i];
-    cli_append(&lines, lab_object("{s:s?, s:i, s:o}", "file", line->file, "line", line->line,
-                                  "counts", counts_json(&line->counts, false)));
+    cli_append(&lines, lab_object("{s:s?, s:i, s:o}", "file", explain_file(line->file), "line",
+                                  line->line, "counts", counts_json(&line->counts, false)));
   }
   return lines;
 }
@@ -51,10 +51,11 @@ static json_t *addresses_json(const rung_profile_step *step) {
 static json_t *step_json(const rung_profile_step *step, uint64_t first_place) {
   return lab_object("{s:i, s:i, s:s, s:I, s:s?, s:i, s:b, s:I, s:I, s:i, s:i, s:i, s:o}", "warp",
                     step->warp, "phase", step->phase, "deed", explain_deed_name(step->deed),
-                    "place", (json_int_t)(step->place - first_place), "file", step->file, "line",
-                    step->line, "shared", step->shared, "lanes", (json_int_t)step->lanes, "all",
-                    (json_int_t)step->all, "bytes", step->bytes, "sectors", step->sectors, "depth",
-                    step->depth, "addresses", addresses_json(step));
+                    "place", (json_int_t)(step->place - first_place), "file",
+                    explain_file(step->file), "line", step->line, "shared", step->shared, "lanes",
+                    (json_int_t)step->lanes, "all", (json_int_t)step->all, "bytes", step->bytes,
+                    "sectors", step->sectors, "depth", step->depth, "addresses",
+                    addresses_json(step));
 }
 
 static json_t *steps_json(const rung_profile_kernel *kernel) {

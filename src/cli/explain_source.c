@@ -149,14 +149,18 @@ void explain_sources_free(explain_sources *all) {
   *all = (explain_sources){0};
 }
 
-const char *explain_path(const char *file) {
+const char *explain_file(const char *file) {
   static const char *const roots[] = {"/src/", "/tests/"};
-  if (!file) return NULL;
   const char *path = NULL;
-  for (int r = 0; r < 2 && !path; r++)
+  for (int r = 0; r < 2 && file && !path; r++)
     for (const char *at = file; (at = strstr(at, roots[r])); at++) path = at + 1;
-  if (!path) path = strncmp(file, "src/", 4) == 0 || strncmp(file, "tests/", 6) == 0 ? file : NULL;
-  return path && strncmp(path, "src/backend/", 12) != 0 ? path : NULL;
+  return path ? path : file;
+}
+
+const char *explain_path(const char *file) {
+  const char *path = explain_file(file);
+  const bool ours = path && (strncmp(path, "src/", 4) == 0 || strncmp(path, "tests/", 6) == 0);
+  return ours && strncmp(path, "src/backend/", 12) != 0 ? path : NULL;
 }
 
 /* ---- which lines are shown ------------------------------------------------------------------ */

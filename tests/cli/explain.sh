@@ -47,6 +47,10 @@ done
 # A rung a line, and so are the records that are kept.
 expect 0 - "$RUNG" explain reduce --rung strided --json
 [ "$(grep -c '^{"rung":"' stdout) $(wc -l <stdout)" = "1 2" ] || fail "the JSON has other lines: $(cut -c1-40 stdout)"
+# Its files are named from the project's root on, wherever the project was built.
+grep -o '"file":"[^"]*"' stdout >files
+grep -q '"file":"src/ops/' files && ! grep '"/.*/src/\|"[.]' files || fail "files of a machine are named"
+rm -f files
 for file in "$(dirname "$0")"/../../docs/results/*/{explain,pictures}/*.json "$(dirname "$0")"/../../docs/results/*/timeline/*.json; do
   [ ! -e "$file" ] || ! sed '1s/^{"verb":"//; 2,$s/^{"\(rung\|block\)"://' "$file" | grep -q '^[ {]' || fail "$file is indented"
 done
