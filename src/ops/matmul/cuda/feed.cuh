@@ -156,6 +156,24 @@ static __device__ RUNG_ASIDE void matmul_store_run(const matmul_job<T, T> &job, 
 /* ---- the loop over k --------------------------------------------------------------------------
  */
 
+/* The first AHEAD of `whole` panels are on their way. */
+template <typename F, bool ASYNC, int AHEAD, typename T, typename A, typename B>
+static __device__ inline void matmul_walk_begin(const matmul_job<T, T> &job,
+                                                const matmul_tile &tile, int whole, T *shared,
+                                                A &feed_a, B &feed_b) {
+  constexpr int OF_B = F::PA::SIZE, STAGE = F::PA::SIZE + F::PB::SIZE;
+  const matmul_tile from = matmul_moved<F>(job, tile);
+  feed_a.begin(matmul_rows_of(job, from));
+  feed_b.begin(matmul_columns_of(job, from));
+  for (int p = 0; p < AHEAD; p++) {
+    if (p < whole) {
+      feed_a.bring(shared + p * STAGE);
+      feed_b.bring(shared + p * STAGE + OF_B);
+    }
+    if (ASYNC) rung_copy_async_commit();
+  }
+}
+
 /* What is left of k behind `whole` panels, through the first stage to tail(a, b, steps). */
 template <typename F, bool ASYNC, typename T, typename TAIL>
 static __device__ inline void matmul_walk_rest(const matmul_job<T, T> &job, const matmul_tile &tile,
@@ -189,18 +207,7 @@ static __device__ inline void matmul_walk(const matmul_job<T, T> &job, const mat
   const int whole = (int)(job.k / F::DEPTH);
   matmul_feed<T, typename F::PA, F::THREADS, ASYNC> feed_a;
   matmul_feed<T, typename F::PB, F::THREADS, ASYNC> feed_b;
-  {
-    const matmul_tile from = matmul_moved<F>(job, tile);
-    feed_a.begin(matmul_rows_of(job, from));
-    feed_b.begin(matmul_columns_of(job, from));
-  }
-  for (int p = 0; p < AHEAD; p++) {
-    if (p < whole) {
-      feed_a.bring(shared + p * STAGE);
-      feed_b.bring(shared + p * STAGE + OF_B);
-    }
-    if (ASYNC) rung_copy_async_commit();
-  }
+  matmul_walk_begin<F, ASYNC, AHEAD>(job, tile, whole, shared, feed_a, feed_b);
   int stage = 0;
 #pragma unroll 1
   for (int left = whole; left > 0; left--) {
@@ -237,18 +244,7 @@ static __device__ inline void matmul_walk_ahead(const matmul_job<T, T> &job,
   const int whole = (int)(job.k / F::DEPTH);
   matmul_feed<T, typename F::PA, F::THREADS, true> feed_a;
   matmul_feed<T, typename F::PB, F::THREADS, true> feed_b;
-  {
-    const matmul_tile from = matmul_moved<F>(job, tile);
-    feed_a.begin(matmul_rows_of(job, from));
-    feed_b.begin(matmul_columns_of(job, from));
-  }
-  for (int p = 0; p < AHEAD; p++) {
-    if (p < whole) {
-      feed_a.bring(shared + p * STAGE);
-      feed_b.bring(shared + p * STAGE + OF_B);
-    }
-    rung_copy_async_commit();
-  }
+  matmul_walk_begin<F, true, AHEAD>(job, tile, whole, shared, feed_a, feed_b);
   rung_copy_async_wait<AHEAD - 1>();
   __syncthreads();
   if (whole > 0) take(shared, shared + OF_B, 0);
