@@ -14,6 +14,37 @@ if(NOT RUNG_PEERS)
   return()
 endif()
 
+# As their own users would build them: full optimisation, exceptions, the machine's own instructions
+# where they are compiled from templates. libstdc++'s parallel algorithms are vectorised by `omp simd`,
+# which compilers pass over without -fopenmp-simd.
+set(rung_peer_cxx -std=c++17 -O3 -fopenmp-simd)
+set(rung_peer_native "")
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR AND NOT CMAKE_CROSSCOMPILING)
+  list(APPEND rung_peer_cxx -march=native)
+  set(options "")
+  if(CMAKE_CXX_COMPILER)
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=native -Q --help=target
+                    OUTPUT_VARIABLE options ERROR_QUIET)
+  endif()
+  if(options MATCHES "-march=[ \t]+([a-z0-9.+_-]+)") # of GCC; others do not tell
+    set(rung_peer_native ": ${CMAKE_MATCH_1}")
+  endif()
+endif()
+set(rung_peer_cuda -O3 -Xcompiler=-fvisibility=hidden)
+target_compile_options(rung_peers PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${rung_peer_cxx}>"
+                                          "$<$<COMPILE_LANGUAGE:CUDA>:${rung_peer_cuda}>")
+
+# The compiler, and all flags that it is given, as they stand in records.
+function(rung_peer_built language flags result)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  string(JOIN " " text ${CMAKE_${language}_COMPILER_ID} ${CMAKE_${language}_COMPILER_VERSION}
+         ${CMAKE_${language}_FLAGS} ${CMAKE_${language}_FLAGS_${type}} ${flags})
+  string(REGEX REPLACE " +" " " text "${text}${ARGN}")
+  string(REPLACE "\"" "" text "${text}")
+  string(REPLACE ";" "," text "${text}")
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
 # peer(MACRO "NAME VERSION"): its sources and its text.
 function(rung_peer macro text)
   message(STATUS "peer: ${text}")
@@ -32,7 +63,8 @@ if(RUNG_WITH_CUDA)
     math(EXPR minor "${number} / 100 % 1000")
     math(EXPR patch "${number} % 100")
     file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/peers/cub/*.cu)
-    rung_peer(CUB "CUB ${major}.${minor}.${patch}" ${sources})
+    rung_peer_built(CUDA "-std=c++17;${rung_peer_cuda}" built " for ${CMAKE_CUDA_ARCHITECTURES}")
+    rung_peer(CUB "CUB ${major}.${minor}.${patch}, ${built}" ${sources})
   endif()
 endif()
 
@@ -40,8 +72,8 @@ if(CMAKE_CXX_COMPILER)
   find_package(TBB QUIET CONFIG)
   if(TBB_FOUND)
     file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/peers/tbb/*.cpp)
-    rung_peer(TBB "TBB ${TBB_VERSION}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} -O3"
-              ${sources})
+    rung_peer_built(CXX "${rung_peer_cxx}" built "${rung_peer_native}")
+    rung_peer(TBB "TBB ${TBB_VERSION}, ${built}" ${sources})
     target_link_libraries(rung_peers PUBLIC TBB::tbb)
     set(rung_command_language CXX)
   endif()
@@ -63,11 +95,3 @@ if(CMAKE_CXX_COMPILER)
     set(rung_command_language CXX)
   endif()
 endif()
-
-# As their own users would build them: full optimisation, exceptions, the machine's own
-# instructions where they are compiled from templates.
-target_compile_options(rung_peers PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-std=c++17;-O3>")
-if(CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR AND NOT CMAKE_CROSSCOMPILING)
-  target_compile_options(rung_peers PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-march=native>")
-endif()
-target_compile_options(rung_peers PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fvisibility=hidden>")

@@ -206,6 +206,21 @@ static rung_row correlate_peers[] = {
      .types = RUNG_ALIKE(RUNG_SINGLE_DOUBLE)},
 };
 
+#ifdef RUNG_PEER_OPENCV
+/* How it was built the library itself knows. */
+static void look_at_opencv(rung_row *rows, int count) {
+  static char text[PEER_TEXT];
+  if (!text[0]) peer_opencv_built(RUNG_PEER_OPENCV, text, sizeof text);
+  for (int i = 0; i < count; i++)
+    if (strcmp(rows[i].peer, RUNG_PEER_OPENCV) == 0) rows[i].peer = text;
+}
+#else
+static void look_at_opencv(rung_row *rows, int count) {
+  (void)rows;
+  (void)count;
+}
+#endif
+
 static void look_for_filters(void) {
   if (peer_npp_look()) correlate_peers[0].peer = peer_npp_text;
   if (peer_cudnn_look()) correlate_peers[1].peer = peer_cudnn_text;
@@ -234,6 +249,10 @@ const rung_operation *rung_peers_of(const rung_operation *operation, const rung_
   if (has_programs(operation, device)) peer_pairs_look();
   if (strcmp(operation->name, "matmul") == 0) peer_matmul_look(device->kind);
   if (strcmp(operation->name, "correlate") == 0 && device->kind == RUNG_CUDA) look_for_filters();
+  if (device->kind == RUNG_CPU) {
+    look_at_opencv(correlate_peers, sizeof correlate_peers / sizeof *correlate_peers);
+    look_at_opencv(histogram_peers, sizeof histogram_peers / sizeof *histogram_peers);
+  }
   for (size_t i = 0; i < sizeof peers / sizeof peers[0]; ++i)
     if (strcmp(peers[i].name, operation->name) == 0) return &peers[i];
   return &none;

@@ -1,8 +1,9 @@
 /* A second opinion on the peers of `rung bench --peers` on a CPU: std::reduce and
  * std::inclusive_scan over TBB, with all processors, timed by a plain loop that shares no line with
- * the laboratory. Prints a row a job, as beside.py reads it.
+ * the laboratory. Prints a row a job, as beside.py reads it. Built with the flags of those peers:
+ * without -fopenmp-simd the algorithms are not vectorised.
  *
- *   g++ -O3 -march=native -std=c++17 cpu.cpp -o cpu -ltbb && ./cpu > outside.csv */
+ *   g++ -std=c++17 -O3 -fopenmp-simd -march=native cpu.cpp -o cpu -ltbb && ./cpu > outside.csv */
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
