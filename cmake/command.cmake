@@ -121,10 +121,11 @@ if(cli_sources AND lab_sources AND files_sources)
   list(FILTER cli_sources EXCLUDE REGEX "/main\\.c$")
   add_library(rung_cli STATIC ${cli_sources})
   target_include_directories(rung_cli PRIVATE ${rung_generated} ${PROJECT_SOURCE_DIR})
-  # It asks others to work, and nothing unwinds through it: tables for that would be a thirtieth of
-  # the command.
-  target_compile_options(rung_cli PRIVATE
-                         "$<$<CONFIG:Release>:-Os;-fno-asynchronous-unwind-tables>")
+  target_compile_options(rung_cli PRIVATE $<$<CONFIG:Release>:-Os>) # it asks others to work
+  # Nobody unwinds the stack of a program in C: the tables for it are 80 KB of the command.
+  foreach(target rung_cli rung_lab rung_files)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-fno-asynchronous-unwind-tables>)
+  endforeach()
   target_link_libraries(rung_cli PUBLIC rung_lab rung_files rung_peers)
   set_target_properties(rung_cli PROPERTIES LINKER_LANGUAGE C)
   add_dependencies(rung_cli rung_provenance)
