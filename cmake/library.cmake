@@ -6,6 +6,7 @@ file(GLOB core_sources CONFIGURE_DEPENDS src/core/*.c src/backend/*.c src/backen
 file(GLOB isa_sources CONFIGURE_DEPENDS src/ops/*/cpu/*.c src/ops/*/cpu/kernels/*.c
      src/backend/cpu/kernels/*.c)
 file(GLOB cuda_sources CONFIGURE_DEPENDS src/backend/cuda/*.cu src/backend/cuda/*.c)
+set(device_kernels ${PROJECT_SOURCE_DIR}/src/backend/clocks.cu) # a GPU's and the simulated one's
 file(GLOB rung_kernels CONFIGURE_DEPENDS src/ops/*/cuda/*.cu)
 # Rungs of instructions that capability 9.0 alone has: compiled for it alone (9.0a), where code for
 # 9.0 is asked for, and not for the simulator.
@@ -126,7 +127,7 @@ endfunction()
 if(RUNG_WITH_CUDA)
   set(cuda_targets rung_cuda)
   set(cuda_kernels ${rung_kernels})
-  add_library(rung_cuda OBJECT ${cuda_sources} ${rung_kernels})
+  add_library(rung_cuda OBJECT ${cuda_sources} ${device_kernels} ${rung_kernels})
   if(RUNG_CUDA_ARCHITECTURES MATCHES "(^|;)90a?(-|;|$)")
     list(APPEND cuda_targets rung_hopper)
     list(APPEND cuda_kernels ${hopper_kernels})
@@ -153,7 +154,7 @@ if(RUNG_WITH_SIM)
   target_include_directories(rung_sim SYSTEM PRIVATE ${rung_sim_includes})
   target_compile_definitions(rung_sim PRIVATE ${rung_sim_definitions})
   target_compile_options(rung_sim PRIVATE ${rung_sim_stack_options})
-  rung_sim_kernels(rung_sim_rungs ${rung_kernels})
+  rung_sim_kernels(rung_sim_rungs ${device_kernels} ${rung_kernels})
   rung_part(sim rung_kernels $<TARGET_OBJECTS:rung_sim> ${rung_sim_rungs_object})
   target_link_libraries(rung_sim_part_shared PRIVATE ${rung_sim_libraries})
   target_link_libraries(rung_sim_part_static PUBLIC ${rung_sim_libraries})

@@ -91,6 +91,21 @@ typedef enum rung_probe {
   RUNG_PROBES
 } rung_probe;
 
+/* A moment by a device's own clocks. */
+typedef struct rung_stamp {
+  int64_t cycles;      /* of the multiprocessor's counter: clock64() */
+  int64_t nanoseconds; /* of the device's clock: globaltimer. Simulated: steps */
+  int64_t processor;
+} rung_stamp;
+
+/* What a kernel of one thread has read of them. */
+enum { RUNG_TICKS = 32, RUNG_READINGS = 64 };
+typedef struct rung_ticks {
+  rung_stamp begin, end;
+  rung_stamp moved[RUNG_TICKS]; /* moments at which the device's clock had just moved */
+  int64_t cost[2];              /* cycles of RUNG_READINGS readings of each, in a row */
+} rung_ticks;
+
 typedef struct rung_state rung_state; /* each backend defines its own */
 
 typedef struct rung_backend {
@@ -222,6 +237,11 @@ typedef struct rung_backend {
   rung_status (*allocate_kind)(rung_state *state, rung_memory kind, size_t bytes, void **memory,
                                void **device, rung_error *error);
   void (*release_kind)(rung_state *state, rung_memory kind, void *memory);
+
+  /* -- the device's own clocks, for comparing them -- NULL where it has none. Queues a kernel of
+   * one thread that writes begin and end of *to, in the device's memory, at least so many cycles
+   * apart; with 0 cycles all of it. */
+  rung_status (*read_clocks)(rung_state *state, rung_ticks *to, int64_t cycles, rung_error *error);
 } rung_backend;
 
 #ifdef __cplusplus

@@ -246,6 +246,12 @@ json_t *cli_number(double value); /* of a result: "nan", "inf" or "-inf" where J
 json_t *cli_reals(const double *from, int64_t count);
 json_t *cli_integers(const int64_t *from, int64_t count);
 
+/* ---- CSV: csv.c --------------------------------------------------------------------------- */
+
+/* A field of a row, but the first, with the comma before it; of no number an empty one. */
+void csv_text(FILE *to, const char *text);
+void csv_number(FILE *to, double value);
+
 /* ---- numbers for people: results.c ---------------------------------------------------------- */
 
 /* "1.23 ms", "4.5 s": a time with three digits. */

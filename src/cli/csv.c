@@ -27,8 +27,7 @@ static void add_keys(const json_t *lines, keys *to) {
 
 /* ---- fields --------------------------------------------------------------------------------- */
 
-/* Each but the first of a row, with the comma before it. */
-static void put_text(FILE *to, const char *text) {
+void csv_text(FILE *to, const char *text) {
   fputc(',', to);
   if (!strpbrk(text, ",\"\r\n")) {
     fputs(text, to);
@@ -39,8 +38,7 @@ static void put_text(FILE *to, const char *text) {
   }
 }
 
-/* An empty field where there is no number. */
-static void put_number(FILE *to, double value) {
+void csv_number(FILE *to, double value) {
   fputc(',', to);
   if (isfinite(value)) fprintf(to, "%.15g", value);
 }
@@ -52,7 +50,7 @@ static void put_job(FILE *to, const lab_read_case *of, const keys *names) {
     for (const char *at = of->label; at; at = strchr(at, ' '), at = at ? at + 1 : NULL)
       if (strncmp(at, names->names[k], length) == 0 && at[length] == '=')
         snprintf(value, sizeof value, "%.*s", (int)strcspn(at + length + 1, " "), at + length + 1);
-    put_text(to, value);
+    csv_text(to, value);
   }
 }
 
@@ -60,36 +58,36 @@ static void put_row(FILE *to, const lab_read_case *of, const lab_read_candidate 
                     const keys *names) {
   const double seconds = c->good ? 1e-3 * c->time.median : NAN;
   fputs(of->operation, to);
-  put_text(to, lab_read_text(of->device, "name"));
+  csv_text(to, lab_read_text(of->device, "name"));
   put_job(to, of, names);
-  put_text(to, of->caches);
-  put_text(to, c->rung);
-  put_text(to, c->peer ? c->peer : "");
-  put_text(to, c->order);
-  put_number(to, c->block > 0 ? c->block : NAN);
-  put_number(to, c->time.median);
-  put_number(to, c->time.low);
-  put_number(to, c->time.high);
-  put_number(to, c->time.min);
-  put_number(to, c->time.q1);
-  put_number(to, c->time.q3);
-  put_number(to, c->time.max);
-  put_number(to, c->count);
-  put_text(to, c->stop);
-  put_number(to, of->bytes / seconds * 1e-9);
-  put_number(to, of->flops > 0 ? of->flops / seconds * 1e-9 : NAN);
-  put_number(to, lab_read_gain(of, c));
-  put_number(to, lab_read_part(of, c));
-  put_number(to, c->clock.median > 0 ? c->clock.median : NAN);
-  put_text(to, c->finding);
-  put_text(to, c->sentence);
-  put_text(to, c->bits ? c->bits : "");
-  put_number(to, of->load);
-  put_number(to, of->others);
-  put_text(to, of->date);
-  put_text(to, of->memory);
-  put_number(to, c->launches > 0 ? c->launches : NAN);
-  put_number(to, c->launches > 1 ? c->apart : NAN);
+  csv_text(to, of->caches);
+  csv_text(to, c->rung);
+  csv_text(to, c->peer ? c->peer : "");
+  csv_text(to, c->order);
+  csv_number(to, c->block > 0 ? c->block : NAN);
+  csv_number(to, c->time.median);
+  csv_number(to, c->time.low);
+  csv_number(to, c->time.high);
+  csv_number(to, c->time.min);
+  csv_number(to, c->time.q1);
+  csv_number(to, c->time.q3);
+  csv_number(to, c->time.max);
+  csv_number(to, c->count);
+  csv_text(to, c->stop);
+  csv_number(to, of->bytes / seconds * 1e-9);
+  csv_number(to, of->flops > 0 ? of->flops / seconds * 1e-9 : NAN);
+  csv_number(to, lab_read_gain(of, c));
+  csv_number(to, lab_read_part(of, c));
+  csv_number(to, c->clock.median > 0 ? c->clock.median : NAN);
+  csv_text(to, c->finding);
+  csv_text(to, c->sentence);
+  csv_text(to, c->bits ? c->bits : "");
+  csv_number(to, of->load);
+  csv_number(to, of->others);
+  csv_text(to, of->date);
+  csv_text(to, of->memory);
+  csv_number(to, c->launches > 0 ? c->launches : NAN);
+  csv_number(to, c->launches > 1 ? c->apart : NAN);
   fputc('\n', to);
 }
 
@@ -97,7 +95,7 @@ static void put_all(FILE *to, const lab_records *records) {
   keys names = {.count = 0};
   add_keys(records->lines, &names);
   fputs("operation,device", to);
-  for (int k = 0; k < names.count; k++) put_text(to, names.names[k]);
+  for (int k = 0; k < names.count; k++) csv_text(to, names.names[k]);
   fputs(
       ",caches,rung,peer,order,block,median_ms,median_low_ms,median_high_ms,min_ms,q1_ms,q3_ms,"
       "max_ms,samples,stop,gb_per_s,gflop_per_s,gain,part_of_peak,clock_mhz,verdict,sentence,bits,"

@@ -1,6 +1,7 @@
 /* The CUDA backend: its table, opened devices, memory and copies. */
 #include <stdlib.h>
 
+#include "backend/clocks.h"
 #include "backend/cuda/state.h"
 
 static __global__ void present() {}
@@ -252,6 +253,15 @@ static void settle(rung_state *state) {
   (void)rung_cuda_make_current(state, NULL);
 }
 
+static rung_status read_clocks(rung_state *state, rung_ticks *to, int64_t cycles,
+                               rung_error *error) {
+  RUNG_CHECK(rung_cuda_enter(state, error));
+  rung_task task = {};
+  task.stream = state->stream;
+  task.error = error;
+  return rung_clocks_cuda(&task, to, cycles);
+}
+
 /* In the order of backend.h: C++17 has no named initializers. */
 const rung_backend rung_cuda_backend = {
     RUNG_CUDA,
@@ -303,4 +313,5 @@ const rung_backend rung_cuda_backend = {
     NULL,
     rung_cuda_allocate_kind,
     rung_cuda_release_kind,
+    read_clocks,
 };

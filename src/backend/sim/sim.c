@@ -2,6 +2,7 @@
  * counts and checks; it does not time. */
 #include "backend/sim/sim.h"
 
+#include "backend/clocks.h"
 #include "backend/cpu/host.h"
 
 #include <stdio.h>
@@ -244,6 +245,18 @@ static rung_status sim_clock_mhz(rung_state *state, double *mhz, rung_error *err
   return no_times(error);
 }
 
+/* They count steps. */
+static rung_status sim_read_clocks(rung_state *state, rung_ticks *to, int64_t cycles,
+                                   rung_error *error) {
+  const rung_task task = {.stream = state, .error = error};
+  if (!sim_sees_accesses())
+    return rung_fail(
+        error, RUNG_UNSUPPORTED,
+        "device is \"sim\": in this build the simulated GPU counts no steps; expected: "
+        "one without AddressSanitizer");
+  return rung_clocks_sim(&task, to, cycles);
+}
+
 static rung_status sim_probe(rung_state *state, rung_probe probe, int64_t bytes, double *amount,
                              double *milliseconds, rung_error *error) {
   (void)state;
@@ -304,4 +317,5 @@ const rung_backend rung_sim_backend = {
     .profile_end = sim_profile_end,
     .allocate_kind = sim_allocate_kind,
     .release_kind = sim_release_kind,
+    .read_clocks = sim_read_clocks,
 };
