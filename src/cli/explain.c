@@ -8,7 +8,10 @@
 
 static const char verb[] = "explain";
 
-enum { PATIENCE = 60 }; /* seconds that counting may take */
+enum {
+  PATIENCE = 60, /* seconds that counting may take */
+  JOBS = 24      /* of an operation's own */
+};
 
 typedef struct request {
   const char *against, *size, *picture, *like;
@@ -17,7 +20,7 @@ typedef struct request {
 enum { AGAINST, SIZE, PICTURE, LIKE };
 static const cli_option options[] = {
     {"against", 0, "NAME", "set a second rung beside --rung"},
-    {"sizes", 0, "LINE", "the job: \"n=64 m=4096\"; default: a small one of the operation's own"},
+    {"sizes", 0, "LINE", "the job: \"n=64 m=4096\"; default: a small one of the rung's own"},
     {"picture", 0, "FILE",
      "draw there as SVG what the threads of one block do, step by step; with --rung, on sim"},
     CLI_LIKE,
@@ -39,7 +42,9 @@ static const cli_usage usage = {
         "conflicts, divergence, barriers, arithmetic. With --rung, line by line of the source.",
     .example = "rung explain reduce --rung modulo --against sequential",
     .types = RUNG_TYPE(RUNG_DTYPES) - 1,
-    .common = CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_SEED | CLI_JSON | CLI_OUTPUT,
+    .common =
+        CLI_DEVICE | CLI_RUNG | CLI_BLOCK | CLI_TYPE | CLI_MATH | CLI_SEED | CLI_JSON | CLI_OUTPUT,
+    .fixed = true,
     .device_help = "sim:h200 (default) and others: see --like; sim; cuda or cuda:<index>",
     .rung_help = "kernel by kernel and line by line; default: a table of all GPU rungs",
     .options = options,
@@ -55,8 +60,9 @@ typedef struct explanation {
   const char *device;
   char like[CLI_LIKE_TEXT];
   rung_context *context;
-  rung_case test_case;
-  bool made;        /* the case is to be dropped */
+  rung_case cases[JOBS]; /* that were made: to be dropped */
+  int made[JOBS];        /* each one's place in the operation's list, from 1 on; 0: --sizes */
+  int cases_made;
   explained *rungs; /* one a rung that was asked for */
   int count;
   file_replace out, picture;
@@ -68,6 +74,14 @@ static bool asked(const char *name) {
   return name && strcmp(name, "auto") != 0;
 }
 
+/* --math strict leaves out what saves arithmetic, fixed all but fixed point. */
+static bool is_of_math(const explanation *e, const rung_row *row) {
+  const cli_common *common = e->common;
+  if (!common->mathed) return true;
+  if (common->math == RUNG_MATH_FIXED) return rung_row_fixed(row);
+  return common->math == RUNG_MATH_FAST || row->order != RUNG_LOOSE;
+}
+
 static rung_status add_rung(explanation *e, const char *name, rung_error *error) {
   const rung_operation *one[] = {e->operation, NULL};
   rung_status status = cli_check_rung(name, one, error);
@@ -75,6 +89,10 @@ static rung_status add_rung(explanation *e, const char *name, rung_error *error)
   for (int i = 0; i < e->operation->count; i++) {
     const rung_row *row = &e->operation->rows[i];
     if (row->family != RUNG_ON_GPU || strcmp(row->name, name) != 0) continue;
+    if (!is_of_math(e, row))
+      return rung_fail(error, RUNG_UNSUPPORTED,
+                       "rung '%.40s' is not one of that --math; expected: another one, or none",
+                       name);
     e->rungs[e->count++] = (explained){.row = row, .block = e->common->block};
     return RUNG_OK;
   }
@@ -97,10 +115,11 @@ static rung_status choose_rungs(explanation *e, rung_error *error) {
     return status || !e->request->against ? status : add_rung(e, e->request->against, error);
   }
   for (int i = 0; i < e->operation->count; i++)
-    if (e->operation->rows[i].family == RUNG_ON_GPU)
+    if (e->operation->rows[i].family == RUNG_ON_GPU && is_of_math(e, &e->operation->rows[i]))
       e->rungs[e->count++] = (explained){.row = &e->operation->rows[i], .block = e->common->block};
   if (e->count > 0) return RUNG_OK;
-  return rung_fail(error, RUNG_UNSUPPORTED, "%s has no GPU rungs to look at", e->operation->name);
+  return rung_fail(error, RUNG_UNSUPPORTED, "%s has no GPU rungs %sto look at", e->operation->name,
+                   e->common->mathed ? "of that --math " : "");
 }
 
 static rung_status choose_device(explanation *e, rung_error *error) {
@@ -181,34 +200,63 @@ static rung_status make_case(const explanation *e, const char *line, rung_case *
                    rung_dtype_name(common->type), line, rung_dtype_name(found));
 }
 
-/* The operation's own small job: the first of --type, where that is given. */
-static rung_status make_default(const explanation *e, rung_case *test_case, rung_error *error) {
-  const rung_cases *cases = rung_cases_of(e->operation);
-  const char *const *lines = cases->explain ? cases->explain : cases->verify;
+/* The case of one of the operation's own lines, made once; NULL: it is not of --type. */
+static rung_status own_case(explanation *e, const char *const *lines, int index,
+                            const rung_case **found, rung_error *error) {
+  rung_case *made = &e->cases[e->cases_made];
   rung_error ignored = {0};
-  for (int i = 1; e->common->typed && lines[i]; i++)
-    if (make_case(e, lines[i], test_case, &ignored) == RUNG_OK) return RUNG_OK;
-  return make_case(e, lines[0], test_case, error);
+  *found = NULL;
+  for (int i = 0; i < e->cases_made; i++)
+    if (e->made[i] == index + 1) *found = &e->cases[i];
+  if (*found || e->cases_made == JOBS) return RUNG_OK;
+  const rung_status status = make_case(e, lines[index], made, &ignored);
+  if (status == RUNG_BAD_ARGUMENT && e->common->typed) return RUNG_OK;
+  if (status) return rung_fail(error, status, "%s", ignored.sentence);
+  e->made[e->cases_made++] = index + 1;
+  *found = made;
+  return rung_cases_of(e->operation)->expect(made, error);
 }
 
-/* The operation's job for pictures: of several the first that the rung supports. */
-static rung_status make_drawable(explanation *e, rung_error *error) {
-  const rung_cases *cases = rung_cases_of(e->operation);
-  const char *const *lines = cases->picture ? cases->picture : cases->verify;
-  const explained *the = &e->rungs[0];
-  for (int i = 0;; i++) {
-    lab_verdict verdict;
-    rung_status status = make_case(e, lines[i], &e->test_case, error);
-    if (status) return status;
-    status = cases->expect(&e->test_case, error);
-    if (!status) status = lab_try(e->context, &e->test_case, the->row, the->block, &verdict, error);
-    if (!status && (verdict.finding != LAB_UNSUPPORTED || !lines[i + 1])) {
-      e->made = true;
-      return RUNG_OK;
-    }
-    cases->drop(&e->test_case);
-    if (status) return status;
+/* One rung on one job. */
+static rung_status count_rung(const explanation *e, explained *the, rung_error *error) {
+  rung_profile_free(&the->profile);
+  if (e->context->device.kind == RUNG_CUDA)
+    return explain_on_gpu(e->context, the->test_case, e->device, the, error);
+  return lab_explain(e->context, the->test_case, the->row, the->block, e->request->picture != NULL,
+                     &the->profile, &the->verdict, error);
+}
+
+/* Those that are counted for the same job: one, or the two that are set side by side. */
+static rung_status count_together(const explanation *e, explained *rungs, int count,
+                                  const rung_case *test_case, bool *supported, rung_error *error) {
+  rung_status status = RUNG_OK;
+  *supported = true;
+  for (int k = 0; k < count && !status; k++) {
+    rungs[k].test_case = test_case;
+    status = count_rung(e, &rungs[k], error);
+    if (rungs[k].verdict.finding == LAB_UNSUPPORTED) *supported = false;
   }
+  return status;
+}
+
+/* The operation's own jobs are tried in turn; where all are refused, it is the first one's reason
+ * that is told. */
+static rung_status count_own(explanation *e, explained *rungs, int count, rung_error *error) {
+  const rung_cases *cases = rung_cases_of(e->operation);
+  const char *const *own = e->request->picture ? cases->picture : cases->explain,
+                    *const *lines = own ? own : cases->verify;
+  const rung_case *first = NULL, *job = NULL;
+  bool supported = false;
+  rung_status status = RUNG_OK;
+  for (int i = 0; lines[i] && !supported && !status; i++) {
+    status = own_case(e, lines, i, &job, error);
+    if (status || !job) continue;
+    if (!first) first = job;
+    status = count_together(e, rungs, count, job, &supported, error);
+  }
+  if (status || supported) return status;
+  if (first) return count_together(e, rungs, count, first, &supported, error);
+  return make_case(e, lines[0], &e->cases[0], error); /* which is not of --type, and says so */
 }
 
 /* ---- how long it will take ------------------------------------------------------------------ */
@@ -217,26 +265,21 @@ static double work_of(const rung_case *test_case) {
   return test_case->bytes + test_case->flops;
 }
 
+/* Whether the asked for is more work than one of the operation's own. */
+static bool is_larger(const explanation *e, const char *line) {
+  rung_case small;
+  rung_error ignored = {0};
+  const rung_cases *cases = rung_cases_of(e->operation);
+  if (cases->make(line, LAB_UNFILLED, &small, &ignored) != RUNG_OK) return true;
+  const bool larger = work_of(&e->cases[0]) > work_of(&small);
+  cases->drop(&small);
+  return larger;
+}
+
 static double seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* How long the rungs take for a case; what is counted is thrown away. */
-static rung_status time_rungs(const explanation *e, rung_case *test_case, double *taken,
-                              rung_error *error) {
-  rung_status status = rung_cases_of(e->operation)->expect(test_case, error);
-  const double begun = seconds();
-  for (int i = 0; i < e->count && !status; i++) {
-    rung_profile profile = {0};
-    lab_verdict verdict;
-    status = lab_explain(e->context, test_case, e->rungs[i].row, e->rungs[i].block, false, &profile,
-                         &verdict, error);
-    rung_profile_free(&profile);
-  }
-  *taken = seconds() - begun;
-  return status;
 }
 
 /* The line with its n made smaller by `factor`, to two digits. */
@@ -259,19 +302,21 @@ static void shrink(const char *line, const char *label, double factor, char *tex
   snprintf(text, size, "\"%.*s%lld%s\"", (int)(value - line), line, n, end);
 }
 
-/* Work is what time goes with; the operation's own job is measured. */
-static rung_status check_patience(const explanation *e, rung_error *error) {
-  rung_case small;
-  double taken = 0;
-  rung_status status = make_default(e, &small, error);
-  if (status) return status;
-  const double times = work_of(&e->test_case) / work_of(&small);
-  if (times > 1) status = time_rungs(e, &small, &taken, error);
-  rung_cases_of(e->operation)->drop(&small);
-  const double wanted = taken * times;
-  if (status || !(wanted > PATIENCE)) return status;
+/* Work is what time goes with; the operation's own jobs are measured. */
+static rung_status check_patience(explanation *e, rung_error *error) {
+  const rung_case *asked_for = &e->cases[0];
+  double wanted = 0;
+  for (int i = 0; i < e->count; i++) {
+    explained small = {.row = e->rungs[i].row, .block = e->rungs[i].block};
+    const double begun = seconds();
+    const rung_status status = count_own(e, &small, 1, error);
+    rung_profile_free(&small.profile);
+    if (status) return status;
+    wanted += (seconds() - begun) * work_of(asked_for) / work_of(small.test_case);
+  }
+  if (!(wanted > PATIENCE)) return RUNG_OK;
   char smaller[RUNG_SENTENCE], time[32];
-  shrink(e->request->size, e->test_case.label, .8 * PATIENCE / wanted, smaller, sizeof smaller);
+  shrink(e->request->size, asked_for->label, .8 * PATIENCE / wanted, smaller, sizeof smaller);
   return rung_fail(
       error, RUNG_BAD_ARGUMENT,
       "--sizes '%.80s' would take about %s to count, and at most %d s are taken for it; expected: "
@@ -281,14 +326,17 @@ static rung_status check_patience(const explanation *e, rung_error *error) {
 
 /* ---- running -------------------------------------------------------------------------------- */
 
+/* The job of --sizes, where that is given. */
 static rung_status make_job(explanation *e, rung_error *error) {
-  if (e->request->picture && !e->request->size) return make_drawable(e, error);
-  rung_status status = e->request->size ? make_case(e, e->request->size, &e->test_case, error)
-                                        : make_default(e, &e->test_case, error);
-  e->made = status == RUNG_OK;
-  if (!status && e->request->size && e->context->device.kind == RUNG_SIM)
+  if (!e->request->size) return RUNG_OK;
+  rung_status status = make_case(e, e->request->size, &e->cases[0], error);
+  if (status) return status;
+  e->cases_made = 1;
+  const rung_cases *cases = rung_cases_of(e->operation);
+  const char *const *lines = cases->explain ? cases->explain : cases->verify;
+  if (e->context->device.kind == RUNG_SIM && is_larger(e, lines[0]))
     status = check_patience(e, error);
-  if (!status) status = rung_cases_of(e->operation)->expect(&e->test_case, error);
+  if (!status) status = cases->expect(&e->cases[0], error);
   return status;
 }
 
@@ -300,19 +348,20 @@ static bool shows_source(const explanation *e) {
 static rung_status count_rungs(explanation *e, rung_error *error) {
   cli_progress progress;
   rung_status status = RUNG_OK;
+  const int together = e->request->against ? 2 : 1;
+  bool supported;
   cli_progress_begin(&progress, e->common);
   cli_progress_part(&progress, 0, 1, e->operation->name);
-  for (int i = 0; i < e->count && !status; i++) {
+  for (int i = 0; i < e->count && !status; i += together) {
     explained *the = &e->rungs[i];
     cli_progress_show(&progress, (double)i / e->count, the->row->name);
-    if (e->context->device.kind == RUNG_CUDA)
-      status = explain_on_gpu(e->context, &e->test_case, e->device, the, error);
-    else
-      status = lab_explain(e->context, &e->test_case, the->row, the->block,
-                           e->request->picture != NULL, &the->profile, &the->verdict, error);
+    status = e->request->size ? count_together(e, the, together, &e->cases[0], &supported, error)
+                              : count_own(e, the, together, error);
+  }
+  for (int i = 0; i < e->count && !status; i++) {
+    explained *the = &e->rungs[i];
     lab_profile_total(&the->profile, &the->total);
-    if (!status && shows_source(e))
-      status = explain_sources_read(&the->profile, &the->sources, error);
+    if (shows_source(e)) status = explain_sources_read(&the->profile, &the->sources, error);
   }
   cli_progress_end(&progress);
   return status;
@@ -327,7 +376,7 @@ static rung_status draw(explanation *e, rung_error *error) {
   if (verdict->finding != LAB_GOOD) return RUNG_OK;
   char title[RUNG_LABEL + 128];
   snprintf(title, sizeof title, "%.30s, rung %.30s: %s", e->operation->name, e->rungs[0].row->name,
-           e->test_case.label);
+           e->rungs[0].test_case->label);
   rung_status status = file_replace_begin(&e->picture, e->request->picture, error);
   return status ? status
                 : explain_draw(e->picture.stream, &e->rungs[0].profile, title,
@@ -336,13 +385,14 @@ static rung_status draw(explanation *e, rung_error *error) {
 
 static void print(const explanation *e) {
   FILE *to = e->out.stream;
-  fprintf(to, "%s on %s: %s\n\n", e->operation->name, e->context->device.name, e->test_case.label);
+  fprintf(to, "%s on %s: %s\n\n", e->operation->name, e->context->device.name,
+          explain_job(e->rungs, e->count)->label);
   if (e->request->against)
-    explain_print_pair(to, e->rungs, &e->test_case);
+    explain_print_pair(to, e->rungs);
   else if (shows_source(e))
-    explain_print_rung(to, e->rungs, &e->test_case);
+    explain_print_rung(to, e->rungs);
   else
-    explain_print_rungs(to, e->rungs, e->count, &e->test_case);
+    explain_print_rungs(to, e->rungs, e->count);
 }
 
 static rung_status deliver(explanation *e, rung_error *error) {
@@ -352,8 +402,7 @@ static rung_status deliver(explanation *e, rung_error *error) {
   if (explain_is_counted())
     status = RUNG_OK; /* who counts tells */
   else if (e->common->json)
-    status = cli_results_lines(&e->out, explain_json(e->rungs, e->count, &e->test_case, e->device),
-                               error);
+    status = cli_results_lines(&e->out, explain_json(e->rungs, e->count, e->device), error);
   else
     print(e);
   if (!status && !explain_is_counted()) status = file_replace_commit(&e->out, error);
@@ -398,7 +447,7 @@ int verb_explain(int argc, char **argv) {
     explain_sources_free(&e.rungs[i].sources);
   }
   free(e.rungs);
-  if (e.made) e.test_case.cases->drop(&e.test_case);
+  for (int i = 0; i < e.cases_made; i++) e.cases[i].cases->drop(&e.cases[i]);
   rung_close(e.context);
   return cli_end(verb, &error);
 }

@@ -22,6 +22,7 @@ typedef struct explain_sources {
 
 typedef struct explained {
   const rung_row *row;
+  const rung_case *test_case; /* the job that it was counted for */
   int block;
   lab_verdict verdict;
   rung_profile profile;    /* empty unless the verdict is good */
@@ -70,7 +71,7 @@ const char *explain_figure_name(explain_figure figure); /* "sectors_per_request"
 
 /* `least_flops` stands in where flops were not counted; NaN: nothing does. */
 explain_figures explain_figures_of(const rung_counts *counts, int64_t launches, double least_flops);
-explain_figures explain_rung_figures(const explained *the, const rung_case *test_case);
+explain_figures explain_rung_figures(const explained *the);
 
 /* "123456", "1.23 M"; "-" for what is not there. */
 const char *explain_count(double count, char text[32]);
@@ -79,17 +80,18 @@ const char *explain_figure_text(const explain_figures *figures, explain_figure f
 
 /* What the counts mean, in the one or two sentences that matter most. */
 enum { EXPLAIN_SAYINGS = 2 };
-int explain_say(const explained *the, const rung_case *test_case,
-                char sayings[EXPLAIN_SAYINGS][RUNG_SENTENCE]);
+int explain_say(const explained *the, char sayings[EXPLAIN_SAYINGS][RUNG_SENTENCE]);
 
 /* ---- showing: explain_table.c, explain_source.c, explain_json.c ------------------------------ */
 
-/* One row a rung. */
-void explain_print_rungs(FILE *to, const explained *list, int count, const rung_case *test_case);
+/* The job of most rungs, which a table's heading names. */
+const rung_case *explain_job(const explained *list, int count);
+/* One row a rung; below, the jobs of those that were counted for another one. */
+void explain_print_rungs(FILE *to, const explained *list, int count);
 /* One rung: what its counts mean, one row a kernel, then its source. */
-void explain_print_rung(FILE *to, const explained *the, const rung_case *test_case);
+void explain_print_rung(FILE *to, const explained *the);
 /* Two rungs, one line a figure. */
-void explain_print_pair(FILE *to, const explained pair[2], const rung_case *test_case);
+void explain_print_pair(FILE *to, const explained pair[2]);
 /* The files of a profile's kernels, each once, before anything is printed: OUT_OF_MEMORY. */
 rung_status explain_sources_read(const rung_profile *profile, explain_sources *all,
                                  rung_error *error);
@@ -114,7 +116,6 @@ void explain_put_style(FILE *to);
 const char *explain_deed_name(rung_deed deed);
 /* NULL: no memory. What steps were kept is in it. */
 enum { EXPLAIN_VERSION = 1 };
-json_t *explain_json(const explained *list, int count, const rung_case *test_case,
-                     const char *device);
+json_t *explain_json(const explained *list, int count, const char *device);
 
 #endif

@@ -80,10 +80,10 @@ explain_figures explain_figures_of(const rung_counts *counts, int64_t launches,
   return figures;
 }
 
-explain_figures explain_rung_figures(const explained *the, const rung_case *test_case) {
+explain_figures explain_rung_figures(const explained *the) {
   int64_t launches = 0;
   for (int i = 0; i < the->profile.count; i++) launches += the->profile.kernels[i].launches;
-  return explain_figures_of(&the->total, launches, test_case->flops);
+  return explain_figures_of(&the->total, launches, the->test_case->flops);
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -176,10 +176,9 @@ static void say_inside(saying *all, const explain_figures *figures) {
   }
 }
 
-int explain_say(const explained *the, const rung_case *test_case,
-                char sayings[EXPLAIN_SAYINGS][RUNG_SENTENCE]) {
+int explain_say(const explained *the, char sayings[EXPLAIN_SAYINGS][RUNG_SENTENCE]) {
   const rung_counts *counts = &the->total;
-  const explain_figures figures = explain_rung_figures(the, test_case);
+  const explain_figures figures = explain_rung_figures(the);
   saying all = {.texts = sayings};
   char text[RUNG_SENTENCE];
   say_requests(&all, "load", "read addresses far apart", figures.at[FIGURE_LOADS],
@@ -188,7 +187,7 @@ int explain_say(const explained *the, const rung_case *test_case,
                counted(counts, RUNG_GLOBAL_STORE_BYTES),
                counted(counts, RUNG_GLOBAL_STORE_SECTORS));
   const double moved = SECTOR_BYTES * figures.at[FIGURE_SECTORS];
-  const double times = over(moved, test_case->bytes);
+  const double times = over(moved, the->test_case->bytes);
   if (times >= 1.5) {
     snprintf(text, sizeof text,
              "All requests together move %.1f times the bytes the job has to: what comes more than "

@@ -89,39 +89,44 @@ static json_t *kernels_json(const rung_profile *profile) {
   return kernels;
 }
 
-static json_t *figures_json(const explained *the, const rung_case *test_case) {
-  const explain_figures figures = explain_rung_figures(the, test_case);
+static json_t *figures_json(const explained *the) {
+  const explain_figures figures = explain_rung_figures(the);
   json_t *json = json_object();
   for (int i = 0; i < FIGURES; i++)
     cli_set(&json, explain_figure_name((explain_figure)i), cli_real(figures.at[i]));
   return json;
 }
 
-static json_t *sayings_json(const explained *the, const rung_case *test_case) {
+static json_t *sayings_json(const explained *the) {
   char sayings[EXPLAIN_SAYINGS][RUNG_SENTENCE];
-  const int count = explain_say(the, test_case, sayings);
+  const int count = explain_say(the, sayings);
   json_t *json = json_array();
   for (int i = 0; i < count; i++) cli_append(&json, lab_text(sayings[i]));
   return json;
 }
 
-static json_t *rung_json(const explained *the, const rung_case *test_case) {
+static json_t *rung_json(const explained *the, const rung_case *heading) {
   json_t *json = lab_object("{s:s, s:s, s:i, s:s}", "rung", the->row->name, "idea", the->row->idea,
                             "block", the->block, "finding", lab_finding_name(the->verdict.finding));
+  if (the->test_case != heading) {
+    cli_set(&json, "job", lab_text(the->test_case->label));
+    cli_set(&json, "least_bytes", cli_real(the->test_case->bytes));
+    cli_set(&json, "least_flops", cli_real(the->test_case->flops));
+  }
   if (the->verdict.finding != LAB_GOOD) {
     cli_set(&json, "reason", lab_text(the->verdict.sentence));
     return json;
   }
-  cli_set(&json, "meaning", sayings_json(the, test_case));
-  cli_set(&json, "figures", figures_json(the, test_case));
+  cli_set(&json, "meaning", sayings_json(the));
+  cli_set(&json, "figures", figures_json(the));
   cli_set(&json, "flops_counted", json_boolean(the->total.at[RUNG_FLOPS] != RUNG_NOT_COUNTED));
   cli_set(&json, "counts", counts_json(&the->total, true));
   cli_set(&json, "kernels", kernels_json(&the->profile));
   return json;
 }
 
-json_t *explain_json(const explained *list, int count, const rung_case *test_case,
-                     const char *device) {
+json_t *explain_json(const explained *list, int count, const char *device) {
+  const rung_case *test_case = explain_job(list, count);
   json_t *rungs = json_array();
   for (int i = 0; i < count; i++) cli_append(&rungs, rung_json(&list[i], test_case));
   return lab_object("{s:s, s:i, s:s, s:s, s:s, s:I, s:f, s:f, s:o}", "verb", "explain", "version",

@@ -71,12 +71,39 @@ static bool lacks_flops(const explained *the) {
   return the->verdict.finding == LAB_GOOD && the->total.at[RUNG_FLOPS] == RUNG_NOT_COUNTED;
 }
 
+const rung_case *explain_job(const explained *list, int count) {
+  int most = 0, at = 0;
+  for (int i = 0; i < count; i++) {
+    int same = 0;
+    for (int k = i; k < count; k++) same += list[k].test_case == list[i].test_case;
+    if (same > most) at = i;
+    if (same > most) most = same;
+  }
+  return list[at].test_case;
+}
+
+/* The rungs of each job that is not the heading's. */
+static void print_jobs(FILE *to, const explained *list, int count) {
+  const char *between = "\n";
+  for (int i = 0; i < count; i++) {
+    const rung_case *job = list[i].test_case;
+    bool told = job == explain_job(list, count);
+    for (int k = 0; k < i && !told; k++) told = list[k].test_case == job;
+    if (told) continue;
+    fputs(between, to);
+    for (int k = i; k < count; k++)
+      if (list[k].test_case == job) fprintf(to, "%s%s", k > i ? ", " : "", list[k].row->name);
+    fprintf(to, ": %s\n", job->label);
+    between = "";
+  }
+}
+
 static void print_footnote(FILE *to, bool least) {
   if (least)
     fprintf(to, "Flops are the least the job needs: this device does not count them here.\n");
 }
 
-void explain_print_rungs(FILE *to, const explained *list, int count, const rung_case *test_case) {
+void explain_print_rungs(FILE *to, const explained *list, int count) {
   static const column *const tables[] = {memory_columns, inside_columns};
   int width = 0;
   bool least = false;
@@ -90,26 +117,26 @@ void explain_print_rungs(FILE *to, const explained *list, int count, const rung_
     print_headings(to, tables[t], "rung", width);
     for (int i = 0; i < count; i++) {
       if (list[i].verdict.finding == LAB_GOOD) {
-        const explain_figures figures = explain_rung_figures(&list[i], test_case);
+        const explain_figures figures = explain_rung_figures(&list[i]);
         print_figures(to, tables[t], list[i].row->name, width, &figures);
       } else if (t == 0) {
         print_finding(to, &list[i], width);
       }
     }
   }
+  print_jobs(to, list, count);
   print_footnote(to, least);
 }
 
 /* ---- one rung ------------------------------------------------------------------------------- */
 
-static void print_sayings(FILE *to, const explained *the, const rung_case *test_case) {
+static void print_sayings(FILE *to, const explained *the) {
   char sayings[EXPLAIN_SAYINGS][RUNG_SENTENCE];
-  const int count = explain_say(the, test_case, sayings);
+  const int count = explain_say(the, sayings);
   for (int i = 0; i < count; i++) fprintf(to, "  %s\n", sayings[i]);
 }
 
-static void print_kernels(FILE *to, const explained *the, const column *columns,
-                          const rung_case *test_case) {
+static void print_kernels(FILE *to, const explained *the, const column *columns) {
   const rung_profile *profile = &the->profile;
   int width = 6;
   for (int i = 0; i < profile->count; i++)
@@ -122,22 +149,22 @@ static void print_kernels(FILE *to, const explained *the, const column *columns,
     print_figures(to, columns, kernel->name, width, &figures);
   }
   if (profile->count == 1 && !lacks_flops(the)) return;
-  const explain_figures all = explain_rung_figures(the, test_case);
+  const explain_figures all = explain_rung_figures(the);
   print_figures(to, columns, "all", width, &all);
 }
 
-void explain_print_rung(FILE *to, const explained *the, const rung_case *test_case) {
+void explain_print_rung(FILE *to, const explained *the) {
   if (the->verdict.finding != LAB_GOOD) {
     print_finding(to, the, 0);
     return;
   }
   fprintf(to, "%s%s%s: %s\n", cli_colour(to, CLI_BOLD), the->row->name, cli_colour(to, CLI_PLAIN),
           the->row->idea);
-  print_sayings(to, the, test_case);
+  print_sayings(to, the);
   fputc('\n', to);
-  print_kernels(to, the, memory_columns, test_case);
+  print_kernels(to, the, memory_columns);
   fputc('\n', to);
-  print_kernels(to, the, inside_columns, test_case);
+  print_kernels(to, the, inside_columns);
   print_footnote(to, lacks_flops(the));
   for (int i = 0; i < the->profile.count; i++)
     explain_print_source(to, &the->profile.kernels[i], &the->sources);
@@ -170,7 +197,7 @@ static const struct {
     {"of these a byte moved", FIGURE_FLOPS_PER_BYTE},
 };
 
-void explain_print_pair(FILE *to, const explained pair[2], const rung_case *test_case) {
+void explain_print_pair(FILE *to, const explained pair[2]) {
   bool good = true;
   for (int k = 0; k < 2; k++) {
     if (pair[k].verdict.finding != LAB_GOOD) {
@@ -180,11 +207,11 @@ void explain_print_pair(FILE *to, const explained pair[2], const rung_case *test
     }
     fprintf(to, "%s%s%s: %s\n", cli_colour(to, CLI_BOLD), pair[k].row->name,
             cli_colour(to, CLI_PLAIN), pair[k].row->idea);
-    print_sayings(to, &pair[k], test_case);
+    print_sayings(to, &pair[k]);
   }
   if (!good) return;
-  const explain_figures one = explain_rung_figures(&pair[0], test_case);
-  const explain_figures two = explain_rung_figures(&pair[1], test_case);
+  const explain_figures one = explain_rung_figures(&pair[0]);
+  const explain_figures two = explain_rung_figures(&pair[1]);
   fprintf(to, "\n%s%-28s %14s %14s %10s%s\n", cli_colour(to, CLI_BOLD), "", pair[0].row->name,
           pair[1].row->name, "ratio", cli_colour(to, CLI_PLAIN));
   for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {

@@ -177,13 +177,16 @@ static rung_status read_figures(const reader *r, const json_t *in, explain_figur
   return RUNG_OK;
 }
 
-static rung_status read_rung(const reader *r, const json_t *in, look_rung *to) {
+/* `job`: the file's, which most rungs have. */
+static rung_status read_rung(const reader *r, const json_t *in, const char *job, look_rung *to) {
   const json_t *kernels;
   size_t count = 0;
   rung_status status = text_of(r, in, "rung", &to->name);
   if (!status) status = text_of(r, in, "idea", &to->idea);
   if (!status) status = text_of(r, in, "finding", &to->finding);
   if (!status) status = small_of(r, in, "block", 0, BLOCK_MOST, &to->block);
+  to->job = job;
+  if (!status && json_object_get(in, "job")) status = text_of(r, in, "job", &to->job);
   to->reason = lab_read_text(in, "reason");
   to->meaning = json_object_get(in, "meaning");
   for (int i = 0; i < FIGURES; i++) to->figures.at[i] = NAN;
@@ -215,7 +218,7 @@ static rung_status read_counts(const reader *r, const json_t *in) {
   to->rungs = calloc(count, sizeof *to->rungs);
   if (!to->rungs) return no_memory(r);
   for (size_t i = 0; i < count && !status; i++)
-    status = read_rung(r, json_array_get(rungs, i), &to->rungs[to->count++]);
+    status = read_rung(r, json_array_get(rungs, i), to->job, &to->rungs[to->count++]);
   return status;
 }
 

@@ -8,6 +8,7 @@
 
 typedef struct look_rung {
   const char *name, *idea;
+  const char *job;              /* the file's, or one of its own */
   const char *finding, *reason; /* reason: "" of a good one */
   const json_t *meaning;        /* texts */
   int block;

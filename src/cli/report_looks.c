@@ -78,7 +78,7 @@ static rung_status put_steps(report *r, const look_counts *of, const look_rung *
   size_t length = 0;
   FILE *words = open_memstream(&text, &length);
   if (!words) return rung_fail(r->error, RUNG_OUT_OF_MEMORY, "no memory for a picture");
-  snprintf(title, sizeof title, "%.30s, rung %.30s: %.150s", of->operation, rung->name, of->job);
+  snprintf(title, sizeof title, "%.30s, rung %.30s: %.150s", of->operation, rung->name, rung->job);
   begin_picture(r, title, id);
   rung_status status = explain_draw(r->to, &rung->profile, title, rung->idea, id, words, r->error);
   end_picture(r, title);
@@ -102,7 +102,8 @@ static bool is_sim(const look_counts *of) {
 /* The rung in another file of the same job; NULL: it is not there. */
 static const look_rung *rung_in(const look_counts *in, const look_rung *like) {
   for (int k = 0; k < in->count; k++)
-    if (strcmp(in->rungs[k].name, like->name) == 0 && in->rungs[k].block == like->block)
+    if (strcmp(in->rungs[k].name, like->name) == 0 && in->rungs[k].block == like->block &&
+        strcmp(in->rungs[k].job, like->job) == 0)
       return &in->rungs[k];
   return NULL;
 }
@@ -129,6 +130,8 @@ static void put_row(const report *r, const look_counts *of, const look_rung *run
   html_text(r, rung->finding);
   fputs(rung->reason[0] ? ": " : "", r->to);
   html_text(r, rung->reason);
+  fputs(strcmp(rung->job, of->job) == 0 ? "" : ", of ", r->to);
+  html_text(r, strcmp(rung->job, of->job) == 0 ? "" : rung->job);
   fputs("</td></tr>\n", r->to);
 }
 

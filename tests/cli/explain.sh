@@ -74,6 +74,48 @@ expect 2 '"sim:h100", "sim:a100" or "sim:t4"' "$RUNG" explain reduce --like v100
 expect 0 - "$RUNG" devices --device sim:a100
 prints "108"
 
+# Every rung that the simulated GPU runs has a job, its own where it refuses the operation's first,
+# and the table says whose is which; what the GPU lacks is all that is left out.
+for operation in $("$RUNG" ladder --json | sed -n 's/.*"operation": "\([a-z]*\)".*/\1/p' | sort -u); do
+  "$RUNG" explain "$operation" >table 2>why || fail "explain $operation: $(cat why)"
+  gpu=$("$RUNG" ladder "$operation" | sed -n 's/^  [ *] \([a-z0-9-]*\) *gpu .*/\1/p')
+  [ "$(wc -w <<<"$gpu")" -gt 5 ] || fail "no GPU rungs of $operation were found"
+  for rung in $gpu; do
+    grep -qE "^$rung +([0-9]|not supported: .* which the simulator lacks\$)" table ||
+      fail "$operation, $rung has no job of its own: $(grep "^$rung " table | head -1)"
+  done
+done
+rm table why
+expect 0 - "$RUNG" explain matmul
+grep -qE '^batch: n=32 .*batch=16 ' stdout || fail "the table does not say which job batch has: $(tail -5 stdout)"
+grep -qE '^digits, dp4a, mma: n=64 .*bits=' stdout || fail "the table does not say which job fixed point has"
+prints "matmul on simulated GPU like an H200: n=128"
+expect 0 - "$RUNG" explain matmul --json -o matmul.json
+[ "$(grep -cE '^ {6}"job": ' matmul.json)" -ge 6 ] || fail "rungs of jobs of their own do not have them in the JSON"
+grep -qE '^ {2}"job": "n=128 m=128' matmul.json || fail "the JSON's job is another: $(grep '"job"' matmul.json)"
+rm matmul.json
+
+# One rung, by its own job; two, by one that both take.
+expect 0 - "$RUNG" explain matmul --rung dp4a
+prints "bits=23"
+prints "dp4a"
+expect 0 - "$RUNG" explain reduce --rung tree-walk
+prints "inner=64"
+expect 0 - "$RUNG" explain reduce --rung modulo --against subwarp
+prints "n=128 op=sum type=f32 outer=1024"
+expect 0 - "$RUNG" explain matmul --rung dp4a --against naive
+prints "not supported: rung \"dp4a\" cannot do this"
+
+# --math: which rungs are looked at.
+expect 0 - "$RUNG" explain matmul --math fixed
+grep -qE '^(digits|dp4a|mma) +[0-9]' stdout || fail "no fixed point by --math fixed"
+grep -qE '^(naive|tiled) ' stdout && fail "--math fixed looks at what is none"
+expect 0 - "$RUNG" explain matmul --rung dp4a --math fixed
+expect 0 - "$RUNG" explain matmul --math strict
+grep -qE '^tf32 ' stdout && fail "--math strict looks at what saves arithmetic"
+expect 2 "is not one of that --math" "$RUNG" explain matmul --rung naive --math fixed
+expect 2 "no GPU rungs of that --math" "$RUNG" explain scan --math fixed
+
 # What a rung cannot do is said, and is no failure; what would take long is refused before it starts.
 expect 0 - "$RUNG" explain stencil --sizes "n=2 m=40000 p=1"
 prints "not supported: rung \"onchip\" cannot do this"

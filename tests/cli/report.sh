@@ -326,6 +326,15 @@ counts sim 100 >sim.json
 counts cuda 101 >near.json
 counts cuda 103 >far.json
 times >times.json
+# A rung of a job of its own is not held against another's, and its row says which it is.
+sed 's/"rung":"one",/&"job":"n=8 <own>",/' far.json >own.json
+expect 0 - "$RUNG" report own.json sim.json -o page.html
+well page.html
+holds page.html "good, of n=8 &#60;own&#62;"
+lacks page.html "<b>103</b>"
+sed 's/"rung":"one",/&"job":8,/' far.json >own.json
+expect 3 'no good "job"; expected: text' "$RUNG" report own.json -o page.html
+rm -f own.json
 expect 0 - "$RUNG" report far.json sim.json times.json -o page.html
 well page.html
 for word in "reduce: what its kernels did" "<td><b>103</b></td>" "<td>100</td>" \

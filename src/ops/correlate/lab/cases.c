@@ -355,9 +355,10 @@ static const char *const bench[] = {"height=8192 kernel=5",
                                     "height=2048 kernel=5",
                                     "height=512 kernel=5",
                                     NULL};
-static const char *const explain_lines[] = {"height=64 width=128 kernel=5",
-                                            "height=64 width=128 kernel=15",
-                                            "height=64 width=256 kernel=15 taps=separable", NULL};
+static const char *const explain_lines[] = {
+    "height=64 width=128 kernel=5", "height=64 width=128 kernel=15",
+    "height=64 width=256 kernel=15 taps=separable",
+    "height=64 width=128 kernel=5 type=u8 taps=integer", NULL};
 static const char *const picture[] = {"height=8 width=16 kernel=3", NULL};
 static const char *const tour[] = {"height=1024 kernel=5", "height=512 kernel=15 type=u8", NULL};
 

@@ -259,7 +259,13 @@ static const char *const bench[] = {"n=1024 type=f32",
                                     "n=16384 m=1 k=16384 type=f32 layout=nt",
                                     "n=16 batch=100000 type=f32",
                                     NULL};
-static const char *const explain_lines[] = {"n=128 type=f32", "n=64 type=f64", NULL};
+static const char *const explain_lines[] = {"n=128 type=f32",
+                                            "n=64 type=f64",
+                                            "n=64 type=f16",
+                                            "n=32 batch=16 type=f32",
+                                            "n=8 m=128 k=256 type=f32",
+                                            "n=64 bits=23 type=f32",
+                                            NULL};
 static const char *const picture[] = {"n=16", "n=16 batch=4", "n=16 type=f64", NULL};
 static const char *const tour[] = {"n=512 type=f32", "n=32 batch=1000 type=f32", NULL};
 

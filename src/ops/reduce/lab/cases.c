@@ -206,9 +206,13 @@ static const char *const bench[] = {"n=268435456 op=sum type=f32",
                                     "n=15360 op=mean type=f32 outer=15360",
                                     "n=15360 op=mean type=f64 outer=15360",
                                     NULL};
-static const char *const explain[] = {"n=131072 op=sum type=f32", "n=131072 op=sum type=f64",
+static const char *const explain[] = {"n=131072 op=sum type=f32",
+                                      "n=131072 op=sum type=f64",
                                       "n=131072 op=max type=u32",
-                                      "n=4096 op=mean type=f32 outer=64", NULL};
+                                      "n=4096 op=mean type=f32 outer=64",
+                                      "n=128 op=sum type=f32 outer=1024",
+                                      "n=4096 op=sum type=f32 inner=64",
+                                      NULL};
 static const char *const picture[] = {"n=128 op=sum", "n=128 op=sum outer=64",
                                       "n=16 op=sum inner=64", NULL};
 static const char *const tour[] = {"n=16777216 op=sum type=f32", "n=16777216 op=min type=f32",

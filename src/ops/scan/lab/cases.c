@@ -193,8 +193,9 @@ static const char *const bench[] = {"n=268435456 op=sum type=f32",
                                     "n=8 op=sum type=f32 lines=4194304",
                                     "n=4096 op=sum type=f32 inner=4096",
                                     NULL};
-static const char *const explain[] = {"n=65536 op=sum type=f32", "n=65536 op=sum type=f64",
-                                      "n=65536 op=max type=u32", NULL};
+static const char *const explain[] = {
+    "n=65536 op=sum type=f32",         "n=65536 op=sum type=f64",         "n=65536 op=max type=u32",
+    "n=1024 op=sum type=f32 lines=64", "n=1024 op=sum type=f32 inner=64", NULL};
 static const char *const picture[] = {"n=128 op=sum", "n=16 op=sum inner=64", NULL};
 static const char *const tour[] = {"n=16777216 op=sum type=f32",
                                    "n=1024 op=sum type=f32 lines=8192", NULL};

@@ -81,6 +81,7 @@ static const char *const tour_lines[] = {
 static const char *const explain_lines[] = {
     "n=8 m=15360 p=4",
     "n=8 m=15360 p=4 type=f64",
+    "n=64 m=512 p=4",
     NULL,
 };
 static const char *const timeline[] = {"n=9 m=2000 p=40", NULL};
