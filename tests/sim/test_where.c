@@ -92,6 +92,43 @@ static void launches_leave_no_marks_behind(void **unused) {
   }
 }
 
+/* As nvcc joins them in a loop that it unrolls: a warp's, of two. A conflict is a pass more than
+ * the one of each 128 bytes that 8 threads of 16 bytes each, or 16 of 8, take at once. */
+static void neighbours_are_joined(void **unused) {
+  (void)unused;
+  static const struct {
+    int loads, stores, load_conflicts, store_conflicts;
+    const char *what;
+  } wanted[] = {
+      {2, 4, 2 * 7, 4 * 4, "8 stores in a row are 2 of 16 bytes, and one load of 4"},
+      {2, 0, 2 * 4, 0, "4 loads in a row are one of 16 bytes"},
+      {6, 0, 2 * (7 + 6 + 7), 0, "4 loads from the second on are of 4, 8 and 4 bytes"},
+      {8, 0, 8 * 7, 0, "4 loads that are apart stay 4"},
+      {2, 4, -1, 4 * 4, "32 bytes are stored as twice 16; one number of them is read"},
+  };
+  if (!here.state || !here.backend->examine || !sim_sees_accesses()) skip();
+  for (int which = 0; which < 5; which++) {
+    int out[64] = {0};
+    char none[1] = {0};
+    rung_profile profile;
+    rung_counts total;
+    must(here.backend->profile_begin(here.state, false, &here.error));
+    must(launch_once(ENTRIES_OF(trial_joined), &which, none, 1, out, sizeof out));
+    must(here.backend->profile_end(here.state, &profile, &here.error));
+    total = profile.kernels[0].total;
+    rung_profile_free(&profile);
+    if (total.at[RUNG_SHARED_LOADS] != wanted[which].loads ||
+        total.at[RUNG_SHARED_STORES] != wanted[which].stores ||
+        (wanted[which].load_conflicts >= 0 &&
+         total.at[RUNG_SHARED_LOAD_CONFLICTS] != wanted[which].load_conflicts) ||
+        total.at[RUNG_SHARED_STORE_CONFLICTS] != wanted[which].store_conflicts)
+      fail_msg("%s: %lld loads, %lld stores, %lld and %lld conflicts", wanted[which].what,
+               (long long)total.at[RUNG_SHARED_LOADS], (long long)total.at[RUNG_SHARED_STORES],
+               (long long)total.at[RUNG_SHARED_LOAD_CONFLICTS],
+               (long long)total.at[RUNG_SHARED_STORE_CONFLICTS]);
+  }
+}
+
 /* ---- launches that no GPU takes -------------------------------------------------------------- */
 
 static rung_status try_shape(const shape_trial *shape) {
@@ -154,6 +191,7 @@ int main(void) {
       EACH(large_local_arrays_live_across_barriers),
       EACH(the_clock_never_goes_back),
       EACH(launches_leave_no_marks_behind),
+      EACH(neighbours_are_joined),
       EACH(launches_are_refused_as_on_a_gpu),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

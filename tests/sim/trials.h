@@ -34,6 +34,7 @@ RUNG_GPU_DECLARE(trial_barriers);
 RUNG_GPU_DECLARE(trial_local);
 RUNG_GPU_DECLARE(trial_clock);
 RUNG_GPU_DECLARE(trial_own_place);
+RUNG_GPU_DECLARE(trial_joined);
 RUNG_GPU_DECLARE(trial_shape);
 /* exchanges.cu */
 RUNG_GPU_DECLARE(trial_shuffle_int);

@@ -87,6 +87,35 @@ static __global__ void own_place(int by, int *out) {
   out[threadIdx.x] = row[at];
 }
 
+/* In shared memory each thread has 8 numbers of its own. */
+static __global__ void fill_own(int *out) {
+  __shared__ __align__(16) int row[64 * 8];
+  int *own = row + 8 * threadIdx.x;
+  for (int k = 0; k < 8; k++) own[k] = k;
+  out[threadIdx.x] = own[7];
+}
+
+/* And reads four of them, from `from` on and `step` apart. */
+static __global__ void add_own(int from, int step, int *out) {
+  __shared__ __align__(16) int row[64 * 8];
+  const int *own = row + 8 * threadIdx.x;
+  int sum = 0;
+  for (int k = 0; k < 4; k++) sum += own[from + k * step];
+  out[threadIdx.x] = sum;
+}
+
+/* Structures of 32 bytes, one a thread. */
+struct __align__(16) trial_quad {
+  double x, y, z, w;
+};
+static __global__ void copy_quads(int *out) {
+  __shared__ trial_quad quads[64];
+  trial_quad quad = {};
+  quad.x = (double)out[threadIdx.x];
+  quads[threadIdx.x] = quad;
+  out[threadIdx.x] = (int)quads[threadIdx.x].w;
+}
+
 static __global__ void nothing() {}
 
 extern "C" {
@@ -134,6 +163,16 @@ rung_status RUNG_ENTRY(trial_clock)(const rung_task *task) {
 
 rung_status RUNG_ENTRY(trial_own_place)(const rung_task *task) {
   RUNG_LAUNCH(task, own_place, 1, 64, 64 * sizeof(int), *(const int *)task->problem, OUT(int));
+  return RUNG_OK;
+}
+
+rung_status RUNG_ENTRY(trial_joined)(const rung_task *task) {
+  const int which = *(const int *)task->problem;
+  if (which == 0) RUNG_LAUNCH(task, fill_own, 1, 64, 0, OUT(int));
+  if (which == 1) RUNG_LAUNCH(task, add_own, 1, 64, 0, 0, 1, OUT(int));
+  if (which == 2) RUNG_LAUNCH(task, add_own, 1, 64, 0, 1, 1, OUT(int));
+  if (which == 3) RUNG_LAUNCH(task, add_own, 1, 64, 0, 0, 2, OUT(int));
+  if (which == 4) RUNG_LAUNCH(task, copy_quads, 1, 64, 0, OUT(int));
   return RUNG_OK;
 }
 

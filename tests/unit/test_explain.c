@@ -79,8 +79,8 @@ static const counted_case cases[] = {
       {RUNG_SHARED_LOADS, 0},
       END}},
     /* 2 warps a row, 8 strips of lanes, 8 loads each of which 2 are of the row and 6 of its first
-     * sector. A strip stores 4 numbers a thread, 4 words apart: 8 banks, so 3 passes more. Folding:
-     * 4 stores and 4 times 8 loads a warp, then 8 loads and 5 shuffles of one warp. */
+     * sector. A strip stores 4 numbers a thread, which are one access of 16 bytes. Folding: 4
+     * stores and 4 times 8 loads a warp, then 8 loads and 5 shuffles of one warp. */
     {"reduce",
      "n=4096 op=mean outer=2",
      "block-per-row",
@@ -88,8 +88,8 @@ static const counted_case cases[] = {
      {{RUNG_GLOBAL_LOADS, 2 * 2 * 8 * 8},
       {RUNG_GLOBAL_LOAD_SECTORS, 2 * 2 * 8 * (2 * 16 + 6)},
       {RUNG_GLOBAL_STORES, 2},
-      {RUNG_SHARED_STORES, 2 * 2 * (8 * 4 + 4)},
-      {RUNG_SHARED_STORE_CONFLICTS, 2 * 2 * 8 * 4 * 3},
+      {RUNG_SHARED_STORES, 2 * 2 * (8 + 4)},
+      {RUNG_SHARED_STORE_CONFLICTS, 0},
       {RUNG_SHARED_LOADS, 2 * (2 * 4 * 8 + 8)},
       {RUNG_SHARED_LOAD_CONFLICTS, 0},
       {RUNG_BARRIERS, 2 * 2 * 3},

@@ -9,7 +9,8 @@
 
 #include "backend/sim/sim.h"
 
-enum { MOST_EVENTS = 1 << 22 };
+/* Bytes of a GPU's widest access, and of the least that are joined to such. */
+enum { MOST_EVENTS = 1 << 22, WIDEST = 16, LEAST_JOINED = 4, MOST_JOINED = WIDEST / LEAST_JOINED };
 
 /* The counts of one address in a kernel's code. */
 typedef struct place {
@@ -142,7 +143,7 @@ static rung_deed deed_of(const sim_event *event) {
       [SIM_STEP] = RUNG_DID_WORK,       [SIM_LOAD] = RUNG_DID_LOAD,
       [SIM_STORE] = RUNG_DID_STORE,     [SIM_ATOMIC] = RUNG_DID_ATOMIC,
       [SIM_BARRIER] = RUNG_DID_BARRIER, [SIM_EXCHANGE] = RUNG_DID_EXCHANGE,
-      [SIM_FMA] = RUNG_DID_WORK};
+      [SIM_FMA] = RUNG_DID_WORK,        [SIM_JOINED] = RUNG_DID_WORK};
   return deeds[event->kind];
 }
 
@@ -159,7 +160,7 @@ static void keep_step(sim_profile *profile, const sim_step *now, const sim_threa
                             .shared = one->shared,
                             .all = UINT32_MAX >> (SIM_WARP - lanes),
                             .bytes = one->bytes};
-  if (one->kind == SIM_FMA) return;
+  if (one->kind == SIM_FMA || one->kind == SIM_JOINED) return;
   for (int i = 0; i < now->lanes; i++) {
     made.lanes |= 1u << now->numbers[i];
     made.address[now->numbers[i]] = now->events[i]->address;
@@ -208,6 +209,8 @@ static void count_step(sim_profile *profile, const sim_step *now, const sim_thre
     case SIM_FMA:
       counts[RUNG_FLOPS] += 2 * now->lanes;
       break;
+    case SIM_JOINED:
+      break;
     default:
       count_access(now, counts);
   }
@@ -228,6 +231,62 @@ static void count_first_branch(sim_profile *profile, const sim_thread *warp, int
     now.numbers[now.lanes++] = lane;
   }
   if (now.lanes > 0) counts_at(profile, last)[RUNG_DIVERGENT_BRANCHES] += part(&now, warp, heads);
+}
+
+/* ---- accesses that a compiler joins ---------------------------------------------------------- */
+
+/* Where in the thread's log, from `at` on, the same instruction goes on at that address with
+ * nothing but basic blocks and arithmetic in between; -1: nowhere. */
+static int64_t next_neighbour(const sim_log *log, int64_t at, const sim_event *one,
+                              uintptr_t address) {
+  while (at < log->count && (log->events[at].kind == SIM_FMA || log->events[at].kind == SIM_STEP))
+    at++;
+  if (at == log->count) return -1;
+  const sim_event *next = &log->events[at];
+  return next->pc == one->pc && next->kind == one->kind && next->shared &&
+                 next->bytes == one->bytes && next->address == address
+             ? at
+             : -1;
+}
+
+/* Whether every thread of the step goes on so, `count` times in all: where each does. */
+static bool can_join(const sim_step *now, const sim_thread *warp, const int64_t *heads, int count,
+                     int64_t found[SIM_WARP][MOST_JOINED]) {
+  for (int i = 0; i < now->lanes; i++) {
+    const sim_event *one = now->events[i];
+    const int lane = now->numbers[i];
+    int64_t at = heads[lane];
+    for (int k = 1; k < count; k++) {
+      at = found[i][k] =
+          next_neighbour(&warp[lane].log, at, one, one->address + (uintptr_t)k * one->bytes);
+      if (at++ < 0) return false;
+    }
+  }
+  return true;
+}
+
+/* An instruction that goes on through shared memory from one round of a loop to the next, nothing
+ * else touching memory in between, is one of 16 or of 8 bytes once nvcc has unrolled the loop,
+ * where every thread begins at a multiple of that. Neighbours that are two instructions of the
+ * source are not: where they begin nvcc seldom knows. */
+static void join(const sim_step *now, sim_thread *warp, const int64_t *heads) {
+  const sim_event *one = now->events[0];
+  const int bytes = one->bytes;
+  int64_t found[SIM_WARP][MOST_JOINED];
+  if (!one->shared || (one->kind != SIM_LOAD && one->kind != SIM_STORE) || bytes < LEAST_JOINED)
+    return;
+  for (int wide = WIDEST; wide > bytes; wide /= 2) {
+    bool fits = true;
+    for (int i = 0; i < now->lanes && fits; i++)
+      fits = now->events[i]->bytes == bytes && now->events[i]->address % (unsigned)wide == 0;
+    if (!fits || !can_join(now, warp, heads, wide / bytes, found)) continue;
+    for (int i = 0; i < now->lanes; i++) {
+      sim_event *events = warp[now->numbers[i]].log.events;
+      events[heads[now->numbers[i]] - 1].bytes = (uint8_t)wide;
+      for (int k = 1; k < wide / bytes; k++) events[found[i][k]].kind = SIM_JOINED;
+    }
+    return;
+  }
 }
 
 /* ---- playing back --------------------------------------------------------------------------- */
@@ -259,6 +318,7 @@ static void play_warp(sim_profile *profile, sim_thread *warp, int lanes) {
       heads[lane]++;
       if (event->kind == SIM_STEP) warp[lane].log.last = lowest;
     }
+    join(&now, warp, heads);
     count_step(profile, &now, warp, heads, lanes);
     if (kept) keep_step(profile, &now, warp, lanes);
   }
@@ -274,8 +334,7 @@ void sim_count_block(sim_block *block) {
               threads - first < SIM_WARP ? threads - first : SIM_WARP);
 }
 
-void sim_count_log(sim_thread *self, sim_event_kind kind, const void *address, size_t bytes,
-                   bool shared, sim_pc pc) {
+static void log_event(sim_thread *self, const sim_event *event) {
   sim_log *log = &self->log;
   sim_profile *profile = self->block->worker->state->profile;
   if (log->count == log->room) {
@@ -289,11 +348,25 @@ void sim_count_log(sim_thread *self, sim_event_kind kind, const void *address, s
     log->events = more;
     log->room = room;
   }
-  log->events[log->count++] = (sim_event){.pc = pc,
-                                          .address = (uintptr_t)address,
-                                          .kind = (uint8_t)kind,
-                                          .bytes = (uint8_t)bytes,
-                                          .shared = shared};
+  log->events[log->count++] = *event;
+}
+
+/* A GPU's widest access has 16 bytes: a longer one of the source, of a structure, is several, each
+ * as wide as its address and what is left allow. What is said of sectors holds for both: those of
+ * global memory stay whole. */
+void sim_count_log(sim_thread *self, sim_event_kind kind, const void *address, size_t bytes,
+                   bool shared, sim_pc pc) {
+  sim_event event = {
+      .pc = pc, .address = (uintptr_t)address, .kind = (uint8_t)kind, .shared = shared};
+  while (shared && bytes > WIDEST) {
+    event.bytes = WIDEST;
+    while (event.bytes > 1 && event.address % event.bytes != 0) event.bytes /= 2;
+    log_event(self, &event);
+    event.address += event.bytes;
+    bytes -= event.bytes;
+  }
+  event.bytes = (uint8_t)bytes;
+  log_event(self, &event);
 }
 
 /* ---- launches and profiles ------------------------------------------------------------------ */

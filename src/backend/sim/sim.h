@@ -50,7 +50,8 @@ typedef enum sim_event_kind {
   SIM_ATOMIC,
   SIM_BARRIER,
   SIM_EXCHANGE,
-  SIM_FMA
+  SIM_FMA,
+  SIM_JOINED /* an access that was counted with one before it */
 } sim_event_kind;
 
 typedef struct sim_event {
