@@ -42,10 +42,11 @@ static double counted_bytes(const report *r, const lab_read_case *of, const lab_
   double bytes = NAN;
   for (int f = 0; r->looks && f < r->looks->counted; f++) {
     const look_counts *in = &r->looks->counts[f];
-    if (strcmp(in->operation, of->operation) != 0 || strcmp(in->job, of->label) != 0) continue;
+    if (strcmp(in->operation, of->operation) != 0) continue;
     for (int k = 0; k < in->count; k++) {
-      const double sectors = in->rungs[k].figures.at[FIGURE_SECTORS];
-      if (strcmp(in->rungs[k].name, c->rung) == 0 && sectors > 0 &&
+      const look_rung *rung = &in->rungs[k];
+      const double sectors = rung->figures.at[FIGURE_SECTORS];
+      if (strcmp(rung->name, c->rung) == 0 && strcmp(rung->job, of->label) == 0 && sectors > 0 &&
           (isnan(bytes) || strncmp(in->device, "sim", 3) != 0))
         bytes = SECTOR_BYTES * sectors;
     }
