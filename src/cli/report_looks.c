@@ -213,7 +213,7 @@ static void put_figures(const report *r, const look_times *of) {
   const lab_timeline_figures *f = &of->figures;
   html_table(
       r, strcmp(of->unit, "ns") == 0 ? "Times in nanoseconds" : "Times in steps of the simulator",
-      "what|#");
+      "what|#value");
   put_figure(r, "blocks", (double)of->timeline.count);
   put_figure(r, "from the first start to the last end", (double)f->span);
   put_figure(r, "a block: least", f->lasted.min);

@@ -8,6 +8,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 page_of_all_records
 [ "$(wc -c <page.html)" -lt 2000000 ] || fail "the page of all records has $(wc -c <page.html) bytes"
 grep -q "could not draw" page.html && fail "a chart is missing"
+grep -q '<th[^>]*></th>' page.html && fail "a column has no heading"
 # What the other files of docs/results hold is there too: steps of blocks, when they ran, counts.
 for word in '<g class="steps">' '<g class="blocks">' "reduce: what its kernels did" "Over several devices"; do
   grep -qF "$word" page.html || fail "the page of all records has no '$word'"
