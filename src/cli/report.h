@@ -56,7 +56,8 @@ const char *report_device(const lab_read_case *of);
 bool report_same_name(const lab_read_case *a, const lab_read_case *b);
 /* Whether two cases are of one operation on one device. */
 bool report_same_place(const lab_read_case *a, const lab_read_case *b);
-bool report_same_section(const report_group *a, const report_group *b);
+/* The first group behind the section that a group begins. */
+int report_section_end(const report *r, int group);
 
 /* ---- report_charts.c ---------------------------------------------------------------------- */
 
@@ -99,6 +100,8 @@ bool report_chart_begin(report *r, plot *chart, rung_status *status);
 /* One that was begun and described: into the page, and the folder; ended. What gnuplot cannot draw
  * is said; the table has it all the same. */
 rung_status report_chart(report *r, plot *chart, const char *kind);
+/* A job's line, and the memory that it began in where that was timed. */
+void report_job(const report *r, const lab_read_case *of);
 /* Groups of one operation on one device. */
 rung_status report_section(report *r, const report_group *groups, int count);
 
@@ -141,6 +144,11 @@ rung_status report_bits(const report *r);
 
 /* The devices, the commits that were measured on each, and their builds. */
 rung_status report_machines(const report *r);
+
+/* ---- report_words.c ----------------------------------------------------------------------- */
+
+/* What all records come to; it leads to each job. */
+void report_words(const report *r);
 
 /* ---- report_page.c ------------------------------------------------------------------------ */
 

@@ -62,8 +62,11 @@ static bool same_kind(const lab_read_case *a, const lab_read_case *b) {
   return strcmp(first, second) == 0;
 }
 
-bool report_same_section(const report_group *a, const report_group *b) {
-  return report_same_place(a->cases[0], b->cases[0]);
+int report_section_end(const report *r, int group) {
+  int end = group + 1;
+  while (end < r->count && report_same_place(r->groups[group].cases[0], r->groups[end].cases[0]))
+    end++;
+  return end;
 }
 
 /* Puts a new group behind the last of its operation and device. */

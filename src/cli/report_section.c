@@ -257,6 +257,16 @@ static void put_command(const report *r, const report_group *groups, int g, int 
   fputs("</code></p>\n", r->to);
 }
 
+void report_job(const report *r, const lab_read_case *of) {
+  fputs("<span class=\"j\">", r->to);
+  html_text(r, of->label);
+  if (of->memory[0]) {
+    fputs(" memory=", r->to);
+    html_text(r, of->memory);
+  }
+  fputs("</span>", r->to);
+}
+
 /* Groups of one operation on one device. */
 rung_status report_section(report *r, const report_group *groups, int count) {
   const lab_read_case *of = report_largest(&groups[0]);
@@ -268,8 +278,8 @@ rung_status report_section(report *r, const report_group *groups, int count) {
   html_text(r, report_device(of));
   fputs("</h2>\n", r->to);
   for (int g = 0; g < count && !status; g++) {
-    fputs("<h3>", r->to);
-    html_text(r, report_largest(&groups[g])->label);
+    fprintf(r->to, "<h3 id=\"g%d\">", (int)(&groups[g] - r->groups));
+    report_job(r, report_largest(&groups[g]));
     fputs("</h3>\n", r->to);
     status = put_group(r, &groups[g]);
     put_command(r, groups, g, count);

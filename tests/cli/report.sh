@@ -58,8 +58,11 @@ rm -f many.json page.html
 both() { head -3 a.json && job 1000 && job 1000 | sed 's/"op":"sum"/"op":"min"/'; }
 both >two.json
 expect 0 - "$RUNG" report two.json -o page.html
-[ "$(grep -c '^<h3>n=1000 op=' page.html) $(grep -c 'Measured again by' page.html)" = "2 1" ] ||
+[ "$(grep -c '^<h3 id="g[01]"><span class="j">n=1000 op=' page.html) $(grep -c 'Measured again by' page.html)" = "2 1" ] ||
   fail "a command is said more than once"
+# In words: the operation's jobs together, and one by one, each with a link to its own place.
+holds page.html '<li><b>reduce</b> on a CPU: 2 jobs'
+for g in 0 1; do holds page.html "<li><a href=\"#g$g\"><span class=\"j\">n=1000 op="; done
 samples() { sed -n '/<summary>Every sample/,/<\/details>/p' page.html; }
 [ "$(samples | grep -c 'op=sum$\|op=min$')" -eq 2 ] || fail "samples are missing: $(samples)"
 both | sed "s/1\.5,2,1000/$(yes 1 | head -n 7000 | paste -sd,)/; s/0,0,0/$(yes 0 | head -n 7000 | paste -sd,)/" >two.json
