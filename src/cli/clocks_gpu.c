@@ -174,11 +174,11 @@ static int in_order(const void *one, const void *other) {
 
 /* Two marks with nothing between them; and with more and more cycles, whose times tell the step. */
 static rung_status look_at_events(const looking *at) {
-  double none[PAIRS], some[PAIRS], cost[PAIRS], step = NAN;
+  double none[PAIRS] = {0}, some[PAIRS] = {0}, cost[PAIRS], step = NAN;
   rung_status status = RUNG_OK;
   for (int i = 0; i < 2 * PAIRS && !status; i++) {
     double *to = i < PAIRS ? &none[i] : &some[i - PAIRS], ms = 0;
-    if (!status) status = wait_for(at);
+    status = wait_for(at);
     const double before = now_ns();
     if (!status) status = at->backend->mark(at->state, 0, at->error);
     if (i < PAIRS) cost[i] = now_ns() - before;
