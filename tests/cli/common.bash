@@ -7,6 +7,7 @@ trap 'chmod -R u+w "$folder"; rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 export XDG_CACHE_HOME="$folder/.cache"
 unset RUNG_ISA
+if [ -s "${PEAKS:-}" ]; then mkdir -p .cache/rung && cp "$PEAKS" .cache/rung/peaks.json; fi # peaks.sh
 failures=0
 
 fail() {
