@@ -84,7 +84,7 @@ static void ladder_row(const report *r, const lab_read_case *of, const lab_read_
                        double below) {
   char room[32], range[96], least[32], interval[96];
   html_row(r, c->rung);
-  fputs("<td class=\"w\">", r->to);
+  fputs("<td class=\"w i\">", r->to);
   html_text(r, c->peer ? c->peer : c->idea);
   if (c->good && !c->peer && below < c->time.median) put_slower(r, of, c);
   fputs("</td>", r->to);
@@ -103,7 +103,9 @@ static void ladder_row(const report *r, const lab_read_case *of, const lab_read_
   html_cell(r, c->good && of->flops > 0 ? of->flops / c->time.median * 1e-6 : NAN);
   html_cell(r, c->peer && c->program ? NAN : 100 * lab_read_part(of, c));
   fprintf(r->to, "<td class=\"%s\">",
-          c->good || strcmp(c->finding, "unsupported") == 0 ? "w" : "w bad");
+          c->good                                  ? "w"
+          : strcmp(c->finding, "unsupported") == 0 ? "w i"
+                                                   : "w i bad");
   html_text(r, c->finding);
   fputs(c->sentence[0] ? ": " : "", r->to);
   html_text(r, c->sentence);

@@ -121,7 +121,7 @@ steps() { sed 's/"backend":"cpu"/"backend":"'"$1"'"/; s/"rung":"lanes"/"rung":"s
 steps cuda 5 >steps.json
 expect 0 - "$RUNG" report steps.json -o page.html
 well page.html
-holds page.html '<th scope="row">finish-host</th><td class="w">one; on an H200 slower than shuffle ('
+holds page.html '<th scope="row">finish-host</th><td class="w i">one; on an H200 slower than shuffle ('
 lacks page.html "slower than unrolled"
 for other in "cuda 1" "cpu 5"; do
   steps $other >steps.json
