@@ -51,7 +51,6 @@ static void print_gpu(FILE *to, const clocks_gpu *found) {
           found->simulated ? "10^6" : "1 ms");
   for (int w = 0; w < found->count; w++) {
     const clocks_way *way = &found->ways[w];
-    for (int i = 0; i < CLOCKS_KERNELS; i++) shown(way->kernels[i], k[i]);
     fprintf(to, "%-26s %10s %10s %10s %9s %12s %12s %12s\n", way->name, shown(way->step, a),
             shown(way->reading, b), shown(way->in_row, c), ppm(way->drift, d),
             shown(way->kernels[CLOCKS_EMPTY], k[0]), shown(way->kernels[CLOCKS_SHORT], k[1]),
@@ -132,6 +131,18 @@ json_t *clocks_json(const clocks_cpu *cpu, const clocks_gpu *gpu, const char *ab
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
+enum { NUMBERS = 10 };
+
+static void put_row(FILE *to, const char *device, const char *name, const char *unit,
+                    const double numbers[NUMBERS], const char *meaning) {
+  fputs(device, to);
+  csv_text(to, name);
+  csv_text(to, unit);
+  for (int k = 0; k < NUMBERS; k++) csv_number(to, numbers[k]);
+  csv_text(to, meaning);
+  fputc('\n', to);
+}
+
 void clocks_csv(FILE *to, const clocks_cpu *cpu, const clocks_gpu *gpu) {
   fputs(
       "device,clock,unit,step,reading,in_a_row,drift,empty_kernel,short_kernel,long_kernel,"
@@ -139,33 +150,23 @@ void clocks_csv(FILE *to, const clocks_cpu *cpu, const clocks_gpu *gpu) {
       to);
   for (int i = 0; i < cpu->count; i++) {
     const clocks_one *one = &cpu->clocks[i];
-    const double numbers[] = {one->step_ns,
-                              one->reading_ns,
-                              NAN,
-                              one->drift,
-                              NAN,
-                              NAN,
-                              NAN,
-                              1e6 * one->single_ms,
-                              1e6 * one->all_ms,
-                              1e6 * one->waiting_ms};
-    fputs("cpu", to);
-    csv_text(to, one->name);
-    csv_text(to, "ns");
-    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) csv_number(to, numbers[k]);
-    csv_text(to, one->meaning);
-    fputc('\n', to);
+    const double numbers[NUMBERS] = {one->step_ns,
+                                     one->reading_ns,
+                                     NAN,
+                                     one->drift,
+                                     NAN,
+                                     NAN,
+                                     NAN,
+                                     1e6 * one->single_ms,
+                                     1e6 * one->all_ms,
+                                     1e6 * one->waiting_ms};
+    put_row(to, "cpu", one->name, "ns", numbers, one->meaning);
   }
   for (int w = 0; gpu->device[0] && w < gpu->count; w++) {
     const clocks_way *way = &gpu->ways[w];
-    const double numbers[] = {
+    const double numbers[NUMBERS] = {
         way->step,       way->reading,    way->in_row, way->drift, way->kernels[0],
         way->kernels[1], way->kernels[2], NAN,         NAN,        NAN};
-    fputs(gpu->device, to);
-    csv_text(to, way->name);
-    csv_text(to, gpu->simulated ? "steps" : "ns");
-    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) csv_number(to, numbers[k]);
-    csv_text(to, way->meaning);
-    fputc('\n', to);
+    put_row(to, gpu->device, way->name, gpu->simulated ? "steps" : "ns", numbers, way->meaning);
   }
 }

@@ -91,11 +91,11 @@ static int ratios_of(const report_group *groups, int count, ratios list[PEERS]) 
   return peers;
 }
 
-static void say_range(const report *r, double least, double most, int digits) {
-  if (most - least < 0.5 * pow(10, -digits))
-    fprintf(r->to, "%.*f", digits, most);
+static void say_range(const report *r, double least, double most) {
+  if (most - least < 0.005)
+    fprintf(r->to, "%.2f", most);
   else
-    fprintf(r->to, "%.*f to %.*f", digits, least, digits, most);
+    fprintf(r->to, "%.2f to %.2f", least, most);
 }
 
 static int jobs_of(const report_group *groups, int count) {
@@ -131,7 +131,7 @@ static void say_operation(const report *r, int from, int to) {
   say_peak(r, groups, count);
   for (int p = 0; p < peers; p++) {
     fputs("; ", r->to);
-    say_range(r, list[p].least, list[p].most, 2);
+    say_range(r, list[p].least, list[p].most);
     fputs(" times as fast as ", r->to);
     html_text(r, list[p].peer);
     if (list[p].behind > 0) fprintf(r->to, " (slower in %d of %d)", list[p].behind, list[p].jobs);
