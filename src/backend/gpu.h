@@ -15,6 +15,7 @@
 #endif
 
 #include "backend/shift.h"
+#include "backend/whole.h"
 #include "backend/texture.h"
 
 /* RUNG_ASIDE: of a function that is inlined on a GPU; on the simulator, whose code is large, it is
@@ -89,6 +90,8 @@
  *     four integers as bytes of a word, the first in the lowest, saturated to 0 ... 255.
  * rung_shift_bytes(low, high, by, first)
  *     16 of 32 bytes, from byte `by` on (backend/shift.h).
+ * rung_store_whole(to, value)
+ *     a value of 4, 8 or a multiple of 16 bytes, in words of up to 16 (backend/whole.h).
  * rung_keep(x), rung_keep_global(x), rung_keep_shared(x)
  *     x, an integer, or an address in global or in shared memory, stays in a register from here on:
  *     the compiler may not work it out again where it is used.

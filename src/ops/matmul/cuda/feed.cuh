@@ -149,8 +149,7 @@ static __device__ RUNG_ASIDE void matmul_store_run(const matmul_job<T, T> &job, 
 #pragma unroll
   for (int e = 0; e < WIDTH; e++)
     quad.at[e] = matmul_ended(job, job.added, batch * job.ds.batch + i * job.ds.row + j + e, t[e]);
-  *reinterpret_cast<matmul_quad<T> *>(static_cast<T *>(job.c) + batch * job.cs.batch +
-                                      i * job.cs.row + j) = quad;
+  rung_store_whole(static_cast<T *>(job.c) + batch * job.cs.batch + i * job.cs.row + j, quad);
 }
 
 /* ---- the loop over k --------------------------------------------------------------------------

@@ -15,32 +15,6 @@ struct alignas(SCAN_GROUP * sizeof(T) < 16 ? SCAN_GROUP * sizeof(T) : 16) scan_c
   T at[SCAN_GROUP];
 };
 
-/* The widest words that a chunk of so many bytes is stored by. */
-template <int BYTES>
-struct scan_store_word {
-  typedef uint4 type;
-};
-template <>
-struct scan_store_word<8> {
-  typedef uint2 type;
-};
-template <>
-struct scan_store_word<4> {
-  typedef unsigned type;
-};
-
-/* A chunk to where it is aligned, by __stwb, which stores as by default: of a plain assignment nvcc
- * makes a store an element where the address is a band's first. */
-template <typename Chunk>
-__device__ __forceinline__ void scan_put(const Chunk &chunk, void *to) {
-  typedef typename scan_store_word<(int)sizeof(Chunk)>::type word;
-  static constexpr int WORDS = (int)(sizeof(Chunk) / sizeof(word));
-  word words[WORDS];
-  memcpy(words, &chunk, sizeof chunk);
-#pragma unroll
-  for (int w = 0; w < WORDS; ++w) __stwb((word *)to + w, words[w]);
-}
-
 /* What a thread holds of its warp's band. */
 template <typename S>
 struct scan_held {
@@ -126,7 +100,7 @@ __device__ __forceinline__ void scan_store_group(const typename S::value e[],
   typedef scan_chunk<typename S::in> chunk;
   const chunk results = scan_group_results<S>(e, base, lines, begins && at == 0);
   if (lines.wide && at + SCAN_GROUP <= count) {
-    scan_put(results, out + at);
+    rung_store_whole(out + at, results);
   } else {
 #pragma unroll
     for (int c = 0; c < SCAN_GROUP; ++c)
