@@ -151,6 +151,9 @@ uint64_t rung_sim_tex1d(unsigned long long object, int x, rung_texel kind);
 /* A fused multiply-add, counted. */
 float rung_sim_fma32(float a, float b, float c);
 double rung_sim_fma64(double a, double b, double c);
+/* What the special units do, which is not counted. */
+float rung_sim_root(float x);
+float rung_sim_inverse_root(float x);
 
 #ifdef __cplusplus
 }

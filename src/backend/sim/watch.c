@@ -2,6 +2,8 @@
  * -fsanitize-coverage=trace-pc, which call out before every access to memory and in every basic
  * block; surface.h gives those calls the names below, so that a program which has a sanitizer of
  * its own keeps it. Here is decided what an address is, and who wants to know. */
+#include <math.h>
+
 #include "backend/sim/sim.h"
 
 bool sim_sees_accesses(void) {
@@ -134,6 +136,13 @@ float rung_sim_fma32(float a, float b, float c) {
   sim_thread *self = sim_self;
   if (self != NULL && self->counted) sim_note(self, SIM_FMA, (sim_pc)__builtin_return_address(0));
   return __builtin_fmaf(a, b, c);
+}
+
+float rung_sim_root(float x) {
+  return sqrtf(x);
+}
+float rung_sim_inverse_root(float x) {
+  return 1.0f / sqrtf(x);
 }
 
 double rung_sim_fma64(double a, double b, double c) {
