@@ -114,11 +114,45 @@ static bool exact32_can(const rung_task *task, char why[RUNG_REASON]) {
   return false;
 }
 
-/* In a box tiles of few points are so wide that many images of each are in reach. */
+/* Few pairs, of which most of the time goes into clearing tables and adding them up: `shuffle` has
+ * the smallest, and no tile of points to wait for. */
+static bool tables_pay(const rung_task *task) {
+  const pairs_problem *p = problem_of(task);
+  char why[RUNG_REASON];
+  return pairs_number(p) >= 0x1p22 || !counts_only(task, why) ||
+         !fits(task, (pairs_keeps){.table = true}, why);
+}
+
+/* What a point has within the last edge, if points are evenly spread. */
+static double neighbours(const pairs_problem *p) {
+  const double *extent = pairs_cut_extent(p);
+  double share = 4.19;
+  for (int i = 0; i < 3; i++) share *= p->last / fmax(extent[i], p->last);
+  return share * (double)(p->cross ? p->m : p->n);
+}
+
+/* In a box sorted tiles of few points are so wide that many images of each are in reach. In one
+ * that leans the other rungs look for the nearest image pair by pair, wherever there may be another
+ * one. A tile of a has 512 points. */
 static bool exact32_pays(const rung_task *task) {
   const pairs_problem *p = problem_of(task);
-  return p->box.space == PAIRS_OPEN ||
-         (double)p->n * (double)(p->cross ? p->m : p->n) >= (double)((int64_t)1 << 32);
+  const double pairs = pairs_number(p);
+  if (p->box.space == PAIRS_OPEN)
+    return (pairs >= 0x1p22 || p->bins > 24) && (p->n >= 384 || pairs >= 0x1p24);
+  return pairs >=
+         (p->box.space == PAIRS_TRICLINIC && 3 * p->last > p->box.height[0] ? 0x1p23 : 0x1p30);
+}
+
+/* Microseconds on an H200: seven kernels that sort, and walks over a point's neighbours, against a
+ * look at every pair. */
+static bool cells_pay(const rung_task *task) {
+  static const double each[] = {
+      [PAIRS_OPEN] = 0.9e-6, [PAIRS_RECTANGULAR] = 2.9e-6, [PAIRS_TRICLINIC] = 4.8e-6};
+  const pairs_problem *p = problem_of(task);
+  const double walks = 43 + 0.6 * neighbours(p);
+  char why[RUNG_REASON];
+  return !counts_only(task, why) || pairs_number(p) * each[p->box.space] >
+                                        (p->box.space == PAIRS_TRICLINIC ? 1.5 * walks : walks);
 }
 
 static bool no_cells(const pairs_problem *p, const char *other, char why[RUNG_REASON]) {
@@ -190,16 +224,16 @@ static rung_row rows[] = {
      .scratch_bytes = all_scratch},
     {ON_GPU, .name = "lane", .blocks = gpu_blocks,
      .idea = "copies of every counter by lane, as far as there is room", .supports = lanes_fit,
-     .scratch_bytes = all_scratch},
+     .pays = tables_pay, .scratch_bytes = all_scratch},
     {ON_GPU, .name = "tiled-privatised", .blocks = gpu_blocks,
      .idea = "both: points and the table in shared memory", .supports = tile_fits,
-     .scratch_bytes = all_scratch},
+     .pays = tables_pay, .scratch_bytes = all_scratch},
     {ON_GPU, .name = "exact32",
      .idea = "sorted tiles in single precision, double only near an edge: the same counts",
      .supports = exact32_can, .pays = exact32_pays, .scratch_bytes = exact32_scratch},
     {ON_GPU, .name = "cells", .blocks = gpu_blocks,
      .idea = "a cut-off: points sorted into cells, each against those around it",
-     .supports = has_cells, .scratch_bytes = gpu_cells_scratch},
+     .supports = has_cells, .pays = cells_pay, .scratch_bytes = gpu_cells_scratch},
 };
 
 /* How many cut-offs long the box or the points are: what cells are good for. */

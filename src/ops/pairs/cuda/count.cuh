@@ -124,8 +124,8 @@ static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
   if (own > 0) atomicMax(largest, own);
 }
 
-/* All results, and what they are made of: one launch costs less than a fill each. */
-static __global__ void __launch_bounds__(PAIRS_SET_BLOCK) pairs_clear_kernel(pairs_job job) {
+/* All results, and what they are made of. */
+static __device__ __forceinline__ void pairs_clear(const pairs_job &job) {
   const int first = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   for (int k = first; k < job.problem.bins; k += (int)(gridDim.x * blockDim.x)) {
     job.counts[k] = 0;
@@ -134,6 +134,11 @@ static __global__ void __launch_bounds__(PAIRS_SET_BLOCK) pairs_clear_kernel(pai
   if (first < PAIRS_OUTER && job.outside != NULL) job.outside[first] = 0;
   if (first < 2) job.largest[first] = 0;
   if (first == 0) *job.excluded = 0;
+}
+
+/* One launch costs less than a fill each. */
+static __global__ void __launch_bounds__(PAIRS_SET_BLOCK) pairs_clear_kernel(pairs_job job) {
+  pairs_clear(job);
 }
 
 static inline rung_status pairs_clear_results(const rung_task *task, const pairs_job &job) {

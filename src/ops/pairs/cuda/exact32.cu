@@ -1,7 +1,8 @@
-/* Single precision that knows its error: points are sorted along a Morton curve, a tile of them and
- * one of the others are taken relative to the second one's middle and in units of the bins' width,
- * and a root in float gives the bin. Where that comes nearer to an edge than its error may be, the
- * threshold is asked in double: the counts are the contract's. docs/NUMERICS.md has the bounds.
+/* Single precision that knows its error: points are sorted along a Morton curve, unless they are
+ * few, a tile of them and one of the others are taken relative to the second one's middle and in
+ * units of the bins' width, and a root in float gives the bin. Where that comes nearer to an edge
+ * than its error may be, the threshold is asked in double: the counts are the contract's.
+ * docs/NUMERICS.md has the bounds.
  *
  * A distance t becomes an integer by adding a power of two whose last place weighs 2^-FRACTION: the
  * sum's low bits are t's fraction, the ones above the bin. As many places as it may be wrong by are
@@ -18,6 +19,7 @@
  * begins with another one. */
 struct pairs_exact_plan {
   int64_t tiles_a, tiles_b;
+  int part; /* points of a tile of b */
   int shares, dealt, turn;
   int step; /* from a block's tile of b to its next */
   pairs_exact_guide guide;
@@ -39,7 +41,7 @@ struct pairs_exact_pair {
   const float4 *b;          /* shared: x, y, z, and their squares' sum */
   pairs_exact_image *image; /* shared, the warp's */
   int64_t first_a, first_b; /* a: the thread's own first point; the next are a warp's width on */
-  int count_b;
+  int count_b, end_b;       /* points there, and those that are looked at: whole steps */
   double scale;
   float slack;
   float most;      /* the square from which on distances count as just beyond the last edge */
@@ -143,6 +145,12 @@ static __device__ __forceinline__ float4 pairs_exact_point(pairs_point p, pairs_
   return make_float4((float)x, (float)y, (float)z, (float)(x * x + y * y + z * z));
 }
 
+/* In place of a point that is not there: so far from everything that it counts as above. Those of a
+ * are on one side, those of b on the other. */
+static __device__ __forceinline__ float4 pairs_exact_nowhere(float side) {
+  return make_float4(side * 1e18f, 0.0f, 0.0f, 1e36f);
+}
+
 /* A point of a as products want it. */
 static __device__ __forceinline__ float4 pairs_exact_factor(float4 a) {
   return make_float4(-2 * a.x, -2 * a.y, -2 * a.z, a.w);
@@ -150,10 +158,11 @@ static __device__ __forceinline__ float4 pairs_exact_factor(float4 a) {
 
 /* The place of a pair in float, and in *at what says whether an edge is near: the sum, or (FRACTION
  * 0) the square less the edge in its cell. DOT: by products, a is a factor; CAPPED: it may be
- * beyond the last edge. */
+ * beyond the last edge, where those are that are no pairs. */
 template <int FRACTION, bool DOT, bool CAPPED>
 static __device__ __forceinline__ unsigned pairs_exact_place(const pairs_exact_pair &pair, float4 a,
-                                                             float4 b, unsigned *at) {
+                                                             float4 b, unsigned *at,
+                                                             bool valid = true) {
   float d2;
   if (DOT) {
     d2 = fabsf(fmaf(a.x, b.x, fmaf(a.y, b.y, fmaf(a.z, b.z, b.w))) + a.w);
@@ -161,7 +170,7 @@ static __device__ __forceinline__ unsigned pairs_exact_place(const pairs_exact_p
     const float dx = a.x - b.x, dy = a.y - b.y, dz = a.z - b.z;
     d2 = fmaf(dx, dx, fmaf(dy, dy, dz * dz));
   }
-  if (CAPPED) d2 = fminf(d2, pair.most);
+  if (CAPPED) d2 = valid ? fminf(d2, pair.most) : pair.most;
   if constexpr (FRACTION > 0) {
     *at = __float_as_uint(rung_root(d2) + pair.magic);
     return (*at >> FRACTION) - pairs_exact_zero<FRACTION>();
@@ -226,7 +235,7 @@ static __device__ __forceinline__ bool pairs_exact_doubt(const pairs_exact_pair 
 
 /* Pairs that were noted are counted where they belong, and no longer where they were: their place
  * in float, found once more, is what it was. */
-template <int FRACTION, bool DOT, bool CAPPED>
+template <int FRACTION, bool FEW, bool DOT, bool CAPPED>
 static __device__ __forceinline__ void pairs_exact_settle(const pairs_job &job,
                                                           const pairs_exact_pair &pair,
                                                           const pairs_exact_notes &notes) {
@@ -245,7 +254,8 @@ static __device__ __forceinline__ void pairs_exact_settle(const pairs_job &job,
     unsigned at;
     const int was =
         (int)pairs_exact_place<FRACTION, DOT, CAPPED>(pair, own, pair.b[note & 255], &at);
-    const double d2 = pairs_exact_own_square(job.problem, p, q, pair.image->number);
+    const double d2 = FEW ? pairs_apart<PAIRS_OPEN>(job.problem.box, p, q)
+                          : pairs_exact_own_square(job.problem, p, q, pair.image->number);
     int place = was;
     while (place > 0 && d2 < job.thresholds[place - 1]) --place;
     while (place <= job.problem.bins && d2 >= job.thresholds[place]) ++place;
@@ -256,26 +266,27 @@ static __device__ __forceinline__ void pairs_exact_settle(const pairs_job &job,
   __syncwarp();
 }
 
-/* All pairs of two tiles. MASKED: not all of them are pairs. */
-template <int FRACTION, bool DOT, bool CAPPED, bool MASKED>
+/* All pairs of two tiles. FEW: b's has not as many points as others; MASKED: of one tile with
+ * itself. What is no pair, or comes again, counts as above, whose number is worked out at the end.
+ */
+template <int FRACTION, bool FEW, bool DOT, bool CAPPED, bool MASKED>
 static __device__ __forceinline__ void pairs_exact_count(const pairs_job &job,
                                                          const pairs_exact_pair &pair,
                                                          const float4 own[PAIRS_EXACT_OWN],
                                                          const pairs_exact_notes &notes) {
   constexpr int STEP = pairs_exact_step<FRACTION>(), PAIRS = STEP * PAIRS_EXACT_OWN;
-#pragma unroll 2
-  for (int first = 0; first < PAIRS_EXACT_B; first += STEP) {
-    if (MASKED && first >= pair.count_b) break;
+  const int end = FEW ? pair.end_b : PAIRS_EXACT_B;
+  /* Where b's points begin that come after the thread's own first one. */
+  const int begin = (int)(pair.first_a - pair.first_b) + 1;
+#pragma unroll(FEW ? 1 : 2)
+  for (int first = 0; first < end; first += STEP) {
     unsigned at[PAIRS];
 #pragma unroll
     for (int k = 0; k < PAIRS; ++k) {
       const int s = k / PAIRS_EXACT_OWN, u = k % PAIRS_EXACT_OWN;
-      const unsigned place =
-          pairs_exact_place<FRACTION, DOT, CAPPED>(pair, own[u], pair.b[first + s], &at[k]);
-      if (!MASKED || pairs_exact_valid(job, pair.first_a + u * 32, pair.first_b + first + s))
-        pairs_exact_tick<FRACTION>(pair, at[k], place);
-      else
-        at[k] = 0x7f7fffffu; /* far from every edge */
+      const unsigned place = pairs_exact_place<FRACTION, DOT, CAPPED>(
+          pair, own[u], pair.b[first + s], &at[k], !MASKED || first + s - u * 32 >= begin);
+      pairs_exact_tick<FRACTION>(pair, at[k], place);
     }
     unsigned doubts;
     if (!pairs_exact_doubt<FRACTION, PAIRS>(pair, at, &doubts)) continue;
@@ -286,9 +297,9 @@ static __device__ __forceinline__ void pairs_exact_count(const pairs_job &job,
     }
     __syncwarp();
     if (*notes.count > PAIRS_EXACT_NOTES - 32 * PAIRS)
-      pairs_exact_settle<FRACTION, DOT, CAPPED>(job, pair, notes);
+      pairs_exact_settle<FRACTION, FEW, DOT, CAPPED>(job, pair, notes);
   }
-  pairs_exact_settle<FRACTION, DOT, CAPPED>(job, pair, notes);
+  pairs_exact_settle<FRACTION, FEW, DOT, CAPPED>(job, pair, notes);
 }
 
 /* The same in double: of tiles whose numbers say nothing in float. A distance that is NaN is so
@@ -368,14 +379,15 @@ static __device__ __forceinline__ float2 pairs_exact_cell(const pairs_job &job,
 
 /* What to count by, from how far the tiles' points are from the middle: `near` and `far` bound
  * their distances. False: float says too little. docs/NUMERICS.md has the errors. */
-template <int FRACTION>
+template <int FRACTION, bool FEW>
 static __device__ __forceinline__ bool pairs_exact_bound(pairs_exact_pair &pair, float wide_a,
                                                          float wide_b, float near, float far,
                                                          float limit, bool *dot) {
   const float unit = 0x1p-24f;
   const float products =
       unit * (wide_a * wide_a + 4 * wide_b * wide_b + 10 * wide_a * wide_b + far * far);
-  *dot = near > 0.5f * far && products < 0x1p-13f * near * near && pair.slack < 0x1p-15f * near;
+  *dot = !FEW && near > 0.5f * far && products < 0x1p-13f * near * near &&
+         pair.slack < 0x1p-15f * near;
   if constexpr (FRACTION > 0) {
     const float error =
         (*dot ? products * 0.51f / near + 2.1f * unit * far : 6 * unit * far) + pair.slack;
@@ -451,12 +463,14 @@ static __device__ __forceinline__ unsigned pairs_exact_images(const pairs_job &j
   return __ballot_sync(0xffffffffu, lane < PAIRS_EXACT_IMAGES && !out);
 }
 
-/* A tile of b against the warp's points of a, one image. */
-template <int FRACTION>
+/* A tile of b against the warp's points of a, one image. WHOLE: all points of both are there;
+ * MASKED: some of these are some of those. */
+template <int FRACTION, bool FEW>
 static __device__ __forceinline__ void pairs_exact_moved(const pairs_job &job,
                                                          pairs_exact_pair &pair,
                                                          const pairs_exact_notes &notes,
-                                                         float wide_b, float limit, bool masked) {
+                                                         float wide_b, float limit, bool whole,
+                                                         bool masked) {
   /* How far the warp's points are from the middle. */
   float4 own[PAIRS_EXACT_OWN];
   unsigned least = 0x7f800000u, most = 0;
@@ -467,6 +481,7 @@ static __device__ __forceinline__ void pairs_exact_moved(const pairs_job &job,
     own[u] = pairs_exact_point(pairs_at(job.a, there ? i : 0), pair.image->middle, pair.scale);
     if (there) least = min(least, __float_as_uint(own[u].w));
     if (there) most = max(most, __float_as_uint(own[u].w));
+    if (!there) own[u] = pairs_exact_nowhere(1.0f);
   }
   const float wide_a = sqrtf(__uint_as_float(pairs_exact_most(most))) * 1.00001f;
   const float near = sqrtf(__uint_as_float(~pairs_exact_most(~least))) * 0.99999f - wide_b,
@@ -474,50 +489,56 @@ static __device__ __forceinline__ void pairs_exact_moved(const pairs_job &job,
   if (near - pair.slack > limit * 1.0001f) return; /* all above */
   bool dot = false;
   if (!(far < 0x1p40f) ||
-      !pairs_exact_bound<FRACTION>(pair, wide_a, wide_b, near, far, limit, &dot)) {
+      !pairs_exact_bound<FRACTION, FEW>(pair, wide_a, wide_b, near, far, limit, &dot)) {
     pairs_exact_slowly<FRACTION>(job, pair);
   } else if (masked) {
-    pairs_exact_count<FRACTION, false, true, true>(job, pair, own, notes);
-  } else if (!dot) {
-    pairs_exact_count<FRACTION, false, true, false>(job, pair, own, notes);
-  } else {
+    pairs_exact_count<FRACTION, FEW, false, true, true>(job, pair, own, notes);
+  } else if (FEW || !dot) {
+    pairs_exact_count<FRACTION, FEW, false, true, false>(job, pair, own, notes);
+  } else if constexpr (!FEW) {
 #pragma unroll
     for (int u = 0; u < PAIRS_EXACT_OWN; ++u) own[u] = pairs_exact_factor(own[u]);
-    if (far + pair.slack < limit)
-      pairs_exact_count<FRACTION, true, false, false>(job, pair, own, notes);
+    if (whole && far + pair.slack < limit)
+      pairs_exact_count<FRACTION, FEW, true, false, false>(job, pair, own, notes);
     else
-      pairs_exact_count<FRACTION, true, true, false>(job, pair, own, notes);
+      pairs_exact_count<FRACTION, FEW, true, true, false>(job, pair, own, notes);
   }
 }
 
 /* A tile of b against the block's tile of a. Every thread of the block calls; `shared` is room for
  * the tile of b. */
-template <int FRACTION, int THREADS>
+template <int FRACTION, int THREADS, bool FEW>
 static __device__ __forceinline__ void pairs_exact_tiles(const pairs_job &job,
                                                          pairs_exact_pair &pair, float4 *shared,
                                                          const pairs_exact_notes &notes,
                                                          const pairs_exact_ball &ball,
-                                                         int64_t tile_a, int64_t tile_b) {
-  constexpr int TILE = THREADS * PAIRS_EXACT_OWN;
+                                                         int64_t tile_b, int part) {
+  constexpr int WARP = 32 * PAIRS_EXACT_OWN, STEP = pairs_exact_step<FRACTION>();
   const int t = (int)threadIdx.x;
+  const int64_t warp_a = pair.first_a - t % 32; /* the warp's first point */
   pair.b = shared;
-  pair.first_b = tile_b * PAIRS_EXACT_B;
+  pair.first_b = tile_b * part;
   const int64_t left = job.b.n - pair.first_b;
-  pair.count_b = left < PAIRS_EXACT_B ? (int)left : PAIRS_EXACT_B;
+  pair.count_b = left < part ? (int)left : part;
+  pair.end_b = FEW ? (pair.count_b + STEP - 1) / STEP * STEP : PAIRS_EXACT_B;
   const pairs_point middle = pairs_at(job.b, pair.first_b + pair.count_b / 2);
   __syncthreads();
-  for (int k = t; k < PAIRS_EXACT_B; k += THREADS)
-    shared[k] = pairs_exact_point(pairs_at(job.b, pair.first_b + (k < pair.count_b ? k : 0)),
-                                  middle, pair.scale);
+  for (int k = t; k < pair.end_b; k += THREADS)
+    shared[k] = k < pair.count_b
+                    ? pairs_exact_point(pairs_at(job.b, pair.first_b + k), middle, pair.scale)
+                    : pairs_exact_nowhere(-1.0f);
   __syncthreads();
+  const bool triangle = !job.problem.cross;
+  if (triangle && pair.first_b + pair.count_b - 1 <= warp_a) return; /* all of b's come before */
   unsigned most_b = 0;
-  for (int k = t % 32; k < PAIRS_EXACT_B; k += 32)
+  for (int k = t % 32; k < pair.count_b; k += 32)
     most_b = max(most_b, __float_as_uint(shared[k].w));
   const float wide_b = sqrtf(__uint_as_float(pairs_exact_most(most_b))) * 1.00001f;
   const float limit = FRACTION > 0 ? (float)job.problem.bins : 1.0f;
-  const bool masked = (!job.problem.cross && pair.first_b < (tile_a + 1) * TILE) ||
-                      pair.count_b < PAIRS_EXACT_B || (tile_a + 1) * TILE > job.a.n;
-  unsigned images = pairs_exact_images(job, pair, ball, middle, wide_b, limit);
+  const bool whole = pair.count_b == pair.end_b && warp_a + WARP <= job.a.n;
+  const bool masked = triangle && pair.first_b < warp_a + WARP;
+  unsigned images =
+      FEW ? 1u << PAIRS_EXACT_STILL : pairs_exact_images(job, pair, ball, middle, wide_b, limit);
 #pragma unroll 1
   for (; images != 0; images &= images - 1) {
     const int image = __ffs((int)images) - 1;
@@ -526,7 +547,7 @@ static __device__ __forceinline__ void pairs_exact_tiles(const pairs_job &job,
     if (t % 32 == 0)
       *pair.image = {image, {middle.x - shift.x, middle.y - shift.y, middle.z - shift.z}};
     __syncwarp();
-    pairs_exact_moved<FRACTION>(job, pair, notes, wide_b, limit, masked);
+    pairs_exact_moved<FRACTION, FEW>(job, pair, notes, wide_b, limit, whole, masked);
   }
 }
 
@@ -553,7 +574,7 @@ static __device__ __forceinline__ void pairs_exact_spill(const pairs_job &job, u
 }
 
 /* Dynamic shared memory: the guide, the table, the warps' notes. */
-template <int FRACTION, int THREADS>
+template <int FRACTION, int THREADS, bool FEW>
 static __global__ void __launch_bounds__(THREADS, THREADS > 128 ? 2 : 6)
     pairs_exact_kernel(pairs_job job, pairs_exact_plan plan) {
   RUNG_DYNAMIC_SHARED(float2, guide);
@@ -561,6 +582,7 @@ static __global__ void __launch_bounds__(THREADS, THREADS > 128 ? 2 : 6)
   __shared__ pairs_exact_image images[THREADS / 32];
   __shared__ unsigned counts[THREADS / 32];
   constexpr int TILE = THREADS * PAIRS_EXACT_OWN;
+  const int part = FEW ? plan.part : PAIRS_EXACT_B;
   unsigned *table = (unsigned *)(guide + plan.guide.cells);
   const int places = (job.problem.bins + 2) * pairs_exact_columns<FRACTION>();
   unsigned short *noted = (unsigned short *)(table + places);
@@ -578,10 +600,11 @@ static __global__ void __launch_bounds__(THREADS, THREADS > 128 ? 2 : 6)
   const unsigned at = blockIdx.x / (unsigned)plan.shares, dealt = (unsigned)plan.dealt,
                  share = blockIdx.x % (unsigned)plan.shares * dealt +
                          (at + (unsigned)plan.turn) % dealt;
-  const int64_t tile_a = at;
+  const int64_t tile_a = at, first = job.problem.cross ? 0 : tile_a * (TILE / part);
+  if (first + share >= plan.tiles_b) return; /* the whole block: the triangle's other half */
   pair.first_a = tile_a * TILE + threadIdx.x / 32 * (32 * PAIRS_EXACT_OWN) + threadIdx.x % 32;
   pairs_exact_ball ball = {};
-  if (job.problem.box.space != PAIRS_OPEN)
+  if (!FEW && job.problem.box.space != PAIRS_OPEN)
     ball = pairs_exact_ball_of(job, pair.first_a, plan.scale);
   if (FRACTION == 0)
     for (int cell = (int)threadIdx.x; cell < plan.guide.cells; cell += THREADS)
@@ -589,11 +612,10 @@ static __global__ void __launch_bounds__(THREADS, THREADS > 128 ? 2 : 6)
   for (int place = (int)threadIdx.x; place < places; place += THREADS) table[place] = 0;
   if (threadIdx.x % 32 == 0) *notes.count = 0;
   __syncthreads();
-  const int64_t first = job.problem.cross ? 0 : tile_a * (TILE / PAIRS_EXACT_B);
   int64_t counted = 0;
   for (int64_t tile_b = first + share; tile_b < plan.tiles_b; tile_b += plan.step) {
-    pairs_exact_tiles<FRACTION, THREADS>(job, pair, b, notes, ball, tile_a, tile_b);
-    counted += (int64_t)TILE * PAIRS_EXACT_B;
+    pairs_exact_tiles<FRACTION, THREADS, FEW>(job, pair, b, notes, ball, tile_b, part);
+    counted += (int64_t)TILE * part;
     if (counted < job.problem.flush) continue;
     pairs_exact_spill<FRACTION, THREADS>(job, table);
     counted = 0;
@@ -613,45 +635,78 @@ static float pairs_exact_slack(const pairs_box &box, double scale) {
   return (float)(0x1p-47 * all * scale);
 }
 
-template <int FRACTION, int THREADS>
-static rung_status pairs_exact_run(const rung_task *task, const pairs_job &job,
-                                   const pairs_exact_way &way) {
+template <int FRACTION, int THREADS, bool FEW>
+static rung_status pairs_exact_launch(const rung_task *task, const pairs_job &job,
+                                      const pairs_exact_way &way) {
   constexpr int TILE = THREADS * PAIRS_EXACT_OWN;
   pairs_exact_plan plan;
   int resident = 0;
-  RUNG_ALLOW_SHARED(task, (pairs_exact_kernel<FRACTION, THREADS>), way.shared);
-  RUNG_RESIDENT_BLOCKS(task, (pairs_exact_kernel<FRACTION, THREADS>), THREADS, way.shared,
+  RUNG_ALLOW_SHARED(task, (pairs_exact_kernel<FRACTION, THREADS, FEW>), way.shared);
+  RUNG_RESIDENT_BLOCKS(task, (pairs_exact_kernel<FRACTION, THREADS, FEW>), THREADS, way.shared,
                        &resident);
   plan.guide = way.guide;
   plan.scale = 1 / (FRACTION > 0 ? job.problem.width : job.problem.last);
   plan.slack = pairs_exact_slack(job.problem.box, plan.scale);
-  plan.tiles_a = (job.a.n + TILE - 1) / TILE;
-  plan.tiles_b = (job.b.n + PAIRS_EXACT_B - 1) / PAIRS_EXACT_B;
-  if (plan.tiles_a == 0 || plan.tiles_b == 0) return RUNG_OK;
-  /* Blocks enough that the last ones to end are a small part of all. */
-  const int64_t busy = 8 * (int64_t)task->device->processors * (resident > 0 ? resident : 1);
-  int64_t shares = (busy + plan.tiles_a - 1) / plan.tiles_a;
   plan.dealt = job.problem.dealt > 0 ? job.problem.dealt : 1;
   plan.turn = job.problem.turn;
+  plan.tiles_a = (job.a.n + TILE - 1) / TILE;
+  const int64_t at_once = (int64_t)task->device->processors * (resident > 0 ? resident : 1);
+  plan.part = pairs_exact_part(&job.problem, FRACTION, plan.tiles_a, at_once);
+  plan.tiles_b = (job.b.n + plan.part - 1) / plan.part;
+  if (plan.tiles_a == 0 || plan.tiles_b == 0) return RUNG_OK;
+  /* Blocks enough that the last ones to end are a small part of all. */
+  int64_t shares = (8 * at_once + plan.tiles_a - 1) / plan.tiles_a;
   const int64_t most = (plan.tiles_b + plan.dealt - 1) / plan.dealt;
   if (shares > most) shares = most;
   plan.shares = (int)shares;
   plan.step = plan.shares * plan.dealt;
-  RUNG_LAUNCH(task, (pairs_exact_kernel<FRACTION, THREADS>), (unsigned)(plan.tiles_a * shares),
+  RUNG_LAUNCH(task, (pairs_exact_kernel<FRACTION, THREADS, FEW>), (unsigned)(plan.tiles_a * shares),
               THREADS, way.shared, job, plan);
   return RUNG_OK;
+}
+
+template <int FRACTION, int THREADS>
+static rung_status pairs_exact_run(const rung_task *task, const pairs_job &job,
+                                   const pairs_exact_way &way) {
+  return pairs_exact_as_they_come(&job.problem)
+             ? pairs_exact_launch<FRACTION, THREADS, true>(task, job, way)
+             : pairs_exact_launch<FRACTION, THREADS, false>(task, job, way);
+}
+
+/* Before few pairs, for which launches count: results cleared and both sets put to their places. */
+static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
+    pairs_exact_begin_kernel(pairs_job job, pairs_places_of a, pairs_places_of b) {
+  pairs_clear(job);
+  pairs_place(job.problem, a);
+  if (job.problem.cross) pairs_place(job.problem, b);
+}
+
+static rung_status pairs_exact_begin(const rung_task *task, char *memory, pairs_job *job) {
+  const pairs_places_of a = pairs_lay_places(task, 0, memory),
+                        b = job->problem.cross
+                                ? pairs_lay_places(task, 1, memory + pairs_places_bytes(a.n))
+                                : a;
+  RUNG_LAUNCH(task, pairs_exact_begin_kernel, pairs_blocks(task, a.n > b.n ? a.n : b.n),
+              PAIRS_SET_BLOCK, 0, *job, a, b);
+  job->a = {a.n, a.x, a.y, a.z, NULL, NULL};
+  job->b = {b.n, b.x, b.y, b.z, NULL, NULL};
+  return RUNG_OK;
+}
+
+static rung_status pairs_exact_sort(const rung_task *task, char *memory, pairs_job *job) {
+  const pairs_grid grid = pairs_grid_morton(&job->problem);
+  const pairs_bounds *bounds;
+  const rung_status status = pairs_clear_results(task, *job);
+  return status == RUNG_OK ? pairs_sort(task, &grid, memory, &job->a, &job->b, &bounds) : status;
 }
 
 extern "C" rung_status RUNG_ENTRY(pairs_exact32)(const rung_task *task) {
   const pairs_problem *problem = (const pairs_problem *)task->problem;
   char *memory = (char *)task->scratch;
   pairs_job job = pairs_job_of(task, memory);
-  const pairs_grid grid = pairs_grid_morton(problem);
-  const pairs_bounds *bounds;
   memory += pairs_ledger_of(problem).bytes;
-  rung_status status = pairs_clear_results(task, job);
-  if (status == RUNG_OK) status = pairs_sort(task, &grid, memory, &job.a, &job.b, &bounds);
-  if (status == RUNG_OK && job.outside != NULL) status = pairs_count_excluded(task, job, memory);
+  rung_status status = pairs_exact_as_they_come(problem) ? pairs_exact_begin(task, memory, &job)
+                                                         : pairs_exact_sort(task, memory, &job);
   if (status != RUNG_OK) return status;
   const pairs_exact_way way = pairs_exact_way_of(problem);
   if (way.fraction == 16)

@@ -4,7 +4,7 @@
 
 #include "ops/pairs/cuda/plan.h"
 
-/* Points of a tile that a thread has, and those of a tile of the other set. */
+/* Points of a tile that a thread has, and at most so many of a tile of the other set. */
 enum { PAIRS_EXACT_OWN = 4, PAIRS_EXACT_B = 256 };
 
 /* Notes that a warp has room for (exact32.cu), and what a block has in shared memory besides. */
@@ -40,11 +40,26 @@ static inline pairs_exact_guide pairs_exact_guide_of(const pairs_problem *proble
   return guide;
 }
 
+/* How many pairs there are, about. */
+static inline double pairs_number(const pairs_problem *problem) {
+  return problem->cross ? (double)problem->n * (double)problem->m
+                        : (double)problem->n * (double)problem->n / 2;
+}
+
+/* Points are not sorted where that would take longer than all that is won by it: near tiles are two
+ * thirds as fast as far ones, and to sort takes as long as 2^27 pairs. In a box tiles must be small
+ * that few images are in reach. Jobs that are dealt out have the same tiles on every device. */
+static inline bool pairs_exact_as_they_come(const pairs_problem *problem) {
+  return problem->box.space == PAIRS_OPEN && problem->dealt <= 1 && pairs_number(problem) <= 0x1p27;
+}
+
 static inline pairs_exact_way pairs_exact_way_of(const pairs_problem *problem) {
   pairs_exact_way way;
   const int bins = problem->bins;
   way.guide.octaves = way.guide.bits = way.guide.cells = 0;
   way.fraction = bins < (1 << 7) - 2 ? 16 : bins < (1 << 10) - 2 ? 13 : 9;
+  /* A counter for every lane must be cleared and added up by every block. */
+  if (bins > 24 && way.fraction == 16 && pairs_number(problem) < 0x1p26) way.fraction = 13;
   if (!problem->even) {
     way.fraction = 0;
     way.guide = pairs_exact_guide_of(problem);
@@ -58,7 +73,25 @@ static inline pairs_exact_way pairs_exact_way_of(const pairs_problem *problem) {
   return way;
 }
 
+/* Points of a tile of b: fewer where points are few, and tiles would not keep a device busy on
+ * which `at_once` blocks run. What a block takes besides its pairs, most where every lane has its
+ * counters, makes it so that half as many blocks have to do for half as many points. */
+static inline int pairs_exact_part(const pairs_problem *problem, int fraction, int64_t tiles_a,
+                                   int64_t at_once) {
+  const int64_t points = problem->cross ? problem->m : problem->n;
+  const int64_t wanted = at_once * (fraction == 16 ? 3 : 6) / 4; /* of whole tiles */
+  int part = PAIRS_EXACT_B;
+  if (!pairs_exact_as_they_come(problem)) return part;
+  while (part > 16) {
+    const int64_t blocks = tiles_a * ((points + part - 1) / part) / (problem->cross ? 1 : 2);
+    if (blocks * PAIRS_EXACT_B >= wanted * part) break;
+    part /= 2;
+  }
+  return part;
+}
+
 static inline size_t pairs_exact_bytes(const pairs_problem *problem) {
+  if (pairs_exact_as_they_come(problem)) return pairs_all_bytes(problem);
   const pairs_grid grid = pairs_grid_morton(problem);
   return pairs_ledger_of(problem).bytes + pairs_sort_bytes(problem, &grid);
 }

@@ -42,31 +42,48 @@ static __device__ __forceinline__ double pairs_apart(const pairs_box &box, pairs
   return pairs_square_near(&box, dx, dy, dz);
 }
 
-static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
-    pairs_places_kernel(pairs_problem problem, const void *points, int64_t n, double *x, double *y,
-                        double *z) {
+/* Places in their own order, and what of them a kernel is given. */
+struct pairs_places_of {
+  const void *points;
+  int64_t n;
+  double *x, *y, *z;
+};
+
+static __device__ __forceinline__ void pairs_place(const pairs_problem &problem,
+                                                   const pairs_places_of &set) {
   const int64_t step = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
-    const pairs_point p = pairs_place_of(&problem, points, i);
-    x[i] = p.x;
-    y[i] = p.y;
-    z[i] = p.z;
+  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < set.n; i += step) {
+    const pairs_point p = pairs_place_of(&problem, set.points, i);
+    set.x[i] = p.x;
+    set.y[i] = p.y;
+    set.z[i] = p.z;
   }
+}
+
+static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
+    pairs_places_kernel(pairs_problem problem, pairs_places_of set) {
+  pairs_place(problem, set);
+}
+
+/* Where the places of a set, `s`, are put in `memory` of pairs_places_bytes(). */
+static inline pairs_places_of pairs_lay_places(const rung_task *task, int s, char *memory) {
+  const pairs_problem *problem = (const pairs_problem *)task->problem;
+  const int64_t n = s == 0 ? problem->n : problem->m;
+  double *x = (double *)memory;
+  return {task->arrays[PAIRS_A + s].data, n, x, x + n, x + 2 * n};
 }
 
 /* Both sets in their own order, in `memory` of pairs_places_bytes(). One set: *b becomes *a. */
 static inline rung_status pairs_places(const rung_task *task, char *memory, pairs_set *a,
                                        pairs_set *b) {
   const pairs_problem *problem = (const pairs_problem *)task->problem;
-  const int64_t counts[2] = {problem->n, problem->m};
   pairs_set *sets[2] = {a, b};
   for (int s = 0; s < (problem->cross ? 2 : 1); ++s) {
-    const int64_t n = counts[s];
-    double *x = (double *)memory, *y = x + n, *z = y + n;
-    RUNG_LAUNCH(task, pairs_places_kernel, pairs_blocks(task, n), PAIRS_SET_BLOCK, 0, *problem,
-                (const void *)task->arrays[PAIRS_A + s].data, n, x, y, z);
-    *sets[s] = {n, x, y, z, NULL, NULL};
-    memory += pairs_places_bytes(n);
+    const pairs_places_of set = pairs_lay_places(task, s, memory);
+    RUNG_LAUNCH(task, pairs_places_kernel, pairs_blocks(task, set.n), PAIRS_SET_BLOCK, 0, *problem,
+                set);
+    *sets[s] = {set.n, set.x, set.y, set.z, NULL, NULL};
+    memory += pairs_places_bytes(set.n);
   }
   if (!problem->cross) *b = *a;
   return RUNG_OK;
