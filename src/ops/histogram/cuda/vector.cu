@@ -67,7 +67,8 @@ struct histogram_plan {
   unsigned team;    /* threads that count a row together: a block's, or a warp's */
   unsigned entries; /* of the table: slots of a window, or values of a byte */
   unsigned copies;  /* of an entry: a power of two, or as many as threads */
-  unsigned words;   /* of the table */
+  unsigned words;   /* of the table, and of what it is folded into */
+  unsigned folded;  /* slots that values of bytes are added up to before results are; 0: none */
   int windows, loads;
   const uint32_t *guide; /* of a search, or NULL */
   bool stores;           /* one block a row, which writes the results */
@@ -93,7 +94,8 @@ struct histogram_counter {
   const uint32_t *guide;
   histogram_table table;
   int way;
-  unsigned copy, copies;   /* this thread's, and how many there are */
+  unsigned copy, copies; /* this thread's, and how many there are */
+  unsigned folded;
   unsigned first, entries; /* the window's */
   unsigned member, team;   /* this thread, of those that count a row together */
   int64_t row;
@@ -186,6 +188,18 @@ static __device__ __forceinline__ void histogram_count_copied(const histogram_co
   }
 }
 
+/* Adds a byte's value to its slot of the table behind that of values: many share one, and results
+ * would have as many additions from every block. */
+template <typename T>
+static __device__ __forceinline__ void histogram_fold(const histogram_counter<T> &counter,
+                                                      unsigned entry, unsigned n) {
+  unsigned *slots = counter.shared + counter.entries * counter.copies;
+  if (n > 0)
+    atomicAdd(
+        &slots[histogram_slot(counter.job.rule, counter.job.edges, counter.job.rule.way, (T)entry)],
+        n);
+}
+
 /* Adds the table up: an entry a thread, whose copies it visits from its own on, as neighbours'
  * first ones share a bank; owned ones, of which there are as many as threads, an entry a warp. */
 template <typename T>
@@ -228,8 +242,20 @@ static __device__ __forceinline__ void histogram_add_up(const histogram_counter<
       unsigned n = 0;
       for (unsigned c = 0; c < copies; ++c)
         n += counter.shared[entry * copies + ((c + entry) & (copies - 1))];
+      if constexpr (sizeof(T) == 1) {
+        if (counter.folded > 0) {
+          histogram_fold(counter, entry, n);
+          continue;
+        }
+      }
       histogram_end(counter, entry, n);
     }
+    if (sizeof(T) > 1 || counter.folded == 0) return;
+    histogram_meet(counter);
+#pragma unroll 1
+    for (unsigned slot = counter.member; slot < counter.folded; slot += counter.team)
+      histogram_add(counter.job, counter.row, slot,
+                    counter.shared[counter.entries * copies + slot]);
   }
 }
 
@@ -429,6 +455,7 @@ static __global__ void __launch_bounds__(1024)
   counter.table = plan.table;
   counter.way = plan.way;
   counter.copies = plan.copies;
+  counter.folded = plan.folded;
   counter.entries = plan.entries;
   counter.team = plan.team;
   counter.member = threadIdx.x % plan.team;
@@ -581,7 +608,8 @@ static histogram_plan histogram_plan_of(const rung_task *task) {
       plan.entries * plan.team * HISTOGRAM_PAYING <= share) {
     plan.table = HISTOGRAM_OWNED;
     plan.copies = plan.team;
-  } else if (plan.entries * word <= limit) {
+  } else if (plan.entries * word <= limit && (plan.stores || histogram_by_value(problem) ||
+                                              plan.entries <= HISTOGRAM_PAYING * share)) {
     plan.table = HISTOGRAM_COPIED;
     plan.copies = (unsigned)histogram_copies(plan.entries, limit);
     while (plan.copies > 1 && plan.entries * plan.copies * HISTOGRAM_PAYING > share)
@@ -598,6 +626,10 @@ static histogram_plan histogram_plan_of(const rung_task *task) {
   }
   if (plan.table != HISTOGRAM_DEVICE)
     plan.words = plan.table == HISTOGRAM_PACKED ? plan.entries / 2 : plan.entries * plan.copies;
+  if (histogram_by_value(problem) && problem->kind != RUNG_BINS_BYTES &&
+      rule->slots <= (int)plan.entries)
+    plan.folded = (unsigned)rule->slots;
+  plan.words += plan.folded;
   plan.words = (plan.words + 1) / 2 * 2;
   plan.table_bytes = plan.words * sizeof(unsigned) * ((unsigned)plan.threads / plan.team);
   plan.shared_bytes = plan.table_bytes;
