@@ -15,8 +15,8 @@
 #endif
 
 #include "backend/shift.h"
-#include "backend/whole.h"
 #include "backend/texture.h"
+#include "backend/whole.h"
 
 /* RUNG_ASIDE: of a function that is inlined on a GPU; on the simulator, whose code is large, it is
  * there once.

@@ -83,8 +83,8 @@ void report_ladder(plot *chart, const lab_read_case *of) {
   snprintf(chart->title, sizeof chart->title, "%.30s on %.40s, %.90s", of->operation,
            report_device(of), of->label);
   snprintf(chart->description, sizeof chart->description,
-           "A bar a rung, from the simplest down, logarithmic in milliseconds. %s",
-           isnan(of->peak_ms) ? "" : "The dashed line is the measured peak.");
+           "A bar a rung, logarithmic in milliseconds%s",
+           isnan(of->peak_ms) ? "." : "; dashed: the measured peak.");
   fprintf(to, "set logscale x\nset xrange [%.9g:%.9g]\nset yrange [%d.6:-0.6]\n", low,
           most * pow(most / low, 0.22), count - 1);
   fputs(

@@ -184,9 +184,8 @@ static rung_status put_counts(report *r, int first) {
   fputs("<section><h2>", r->to);
   html_text(r, all[first].operation);
   fputs(
-      ": what its kernels did</h2>\n<p>Counts of the simulated GPU and of hardware, of the same "
-      "job and the same rungs, one above the other. Bold: a count of hardware that differs from "
-      "the simulator's by more than 2 %.</p>\n",
+      ": what its kernels did</h2>\n<p>Counts of the simulated GPU and of hardware, one above "
+      "the other. Bold: of hardware, more than 2 % off the simulator's.</p>\n",
       r->to);
   put_table(r, first);
   fputs("<ul>\n", r->to);

@@ -123,11 +123,10 @@ static void draw(const report *r, plot *chart, const lab_read_case *const *jobs,
   }
   snprintf(chart->title, sizeof chart->title, "Roofline: %.30s on %.60s", jobs[0]->operation,
            report_device(jobs[0]));
-  snprintf(
-      chart->description, sizeof chart->description,
-      "The least arithmetic a job needs, in GFLOP/s, over operations a byte, both logarithmic: "
-      "every job's rungs as a path under what the caches and the memory (grey) and the "
-      "arithmetic units allow.");
+  snprintf(chart->description, sizeof chart->description,
+           "GFLOP/s over operations a byte, of a job's least work, both logarithmic: its rungs, "
+           "and what "
+           "caches, memory and arithmetic units allow.");
   chart->height = 380;
   fputs(
       "set logscale xy\nset xlabel 'FLOP a byte'\nset ylabel 'GFLOP/s'\n"

@@ -64,12 +64,20 @@ static bool warps_fit(const rung_task *task, char why[RUNG_REASON]) {
 /* ---- what `auto` leaves alone -------------------------------------------------------------------
  */
 
-/* Measured on an H200, a row and 8 bins: jobs that the brief kernel shares out to several blocks,
- * which add to a result that somebody has to clear, are up to 10 % faster with rung "shared". */
+/* Measured on an H200, a row: jobs that the brief kernel shares out to several blocks, which add to
+ * a result that somebody has to clear, are up to 10 % faster with rung "shared". */
 static bool vector_pays(const rung_task *task) {
   const histogram_problem *p = problem_of(task);
-  return p->kind != RUNG_BINS_MODULO || p->rule.bins > 8 || p->rows != 1 ||
-         rung_dtype_bytes(p->dtype) != 4 || p->columns <= 2048 || p->columns > 1 << 17;
+  const bool other = p->kind != RUNG_BINS_MODULO && p->kind != RUNG_BINS_EVEN;
+  return other || p->rule.bins > 1024 || p->rows != 1 || p->columns <= 2048 ||
+         p->columns > (p->rule.bins <= 8 ? 1 << 17 : 1 << 15);
+}
+
+/* What lies between: where a table fits, rung "shared" is ahead of them for few elements, and
+ * "vector" for many. */
+static bool between_pays(const rung_task *task) {
+  char why[RUNG_REASON];
+  return !one_fits(task, why);
 }
 
 /* ---- the table ----------------------------------------------------------------------------------
@@ -96,12 +104,14 @@ static rung_row rows[] = {
      .idea = "a table a block in shared memory, added to the result at the end",
      .supports = one_fits},
     {ON_GPU, .name = "per-warp", .blocks = table_blocks,
-     .idea = "a table a warp: only its own lanes can meet in a counter", .supports = warps_fit},
+     .idea = "a table a warp: only its own lanes can meet in a counter", .supports = warps_fit,
+     .pays = between_pays},
     {ON_GPU, .name = "replicated", .blocks = table_blocks,
      .idea = "a copy of every counter for each lane, as far as they fit: banks of their own",
-     .supports = one_fits},
+     .supports = one_fits, .pays = between_pays},
     {ON_GPU, .name = "aggregated", .blocks = table_blocks,
-     .idea = "equal elements of a warp are found first, and one lane adds their number"},
+     .idea = "equal elements of a warp are found first, and one lane adds their number",
+     .pays = between_pays},
     {ON_GPU, .name = "vector", .blocks = wide_blocks,
      .idea = "16 bytes a load, blocks that stay, the table by the number of bins, bytes by value",
      .pays = vector_pays, .scratch_bytes = vector_scratch},
