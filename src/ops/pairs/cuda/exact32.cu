@@ -14,6 +14,14 @@
 #include "ops/pairs/cuda/excluded.cuh"
 #include "ops/pairs/cuda/sort.cuh"
 
+/* Pieces of the kernel: inlined on a GPU, whatever it takes, and once each on the simulator, whose
+ * code is large. */
+#ifdef __CUDACC__
+#define PAIRS_EXACT_PIECE __forceinline__
+#else
+#define PAIRS_EXACT_PIECE RUNG_ASIDE
+#endif
+
 /* How blocks share the work: every tile of a is taken `shares` times, with every shares-th tile of
  * b. Of a job that is dealt out the next of these is the next job's, and a tile of a further each
  * begins with another one. */
@@ -118,9 +126,9 @@ static __device__ __forceinline__ double pairs_exact_square(const pairs_box &box
 
 /* The same, where this image is the pair's: the nearest, the first of several. Else, and where it
  * is not within the last edge, infinite: then the pair is counted with another one, or is above. */
-static __device__ __forceinline__ double pairs_exact_own_square(const pairs_problem &problem,
-                                                                pairs_point p, pairs_point q,
-                                                                int image) {
+static __device__ PAIRS_EXACT_PIECE double pairs_exact_own_square(const pairs_problem &problem,
+                                                                  pairs_point p, pairs_point q,
+                                                                  int image) {
   if (problem.box.space == PAIRS_OPEN) return pairs_apart<PAIRS_OPEN>(problem.box, p, q);
   const double square = pairs_exact_square(problem.box, p, q, image);
   bool own = square < problem.largest;
@@ -236,9 +244,9 @@ static __device__ __forceinline__ bool pairs_exact_doubt(const pairs_exact_pair 
 /* Pairs that were noted are counted where they belong, and no longer where they were: their place
  * in float, found once more, is what it was. */
 template <int FRACTION, bool FEW, bool DOT, bool CAPPED>
-static __device__ __forceinline__ void pairs_exact_settle(const pairs_job &job,
-                                                          const pairs_exact_pair &pair,
-                                                          const pairs_exact_notes &notes) {
+static __device__ PAIRS_EXACT_PIECE void pairs_exact_settle(const pairs_job &job,
+                                                            const pairs_exact_pair &pair,
+                                                            const pairs_exact_notes &notes) {
   const int lane = (int)threadIdx.x % 32;
   __syncwarp();
   const unsigned count = *notes.count;
@@ -270,10 +278,10 @@ static __device__ __forceinline__ void pairs_exact_settle(const pairs_job &job,
  * itself. What is no pair, or comes again, counts as above, whose number is worked out at the end.
  */
 template <int FRACTION, bool FEW, bool DOT, bool CAPPED, bool MASKED>
-static __device__ __forceinline__ void pairs_exact_count(const pairs_job &job,
-                                                         const pairs_exact_pair &pair,
-                                                         const float4 own[PAIRS_EXACT_OWN],
-                                                         const pairs_exact_notes &notes) {
+static __device__ PAIRS_EXACT_PIECE void pairs_exact_count(const pairs_job &job,
+                                                           const pairs_exact_pair &pair,
+                                                           const float4 own[PAIRS_EXACT_OWN],
+                                                           const pairs_exact_notes &notes) {
   constexpr int STEP = pairs_exact_step<FRACTION>(), PAIRS = STEP * PAIRS_EXACT_OWN;
   const int end = FEW ? pair.end_b : PAIRS_EXACT_B;
   /* Where b's points begin that come after the thread's own first one. */
@@ -305,8 +313,8 @@ static __device__ __forceinline__ void pairs_exact_count(const pairs_job &job,
 /* The same in double: of tiles whose numbers say nothing in float. A distance that is NaN is so
  * with every image, and counted with the first. */
 template <int FRACTION>
-static __device__ __forceinline__ void pairs_exact_slowly(const pairs_job &job,
-                                                          const pairs_exact_pair &pair) {
+static __device__ PAIRS_EXACT_PIECE void pairs_exact_slowly(const pairs_job &job,
+                                                            const pairs_exact_pair &pair) {
   const bool still = pair.image->number == PAIRS_EXACT_STILL;
 #pragma unroll 1
   for (int k = 0; k < pair.count_b; ++k)
@@ -359,9 +367,9 @@ static __device__ __forceinline__ int pairs_exact_edges(const pairs_job &job, do
 
 /* x: the one edge in the cell or near it, as a square; y: the place of squares from there on, as an
  * integer. No edge: -1. More than one: a NaN, and every pair is in doubt. */
-static __device__ __forceinline__ float2 pairs_exact_cell(const pairs_job &job,
-                                                          const pairs_exact_guide &guide,
-                                                          int cell) {
+static __device__ PAIRS_EXACT_PIECE float2 pairs_exact_cell(const pairs_job &job,
+                                                            const pairs_exact_guide &guide,
+                                                            int cell) {
   const int shift = 23 - guide.bits, at = pairs_exact_base(guide) + cell;
   const double low = cell == 0 ? 0.0 : (double)__int_as_float(at << shift),
                high = (double)__int_as_float((at + 1) << shift);
@@ -380,9 +388,9 @@ static __device__ __forceinline__ float2 pairs_exact_cell(const pairs_job &job,
 /* What to count by, from how far the tiles' points are from the middle: `near` and `far` bound
  * their distances. False: float says too little. docs/NUMERICS.md has the errors. */
 template <int FRACTION, bool FEW>
-static __device__ __forceinline__ bool pairs_exact_bound(pairs_exact_pair &pair, float wide_a,
-                                                         float wide_b, float near, float far,
-                                                         float limit, bool *dot) {
+static __device__ PAIRS_EXACT_PIECE bool pairs_exact_bound(pairs_exact_pair &pair, float wide_a,
+                                                           float wide_b, float near, float far,
+                                                           float limit, bool *dot) {
   const float unit = 0x1p-24f;
   const float products =
       unit * (wide_a * wide_a + 4 * wide_b * wide_b + 10 * wide_a * wide_b + far * far);
@@ -421,9 +429,9 @@ static __device__ __forceinline__ double pairs_exact_between(double least, doubl
   return 0.5 * least + 0.5 * most;
 }
 
-static __device__ __forceinline__ pairs_exact_ball pairs_exact_ball_of(const pairs_job &job,
-                                                                       int64_t first_a,
-                                                                       double scale) {
+static __device__ PAIRS_EXACT_PIECE pairs_exact_ball pairs_exact_ball_of(const pairs_job &job,
+                                                                         int64_t first_a,
+                                                                         double scale) {
   pairs_point low = {(double)INFINITY, (double)INFINITY, (double)INFINITY},
               high = {-low.x, -low.y, -low.z};
 #pragma unroll 1
@@ -449,11 +457,11 @@ static __device__ __forceinline__ pairs_exact_ball pairs_exact_ball_of(const pai
 
 /* The images in which points of the two tiles may be within `limit`, a bit each. Where a number is
  * none, all of them. */
-static __device__ __forceinline__ unsigned pairs_exact_images(const pairs_job &job,
-                                                              const pairs_exact_pair &pair,
-                                                              const pairs_exact_ball &ball,
-                                                              pairs_point middle, float wide_b,
-                                                              float limit) {
+static __device__ PAIRS_EXACT_PIECE unsigned pairs_exact_images(const pairs_job &job,
+                                                                const pairs_exact_pair &pair,
+                                                                const pairs_exact_ball &ball,
+                                                                pairs_point middle, float wide_b,
+                                                                float limit) {
   const int lane = (int)threadIdx.x % 32;
   if (job.problem.box.space == PAIRS_OPEN) return 1u << PAIRS_EXACT_STILL;
   const pairs_point t = pairs_exact_shift(job.problem.box, lane);
@@ -466,11 +474,11 @@ static __device__ __forceinline__ unsigned pairs_exact_images(const pairs_job &j
 /* A tile of b against the warp's points of a, one image. WHOLE: all points of both are there;
  * MASKED: some of these are some of those. */
 template <int FRACTION, bool FEW>
-static __device__ __forceinline__ void pairs_exact_moved(const pairs_job &job,
-                                                         pairs_exact_pair &pair,
-                                                         const pairs_exact_notes &notes,
-                                                         float wide_b, float limit, bool whole,
-                                                         bool masked) {
+static __device__ PAIRS_EXACT_PIECE void pairs_exact_moved(const pairs_job &job,
+                                                           pairs_exact_pair &pair,
+                                                           const pairs_exact_notes &notes,
+                                                           float wide_b, float limit, bool whole,
+                                                           bool masked) {
   /* How far the warp's points are from the middle. */
   float4 own[PAIRS_EXACT_OWN];
   unsigned least = 0x7f800000u, most = 0;
@@ -554,7 +562,7 @@ static __device__ __forceinline__ void pairs_exact_tiles(const pairs_job &job,
 /* Adds the table to the results, and clears it: a warp takes a place with all its columns. What is
  * above is worked out at the end. */
 template <int FRACTION, int THREADS>
-static __device__ __forceinline__ void pairs_exact_spill(const pairs_job &job, unsigned *table) {
+static __device__ PAIRS_EXACT_PIECE void pairs_exact_spill(const pairs_job &job, unsigned *table) {
   constexpr int COLUMNS = pairs_exact_columns<FRACTION>(), TOGETHER = COLUMNS < 32 ? COLUMNS : 32;
   const int bins = job.problem.bins, column = (int)threadIdx.x % TOGETHER;
   __syncthreads();
