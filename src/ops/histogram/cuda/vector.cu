@@ -608,8 +608,9 @@ static histogram_plan histogram_plan_of(const rung_task *task) {
       plan.entries * plan.team * HISTOGRAM_PAYING <= share) {
     plan.table = HISTOGRAM_OWNED;
     plan.copies = plan.team;
-  } else if (plan.entries * word <= limit && (plan.stores || histogram_by_value(problem) ||
-                                              plan.entries <= HISTOGRAM_PAYING * share)) {
+  } else if (plan.entries * word <= limit &&
+             (plan.stores || histogram_by_value(problem) || problem->columns > HISTOGRAM_BRIEF ||
+              plan.entries <= HISTOGRAM_PAYING * share)) {
     plan.table = HISTOGRAM_COPIED;
     plan.copies = (unsigned)histogram_copies(plan.entries, limit);
     while (plan.copies > 1 && plan.entries * plan.copies * HISTOGRAM_PAYING > share)
