@@ -20,7 +20,7 @@ void svg_escape(FILE *to, const char *text) {
     const int length = character(at);
     if (length == 0)
       fputc('?', to);
-    else if (strchr("<>&\"", *at))
+    else if (strchr("<>&\"'", *at))
       fprintf(to, "&#%d;", *at);
     else
       fwrite(at, 1, (size_t)length, to);

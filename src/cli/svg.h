@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Text as part of HTML or XML, also inside of double quotes. Bytes that XML cannot hold: a question
- * mark. */
+/* Text as part of HTML or XML, also inside of quotes. Bytes that XML cannot hold: a question mark.
+ */
 void svg_escape(FILE *to, const char *text);
 
 /* The picture's head, of pixels; its end, "</svg>", is the caller's. `inlined`: it stands in a

@@ -216,7 +216,7 @@ for file in "$root"/docs/history/*.csv; do
   same_job "$file" cuda "" >b.json
   expect 0 - "$RUNG" report b.json -o page.html
   well page.html
-  caption=$(sed -n '1s/^# //p' "$file")
+  caption=$(sed -n '1s/^# //p' "$file" | sed "s/'/\&#39;/g")
   for word in "Beside old reports" "<caption>$caption</caption>" "$(sed -n '3s/.*,//p' "$file"), old<"; do
     holds page.html "$word"
   done

@@ -12,7 +12,7 @@
 static void text_is_escaped(void **state) {
   static const struct {
     const char *words, *written;
-  } cases[] = {{"a<b> & \"c\" 'd'", "a&#60;b&#62; &#38; &#34;c&#34; 'd'"},
+  } cases[] = {{"a<b> & \"c\" 'd'", "a&#60;b&#62; &#38; &#34;c&#34; &#39;d&#39;"},
                {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
                {"\x01\x7f \xff \xc3", "?? ? ?"},
                {"\xef\xbf\xbf", "???"},
