@@ -125,8 +125,7 @@ static void draw(const report *r, plot *chart, const lab_read_case *const *jobs,
            report_device(jobs[0]));
   snprintf(chart->description, sizeof chart->description,
            "GFLOP/s over operations a byte, of a job's least work, both logarithmic: its rungs, "
-           "and what "
-           "caches, memory and arithmetic units allow.");
+           "and what caches, memory and arithmetic units allow.");
   chart->height = 380;
   fputs(
       "set logscale xy\nset xlabel 'FLOP a byte'\nset ylabel 'GFLOP/s'\n"

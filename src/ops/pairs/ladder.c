@@ -117,10 +117,8 @@ static bool exact32_can(const rung_task *task, char why[RUNG_REASON]) {
 /* Few pairs, of which most of the time goes into clearing tables and adding them up: `shuffle` has
  * the smallest, and no tile of points to wait for. */
 static bool tables_pay(const rung_task *task) {
-  const pairs_problem *p = problem_of(task);
   char why[RUNG_REASON];
-  return pairs_number(p) >= 0x1p22 || !counts_only(task, why) ||
-         !fits(task, (pairs_keeps){.table = true}, why);
+  return pairs_number(problem_of(task)) >= 0x1p22 || !table_fits(task, why);
 }
 
 /* What a point has within the last edge, if points are evenly spread. */
