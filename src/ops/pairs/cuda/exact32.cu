@@ -64,10 +64,17 @@ struct pairs_exact_pair {
   float error, floor; /* of a square; squares up to `floor` are in doubt */
 };
 
-/* Points of b that are looked at before doubts are noted. */
-template <int FRACTION>
+/* Points of a tile of a that a thread has, and points of b that are looked at before doubts are
+ * noted. Where every lane has its counters, the queue of roots, loads and counters is the limit,
+ * and a point of b that is loaded once for six pairs relieves it; with two a step registers last.
+ */
+template <int FRACTION, bool FEW>
+static __device__ __host__ __forceinline__ constexpr int pairs_exact_own() {
+  return FRACTION == 16 && !FEW ? 6 : 4;
+}
+template <int FRACTION, bool FEW>
 static __device__ __forceinline__ constexpr int pairs_exact_step() {
-  return FRACTION > 0 ? 4 : 2;
+  return FRACTION > 0 && pairs_exact_own<FRACTION, FEW>() == 4 ? 4 : 2;
 }
 
 /* A warp's notes of pairs in doubt: which of the thread's own points, which lane, which point of b.
@@ -280,9 +287,10 @@ static __device__ PAIRS_EXACT_PIECE void pairs_exact_settle(const pairs_job &job
 template <int FRACTION, bool FEW, bool DOT, bool CAPPED, bool MASKED>
 static __device__ PAIRS_EXACT_PIECE void pairs_exact_count(const pairs_job &job,
                                                            const pairs_exact_pair &pair,
-                                                           const float4 own[PAIRS_EXACT_OWN],
+                                                           const float4 *own,
                                                            const pairs_exact_notes &notes) {
-  constexpr int STEP = pairs_exact_step<FRACTION>(), PAIRS = STEP * PAIRS_EXACT_OWN;
+  constexpr int OWN = pairs_exact_own<FRACTION, FEW>(), STEP = pairs_exact_step<FRACTION, FEW>(),
+                PAIRS = STEP * OWN;
   const int end = FEW ? pair.end_b : PAIRS_EXACT_B;
   /* Where b's points begin that come after the thread's own first one. */
   const int begin = (int)(pair.first_a - pair.first_b) + 1;
@@ -291,7 +299,7 @@ static __device__ PAIRS_EXACT_PIECE void pairs_exact_count(const pairs_job &job,
     unsigned at[PAIRS];
 #pragma unroll
     for (int k = 0; k < PAIRS; ++k) {
-      const int s = k / PAIRS_EXACT_OWN, u = k % PAIRS_EXACT_OWN;
+      const int s = k / OWN, u = k % OWN;
       const unsigned place = pairs_exact_place<FRACTION, DOT, CAPPED>(
           pair, own[u], pair.b[first + s], &at[k], !MASKED || first + s - u * 32 >= begin);
       pairs_exact_tick<FRACTION>(pair, at[k], place);
@@ -301,7 +309,7 @@ static __device__ PAIRS_EXACT_PIECE void pairs_exact_count(const pairs_job &job,
     for (; doubts != 0; doubts &= doubts - 1) {
       const int bit = __ffs((int)doubts) - 1, k = bit % 16 * 2 + bit / 16;
       notes.at[atomicAdd(notes.count, 1u)] =
-          pairs_exact_note(k % PAIRS_EXACT_OWN, (int)threadIdx.x % 32, first + k / PAIRS_EXACT_OWN);
+          pairs_exact_note(k % OWN, (int)threadIdx.x % 32, first + k / OWN);
     }
     __syncwarp();
     if (*notes.count > PAIRS_EXACT_NOTES - 32 * PAIRS)
@@ -312,14 +320,14 @@ static __device__ PAIRS_EXACT_PIECE void pairs_exact_count(const pairs_job &job,
 
 /* The same in double: of tiles whose numbers say nothing in float. A distance that is NaN is so
  * with every image, and counted with the first. */
-template <int FRACTION>
+template <int FRACTION, bool FEW>
 static __device__ PAIRS_EXACT_PIECE void pairs_exact_slowly(const pairs_job &job,
                                                             const pairs_exact_pair &pair) {
   const bool still = pair.image->number == PAIRS_EXACT_STILL;
 #pragma unroll 1
   for (int k = 0; k < pair.count_b; ++k)
 #pragma unroll 1
-    for (int u = 0; u < PAIRS_EXACT_OWN; ++u) {
+    for (int u = 0; u < pairs_exact_own<FRACTION, FEW>(); ++u) {
       const int64_t i = pair.first_a + u * 32, j = pair.first_b + k;
       if (!pairs_exact_valid(job, i, j)) continue;
       const pairs_point p = pairs_at(job.a, i), q = pairs_at(job.b, j);
@@ -394,11 +402,13 @@ static __device__ PAIRS_EXACT_PIECE bool pairs_exact_bound(pairs_exact_pair &pai
   const float unit = 0x1p-24f;
   const float products =
       unit * (wide_a * wide_a + 4 * wide_b * wide_b + 10 * wide_a * wide_b + far * far);
-  *dot = !FEW && near > 0.5f * far && products < 0x1p-13f * near * near &&
-         pair.slack < 0x1p-15f * near;
+  /* What products shift a root by, which may be several times what differences do: a pair in doubt
+   * more costs less than two operations a pair. */
+  const float shift = products * 0.51f / near;
+  *dot = !FEW && near > 0 && products < (FRACTION > 0 ? 0x1p-7f : 0x1p-13f) * near * near &&
+         shift < 46 * unit * far && pair.slack < 0x1p-15f * near;
   if constexpr (FRACTION > 0) {
-    const float error =
-        (*dot ? products * 0.51f / near + 2.1f * unit * far : 6 * unit * far) + pair.slack;
+    const float error = (*dot ? shift + 2.1f * unit * far : 6 * unit * far) + pair.slack;
     const float doubt = error * (float)(1u << FRACTION) + 0.51f;
     if (!(doubt < (float)(1u << (FRACTION - 2)))) return false;
     pair.near = 2 * (unsigned)doubt + 1;
@@ -430,12 +440,12 @@ static __device__ __forceinline__ double pairs_exact_between(double least, doubl
 }
 
 static __device__ PAIRS_EXACT_PIECE pairs_exact_ball pairs_exact_ball_of(const pairs_job &job,
-                                                                         int64_t first_a,
+                                                                         int64_t first_a, int own,
                                                                          double scale) {
   pairs_point low = {(double)INFINITY, (double)INFINITY, (double)INFINITY},
               high = {-low.x, -low.y, -low.z};
 #pragma unroll 1
-  for (int u = 0; u < PAIRS_EXACT_OWN; ++u) {
+  for (int u = 0; u < own; ++u) {
     const int64_t i = first_a + u * 32;
     const pairs_point p = pairs_at(job.a, i < job.a.n ? i : job.a.n - 1);
     low = {fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z)};
@@ -446,7 +456,7 @@ static __device__ PAIRS_EXACT_PIECE pairs_exact_ball pairs_exact_ball_of(const p
                  pairs_exact_between(low.z, high.z)};
   unsigned most = 0;
 #pragma unroll 1
-  for (int u = 0; u < PAIRS_EXACT_OWN; ++u) {
+  for (int u = 0; u < own; ++u) {
     const int64_t i = first_a + u * 32;
     const pairs_point p = pairs_at(job.a, i < job.a.n ? i : job.a.n - 1);
     most = max(most, __float_as_uint(pairs_exact_point(p, ball.middle, scale).w));
@@ -480,10 +490,11 @@ static __device__ PAIRS_EXACT_PIECE void pairs_exact_moved(const pairs_job &job,
                                                            float wide_b, float limit, bool whole,
                                                            bool masked) {
   /* How far the warp's points are from the middle. */
-  float4 own[PAIRS_EXACT_OWN];
+  constexpr int OWN = pairs_exact_own<FRACTION, FEW>();
+  float4 own[OWN];
   unsigned least = 0x7f800000u, most = 0;
 #pragma unroll
-  for (int u = 0; u < PAIRS_EXACT_OWN; ++u) {
+  for (int u = 0; u < OWN; ++u) {
     const int64_t i = pair.first_a + u * 32;
     const bool there = i < job.a.n;
     own[u] = pairs_exact_point(pairs_at(job.a, there ? i : 0), pair.image->middle, pair.scale);
@@ -498,14 +509,14 @@ static __device__ PAIRS_EXACT_PIECE void pairs_exact_moved(const pairs_job &job,
   bool dot = false;
   if (!(far < 0x1p40f) ||
       !pairs_exact_bound<FRACTION, FEW>(pair, wide_a, wide_b, near, far, limit, &dot)) {
-    pairs_exact_slowly<FRACTION>(job, pair);
+    pairs_exact_slowly<FRACTION, FEW>(job, pair);
   } else if (masked) {
     pairs_exact_count<FRACTION, FEW, false, true, true>(job, pair, own, notes);
   } else if (FEW || !dot) {
     pairs_exact_count<FRACTION, FEW, false, true, false>(job, pair, own, notes);
   } else if constexpr (!FEW) {
 #pragma unroll
-    for (int u = 0; u < PAIRS_EXACT_OWN; ++u) own[u] = pairs_exact_factor(own[u]);
+    for (int u = 0; u < OWN; ++u) own[u] = pairs_exact_factor(own[u]);
     if (whole && far + pair.slack < limit)
       pairs_exact_count<FRACTION, FEW, true, false, false>(job, pair, own, notes);
     else
@@ -521,7 +532,8 @@ static __device__ __forceinline__ void pairs_exact_tiles(const pairs_job &job,
                                                          const pairs_exact_notes &notes,
                                                          const pairs_exact_ball &ball,
                                                          int64_t tile_b, int part) {
-  constexpr int WARP = 32 * PAIRS_EXACT_OWN, STEP = pairs_exact_step<FRACTION>();
+  constexpr int WARP = 32 * pairs_exact_own<FRACTION, FEW>(),
+                STEP = pairs_exact_step<FRACTION, FEW>();
   const int t = (int)threadIdx.x;
   const int64_t warp_a = pair.first_a - t % 32; /* the warp's first point */
   pair.b = shared;
@@ -581,15 +593,22 @@ static __device__ PAIRS_EXACT_PIECE void pairs_exact_spill(const pairs_job &job,
   __syncthreads();
 }
 
+/* Blocks that a multiprocessor shall have room for. */
+template <int FRACTION, int THREADS, bool FEW>
+static __device__ __host__ __forceinline__ constexpr int pairs_exact_resident() {
+  return THREADS > 128 ? 2 : FRACTION == 16 && !FEW ? 6 : 7;
+}
+
 /* Dynamic shared memory: the guide, the table, the warps' notes. */
 template <int FRACTION, int THREADS, bool FEW>
-static __global__ void __launch_bounds__(THREADS, THREADS > 128 ? 2 : 6)
+static __global__ void __launch_bounds__(THREADS, pairs_exact_resident<FRACTION, THREADS, FEW>())
     pairs_exact_kernel(pairs_job job, pairs_exact_plan plan) {
   RUNG_DYNAMIC_SHARED(float2, guide);
   __shared__ float4 b[PAIRS_EXACT_B];
   __shared__ pairs_exact_image images[THREADS / 32];
+  __shared__ pairs_exact_ball balls[THREADS / 32]; /* not in registers, which are few */
   __shared__ unsigned counts[THREADS / 32];
-  constexpr int TILE = THREADS * PAIRS_EXACT_OWN;
+  constexpr int OWN = pairs_exact_own<FRACTION, FEW>(), TILE = THREADS * OWN;
   const int part = FEW ? plan.part : PAIRS_EXACT_B;
   unsigned *table = (unsigned *)(guide + plan.guide.cells);
   const int places = (job.problem.bins + 2) * pairs_exact_columns<FRACTION>();
@@ -610,10 +629,12 @@ static __global__ void __launch_bounds__(THREADS, THREADS > 128 ? 2 : 6)
                          (at + (unsigned)plan.turn) % dealt;
   const int64_t tile_a = at, first = job.problem.cross ? 0 : tile_a * (TILE / part);
   if (first + share >= plan.tiles_b) return; /* the whole block: the triangle's other half */
-  pair.first_a = tile_a * TILE + threadIdx.x / 32 * (32 * PAIRS_EXACT_OWN) + threadIdx.x % 32;
-  pairs_exact_ball ball = {};
-  if (!FEW && job.problem.box.space != PAIRS_OPEN)
-    ball = pairs_exact_ball_of(job, pair.first_a, plan.scale);
+  pair.first_a = tile_a * TILE + threadIdx.x / 32 * (32 * OWN) + threadIdx.x % 32;
+  pairs_exact_ball &ball = balls[threadIdx.x / 32];
+  if (!FEW && job.problem.box.space != PAIRS_OPEN) {
+    const pairs_exact_ball found = pairs_exact_ball_of(job, pair.first_a, OWN, plan.scale);
+    if (threadIdx.x % 32 == 0) ball = found;
+  }
   if (FRACTION == 0)
     for (int cell = (int)threadIdx.x; cell < plan.guide.cells; cell += THREADS)
       guide[cell] = pairs_exact_cell(job, plan.guide, cell);
@@ -646,7 +667,7 @@ static float pairs_exact_slack(const pairs_box &box, double scale) {
 template <int FRACTION, int THREADS, bool FEW>
 static rung_status pairs_exact_launch(const rung_task *task, const pairs_job &job,
                                       const pairs_exact_way &way) {
-  constexpr int TILE = THREADS * PAIRS_EXACT_OWN;
+  constexpr int TILE = THREADS * pairs_exact_own<FRACTION, FEW>();
   pairs_exact_plan plan;
   int resident = 0;
   RUNG_ALLOW_SHARED(task, (pairs_exact_kernel<FRACTION, THREADS, FEW>), way.shared);

@@ -4,11 +4,11 @@
 
 #include "ops/pairs/cuda/plan.h"
 
-/* Points of a tile that a thread has, and at most so many of a tile of the other set. */
-enum { PAIRS_EXACT_OWN = 4, PAIRS_EXACT_B = 256 };
+/* Points of a tile of b, at most. */
+enum { PAIRS_EXACT_B = 256 };
 
 /* Notes that a warp has room for (exact32.cu), and what a block has in shared memory besides. */
-enum { PAIRS_EXACT_NOTES = 1024, PAIRS_EXACT_STATIC = PAIRS_EXACT_B * 16 + 16 * (32 + 4) };
+enum { PAIRS_EXACT_NOTES = 1024, PAIRS_EXACT_STATIC = PAIRS_EXACT_B * 16 + 16 * (32 + 32 + 4) };
 
 /* Counters of a bin, where bins are few. */
 enum { PAIRS_EXACT_COLUMNS = 64 };
