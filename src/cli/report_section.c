@@ -80,12 +80,19 @@ static void put_slower(const report *r, const lab_read_case *of, const lab_read_
   html_text(r, why);
 }
 
+/* Whether a table of a group before this one of the section has the rung, and its idea. */
+static bool said_above(const report_group *groups, int g, const lab_read_candidate *c) {
+  for (int k = 0; k < g; k++)
+    if (report_rung(report_largest(&groups[k]), c->rung)) return true;
+  return false;
+}
+
 static void ladder_row(const report *r, const lab_read_case *of, const lab_read_candidate *c,
-                       double below) {
+                       bool said, double below) {
   char room[32], range[96], least[32], interval[96];
   html_row(r, c->rung);
   fputs("<td class=\"w i\">", r->to);
-  html_text(r, c->peer ? c->peer : c->idea);
+  html_text(r, c->peer ? c->peer : said ? "as above" : c->idea);
   if (c->good && !c->peer && below < c->time.median) put_slower(r, of, c);
   fputs("</td>", r->to);
   html_cell_text(r, c->peer ? "peer" : c->order);
@@ -135,7 +142,8 @@ static void say_peak(const report *r, const lab_read_case *of) {
   fputs(".</p>\n", r->to);
 }
 
-static rung_status put_ladder(report *r, const lab_read_case *of) {
+static rung_status put_ladder(report *r, const report_group *groups, int g) {
+  const lab_read_case *of = report_largest(&groups[g]);
   rung_status status = RUNG_OK;
   plot chart;
   if (report_draws_ladder(r, of) && report_chart_begin(r, &chart, &status)) {
@@ -151,7 +159,7 @@ static rung_status put_ladder(report *r, const lab_read_case *of) {
                               : "rung|idea|order|#block|#ms|[min, q3]|95 %|#gain|#GB/s|#GFLOP/s|"
                                 "#% of peak|verdict");
   for (int k = 0; k < count; k++) {
-    ladder_row(r, of, rungs[k], below);
+    ladder_row(r, of, rungs[k], said_above(groups, g, rungs[k]), below);
     if (rungs[k]->good && !rungs[k]->peer) below = rungs[k]->time.median;
   }
   html_table_end(r);
@@ -239,11 +247,10 @@ static void put_samples(const report *r, const report_group *groups, int count) 
   fputs("</pre></details>\n", r->to);
 }
 
-static rung_status put_group(report *r, const report_group *group) {
-  const lab_read_case *largest = report_largest(group);
-  rung_status status = put_ladder(r, largest);
-  if (!status) status = put_sizes(r, group);
-  if (!status) status = put_blocks(r, largest);
+static rung_status put_group(report *r, const report_group *groups, int g) {
+  rung_status status = put_ladder(r, groups, g);
+  if (!status) status = put_sizes(r, &groups[g]);
+  if (!status) status = put_blocks(r, report_largest(&groups[g]));
   return status;
 }
 
@@ -283,7 +290,7 @@ rung_status report_section(report *r, const report_group *groups, int count) {
     fprintf(r->to, "<h3 id=\"g%d\">", (int)(&groups[g] - r->groups));
     report_job(r, report_largest(&groups[g]));
     fputs("</h3>\n", r->to);
-    status = put_group(r, &groups[g]);
+    status = put_group(r, groups, g);
     put_command(r, groups, g, count);
   }
   if (!status) status = report_stages(r, groups, count);

@@ -32,11 +32,9 @@ void svg_begin(FILE *to, int width, int height, const char *id, bool inlined, co
                const char *description) {
   fprintf(to, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"%s-t %s-d\"", width,
           height, id, id);
-  fprintf(to,
-          " width=\"%d\" height=\"%d\" xmlns=\"http://www.w3.org/2000/svg\" "
-          "font-family=\"system-ui,sans-serif\">\n"
-          "<title id=\"%s-t\">",
-          width, height, id);
+  fprintf(to, " width=\"%d\" height=\"%d\" xmlns=\"http://www.w3.org/2000/svg\"%s>\n", width,
+          height, inlined ? "" : " font-family=\"system-ui,sans-serif\"");
+  fprintf(to, "<title id=\"%s-t\">", id);
   svg_escape(to, title);
   fprintf(to, "</title>\n<desc id=\"%s-d\">", id);
   svg_escape(to, description);

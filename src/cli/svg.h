@@ -10,7 +10,7 @@
 void svg_escape(FILE *to, const char *text);
 
 /* The picture's head, of pixels; its end, "</svg>", is the caller's. `inlined`: it stands in a
- * page, whose text gives it its colour; ids begin with `id`. */
+ * page, whose text gives it its colour and font; ids begin with `id`. */
 void svg_begin(FILE *to, int width, int height, const char *id, bool inlined, const char *title,
                const char *description);
 /* A line of text. kind NULL: of no class. */
