@@ -10,6 +10,8 @@ kept=.cache/rung/peaks.json
 for word in '"rung-peaks": 1' '"fma32": ' '"memory": {' '"read": '; do
   grep -qF "$word" $kept || fail "no $word is kept: $(cat $kept)"
 done
+# Those of a busy machine are measured again on a quieter one: these are as if of a quiet one.
+sed -i 's/"load": [0-9.e+-]*/"load": 0.0/' $kept
 cp $kept before.json
 expect 0 - "${bench[@]}"
 cmp $kept before.json || fail "they were measured again"

@@ -75,6 +75,9 @@ static size_t mma_scratch(const rung_task *task) {
 static size_t mma_zeros(const rung_task *task) {
   return matmul_mma_pieces(task).zeros;
 }
+static size_t fused_zeros(const rung_task *task) {
+  return matmul_fused_cut_of(task).bytes;
+}
 static size_t wgmma_scratch(const rung_task *task) {
   return matmul_wgmma_pieces(task).bytes;
 }
@@ -206,6 +209,17 @@ static bool fixed_pays(const rung_task *task) {
 
 static bool mma_fits(const rung_task *task, char why[RUNG_REASON]) {
   return shared_fits(task, 3 * (128 + 128) * 64 + 16, why);
+}
+
+/* Every tile cuts its lines' digits anew: where they are few that costs less than planes of digits
+ * that launches of their own make. */
+static bool fused_pays(const rung_task *task) {
+  const matmul_problem *p = problem_of(task);
+  return !fixed_pays(task) && p->m <= 1024 && p->n <= 1024 && p->m + p->n <= 1024;
+}
+
+static bool fused_fits(const rung_task *task, char why[RUNG_REASON]) {
+  return shared_fits(task, 2 * MATMUL_FUSED_SIDE * (64 * 4 + 8) + 16, why);
 }
 
 static bool is_batch(const rung_task *task, char why[RUNG_REASON]) {
@@ -516,6 +530,9 @@ static rung_row rows[] = {
      .idea =
          "digits on tensor cores; sums of 32 bits, carried from level to level; few tiles: k is "
          "cut"},
+    {ON_GPU, .name = "fused", .types = FIXED_TYPES, .supports = fused_fits, .pays = fused_pays,
+     .zeroed_bytes = fused_zeros,
+     .idea = "few tiles: no planes, blocks cut the digits that they multiply, all planes at once"},
     {.family = RUNG_ON_GPU,
      .order = RUNG_CANONICAL,
      .in_place = true,

@@ -71,4 +71,43 @@ static inline matmul_pieces matmul_wgmma_pieces(const rung_task *task) {
   return matmul_pieces_of(task, 256, task->device->processors / 2, 512);
 }
 
+/* Of `fused`, which has no planes: how k is cut for products, two blocks a multiprocessor, and for
+ * the look at it before. */
+enum { MATMUL_FUSED_SIDE = 64 };
+
+typedef struct matmul_fused_cut {
+  int pieces; /* of k, of a tile's products */
+  int64_t length;
+  int64_t look, looks; /* so many of k, so many times, of each strip of 32 lines */
+  /* In zeros: sums of 64 bits (pieces > 1), counters of tiles and one of blocks, and the largest
+   * magnitudes of A's lines and of B's. */
+  size_t counters, largest, bytes;
+} matmul_fused_cut;
+
+static inline matmul_fused_cut matmul_fused_cut_of(const rung_task *task) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const matmul_planes planes = matmul_planes_of(task);
+  const int64_t tiles = matmul_squares(p, MATMUL_FUSED_SIDE);
+  const int64_t blocks = 2 * (int64_t)task->device->processors;
+  const int64_t strips =
+      planes.a_matrices * ((p->m + 31) / 32) + planes.b_matrices * ((p->n + 31) / 32);
+  matmul_fused_cut cut = {1, p->k, p->k, 1, 0, 0, 0};
+  int64_t pieces = tiles == 0 ? 1 : blocks / tiles, looks = strips == 0 ? 1 : 2 * blocks / strips;
+  if (pieces > p->k / 128) pieces = p->k / 128;
+  if (pieces < 1) pieces = 1;
+  cut.length = (p->k + pieces - 1) / pieces;
+  if (cut.length > MATMUL_PIECE) cut.length = MATMUL_PIECE;
+  cut.length = (cut.length + 63) / 64 * 64;
+  if (p->k > 0) cut.pieces = (int)((p->k + cut.length - 1) / cut.length);
+  if (looks > p->k / 128) looks = p->k / 128;
+  if (looks < 1) looks = 1;
+  cut.look = ((p->k + looks - 1) / looks + 127) / 128 * 128;
+  cut.looks = p->k == 0 ? 1 : (p->k + cut.look - 1) / cut.look;
+  if (cut.pieces > 1) cut.counters = matmul_whole_256(p->batch * p->m * p->n * 8);
+  cut.largest = cut.counters + matmul_whole_256(((cut.pieces > 1 ? tiles : 0) + 1) * 4);
+  cut.bytes =
+      cut.largest + matmul_whole_256((planes.a_matrices * p->m + planes.b_matrices * p->n) * 4);
+  return cut;
+}
+
 #endif

@@ -217,12 +217,12 @@ static void lies_anywhere(rung_context *context, const char *rung, int bits, boo
 
 static void layouts_and_batches(void **unused) {
   (void)unused;
-  static const char *const on_gpu[] = {"digits", "dp4a", "mma"};
+  static const char *const on_gpu[] = {"digits", "dp4a", "mma", "fused"};
   rung_context *cpu = open_on("cpu"), *sim = INSTRUMENTED ? NULL : open_on("sim");
   for (int shared = 0; shared < 2; shared++) {
     lies_anywhere(cpu, "digits", 31, shared);
     lies_anywhere(cpu, "packed-digits", 23, shared);
-    for (int r = 0; r < 3 && sim != NULL; r++)
+    for (size_t r = 0; r < sizeof on_gpu / sizeof *on_gpu && sim != NULL; r++)
       lies_anywhere(sim, on_gpu[r], 15 + 8 * shared, shared);
   }
   rung_close(cpu);

@@ -195,7 +195,7 @@ struct fixed_carried {
 /* ---- launching --------------------------------------------------------------------------------
  */
 
-static fixed_job fixed_job_of(const rung_task *task, const matmul_pieces &pieces) {
+static inline fixed_job fixed_job_of(const rung_task *task, const matmul_pieces &pieces) {
   const matmul_problem *p = static_cast<const matmul_problem *>(task->problem);
   const matmul_planes planes = matmul_planes_of(task);
   const char *scratch = static_cast<const char *>(task->scratch);
