@@ -294,6 +294,7 @@ static void check_pairs(const cell *given, int64_t n, double spread, uint64_t se
 static void all_images_are_seen(void **state) {
   (void)state;
   rung_random random = {21};
+  gpu_rungs_take_turns = 3;
   for (int k = 0; k < CELLS; ++k) check_pairs(&cells[k], k < 10 ? 100 : 30, 15, (uint64_t)k + 1);
   for (int k = 0; k < 25;) {
     const cell c = random_cell(&random);
@@ -302,6 +303,7 @@ static void all_images_are_seen(void **state) {
     if (rung_box_reach(NULL, &box, &reach) != RUNG_OK || reach < 0.1 * longest) continue;
     check_pairs(&c, 40, 10, (uint64_t)++k + 100);
   }
+  gpu_rungs_take_turns = 1;
 }
 
 /* What is counted does not depend on how the cell is written down. */

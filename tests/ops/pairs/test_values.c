@@ -136,6 +136,7 @@ static void of_every_scale(void **state) {
                                    {{1, 0, 0}, {0, 1, 0}, {0, 0, 2}},
                                    {{1, 0, 0}, {0.5, 1, 0}, {-0.25, 0.75, 1.25}}};
   double *points = random_points(FEW, 0, 1, 14), scaled[3 * FEW];
+  gpu_rungs_take_turns = 3;
   for (int b = 0; b < 3; ++b) {
     const rung_distances bins = {0, 20, b == 0 ? 0.07 : 0.02, NULL};
     job j = {.a = points, .n = FEW, .box = b == 0 ? NULL : &boxes[b], .bins = bins};
@@ -155,6 +156,7 @@ static void of_every_scale(void **state) {
     }
     free_result(&wanted);
   }
+  gpu_rungs_take_turns = 1;
   free(points);
 }
 

@@ -144,7 +144,9 @@ static void compare(const over_job *job, const int64_t one[ONE], int count,
     if (found[i] != wanted[i]) fail_msg("%s, %d ranks: byte %zu has other bits", about, count, i);
 }
 
-/* Sanitizers, which look for other things than wrong bits, see a third of the cuts of every job. */
+/* Sanitizers, which look for other things than wrong bits, see a third of the cuts of every job,
+ * and so do long rows where GPUs are simulated, which take seconds a cut: each kind of cut with one
+ * of them or another, and all kinds with all of them by CPUs. */
 static void every_cut(rung_context *const *contexts, int from, int to, int step, bool long_rows) {
   rung_random random = {3};
   for (int j = 0; j < JOBS; j++) {
@@ -152,10 +154,11 @@ static void every_cut(rung_context *const *contexts, int from, int to, int step,
     const bool grid = job->over == STENCIL || job->over == RADIATOR;
     int64_t one[ONE];
     const bool is_long = grid && over_grids[job->how].columns > 65536;
+    const bool thirds = INSTRUMENTED || (is_long && contexts != cpus);
     if (is_long && !long_rows) continue;
     find_wanted(job, one);
     for (int count = from; count <= to; count += is_long ? 2 * step : step)
-      for (int kind = INSTRUMENTED ? j % 3 : 0; kind < CUTS; kind += INSTRUMENTED ? 3 : 1) {
+      for (int kind = thirds ? j % 3 : 0; kind < CUTS; kind += thirds ? 3 : 1) {
         char about[64];
         snprintf(about, sizeof about, "job %d, cut %d", j, kind);
         cut(kind, count, job->total,
@@ -278,12 +281,14 @@ static void points_may_go_around(void **state) {
   mixed[2] = open_on("cpu");
   assert_int_equal(unsetenv("RUNG_MEMORY_LIMIT"), 0);
   for (size_t j = 0; j < sizeof how / sizeof how[0]; j++) {
-    const over_job job = {PAIRS, RUNG_SUM, how[j], {kDLFloat, j ? 64 : 32, 1}, 3900, 3, false};
+    const DLDataType type = {kDLFloat, j ? 64 : 32, 1};
+    const over_job job = {PAIRS, RUNG_SUM, how[j], type, 3900, 3, false};
     int64_t one[ONE];
     find_wanted(&job, one);
     mixed[2]->memory_limit = j ? 60000 : 45000;
     for (int count = INSTRUMENTED ? MOST : 3; count <= MOST; count++)
-      for (int kind = INSTRUMENTED ? (int)j % 3 : 0; kind < CUTS; kind += INSTRUMENTED ? 3 : 1) {
+      for (int kind = INSTRUMENTED ? (int)j % CUTS : 0; kind < CUTS;
+           kind += INSTRUMENTED ? CUTS : 1) {
         cut(kind, count, job.total, 64, &random);
         ranks_by_host = kind % 2 == 1;
         compare(&job, one, count, mixed, "going around");
@@ -323,11 +328,11 @@ static void shares_of_pairs_are_cut_where_memory_is_short(void **state) {
  * another rung: there are to be more than 2^25 for rank 0 not to count them all. */
 static void tiles_of_pairs_are_dealt_out(void **state) {
   (void)state;
-  enum { MANY = INSTRUMENTED ? 1900 : 3900 };
+  enum { MANY = INSTRUMENTED ? 900 : 3900, HALF = MANY / 2 };
   const struct {
     int how, points;
     bool in_heaps, dealt;
-  } cases[] = {{0, MANY, false, true},     {0, MANY, true, true},  {CROSS, MANY, true, true},
+  } cases[] = {{0, MANY, false, true},     {0, HALF, true, true},  {CROSS, HALF, true, true},
                {EDGES, 1100, false, true}, {0, 3, false, true},    {NEAR | BOX, 8300, false, false},
                {SUMS, 1100, false, false}, {CROSS, 1, false, true}};
   if (sims[0] == NULL) skip();
@@ -359,11 +364,12 @@ static void tiles_of_pairs_are_dealt_out(void **state) {
 }
 
 /* Families of families: ranges of 32^2 tiles, and of 32, and tiles between them. */
-static void compare_long(const over_job *job, const char *in, char *whole, char *out) {
+static void compare_long(const over_job *job, int64_t of_gpu, const char *in, char *whole,
+                         char *out) {
   rung_context *mixed[RANKS_MOST] = {cpus[0], sims[0], cpus[1], cpus[2]};
   rung_status statuses[RANKS_MOST];
   const int64_t cuts[3][5] = {
-      {0, 0, 2 * 1024 * SCANS, job->total - 100, job->total}, /* by a GPU, if there is one */
+      {0, 0, of_gpu, job->total - 100, job->total}, /* if there is one */
       {0, 3 * SCANS + 7, 1100 * SCANS, job->total - 100, job->total},
       {0, 1024 * SCANS - 1, 1024 * SCANS + 9, 2 * 1024 * SCANS, job->total}};
   run = (over_run){.job = *job, .in = in, .out = whole};
@@ -388,11 +394,11 @@ static void long_scans_are_taken_in_ranges(void **state) {
   assert_true(in != NULL && out != NULL && whole != NULL);
   const over_job sums = {SCAN, RUNG_SUM, 0, {kDLFloat, 32, 1}, LONG, 1, false};
   fill(in, sums.type, LONG);
-  compare_long(&sums, in, whole, out);
+  compare_long(&sums, 2 * 1024 * SCANS, in, whole, out);
   /* Falling, and above 0: what is not there must not be taken for a number. */
   const over_job least = {SCAN, RUNG_MIN, 1, {kDLInt, 32, 1}, LONG, 1, false};
   for (int i = 0; i < LONG; i++) ((int32_t *)in)[i] = LONG - i;
-  compare_long(&least, in, whole, out);
+  compare_long(&least, (1024 + 33) * SCANS, in, whole, out);
   free(in);
   free(out);
   free(whole);

@@ -152,6 +152,7 @@ static void every_message_may_be_the_last(void **state) {
       assert_true(j != AROUND || messages == GOING_AROUND);
       for (ranks_fault fault = 0; fault < RANKS_ALTERS; fault++) {
         int at = 1;
+        if (INSTRUMENTED && j == AROUND && (int)fault != faulty) continue; /* each by one of them */
         while (go_wrong(j, faulty, at, messages, fault)) at++;
         assert_true(at > messages);
       }
