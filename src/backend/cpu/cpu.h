@@ -52,7 +52,9 @@ rung_status rung_cpu_clock_end(rung_state *state, rung_error *error);
 rung_status rung_cpu_clock_mhz(rung_state *state, double *mhz, rung_error *error);
 rung_status rung_cpu_flush(rung_state *state, rung_error *error);
 /* The largest cache that rung_cpu_flush() is sure to empty. */
+#ifndef RUNG_CPU_FLUSH_BYTES /* a sanitizer's build has less (cmake/library.cmake) */
 #define RUNG_CPU_FLUSH_BYTES ((int64_t)256 << 20)
+#endif
 rung_status rung_cpu_probe(rung_state *state, rung_probe probe, int64_t bytes, double *work,
                            double *milliseconds, rung_error *error);
 
