@@ -145,8 +145,9 @@ static void compare(const over_job *job, const int64_t one[ONE], int count,
 }
 
 /* Sanitizers, which look for other things than wrong bits, see a third of the cuts of every job,
- * and so do long rows where GPUs are simulated, which take seconds a cut: each kind of cut with one
- * of them or another, and all kinds with all of them by CPUs. */
+ * and where GPUs are simulated one of the six. Without them long rows, which such GPUs take seconds
+ * a cut for, see a third there: each kind of cut with one of them or another, and all kinds with
+ * all of them by CPUs. */
 static void every_cut(rung_context *const *contexts, int from, int to, int step, bool long_rows) {
   rung_random random = {3};
   for (int j = 0; j < JOBS; j++) {
@@ -154,11 +155,13 @@ static void every_cut(rung_context *const *contexts, int from, int to, int step,
     const bool grid = job->over == STENCIL || job->over == RADIATOR;
     int64_t one[ONE];
     const bool is_long = grid && over_grids[job->how].columns > 65536;
-    const bool thirds = INSTRUMENTED || (is_long && contexts != cpus);
+    int share = INSTRUMENTED ? 3 : 1; /* of the kinds: one of so many */
+    if (contexts != cpus && INSTRUMENTED) share = CUTS;
+    if (contexts != cpus && !INSTRUMENTED && is_long) share = 3;
     if (is_long && !long_rows) continue;
     find_wanted(job, one);
     for (int count = from; count <= to; count += is_long ? 2 * step : step)
-      for (int kind = thirds ? j % 3 : 0; kind < CUTS; kind += thirds ? 3 : 1) {
+      for (int kind = j % share; kind < CUTS; kind += share) {
         char about[64];
         snprintf(about, sizeof about, "job %d, cut %d", j, kind);
         cut(kind, count, job->total,
