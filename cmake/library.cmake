@@ -75,7 +75,7 @@ endif()
 # 512 MB of memory and twice as much of a sanitizer's own, for every sample, where they are large.
 if(RUNG_SANITIZE)
   set_property(SOURCE src/backend/cpu/measure.c src/backend/cpu/facts.c APPEND PROPERTY
-               COMPILE_DEFINITIONS "RUNG_CPU_FLUSH_BYTES=((int64_t)1 << 20)")
+               COMPILE_DEFINITIONS "RUNG_CPU_FLUSH_BYTES=((int64_t)2 << 20)")
 endif()
 if(isa_sources)
   foreach(isa IN LISTS isas)
