@@ -59,18 +59,6 @@ if(RUNG_SANITIZE) # peaks are measured: a sanitizer's would be none, and take ha
   set_source_files_properties(src/backend/cpu/kernels/probe.c PROPERTIES COMPILE_OPTIONS
                               "-O2;-fno-sanitize=all")
 endif()
-if(RUNG_SANITIZE STREQUAL "thread") # what threads share: rungs that are one thread have nothing
-  foreach(rung correlate/direct histogram/private histogram/serial matmul/blocked matmul/loop-order
-               matmul/naive pairs/serial reduce/lanes reduce/serial scan/serial)
-    string(REPLACE "/" "/cpu/" source ${rung}.c)
-    string(PREPEND source src/ops/)
-    file(STRINGS ${source} shared REGEX "parallel|static [a-z0-9_ ]+(=|;)")
-    if(shared)
-      message(FATAL_ERROR "${source} has what threads may share, and ThreadSanitizer is to see it")
-    endif()
-    set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O2;-fno-sanitize=all")
-  endforeach()
-endif()
 # No time that a sanitizer's build takes is a result: caches need not be emptied for it, which takes
 # 512 MB of memory and twice as much of a sanitizer's own, for every sample, where they are large.
 if(RUNG_SANITIZE)
