@@ -21,7 +21,11 @@ RUNG_ANYWHERE void reduce_finish_f32(const reduce_end *end, float sum, void *out
     ((float *)out)[at] = sum;
     return;
   }
-  const double value = end->mean ? (double)sum / (double)end->columns : (double)sum;
+  if (!end->mean) {
+    ((uint16_t *)out)[at] = rung_f32_to_half(sum, end->key.bfloat);
+    return;
+  }
+  const double value = (double)sum / (double)end->columns;
   if (end->result == RUNG_F32)
     ((float *)out)[at] = (float)value;
   else

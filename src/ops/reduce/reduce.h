@@ -259,6 +259,7 @@ typedef struct reduce_walk {
   int at_once, width, width_bits, parties, split;
   int64_t across, columns; /* threads side by side: of one of outer, and of all */
   int64_t strips, tiles;   /* groups of `width` of them; tiles of a line */
+  uint64_t inverse;        /* (2^64 - 1) / across; 0 where there is one of outer */
 } reduce_walk;
 
 /* How many neighbours a thread loads at once, where their places in memory allow it. */

@@ -48,6 +48,7 @@ reduce_walk reduce_walk_of(const rung_task *task, int at_once) {
   reduce_walk walk = {.at_once = at_once, .width = 1, .parties = 1, .split = 1};
   walk.across = problem->inner / at_once;
   walk.columns = problem->outer * walk.across;
+  walk.inverse = problem->outer > 1 && walk.across > 0 ? UINT64_MAX / (uint64_t)walk.across : 0;
   walk.tiles = reduce_tiles(problem->columns);
   const int64_t busy = walk.columns * walk.tiles;
   while (walk.parties < lanes / deep) walk.parties *= 2;

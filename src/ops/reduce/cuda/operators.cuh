@@ -23,7 +23,7 @@ struct reduce_add_float {
   typedef T partial;
   typedef reduce_add_float<T> next;
   enum { wide = 16 / sizeof(T) };
-  static const bool ordered = true;
+  static const bool ordered = true, sums = true;
   REDUCE_BOTH T identity() {
     return (T)-0.0;
   }
@@ -59,7 +59,7 @@ struct reduce_add_integer<uint64_t> {
   typedef uint64_t partial;
   typedef reduce_add_integer<uint64_t> next;
   enum { wide = 2 };
-  static const bool ordered = false;
+  static const bool ordered = false, sums = true;
   REDUCE_BOTH uint64_t identity() {
     return 0;
   }
@@ -97,7 +97,7 @@ struct reduce_least {
   typedef Key partial;
   typedef reduce_least<Key> next;
   enum { wide = 16 / sizeof(Key) };
-  static const bool ordered = false;
+  static const bool ordered = false, sums = false;
   REDUCE_BOTH Key identity() {
     return sizeof(Key) == 4 ? (Key)INT32_MAX : (Key)INT64_MAX;
   }
@@ -107,6 +107,10 @@ struct reduce_least {
   REDUCE_BOTH Key combine(Key a, Key b) {
     return a < b ? a : b;
   }
+  /* The element that a partial result is: results of minima are of the elements' type. */
+  REDUCE_BOTH in unload(Key key, const rung_key_code &code) {
+    return key ^ (Key)code.mask;
+  }
 };
 
 /* Of floats, from their bits. */
@@ -114,10 +118,16 @@ struct reduce_least_f32 : reduce_least<int32_t> {
   REDUCE_BOTH int32_t load(int32_t bits, const rung_key_code &key) {
     return rung_key_f32(bits, (int32_t)key.mask);
   }
+  REDUCE_BOTH in unload(int32_t key, const rung_key_code &code) {
+    return rung_unkey_f32(key, (int32_t)code.mask);
+  }
 };
 struct reduce_least_f64 : reduce_least<int64_t> {
   REDUCE_BOTH int64_t load(int64_t bits, const rung_key_code &key) {
     return rung_key_f64(bits, key.mask);
+  }
+  REDUCE_BOTH in unload(int64_t key, const rung_key_code &code) {
+    return rung_unkey_f64(key, code.mask);
   }
 };
 
@@ -128,12 +138,18 @@ struct reduce_least_8 : reduce_least<int32_t> {
   REDUCE_BOTH int32_t load(int8_t x, const rung_key_code &key) {
     return x ^ (int32_t)key.mask;
   }
+  REDUCE_BOTH in unload(int32_t key, const rung_key_code &code) {
+    return (in)(key ^ (int32_t)code.mask);
+  }
 };
 struct reduce_least_16 : reduce_least<int32_t> {
   typedef int16_t in;
   enum { wide = 8 };
   REDUCE_BOTH int32_t load(int16_t x, const rung_key_code &key) {
     return rung_key_16(x, &key);
+  }
+  REDUCE_BOTH in unload(int32_t key, const rung_key_code &code) {
+    return (in)rung_unkey_16(key, &code);
   }
 };
 
@@ -201,6 +217,36 @@ REDUCE_BOTH void reduce_finish(const reduce_end &end, int32_t key, void *out, in
 }
 REDUCE_BOTH void reduce_finish(const reduce_end &end, int64_t key, void *out, int64_t at) {
   reduce_finish_i64(&end, key, out, at);
+}
+
+/* By an operator, not by the type of its partial results. */
+template <typename S>
+static __device__ __forceinline__ void reduce_finish_of(const reduce_end &end,
+                                                        typename S::partial partial, void *out,
+                                                        int64_t at) {
+  if constexpr (S::sums)
+    reduce_finish(end, partial, out, at);
+  else
+    ((typename S::in *)out)[at] = S::unload(partial, end.key);
+}
+
+/* Where a thread has many results: of sums the mean, which is a division each, is code of its own.
+ */
+template <typename P>
+static __device__ __attribute__((noinline)) void reduce_finish_mean(const reduce_end &end, P sum,
+                                                                    void *out, int64_t at) {
+  reduce_finish(end, sum, out, at);
+}
+template <typename S>
+static __device__ __forceinline__ void reduce_finish_each(const reduce_end &end,
+                                                          typename S::partial partial, void *out,
+                                                          int64_t at) {
+  reduce_end plain = end;
+  plain.mean = false;
+  if (S::sums && end.mean)
+    reduce_finish_mean(end, partial, out, at);
+  else
+    reduce_finish_of<S>(plain, partial, out, at);
 }
 
 /* A partial result, wherever it goes. */

@@ -60,7 +60,7 @@ __device__ __forceinline__ void reduce_fold_parties(typename S::partial (&value)
 }
 
 /* A block's part of the rows of its columns. */
-template <typename S, int V, int LEAVES, int LEVELS, bool MORE>
+template <typename S, int V, int LEAVES, int LEVELS, bool MORE, typename Ends>
 __device__ __forceinline__ void reduce_by_parties(typename S::partial (&value)[V],
                                                   const typename S::in *tile, int64_t step,
                                                   int count, const reduce_walk &walk,
@@ -72,7 +72,7 @@ __device__ __forceinline__ void reduce_by_parties(typename S::partial (&value)[V
   for (int c = 0; c < V; ++c) sums[c] = S::identity();
   if (place.live)
     reduce_walk_tile<S, V, false, LEAVES, LEVELS, RUNG_SUM_LANES, MORE>(
-        sums, tile, step, count, place.party * parts + part, walk.parties * parts, key);
+        sums, tile, step, count, place.party * parts + part, walk.parties * parts, key, Ends());
 #pragma unroll
   for (int c = 0; c < V; ++c) value[c] = sums[c];
   reduce_fold_parties<S, V>(value, walk.width, walk.parties, shared);
@@ -85,8 +85,8 @@ static __device__ __attribute__((noinline)) reduce_chunk<typename S::partial, V>
     const typename S::in *rows, int64_t step, int count, const reduce_walk &walk,
     const reduce_place &place, reduce_chunk<typename S::partial, V> *shared) {
   reduce_chunk<typename S::partial, V> result;
-  reduce_by_parties<S, V, 8, 4, true>(result.at, rows, step, count, walk, place, 0, 1,
-                                      rung_key_code(), shared);
+  reduce_by_parties<S, V, 8, 4, true, reduce_seldom>(result.at, rows, step, count, walk, place, 0,
+                                                     1, rung_key_code(), shared);
   return result;
 }
 
@@ -117,12 +117,13 @@ static constexpr int reduce_walk_resident() {
 /* Of which a thread's lines are, and where among its lines they begin. */
 template <int V>
 __device__ __forceinline__ void reduce_find(reduce_place &place, const reduce_walk &walk) {
-  place.outer = 0;
-  if (walk.columns > walk.across)
-    place.outer = walk.columns <= UINT32_MAX
-                      ? (int64_t)((unsigned)place.column / (unsigned)walk.across)
-                      : place.column / walk.across;
-  place.inner = (place.column - place.outer * walk.across) * V;
+  int64_t outer = (int64_t)__umul64hi((uint64_t)place.column, walk.inverse); /* or one less */
+  int64_t inner = place.column - outer * walk.across;
+  if (inner >= walk.across) outer++, inner -= walk.across;
+  rung_keep(outer); /* worked out again for each of a thread's loads otherwise */
+  rung_keep(inner);
+  place.outer = outer;
+  place.inner = inner * V;
 }
 
 /* Lines of at most LEAVES elements: a thread has all of them, and of lines of few bytes several, a
@@ -133,7 +134,8 @@ RUNG_ANYWHERE constexpr int reduce_leaves_each(int bytes, int leaves) {
 
 template <typename S, int V, int LEAVES>
 static __global__ void __launch_bounds__(REDUCE_LEAVES_THREADS)
-    reduce_tree_leaves(reduce_level level, reduce_walk walk, reduce_walk_rest rest) {
+    reduce_tree_leaves(const __grid_constant__ reduce_level level,
+                       const __grid_constant__ reduce_walk walk, reduce_walk_rest rest) {
   static constexpr int EACH = reduce_leaves_each(V * (int)sizeof(typename S::in), LEAVES);
   typedef reduce_packed<S, V> packed;
   const int64_t step = (int64_t)gridDim.x * (REDUCE_LEAVES_THREADS * EACH);
@@ -150,24 +152,28 @@ static __global__ void __launch_bounds__(REDUCE_LEAVES_THREADS)
       const typename S::in *at =
           (const typename S::in *)level.in + places[k].outer * level.in_outer + places[k].inner;
 #pragma unroll
-      for (int m = 0; m < LEAVES; ++m, at += level.in_column)
+      for (int m = 0; m < LEAVES; ++m, at += level.in_column) {
+        if constexpr (S::ordered) loaded[k][m] = reduce_missing<S, V>();
         if (m < level.columns) loaded[k][m] = *(const packed *)at;
+      }
     }
 #pragma unroll
     for (int k = 0; k < EACH; ++k) {
       if (!places[k].live) continue;
-      typename S::running sums[LEAVES][V];
+      typename S::running sums[S::ordered ? LEAVES : 1][V];
 #pragma unroll
       for (int m = 0; m < LEAVES; ++m) {
 #pragma unroll
-        for (int c = 0; c < V; ++c) sums[m][c] = S::identity();
-        if (m < level.columns) reduce_take<S, V, V>(sums[m], loaded[k][m], level.key);
+        for (int c = 0; c < V; ++c)
+          if (S::ordered || m == 0) sums[S::ordered ? m : 0][c] = S::identity();
+        if (!S::ordered && m >= level.columns) break;
+        reduce_take<S, V, V>(sums[S::ordered ? m : 0], loaded[k][m], level.key);
       }
-      reduce_fold_leaves<S, V, LEAVES>(sums);
+      if constexpr (S::ordered) reduce_fold_leaves<S, V, LEAVES>(sums);
 #pragma unroll
       for (int c = 0; c < V; ++c)
-        reduce_finish(level.end, (typename S::partial)sums[0][c], rest.out,
-                      places[k].outer * rest.out_outer + places[k].inner + c);
+        reduce_finish_each<S>(level.end, (typename S::partial)sums[0][c], rest.out,
+                              places[k].outer * rest.out_outer + places[k].inner + c);
     }
   }
 }
@@ -176,7 +182,8 @@ static __global__ void __launch_bounds__(REDUCE_LEAVES_THREADS)
  * elements. */
 template <typename S, int V, bool MORE>
 static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_resident<S, V, MORE>())
-    reduce_tree_walk(reduce_level level, reduce_walk walk, reduce_walk_rest rest) {
+    reduce_tree_walk(const __grid_constant__ reduce_level level,
+                     const __grid_constant__ reduce_walk walk, reduce_walk_rest rest) {
   typedef typename S::partial P;
   typedef typename S::next next;
   typedef reduce_chunk<P, V> chunk;
@@ -193,7 +200,7 @@ static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_reside
                                first * level.in_column + place.inner;
     const bool writes = place.live && place.party == 0;
     chunk value;
-    reduce_by_parties<S, V, reduce_walk_leaves<S, V>, reduce_walk_levels<V>, MORE>(
+    reduce_by_parties<S, V, reduce_walk_leaves<S, V>, reduce_walk_levels<V>, MORE, reduce_no_ends>(
         value.at, in, level.in_column, left < RUNG_SUM_TILE ? (int)left : RUNG_SUM_TILE, walk,
         place, part, walk.split, level.key, shared);
     if (walk.split > 1) {
@@ -217,8 +224,8 @@ static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_reside
     if (writes) {
 #pragma unroll
       for (int c = 0; c < V; ++c)
-        reduce_finish(level.end, value.at[c], rest.out,
-                      place.outer * rest.out_outer + place.inner + c);
+        reduce_finish_each<S>(level.end, value.at[c], rest.out,
+                              place.outer * rest.out_outer + place.inner + c);
     }
   }
 }

@@ -64,6 +64,17 @@ __device__ __forceinline__ void reduce_take(typename S::running (&sums)[N],
         S::combine(sums[N == 1 ? 0 : c], (typename S::running)S::load(chunk.at[c], key));
 }
 
+/* V elements that change no sum of floats. */
+template <typename S, int V>
+__device__ __forceinline__ reduce_packed<S, V> reduce_missing() {
+  reduce_chunk<typename S::in, V> chunk;
+  reduce_packed<S, V> packed;
+#pragma unroll
+  for (int c = 0; c < V; ++c) chunk.at[c] = S::missing();
+  memcpy(&packed, &chunk, sizeof packed);
+  return packed;
+}
+
 /* sums[0] becomes what folding sums[0 ... LEAVES) by halves comes to. */
 template <typename S, int N, int LEAVES>
 __device__ __forceinline__ void reduce_fold_leaves(typename S::running (&sums)[LEAVES][N]) {
@@ -81,11 +92,15 @@ __device__ __forceinline__ void reduce_fold_leaves(typename S::running (&sums)[L
 /* The ends of a line whose first and last chunks are not whole: these, with elements missing, and
  * which are, from `from` to before `to`. Only the threads that own them need have them. */
 struct reduce_no_ends {
-  static const bool ragged = false;
+  static const bool ragged = false, seldom = false;
+};
+/* What is done so seldom that code for lanes that are all there does not pay. */
+struct reduce_seldom {
+  static const bool ragged = false, seldom = true;
 };
 template <typename S, int V>
 struct reduce_ends {
-  static const bool ragged = true;
+  static const bool ragged = true, seldom = false;
   int from, to;
   reduce_packed<S, V> head, tail;
 };
@@ -124,7 +139,7 @@ __device__ __forceinline__ void reduce_leaves(typename S::running (&sums)[SUMS][
     const typename S::in *at = tile + row * step;
     packed loaded[LEAVES];
     const bool begun = !Ends::ragged || row - party >= from;
-    if (begun && row - party + parties + (LEAVES - 1) * apart <= to) {
+    if (!Ends::seldom && begun && row - party + parties + (LEAVES - 1) * apart <= to) {
 #pragma unroll
       for (int m = 0; m < LEAVES; ++m, at += leap) loaded[m] = reduce_fetch((const packed *)at);
 #pragma unroll
