@@ -46,6 +46,7 @@ template <typename S, int V, int K>
 static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
     reduce_subwarp_few(reduce_level level, int thread_bits) {
   static constexpr int N = reduce_numbers<S, V, true>, LINES = LOADS / K;
+  static constexpr int SUMS = S::ordered ? K : 1, TURN = LINES > 2 ? LINES / 2 : LINES;
   typedef reduce_packed<S, V> packed;
   const int in_warp = (int)threadIdx.x % 32, threads = 1 << thread_bits, lines = 32 >> thread_bits;
   const int own = in_warp >> thread_bits, thread = in_warp & (threads - 1);
@@ -67,22 +68,33 @@ static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
       }
     }
     typename S::partial mine = S::identity();
+    /* In two turns of the same code: to move what is left to do takes two instructions a line. */
+#pragma unroll 1
+    for (int begun = 0; begun < LINES; begun += TURN) {
 #pragma unroll
-    for (int u = 0; u < LINES; ++u) {
-      typename S::running sums[K][N];
+      for (int v = 0; v < TURN; ++v) {
+        const int u = begun + v;
+        typename S::running sums[SUMS][N];
 #pragma unroll
-      for (int k = 0; k < K; ++k) {
+        for (int k = 0; k < K; ++k) {
 #pragma unroll
-        for (int c = 0; c < N; ++c) sums[k][c] = S::identity();
-        if (u * lines < left && (k * threads + thread) * V < count)
-          reduce_take<S, V, N>(sums[k], loaded[u][k], level.key);
+          for (int c = 0; c < N; ++c)
+            if (k < SUMS) sums[k][c] = S::identity();
+          if (u * lines < left && (k * threads + thread) * V < count)
+            reduce_take<S, V, N>(sums[k % SUMS], loaded[v][k], level.key);
+        }
+        reduce_fold_leaves<S, N, SUMS>(sums);
+        const typename S::partial value = reduce_fold_line<S, N>(sums[0], threads);
+        const int turn = u & (threads - 1), to = u - turn + thread;
+        if (turn == thread) mine = value;
+        if ((turn == threads - 1 || u == LINES - 1) && to <= u && to * lines < left)
+          reduce_finish_of<S>(level.end, mine, level.out, (first + to * lines) * level.out_outer);
       }
-      reduce_fold_leaves<S, N, K>(sums);
-      const typename S::partial value = reduce_fold_line<S, N>(sums[0], threads);
-      const int turn = u & (threads - 1), to = u - turn + thread;
-      if (turn == thread) mine = value;
-      if ((turn == threads - 1 || u == LINES - 1) && to <= u && to * lines < left)
-        reduce_finish(level.end, mine, level.out, (first + to * lines) * level.out_outer);
+#pragma unroll
+      for (int v = 0; v < LINES - TURN; ++v) {
+#pragma unroll
+        for (int k = 0; k < K; ++k) loaded[v][k] = loaded[v + TURN][k];
+      }
     }
   }
 }
@@ -107,7 +119,7 @@ static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
           thread, threads, level.key);
     const typename S::partial value = reduce_fold_line<S, N>(sums, threads);
     if (thread == 0 && line < level.outer)
-      reduce_finish(level.end, value, level.out, line * level.out_outer);
+      reduce_finish_of<S>(level.end, value, level.out, line * level.out_outer);
   }
 }
 
@@ -135,7 +147,7 @@ static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
     reduce_walk_tile<S, V, true, LOADS, 4, RUNG_SUM_LANES / V, true>(sums, run.at, V, chunks,
                                                                      thread, 32, level.key, ends);
     const typename S::partial value = reduce_fold_line<S, V>(sums, 32);
-    if (thread == 0) reduce_finish(level.end, value, level.out, line * level.out_outer);
+    if (thread == 0) reduce_finish_of<S>(level.end, value, level.out, line * level.out_outer);
   }
 }
 
@@ -182,7 +194,7 @@ static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
             level.key);
       const typename S::partial value = reduce_fold_line<S, 1>(sums, threads);
       if (thread == 0 && line < here)
-        reduce_finish(level.end, value, level.out, (first + line) * level.out_outer);
+        reduce_finish_of<S>(level.end, value, level.out, (first + line) * level.out_outer);
     }
     __syncwarp();
   }
