@@ -259,6 +259,17 @@ static __device__ inline void onchip_fill(int first, T value, T *row) {
     if (first + c * 32 >= 0) row[first + c * 32] = value;
 }
 
+/* The start of the warp's part of a row or a tile, where that is not in memory. */
+template <typename T, int C>
+static __device__ __noinline__ void onchip_begin(const onchip_job<T> &job, int64_t row,
+                                                 int64_t column, int first, T *to) {
+#pragma unroll 2
+  for (int c = 0; c < C; c++) {
+    const int j = first + c * 32;
+    if (j >= 0) to[j] = (T)stencil_own_start(job.start, row, column + j, job.s.columns);
+  }
+}
+
 /* Starts bringing the warp's part of a row or a tile into shared memory, where its columns begin
  * at `warp_base`; the place's column stands at row[0]. */
 template <typename T, int C>
@@ -270,14 +281,14 @@ static __device__ RUNG_ASIDE void onchip_fetch(const onchip_job<T> &job, const o
     onchip_fill<T, C>(first, (T)job.start.value, row);
     return;
   }
+  if (job.start.own) {
+    onchip_begin<T, C>(job, place.row, place.column, first, row);
+    return;
+  }
 #pragma unroll 6
   for (int c = 0; c < C; c++) {
     const int j = first + c * 32;
-    if (j < 0) continue;
-    if (job.start.own)
-      row[j] = (T)stencil_own_start(job.start, place.row, place.column + j, job.s.columns);
-    else
-      rung_copy_async(row + j, from + j);
+    if (j >= 0) rung_copy_async(row + j, from + j);
   }
   rung_copy_async_commit();
 }
@@ -365,26 +376,29 @@ __global__ void __launch_bounds__(Threads, Blocks)
 #pragma unroll
   for (int c = 0; c < C + R; c++) my.y[c] = 0;
 
-  int64_t i = blockIdx.x;
   auto fetch = [&](int64_t k) {
     if (k < count) onchip_fetch<T, C>(job, onchip_place_of(job, k), my.warp_base, row);
   };
-  fetch(i);
-  if (i < count) onchip_trade(my, row);
-  fetch(i + gridDim.x);
-  for (; i < count; i += gridDim.x) {
-    __syncthreads(); /* the row before is done with what was shown */
-    if (Snug || !job.moving) onchip_set_ends(job, my, even, odd);
-    onchip_steps<Snug, false>(job, my, even, odd, &ends);
-    onchip_trade(my, row);
-    onchip_put<T, C>(job, onchip_place_of(job, i), my.warp_base, row);
-    if (job.means != NULL) {
-      __syncthreads();
-      const T sum = reduce_block_sum<T>(row, job.columns, fold);
-      if (threadIdx.x == 0) job.means[i * job.means_stride] = (T)((double)sum / job.columns);
-      __syncthreads();
+  fetch(blockIdx.x);
+  /* The first turn has no row yet: it takes the first for none. */
+#pragma unroll 1
+  for (int64_t i = (int64_t)blockIdx.x - gridDim.x; i < count; i += gridDim.x) {
+    if (i >= 0) {
+      __syncthreads(); /* the row before is done with what was shown */
+      if (Snug || !job.moving) onchip_set_ends(job, my, even, odd);
+      onchip_steps<Snug, false>(job, my, even, odd, &ends);
     }
-    __syncwarp();
+    onchip_trade(my, row);
+    if (i >= 0) {
+      onchip_put<T, C>(job, onchip_place_of(job, i), my.warp_base, row);
+      if (job.means != NULL) {
+        __syncthreads();
+        const T sum = reduce_block_sum<T>(row, job.columns, fold);
+        if (threadIdx.x == 0) job.means[i * job.means_stride] = (T)((double)sum / job.columns);
+        __syncthreads();
+      }
+      __syncwarp();
+    }
     fetch(i + 2 * (int64_t)gridDim.x);
   }
   if constexpr (Snug && R <= STENCIL_ONCHIP_RADIUS) {
@@ -457,7 +471,6 @@ template <int R>
 static rung_status rows_f32(const rung_task *task, stencil_onchip_shape shape) {
   if (shape.columns == 8) return launch_rows<float, R, false, 8, 256, 4>(task);
   if (shape.snug) return launch_rows<float, R, true, 60, 256, 2>(task);
-  if (shape.most_threads == 512) return launch_rows<float, R, false, 30, 512, 2>(task);
   return launch_rows<float, R, false, 30, 1024, 1>(task);
 }
 
