@@ -313,9 +313,6 @@ __global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
   static constexpr bool BYTES = sizeof(E) == 1 && V == 16 && (K == 5 || (K == 7 && S(0.5) != 0)),
                         FLOATS = sizeof(E) == 4 && (K == 11 || (G == 2 && K == 7));
   static constexpr bool HEAD = ALL && (BYTES || FLOATS);
-  /* Code of its own for blocks whose results are of the image's type and all there: where a row of
-   * the image is so little work that the question costs. */
-  static constexpr bool TWICE = WIDE && K * M * V < (S(0.5) != 0 ? 300 : 1000);
   __shared__ __align__(128) E ring[SLOTS * slot::PITCH];
   __shared__ const E *lines[CORRELATE_STRIP_ROWS + M];
   __shared__ int places[slot::LINE];
@@ -456,7 +453,7 @@ __global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
       correlate_sync<THREADS>(); /* before `lines` are others */
     }
   };
-  if constexpr (TWICE)
+  if constexpr (WIDE)
     if (own) return walk(correlate_flag<true>());
   walk(correlate_flag<false>());
 }
