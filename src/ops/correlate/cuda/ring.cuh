@@ -159,14 +159,14 @@ static __device__ __forceinline__ void correlate_copy_runs(E *target, const E *f
 }
 
 /* A slot whose row begins anywhere, by words. */
-template <typename E, typename Slot, bool ROLLED>
+template <typename E, typename Slot>
 static __device__ __forceinline__ void correlate_copy_words(E *slot, const E *from,
                                                             const correlate_need<Slot> &need) {
   const int shift = correlate_shift<Slot>(from);
   const correlate_span copies = need.template copies<Slot::WORD>(shift);
   const unsigned *source = reinterpret_cast<const unsigned *>(from - shift) + threadIdx.x;
   unsigned *target = reinterpret_cast<unsigned *>(slot) + threadIdx.x;
-#pragma unroll(ROLLED ? 1 : 64)
+#pragma unroll
   for (int c = 0; c * Slot::THREADS < Slot::WORDS; c++) {
     const int at = c * Slot::THREADS + threadIdx.x;
     if (at >= copies.from && at < copies.until && at < Slot::WORDS)

@@ -118,10 +118,20 @@ static __device__ __forceinline__ void correlate_load_window(const uint8_t *line
 /* ---- results ----------------------------------------------------------------------------------
  */
 
-/* Those of the image's own type as they lie there. */
-template <typename E, int V>
-using correlate_packed = correlate_run<unsigned, V *(int)sizeof(E) / 4>;
-
+/* Those of the image's own type, all there and aligned. */
+template <int V>
+static __device__ __forceinline__ void correlate_store_own(float *to, bool, const float *sums) {
+  correlate_store_as<float, V>(to, 0, sums, [](float t) { return t; });
+}
+template <int V>
+static __device__ __forceinline__ void correlate_store_own(uint16_t *to, bool half,
+                                                           const float *sums) {
+  if (half)
+    correlate_store_as<uint16_t, V>(to, 0, sums, [](float t) { return rung_f32_to_f16(t); });
+  else
+    correlate_store_as<uint16_t, V>(to, 0, sums,
+                                    [](float t) { return (uint16_t)correlate_integer(t, 65535); });
+}
 static __device__ __forceinline__ int correlate_nearest(float t) {
   return __float2int_rn(t);
 }
@@ -129,39 +139,26 @@ static __device__ __forceinline__ int correlate_nearest(int t) {
   return t;
 }
 template <int V, typename S>
-static __device__ __forceinline__ void correlate_pack(correlate_packed<uint8_t, V> &to, bool,
-                                                      const S *sums) {
+static __device__ __forceinline__ void correlate_store_own(uint8_t *to, bool, const S *sums) {
+  correlate_run<unsigned, V / 4> run;
 #pragma unroll
   for (int w = 0; w < V / 4; w++)
-    to.at[w] = rung_pack_u8(correlate_nearest(sums[4 * w]), correlate_nearest(sums[4 * w + 1]),
-                            correlate_nearest(sums[4 * w + 2]), correlate_nearest(sums[4 * w + 3]));
-}
-template <int V>
-static __device__ __forceinline__ void correlate_pack(correlate_packed<uint16_t, V> &to, bool half,
-                                                      const float *sums) {
-  if (half) {
-#pragma unroll
-    for (int w = 0; w < V / 2; w++)
-      to.at[w] = rung_f32_to_f16(sums[2 * w]) | (unsigned)rung_f32_to_f16(sums[2 * w + 1]) << 16;
-  } else {
-#pragma unroll
-    for (int w = 0; w < V / 2; w++)
-      to.at[w] = correlate_integer(sums[2 * w], 65535) | correlate_integer(sums[2 * w + 1], 65535)
-                                                             << 16;
-  }
+    run.at[w] =
+        rung_pack_u8(correlate_nearest(sums[4 * w]), correlate_nearest(sums[4 * w + 1]),
+                     correlate_nearest(sums[4 * w + 2]), correlate_nearest(sums[4 * w + 3]));
+  *reinterpret_cast<correlate_run<unsigned, V / 4> *>(to) = run;
 }
 
-/* A warp's of them, of which `count` are there, wherever the first lies: by way of `stage`, from
- * which whole words go, and the rest by elements. */
-template <typename E, int V>
-static __device__ ASIDE void correlate_store_words(E *to, int count,
-                                                   const correlate_packed<E, V> &packed,
+/* Those of the image's own type, a warp's, of which `count` are there, wherever the first lies: by
+ * way of `stage`, from which whole words go, and the rest by elements. */
+template <typename E, int V, typename S>
+static __device__ ASIDE void correlate_store_words(E *to, int count, bool half, const S *sums,
                                                    float *stage) {
   static constexpr int EACH = V * (int)sizeof(E) / 4, COUNT = 32 * EACH;
   const int lane = threadIdx.x % 32, bytes = count * (int)sizeof(E);
   const unsigned *words = reinterpret_cast<const unsigned *>(stage);
   __syncwarp();
-  reinterpret_cast<correlate_packed<E, V> *>(stage)[lane] = packed;
+  correlate_store_own<V>(reinterpret_cast<E *>(stage) + lane * V, half, sums);
   __syncwarp();
   const int behind = (int)((uintptr_t)to & 3); /* a word's begin */
   char *base = reinterpret_cast<char *>(to) - behind;
@@ -186,7 +183,7 @@ static __device__ __forceinline__ void correlate_store_numbers(float *to, int co
                                                                const float *sums, float *stage) {
   const int lane = threadIdx.x % 32;
   __syncwarp();
-  correlate_store_as<float, V>(stage, lane * V, sums, [](float t) { return t; });
+  correlate_store_own<V>(stage + lane * V, false, sums);
   __syncwarp();
 #pragma unroll
   for (int v = 0; v < V; v++)
@@ -363,7 +360,7 @@ __global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
       rung_keep(inputs);
       correlate_sync<THREADS>();
       /* A row comes into its slot of the ring. */
-      const auto fill = [=, &held](int row, auto rolled) ONCE {
+      const auto fill = [=, &held](int row) ONCE {
         held.store(ring);
         if (row < inputs) {
           const E *from = line[row];
@@ -372,7 +369,7 @@ __global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
             if (wide_in)
               correlate_copy_runs<E, slot>(runs + at, from, own_run, share);
             else
-              correlate_copy_words<E, slot, decltype(rolled)::value>(ring + at, from, need);
+              correlate_copy_words<E, slot>(ring + at, from, need);
             if (!LATE)
               correlate_fill_other<E, slot>(ring, at, from, wide_in, share, need, places, held,
                                             outside);
@@ -393,11 +390,9 @@ __global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
       S sums[M + 1][G][V] = {};
       /* A row meets the taps, and one ahead is asked for. */
       const auto meet = [&](int r, auto early) {
-        constexpr bool EARLY = decltype(early)::value; /* there may be no row yet */
         rung_copy_async_wait<AHEAD - 1>();
         correlate_sync<THREADS>();
-        fill(r + AHEAD, correlate_flag<false>());
-        if (EARLY && r < 0) return;
+        fill(r + AHEAD);
         int shift = 0;
         if constexpr (sizeof(E) < 4)
           if (!wide_in) shift = correlate_shift<slot>(line[r]);
@@ -408,41 +403,33 @@ __global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
               windows + (r & (SLOTS - 1)) * slot::PITCH + g * slot::GROUP, shift, half, mend,
               window[g].at);
         const int done = r - outputs + 1;
-        correlate_pass<V, G, K, M, STEP, ALL, HEAD && EARLY>(
+        correlate_pass<V, G, K, M, STEP, ALL, decltype(early)::value>(
             taps, M - 1 - above + (done > 0 ? done : 0), r, window, sums);
       };
-      int r = -AHEAD;
+#pragma unroll 1
+      for (int row = 0; row < AHEAD; row++) fill(row);
+      int r = 0;
       if constexpr (HEAD) {
 #pragma unroll 1
         for (; r < above; r++) meet(r, correlate_flag<true>());
-      } else if constexpr (ALL) { /* a loop of its own where one more question a row costs */
-#pragma unroll 1
-        for (; r < 0; r++) fill(r + AHEAD, correlate_flag<true>());
       }
 #pragma unroll 1
       for (; r < inputs; r++) {
-        meet(r, correlate_flag<!ALL>());
+        meet(r, correlate_flag<false>());
         if (!HEAD && r < above) continue;
 #pragma unroll
         for (int g = 0; g < G; g++)
-          if (OWN || own || alike) {
+          if (OWN || own) {
+            correlate_store_own<V>(reinterpret_cast<E *>(out) + g * slot::GROUP, half, sums[M][g]);
+          } else if (alike) {
             E *to = reinterpret_cast<E *>(out) + g * slot::GROUP;
             float *stage = stages + threadIdx.x / 32 * 32 * V;
             const int64_t left_over = job.n - first - g * slot::GROUP - threadIdx.x / 32 * 32 * V;
             const int count = left_over < 32 * V ? left_over < 0 ? 0 : (int)left_over : 32 * V;
-            if constexpr (sizeof(E) == 4) {
-              if (own)
-                correlate_store_as<float, V>(to, 0, sums[M][g], [](float t) { return t; });
-              else
-                correlate_store_numbers<V>(to, count, sums[M][g], stage);
-            } else {
-              correlate_packed<E, V> packed;
-              correlate_pack<V>(packed, half, sums[M][g]);
-              if (OWN || own)
-                *reinterpret_cast<correlate_packed<E, V> *>(to) = packed;
-              else
-                correlate_store_words<E, V>(to, count, packed, stage);
-            }
+            if constexpr (sizeof(E) == 4)
+              correlate_store_numbers<V>(to, count, sums[M][g], stage);
+            else
+              correlate_store_words<E, V>(to, count, half, sums[M][g], stage);
           } else
             correlate_store_other<V>(job.out_type, out,
                                      first + g * slot::GROUP + threadIdx.x / 32 * 32 * V, job.n,
