@@ -159,22 +159,9 @@ static __device__ inline void *correlate_row_out(const correlate_job<S> &job, in
          (k * job.out_plane + y * job.out_line) * correlate_bytes(job.out_type);
 }
 
-/* rung_edge_index() of what is outside, seldom needed and so code of its own. Nobody looks 2^20
- * beyond an edge: what lies a period or more outside is a small number, and 64-bit remainders are
- * 2 KB of code a kernel. */
+/* rung_edge_index(), of which what is seldom needed is code of its own. */
 static __device__ __noinline__ int64_t correlate_fold(rung_edge edge, int64_t i, int64_t n) {
-  if (edge == RUNG_EDGE_CONSTANT) return -1;
-  if (edge == RUNG_EDGE_NEAREST) return i < 0 ? 0 : n - 1;
-  if (edge == RUNG_EDGE_MIRROR && n == 1) return 0;
-  const int64_t last = edge == RUNG_EDGE_REFLECT ? 2 * n - 1 : 2 * n - 2;
-  const int64_t period = edge == RUNG_EDGE_WRAP ? n : edge == RUNG_EDGE_REFLECT ? 2 * n : last;
-  int64_t t = i < 0 ? i + period : i;
-  if (t >= period) t -= period;
-  if ((uint64_t)t >= (uint64_t)period) {
-    t = (int)t % (int)period;
-    if (t < 0) t += period;
-  }
-  return t < n ? t : last - t;
+  return rung_edge_index(edge, i, n);
 }
 static __device__ __forceinline__ int64_t correlate_index(rung_edge edge, int64_t i, int64_t n) {
   return (uint64_t)i < (uint64_t)n ? i : correlate_fold(edge, i, n);

@@ -324,7 +324,6 @@ __global__ void __launch_bounds__(correlate_threads(sizeof(E), V, K),
   const correlate_need<slot> need(left, columns, job.n - first);
   correlate_find_places<STEP>(job, left, slot::LINE, places);
   if (!wide_in || need.ragged) /* what is never filled, and nothing is made of */
-#pragma unroll 1
     for (int c = threadIdx.x; c < SLOTS * slot::PITCH; c += THREADS) ring[c] = outside;
   correlate_sync<THREADS>();
   correlate_share share = correlate_share_of<slot>(need, places);

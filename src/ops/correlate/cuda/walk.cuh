@@ -15,7 +15,6 @@ template <int STEP>
 static __device__ __forceinline__ void correlate_find_places(const correlate_job<float> &job,
                                                              int64_t left, int count, int *places) {
   static constexpr int BEFORE = 2 * RUNG_KERNEL_MOST; /* pixels are counted from one before all */
-#pragma unroll 1
   for (int c = threadIdx.x; c < count; c += blockDim.x) {
     const int64_t pixel = (left + c + (int64_t)BEFORE * STEP) / STEP - BEFORE;
     const int64_t at = correlate_index(job.edge, pixel, job.width);
@@ -29,7 +28,6 @@ template <typename E>
 static __device__ __forceinline__ void correlate_find_rows(const correlate_job<float> &job,
                                                            int64_t first, int count, int64_t left,
                                                            const E **lines) {
-#pragma unroll 1
   for (int r = threadIdx.x; r < count; r += blockDim.x) {
     const int64_t row = correlate_index(job.edge, first + r, job.height);
     lines[r] =
