@@ -219,18 +219,7 @@ static bool fused_pays(const rung_task *task) {
 }
 
 static bool fused_fits(const rung_task *task, char why[RUNG_REASON]) {
-  const matmul_problem *p = problem_of(task);
-  const matmul_fused_cut cut = matmul_fused_cut_of(task);
-  const double tiles = (double)matmul_squares(p, MATMUL_FUSED_SIDE) * cut.pieces,
-               strips = (double)p->batch * (double)((p->m + 31) / 32 + (p->n + 31) / 32) *
-                        (double)cut.looks;
-  if (tiles <= INT32_MAX && strips <= INT32_MAX)
-    return shared_fits(task, 2 * MATMUL_FUSED_SIDE * (64 * 4 + 20) + 16, why);
-  snprintf(why, RUNG_REASON,
-           "it counts tiles of 64 by 64, and strips of 32 lines, in 32 bits, and here are %.3g and "
-           "%.3g; expected: fewer, or rung \"mma\"",
-           tiles, strips);
-  return false;
+  return shared_fits(task, 2 * MATMUL_FUSED_SIDE * (64 * 4 + 8) + 16, why);
 }
 
 static bool is_batch(const rung_task *task, char why[RUNG_REASON]) {

@@ -34,14 +34,6 @@ struct fused_job {
   unsigned *done;         /* counts blocks of the second launch */
 };
 
-/* Member by member, so that both stay where kernels' arguments are. */
-static __device__ inline fused_operand fused_which(bool of_a, const fused_job &job) {
-#define FUSED_OF(member) of_a ? job.a.member : job.b.member
-  return {FUSED_OF(from),     FUSED_OF(line),  FUSED_OF(step),    FUSED_OF(apart),
-          FUSED_OF(matrices), FUSED_OF(lines), FUSED_OF(largest), FUSED_OF(wide)};
-#undef FUSED_OF
-}
-
 static __device__ inline float fused_element(const fused_job &job, const void *from, int64_t at) {
   return job.bytes == 4
              ? static_cast<const float *>(from)[at]
@@ -70,48 +62,49 @@ static __device__ RUNG_ASIDE float4 fused_four(const fused_job &job, const fused
 /* ---- the first launch -------------------------------------------------------------------------
  */
 
-static __host__ __device__ inline unsigned fused_strips(const fused_operand &of) {
-  return (unsigned)(of.matrices * ((of.lines + 31) / 32));
+static __host__ __device__ inline int64_t fused_strips(const fused_operand &of) {
+  return of.matrices * ((of.lines + 31) / 32);
 }
 
 /* Blocks of 32 lines and `look` of k. Neighbours in memory are read by neighbours. */
 __global__ void __launch_bounds__(FUSED_THREADS) matmul_fused_look(fused_job job) {
   __shared__ unsigned most[32];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const unsigned number = blockIdx.x / (unsigned)job.looks;
-  const int64_t from = blockIdx.x % (unsigned)job.looks * job.look;
-  const int64_t end = from + job.look < job.k ? from + job.look : job.k;
-  const bool of_a = number < fused_strips(job.a);
-  const fused_operand of = fused_which(of_a, job);
-  const unsigned strip = of_a ? number : number - fused_strips(job.a);
-  const unsigned down = (unsigned)((of.lines + 31) / 32), matrix = strip / down;
-  const int64_t first = (int64_t)(strip % down) * 32;
-  if (warp == 0) most[lane] = 0;
-  __syncthreads();
-  if (of.step == 1) {
+  const int64_t all = (fused_strips(job.a) + fused_strips(job.b)) * job.looks;
+  for (int64_t unit = blockIdx.x; unit < all; unit += gridDim.x) {
+    const int64_t number = unit / job.looks, from = unit % job.looks * job.look;
+    const int64_t end = from + job.look < job.k ? from + job.look : job.k;
+    const bool of_a = number < fused_strips(job.a);
+    const fused_operand &of = of_a ? job.a : job.b;
+    const int64_t strip = of_a ? number : number - fused_strips(job.a);
+    const int64_t down = (of.lines + 31) / 32, matrix = strip / down, first = strip % down * 32;
+    if (warp == 0) most[lane] = 0;
+    __syncthreads();
+    if (of.step == 1) {
 #pragma unroll
-    for (int y = 0; y < 32; y += 8) {
-      const int64_t line = first + y + warp;
-      uint32_t largest = 0;
-      for (int64_t l = from + lane * 4; line < of.lines && l < end; l += 128) {
-        const float4 x = fused_four(job, of, matrix * of.apart + line * of.line, l, end);
-        largest = max(max(largest, max(matmul_magnitude(x.x), matmul_magnitude(x.y))),
-                      max(matmul_magnitude(x.z), matmul_magnitude(x.w)));
+      for (int y = 0; y < 32; y += 8) {
+        const int64_t line = first + y + warp;
+        uint32_t largest = 0;
+        for (int64_t l = from + lane * 4; line < of.lines && l < end; l += 128) {
+          const float4 x = fused_four(job, of, matrix * of.apart + line * of.line, l, end);
+          largest = max(max(largest, max(matmul_magnitude(x.x), matmul_magnitude(x.y))),
+                        max(matmul_magnitude(x.z), matmul_magnitude(x.w)));
+        }
+        largest = cut_warp_largest(largest);
+        if (lane == 0) most[y + warp] = largest;
       }
-      largest = cut_warp_largest(largest);
-      if (lane == 0) most[y + warp] = largest;
-    }
-  } else if (first + lane < of.lines) {
-    const int64_t line = matrix * of.apart + (first + lane) * of.line;
-    uint32_t largest = 0;
+    } else if (first + lane < of.lines) {
+      const int64_t line = matrix * of.apart + (first + lane) * of.line;
+      uint32_t largest = 0;
 #pragma unroll 16
-    for (int64_t l = from + warp; l < end; l += 8)
-      largest = max(largest, matmul_magnitude(fused_element(job, of.from, line + l * of.step)));
-    atomicMax(&most[lane], largest);
+      for (int64_t l = from + warp; l < end; l += 8)
+        largest = max(largest, matmul_magnitude(fused_element(job, of.from, line + l * of.step)));
+      atomicMax(&most[lane], largest);
+    }
+    __syncthreads();
+    if (warp == 0 && first + lane < of.lines)
+      atomicMax(of.largest + matrix * of.lines + first + lane, most[lane]);
   }
-  __syncthreads();
-  if (warp == 0 && first + lane < of.lines)
-    atomicMax(of.largest + matrix * of.lines + first + lane, most[lane]);
 }
 
 /* ---- the second launch ------------------------------------------------------------------------
@@ -136,36 +129,38 @@ static __device__ inline uint4 fused_digits(const float4 &x, float2 scale, int l
                     __byte_perm(high, most, 0x5410), __byte_perm(high, most, 0x7632));
 }
 
-/* A step's digits of a tile's lines of an operand. Elements are all on their way at once, and lie
- * where their digits will; those are cut in a loop that is short, for a launch whose caches are
- * cold waits for its code more than for anything else. Lines beyond the last are the last: what
- * becomes of them is not stored. */
-static __device__ inline void fused_bring(const fused_job &job, const fused_operand &of,
-                                          int64_t matrix, int64_t first, int64_t l, int64_t end,
-                                          uint4 *to, const float2 *scales) {
-  const bool along = of.step == 1;
-  const int t = threadIdx.x, digits = job.fixed.digits, left = 8 * digits - 1 - job.bits;
-  const int line = along ? t / FUSED_FOURS : t % FUSED_SIDE,
-            four = along ? t % FUSED_FOURS : t / FUSED_SIDE;
-  const int lines_on = along ? FUSED_THREADS / FUSED_FOURS : 0,
-            fours_on = along ? 0 : FUSED_THREADS / FUSED_SIDE;
+/* A thread's fours of a tile's lines of an operand: as neighbours in memory, and the same ones when
+ * their digits are put away. */
+struct fused_part {
   float4 x[FUSED_EACH];
-#pragma unroll
-  for (int e = 0; e < FUSED_EACH; e++) {
-    int64_t row = first + line + e * lines_on;
-    if (row >= of.lines) row = of.lines - 1;
-    x[e] =
-        fused_four(job, of, matrix * of.apart + row * of.line, l + (four + e * fours_on) * 4, end);
+
+  static __device__ inline int line(bool along, int e) {
+    const int at = threadIdx.x + e * FUSED_THREADS;
+    return along ? at / FUSED_FOURS : at % FUSED_SIDE;
   }
-#pragma unroll
-  for (int e = 0; e < FUSED_EACH; e++)
-    *reinterpret_cast<float4 *>(&to[fused_place(line + e * lines_on, four + e * fours_on)]) = x[e];
-#pragma unroll 1
-  for (int e = 0; e < FUSED_EACH; e++) {
-    uint4 *at = &to[fused_place(line + e * lines_on, four + e * fours_on)];
-    *at = fused_digits(*reinterpret_cast<float4 *>(at), scales[line + e * lines_on], left, digits);
+  static __device__ inline int four(bool along, int e) {
+    const int at = threadIdx.x + e * FUSED_THREADS;
+    return along ? at % FUSED_FOURS : at / FUSED_SIDE;
   }
-}
+  /* Lines beyond the last are the last: what becomes of them is not stored. */
+  __device__ inline void read(const fused_job &job, const fused_operand &of, int64_t matrix,
+                              int64_t first, int64_t l, int64_t end) {
+    const bool along = of.step == 1;
+#pragma unroll
+    for (int e = 0; e < FUSED_EACH; e++) {
+      int64_t row = first + line(along, e);
+      if (row >= of.lines) row = of.lines - 1;
+      x[e] = fused_four(job, of, matrix * of.apart + row * of.line, l + four(along, e) * 4, end);
+    }
+  }
+  __device__ inline void cut_into(uint4 *to, const float2 *scales, bool along, int left,
+                                  int digits) const {
+#pragma unroll
+    for (int e = 0; e < FUSED_EACH; e++)
+      to[fused_place(line(along, e), four(along, e))] =
+          fused_digits(x[e], scales[line(along, e)], left, digits);
+  }
+};
 
 static __device__ inline unsigned fused_word(const uint4 &words, int plane) {
   return plane == 0 ? words.w : plane == 1 ? words.z : plane == 2 ? words.y : words.x;
@@ -214,7 +209,7 @@ struct fused_elements {
     const fixed_job &fixed = job.fixed;
     const int column = threadIdx.x % FUSED_SIDE, b = FUSED_SIDE + column;
     if (j + column >= fixed.end.n) return;
-#pragma unroll 1
+#pragma unroll 4
     for (int e = threadIdx.x; e < FUSED_SIDE * FUSED_SIDE; e += FUSED_THREADS) {
       const int a = e / FUSED_SIDE;
       if (i + a >= fixed.end.m) break;
@@ -225,10 +220,11 @@ struct fused_elements {
     }
   }
 
-  /* A piece's share. True to the last block of the tile, which has what all have added up then, and
-   * has left zeros. */
-  __device__ inline bool add_up(const fixed_job &fixed, int64_t *share, unsigned *counter) const {
+  /* A piece's share; the last block of the tile stores what all have added up, and leaves zeros. */
+  __device__ inline void add_up(const fused_job &job, const fused_ends &ends, int64_t *share,
+                                unsigned *counter) const {
     __shared__ bool last;
+    const fixed_job &fixed = job.fixed;
     const unsigned most = (unsigned)fixed.pieces - 1;
     const int column = threadIdx.x % FUSED_SIDE, row = threadIdx.x / FUSED_SIDE;
     enum { STEP = FUSED_THREADS / FUSED_SIDE, EACH = FUSED_SIDE / STEP };
@@ -243,7 +239,7 @@ struct fused_elements {
     __syncthreads();
     if (threadIdx.x == 0) last = rung_count_in(counter, most) == most;
     __syncthreads();
-    if (!last) return false;
+    if (!last) return;
     unsigned long long sums[EACH]; /* all are on their way at once */
 #pragma unroll
     for (int e = 0; e < EACH; e++) sums[e] = e < count ? rung_load_relaxed(at + e * step) : 0;
@@ -253,7 +249,7 @@ struct fused_elements {
         share[threadIdx.x + e * FUSED_THREADS] = (int64_t)sums[e];
         at[e * step] = 0;
       }
-    return true;
+    store(job, ends, share);
   }
 };
 
@@ -283,6 +279,7 @@ __global__ void __launch_bounds__(FUSED_THREADS, 2)
   const int64_t a_matrix = job.a.matrices > 1 ? tile.batch : 0,
                 b_matrix = job.b.matrices > 1 ? tile.batch : 0;
   const int t = threadIdx.x, lane = t % 32, warp = t / 32, digits = fixed.digits;
+  const int left = 8 * digits - 1 - job.bits;
   const int y = warp % 4 * 16, x = warp / 4 * (FUSED_ACROSS * 8);
   if (t < 2 * FUSED_SIDE) {
     const bool of_a = t < FUSED_SIDE;
@@ -300,12 +297,13 @@ __global__ void __launch_bounds__(FUSED_THREADS, 2)
   int sums[FUSED_ACROSS][MATMUL_DIGITS][4] = {};
 #pragma unroll 1
   for (int64_t l = from; l < end; l += FUSED_K) {
+    fused_part a, b;
+    a.read(job, job.a, a_matrix, tile.i, l, end);
+    b.read(job, job.b, b_matrix, tile.j, l, end);
     __syncthreads();
-#pragma unroll 1
-    for (int o = 0; o < 2; o++)
-      fused_bring(job, fused_which(o == 0, job), o == 0 ? a_matrix : b_matrix,
-                  o == 0 ? tile.i : tile.j, l, end, digits_of + o * FUSED_SIDE * FUSED_FOURS,
-                  scales + o * FUSED_SIDE);
+    a.cut_into(digits_of, scales, job.a.step == 1, left, digits);
+    b.cut_into(digits_of + FUSED_SIDE * FUSED_FOURS, scales + FUSED_SIDE, job.b.step == 1, left,
+               digits);
     __syncthreads();
     fused_multiply(digits_of, digits_of + FUSED_SIDE * FUSED_FOURS, y, x, digits, sums);
   }
@@ -324,8 +322,10 @@ __global__ void __launch_bounds__(FUSED_THREADS, 2)
     }
   __syncthreads();
   const fused_elements elements = {tile.batch, tile.i, tile.j};
-  if (fixed.pieces == 1 || elements.add_up(fixed, whole, fixed.counters + number))
+  if (fixed.pieces == 1)
     elements.store(job, ends, whole);
+  else
+    elements.add_up(job, ends, whole, fixed.counters + number);
   fused_leave_zeros(job);
 }
 
@@ -371,8 +371,8 @@ extern "C" rung_status RUNG_ENTRY(matmul_fused)(const rung_task *task) {
   if (tiles.all == 0) return RUNG_OK;
   if (p->k > 0)
     RUNG_LAUNCH(task, matmul_fused_look,
-                (fused_strips(job.a) + fused_strips(job.b)) * (unsigned)job.looks, FUSED_THREADS, 0,
-                job);
+                matmul_grid((fused_strips(job.a) + fused_strips(job.b)) * job.looks), FUSED_THREADS,
+                0, job);
   RUNG_LAUNCH(task, matmul_fused, (unsigned)(tiles.all * cut.pieces), FUSED_THREADS, 0, job, tiles);
   return RUNG_OK;
 }
