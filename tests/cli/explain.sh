@@ -88,7 +88,7 @@ for operation in $("$RUNG" ladder --json | sed -n 's/.*"operation": "\([a-z]*\)"
 done
 rm -f table why
 grep -qE '^batch: n=32 .*batch=16 ' stdout || fail "the table does not say which job batch has: $(tail -5 stdout)"
-grep -qE '^digits, dp4a, mma: n=64 .*bits=' stdout || fail "the table does not say which job fixed point has"
+grep -qE '^digits, dp4a, mma, fused: n=64 .*bits=' stdout || fail "the table does not say which job fixed point has"
 prints "matmul on simulated GPU like an H200: n=128"
 expect 0 - "$RUNG" explain matmul --json -o matmul.json
 [ "$(grep -cE '^[{]"rung":.*"job":"' matmul.json)" -ge 6 ] || fail "rungs of jobs of their own do not have them in the JSON"
@@ -108,7 +108,7 @@ prints "not supported: rung \"dp4a\" cannot do this"
 
 # --math: which rungs are looked at.
 expect 0 - "$RUNG" explain matmul --math fixed
-grep -qE '^(digits|dp4a|mma) +[0-9]' stdout || fail "no fixed point by --math fixed"
+grep -qE '^(digits|dp4a|mma|fused) +[0-9]' stdout || fail "no fixed point by --math fixed"
 grep -qE '^(naive|tiled) ' stdout && fail "--math fixed looks at what is none"
 expect 0 - "$RUNG" explain matmul --rung dp4a --math fixed
 expect 0 - "$RUNG" explain matmul --math strict

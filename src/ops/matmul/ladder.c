@@ -202,20 +202,26 @@ static bool block_pays(const rung_task *task) {
   return p->m >= 64 && p->n >= 64 && p->m > ((int64_t)1 << 20) / p->n;
 }
 
+/* Few lines in both operands, each of which is cut once or twice whatever the rung. */
+static bool few_lines(const matmul_problem *p) {
+  return p->m <= 2 * MATMUL_FUSED_SIDE && p->n <= 2 * MATMUL_FUSED_SIDE;
+}
+
 /* Clusters of 256 by 256 elements: below so many multiply-adds `mma` fills more multiprocessors. */
 static bool fixed_pays(const rung_task *task) {
-  return problem_of(task)->flops / 2 >= 0x1p32;
+  const matmul_problem *p = problem_of(task);
+  return !few_lines(p) && p->flops / 2 >= 0x1p32;
 }
 
 static bool mma_fits(const rung_task *task, char why[RUNG_REASON]) {
   return shared_fits(task, 3 * (128 + 128) * 64 + 16, why);
 }
 
-/* Every tile cuts its lines' digits anew: where they are few that costs less than planes of digits
- * that launches of their own make. */
+/* Every tile cuts its lines' digits anew: on an H200 that costs as much as planes of digits, which
+ * launches of their own make, at some 64 tiles of k = 4096. */
 static bool fused_pays(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
-  return !fixed_pays(task) && p->m <= 1024 && p->n <= 1024 && p->m + p->n <= 1024;
+  return few_lines(p) || (double)matmul_squares(p, MATMUL_FUSED_SIDE) * (double)p->k <= 0x1p17;
 }
 
 static bool fused_fits(const rung_task *task, char why[RUNG_REASON]) {
