@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/svg.h"
 
@@ -43,10 +44,23 @@ static void heads_are_whole(void **state) {
   assert_string_equal(
       text,
       "<svg viewBox=\"0 0 20 10\" role=\"img\" aria-labelledby=\"x-t x-d\" "
-      "width=\"20\" height=\"10\" xmlns=\"http://www.w3.org/2000/svg\" "
-      "font-family=\"system-ui,sans-serif\">\n"
+      "width=\"20\" height=\"10\" xmlns=\"http://www.w3.org/2000/svg\">\n"
       "<title id=\"x-t\">1 &#60; 2</title>\n<desc id=\"x-d\">&#34;so&#34;</desc>\n"
       "<text x=\"3\" y=\"4\" class=\"kind\">a&#38;b</text><text x=\"5\" y=\"6\">c</text>");
+  free(text);
+}
+
+/* A file of its own has no page whose font and colour it could take. */
+static void files_have_a_font_and_a_colour(void **state) {
+  char *text = NULL;
+  size_t length = 0;
+  FILE *to = open_memstream(&text, &length);
+  (void)state;
+  assert_non_null(to);
+  svg_begin(to, 20, 10, "x", false, "one", "two");
+  assert_int_equal(fclose(to), 0);
+  assert_non_null(strstr(text, " font-family=\"system-ui,sans-serif\">\n<title"));
+  assert_non_null(strstr(text, "<style>svg{color:"));
   free(text);
 }
 
@@ -54,6 +68,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(text_is_escaped),
       cmocka_unit_test(heads_are_whole),
+      cmocka_unit_test(files_have_a_font_and_a_colour),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

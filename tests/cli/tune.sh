@@ -2,6 +2,7 @@
 # rung tune: what was the fastest is kept, and taken where no rung is asked for, with the same bits;
 # files that are damaged, hostile or another machine's change nothing.
 . "$(dirname "$0")/common.bash"
+unset RUNG_ISA # it is part of what is kept
 
 kept=.cache/rung/tuned.json
 # zeros DESCR SHAPE BYTES

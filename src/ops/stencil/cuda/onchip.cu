@@ -381,8 +381,9 @@ __global__ void __launch_bounds__(Threads, Blocks)
   };
   fetch(blockIdx.x);
   /* The first turn has no row yet: it takes the first for none. */
+  const int64_t none = blockIdx.x < count ? (int64_t)blockIdx.x - gridDim.x : count;
 #pragma unroll 1
-  for (int64_t i = (int64_t)blockIdx.x - gridDim.x; i < count; i += gridDim.x) {
+  for (int64_t i = none; i < count; i += gridDim.x) {
     if (i >= 0) {
       __syncthreads(); /* the row before is done with what was shown */
       if (Snug || !job.moving) onchip_set_ends(job, my, even, odd);
