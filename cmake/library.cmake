@@ -58,10 +58,8 @@ endif()
 if(RUNG_SANITIZE) # peaks are measured: a sanitizer's would be none, and take half a minute
   set_source_files_properties(src/backend/cpu/kernels/probe.c PROPERTIES COMPILE_OPTIONS
                               "-O2;-fno-sanitize=all")
-endif()
-# No time that a sanitizer's build takes is a result: caches need not be emptied for it, which takes
-# 512 MB of memory and twice as much of a sanitizer's own, for every sample, where they are large.
-if(RUNG_SANITIZE)
+  # Nor is a time a result: caches need not be emptied for it, which takes 512 MB of memory and twice
+  # as much of a sanitizer's own, for every sample, where they are large.
   set_property(SOURCE src/backend/cpu/measure.c src/backend/cpu/facts.c APPEND PROPERTY
                COMPILE_DEFINITIONS "RUNG_CPU_FLUSH_BYTES=((int64_t)2 << 20)")
 endif()

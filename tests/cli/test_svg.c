@@ -31,16 +31,22 @@ static void text_is_escaped(void **state) {
   }
 }
 
-static void heads_are_whole(void **state) {
+/* A head and two lines of text. The caller frees it. */
+static char *picture(bool inlined) {
   char *text = NULL;
   size_t length = 0;
   FILE *to = open_memstream(&text, &length);
-  (void)state;
   assert_non_null(to);
-  svg_begin(to, 20, 10, "x", true, "1 < 2", "\"so\"");
+  svg_begin(to, 20, 10, "x", inlined, "1 < 2", "\"so\"");
   svg_words(to, 3, 4, "kind", "a&b");
   svg_words(to, 5, 6, NULL, "c");
   assert_int_equal(fclose(to), 0);
+  return text;
+}
+
+static void heads_are_whole(void **state) {
+  char *text = picture(true);
+  (void)state;
   assert_string_equal(
       text,
       "<svg viewBox=\"0 0 20 10\" role=\"img\" aria-labelledby=\"x-t x-d\" "
@@ -52,13 +58,8 @@ static void heads_are_whole(void **state) {
 
 /* A file of its own has no page whose font and colour it could take. */
 static void files_have_a_font_and_a_colour(void **state) {
-  char *text = NULL;
-  size_t length = 0;
-  FILE *to = open_memstream(&text, &length);
+  char *text = picture(false);
   (void)state;
-  assert_non_null(to);
-  svg_begin(to, 20, 10, "x", false, "one", "two");
-  assert_int_equal(fclose(to), 0);
   assert_non_null(strstr(text, " font-family=\"system-ui,sans-serif\">\n<title"));
   assert_non_null(strstr(text, "<style>svg{color:"));
   free(text);
