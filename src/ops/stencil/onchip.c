@@ -27,8 +27,6 @@ stencil_onchip_shape stencil_onchip_shape_of(const stencil_problem *p) {
     shape = (stencil_onchip_shape){30, 512, 0, true};
   else if (!wide && m <= 60 * 256 && snug(p, 60))
     shape = (stencil_onchip_shape){60, 256, 0, true};
-  else if (!wide && m <= 30 * 512)
-    shape = (stencil_onchip_shape){30, 512, 0, false};
   const int64_t warps = (m + 32 * shape.columns - 1) / (32 * shape.columns);
   shape.threads = 32 * warps <= shape.most_threads ? (int)(32 * warps) : 0;
   return shape;
