@@ -14,6 +14,7 @@
 #define RUNG_ASIDE __attribute__((noinline))
 #endif
 
+#include "backend/last.h"
 #include "backend/shift.h"
 #include "backend/texture.h"
 #include "backend/whole.h"
@@ -68,6 +69,8 @@
  * rung_count_in(address, most)
  *     counts an unsigned up, from `most` on to zero, and returns what it was: who counts after sees
  *     what was stored before.
+ * rung_is_last(counter, parts)
+ *     by all threads of a block: whether it is the last of so many to come (backend/last.h).
  * rung_root(x)
  *     sqrt(x) in float, within 2^-23 of itself; 0, perhaps, where x is subnormal.
  * rung_inverse_root(x)

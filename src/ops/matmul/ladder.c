@@ -225,7 +225,7 @@ static bool fused_pays(const rung_task *task) {
 }
 
 static bool fused_fits(const rung_task *task, char why[RUNG_REASON]) {
-  return shared_fits(task, 2 * MATMUL_FUSED_SIDE * (64 * 4 + 8) + 16, why);
+  return shared_fits(task, 2 * MATMUL_FUSED_SIDE * (64 * 4 + 20) + 16, why);
 }
 
 static bool is_batch(const rung_task *task, char why[RUNG_REASON]) {

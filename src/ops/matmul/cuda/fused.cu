@@ -191,6 +191,22 @@ static __device__ RUNG_ASIDE void fused_multiply(const uint4 *a, const uint4 *b,
   }
 }
 
+/* A warp's sums of all levels, in rows of the tile, whose neighbours go on side by side. */
+static __device__ inline void fused_sum_up(const int (&t)[FUSED_ACROSS][MATMUL_DIGITS][4], int y,
+                                           int x, int digits, int64_t *whole) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int c = 0; c < FUSED_ACROSS; c++)
+#pragma unroll
+    for (int e = 0; e < 4; e++) {
+      int64_t sum = t[c][0][e];
+#pragma unroll
+      for (int level = 1; level < MATMUL_DIGITS; level++)
+        if (level < digits) sum = sum * 256 + t[c][level][e];
+      whole[(y + lane / 4 + e / 2 * 8) * FUSED_SIDE + x + c * 8 + lane % 4 * 2 + e % 2] = sum;
+    }
+}
+
 /* ---- ends -------------------------------------------------------------------------------------
  */
 
@@ -223,9 +239,7 @@ struct fused_elements {
   /* A piece's share; the last block of the tile stores what all have added up, and leaves zeros. */
   __device__ inline void add_up(const fused_job &job, const fused_ends &ends, int64_t *share,
                                 unsigned *counter) const {
-    __shared__ bool last;
     const fixed_job &fixed = job.fixed;
-    const unsigned most = (unsigned)fixed.pieces - 1;
     const int column = threadIdx.x % FUSED_SIDE, row = threadIdx.x / FUSED_SIDE;
     enum { STEP = FUSED_THREADS / FUSED_SIDE, EACH = FUSED_SIDE / STEP };
     const int64_t here = (fixed.end.m - i - row + STEP - 1) / STEP;
@@ -236,10 +250,7 @@ struct fused_elements {
 #pragma unroll 4
     for (int e = 0; e < count; e++)
       atomicAdd(at + e * step, (unsigned long long)share[threadIdx.x + e * FUSED_THREADS]);
-    __syncthreads();
-    if (threadIdx.x == 0) last = rung_count_in(counter, most) == most;
-    __syncthreads();
-    if (!last) return;
+    if (!rung_is_last(counter, fixed.pieces)) return;
     unsigned long long sums[EACH]; /* all are on their way at once */
 #pragma unroll
     for (int e = 0; e < EACH; e++) sums[e] = e < count ? rung_load_relaxed(at + e * step) : 0;
@@ -255,11 +266,7 @@ struct fused_elements {
 
 /* All blocks have read the largest magnitudes: they are as they were before the first launch. */
 static __device__ inline void fused_leave_zeros(const fused_job &job) {
-  __shared__ bool last;
-  __syncthreads();
-  if (threadIdx.x == 0) last = rung_count_in(job.done, gridDim.x - 1) == gridDim.x - 1;
-  __syncthreads();
-  if (!last) return;
+  if (!rung_is_last(job.done, gridDim.x)) return;
   for (int64_t l = threadIdx.x; l < job.a.matrices * job.a.lines; l += FUSED_THREADS)
     job.a.largest[l] = 0;
   for (int64_t l = threadIdx.x; l < job.b.matrices * job.b.lines; l += FUSED_THREADS)
@@ -278,7 +285,7 @@ __global__ void __launch_bounds__(FUSED_THREADS, 2)
   const matmul_tile tile = matmul_tile_at<FUSED_SIDE, FUSED_SIDE>(tiles, number);
   const int64_t a_matrix = job.a.matrices > 1 ? tile.batch : 0,
                 b_matrix = job.b.matrices > 1 ? tile.batch : 0;
-  const int t = threadIdx.x, lane = t % 32, warp = t / 32, digits = fixed.digits;
+  const int t = threadIdx.x, warp = t / 32, digits = fixed.digits;
   const int left = 8 * digits - 1 - job.bits;
   const int y = warp % 4 * 16, x = warp / 4 * (FUSED_ACROSS * 8);
   if (t < 2 * FUSED_SIDE) {
@@ -308,18 +315,8 @@ __global__ void __launch_bounds__(FUSED_THREADS, 2)
     fused_multiply(digits_of, digits_of + FUSED_SIDE * FUSED_FOURS, y, x, digits, sums);
   }
   __syncthreads();
-  /* Whole sums, in rows: neighbours are added up or stored by neighbours. */
   int64_t *whole = reinterpret_cast<int64_t *>(digits_of);
-#pragma unroll
-  for (int c = 0; c < FUSED_ACROSS; c++)
-#pragma unroll
-    for (int e = 0; e < 4; e++) {
-      int64_t sum = sums[c][0][e];
-#pragma unroll
-      for (int level = 1; level < MATMUL_DIGITS; level++)
-        if (level < digits) sum = sum * 256 + sums[c][level][e];
-      whole[(y + lane / 4 + e / 2 * 8) * FUSED_SIDE + x + c * 8 + lane % 4 * 2 + e % 2] = sum;
-    }
+  fused_sum_up(sums, y, x, digits, whole);
   __syncthreads();
   const fused_elements elements = {tile.batch, tile.i, tile.j};
   if (fixed.pieces == 1)

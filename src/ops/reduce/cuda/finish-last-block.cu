@@ -1,7 +1,6 @@
 /* Finishes in the same launch: every block counts itself in when its partial result is stored, and
  * the one that finds it was a line's last folds the line's partial results. No second launch, and
  * no order among the blocks; the counters are cleared on the stream before. */
-#include "ops/reduce/cuda/last.cuh"
 #include "ops/reduce/cuda/shuffle.cuh"
 
 template <typename S>
@@ -12,7 +11,7 @@ static __global__ void REDUCE_WHOLE reduce_finish_last_block(reduce_level level,
   for (int64_t job = blockIdx.x; job < level.outer * level.parts; job += gridDim.x) {
     reduce_shuffle_job<S>(level, job, shared);
     const int64_t line = reduce_line_of(level, job);
-    if (level.parts == 1 || !reduce_is_last(&counters[line], level.parts)) continue;
+    if (level.parts == 1 || !rung_is_last(&counters[line], level.parts)) continue;
     P value = S::identity();
     for (int64_t k = threadIdx.x; k < rest.columns; k += blockDim.x)
       value = S::combine(value, ((const P *)rest.in)[line * rest.in_outer + k]);

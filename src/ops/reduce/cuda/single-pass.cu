@@ -9,7 +9,6 @@
  *
  * A block size is taken as whole warps, at least one and at most sixteen. Few tiles of floats' sums
  * are taken by blocks of 512 threads, where the caller does not say otherwise. */
-#include "ops/reduce/cuda/last.cuh"
 #include "ops/reduce/cuda/rows.cuh"
 #include "ops/reduce/cuda/slices.cuh"
 
@@ -85,7 +84,7 @@ static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32, REDUCE_RESIDENT
     const int64_t line = reduce_line_of(level, job);
     if (level.parts == 1) {
       __syncthreads();
-    } else if (reduce_is_last(&rest.counters[line], level.parts)) {
+    } else if (rung_is_last(&rest.counters[line], level.parts)) {
       if constexpr (S::ordered)
         reduce_end_line<S>(level, rest, line, shared);
       else
@@ -106,7 +105,7 @@ static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32, REDUCE_RESIDENT
     const typename S::partial value = reduce_tile_gapped<S>(
         (const typename S::in *)level.in, part.first, (int)part.count, rows, level.key, shared);
     if (threadIdx.x == 0) ((typename S::partial *)level.out)[part.at] = value;
-    if (!reduce_is_last(&rest.counters[0], level.parts)) continue;
+    if (!rung_is_last(&rest.counters[0], level.parts)) continue;
     if constexpr (S::ordered)
       reduce_end_line<S>(level, rest, 0, shared);
     else
@@ -227,7 +226,7 @@ static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32)
     if (writes && level.parts > 1) ((P *)level.out)[at] = value;
     if (level.parts == 1)
       __syncthreads();
-    else if (reduce_is_last(&rest.counters[line * sharing.strips + strip], level.parts))
+    else if (rung_is_last(&rest.counters[line * sharing.strips + strip], level.parts))
       reduce_end_strip<S>(level, rest, sharing, line, column, shared);
   }
 }

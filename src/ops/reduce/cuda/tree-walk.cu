@@ -5,7 +5,6 @@
  * loads are under way. Threads of a block, and blocks, have other subtrees of the same lines, as
  * many as keep the device busy; the last block to finish folds what blocks left, of a tile first
  * and then the tiles. */
-#include "ops/reduce/cuda/last.cuh"
 #include "ops/reduce/cuda/walk.cuh"
 
 struct reduce_walk_rest {
@@ -209,7 +208,7 @@ static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_reside
       if (writes)
         reduce_store<P, V>(parts, ((int64_t)tile * walk.split + part) * walk.columns + place.column,
                            value);
-      if (!reduce_is_last(&rest.counters[tile * walk.strips + strip], walk.split)) continue;
+      if (!rung_is_last(&rest.counters[tile * walk.strips + strip], walk.split)) continue;
       value = reduce_end_parties<next, V>(parts + tile * walk.split * step + place.column * V, step,
                                           walk.split, walk, place, shared);
     }
@@ -217,7 +216,7 @@ static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_reside
       const int64_t step = walk.columns * V, before = walk.split > 1 ? walk.tiles : 0;
       P *const tiles = (P *)rest.partials + before * walk.split * step;
       if (writes) reduce_store<P, V>(tiles, tile * walk.columns + place.column, value);
-      if (!reduce_is_last(&rest.counters[before * walk.strips + strip], walk.tiles)) continue;
+      if (!rung_is_last(&rest.counters[before * walk.strips + strip], walk.tiles)) continue;
       value = reduce_end_parties<next, V>(tiles + place.column * V, step, (int)walk.tiles, walk,
                                           place, shared);
     }
