@@ -3,6 +3,7 @@
 #define RUNG_CORRELATE_CUDA_CORRELATE_CUH
 
 #include "backend/gpu.h"
+#include "core/near.h"
 #include "ops/correlate/correlate.h"
 #include "ops/correlate/store.h"
 
@@ -159,9 +160,9 @@ static __device__ inline void *correlate_row_out(const correlate_job<S> &job, in
          (k * job.out_plane + y * job.out_line) * correlate_bytes(job.out_type);
 }
 
-/* rung_edge_index(), of which what is seldom needed is code of its own. */
+/* rung_edge_index() of what is outside, seldom needed and so code of its own. */
 static __device__ __noinline__ int64_t correlate_fold(rung_edge edge, int64_t i, int64_t n) {
-  return rung_edge_index(edge, i, n);
+  return rung_edge_near(edge, i, n);
 }
 static __device__ __forceinline__ int64_t correlate_index(rung_edge edge, int64_t i, int64_t n) {
   return (uint64_t)i < (uint64_t)n ? i : correlate_fold(edge, i, n);

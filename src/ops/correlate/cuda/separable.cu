@@ -98,18 +98,22 @@ static __device__ __forceinline__ void correlate_sum_down(const correlate_sides<
     if (i >= SPARE || i >= unused) sums[i + 1] = correlate_fma(sides.column[i], number, sums[i]);
 }
 
-/* Element y of a column of a batch of rows: put(y) stores sums[M], of outputs alone. */
-template <int M, typename S, typename Put>
+/* Element y of a column of a batch of rows: put(y) stores sums[M], of outputs alone. Code for TURN
+ * of the rows, whose numbers are loaded at once. */
+template <int M, int TURN, typename S, typename Put>
 static __device__ __forceinline__ void correlate_sum_columns(const correlate_sides<S> &sides,
                                                              int unused, const S *rows, int pitch,
                                                              S *sums, Put put) {
-  S numbers[ROWS];
+#pragma unroll 1
+  for (int first = 0; first < ROWS; first += TURN) {
+    S numbers[TURN];
 #pragma unroll
-  for (int y = 0; y < ROWS; y++) numbers[y] = rows[y * pitch];
+    for (int y = 0; y < TURN; y++) numbers[y] = rows[(first + y) * pitch];
 #pragma unroll
-  for (int y = 0; y < ROWS; y++) {
-    correlate_sum_down<M>(sides, unused, numbers[y], sums);
-    put(y);
+    for (int y = 0; y < TURN; y++) {
+      correlate_sum_down<M>(sides, unused, numbers[y], sums);
+      put(first + y);
+    }
   }
 }
 
@@ -155,12 +159,12 @@ __global__ void __launch_bounds__(correlate_swept<S>::COLUMNS, correlate_swept_r
       if (plain && r >= before && r + ROWS <= inputs) {
         if (x >= job.n) continue;
         S *to = static_cast<S *>(correlate_row_out(job, k, top + r - before)) + x;
-        correlate_sum_columns<M>(sides, unused, own, SUMS_PITCH, sums, [&](int) {
+        correlate_sum_columns<M, ROWS>(sides, unused, own, SUMS_PITCH, sums, [&](int) {
           *to = sums[M];
           to += job.out_line;
         });
       } else {
-        correlate_sum_columns<M>(sides, unused, own, SUMS_PITCH, sums, [&](int y) {
+        correlate_sum_columns<M, ROWS / 2>(sides, unused, own, SUMS_PITCH, sums, [&](int y) {
           const int64_t made = r + y - before;
           if (made >= 0 && made < outputs && x < job.n)
             correlate_store(job.out_type, correlate_row_out(job, k, top + made), x, sums[M]);

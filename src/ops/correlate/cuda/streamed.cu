@@ -490,7 +490,8 @@ template <typename E, typename S, int V, int G, int K, int M, int STEP, bool ALL
 static rung_status run_strips(const rung_task *task) {
   static constexpr int RUN = 16 / (int)sizeof(E);
   /* The usual kernels of small elements, whose time is not the memory's alone. */
-  static constexpr bool OFTEN = LARGE && sizeof(E) < 4 && STEP == 1 && (K == 3 || K == 5 || K == 7);
+  static constexpr bool OFTEN =
+      LARGE && ALL && sizeof(E) < 4 && STEP == 1 && (K == 3 || K == 5 || K == 7);
   const auto job = correlate_job_of<float>(task);
   /* The middle of the kernel's row lies under a thread's first element where the origin is it. */
   const int64_t middle = (job.first_column + K / 2) * STEP;

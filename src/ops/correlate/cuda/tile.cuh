@@ -39,7 +39,8 @@ static __device__ __forceinline__ void correlate_fill_line(const correlate_job<S
 #pragma unroll 8
     for (int c = lane; c < columns; c += 32)
       correlate_fill_element(line + c, first + c * job.channels);
-  } else {
+  } else { /* an element waits for the one before in any case */
+#pragma unroll 1
     for (int c = lane; c < columns; c += 32) {
       const int64_t at = correlate_index(job.edge, left + c, job.width);
       if (at < 0)
@@ -48,6 +49,7 @@ static __device__ __forceinline__ void correlate_fill_line(const correlate_job<S
         correlate_fill_element(line + c, row + at * job.channels);
     }
   }
+#pragma unroll 1
   for (int c = columns + lane; c < tile.columns; c += 32) line[c] = 0;
 }
 
@@ -65,6 +67,7 @@ static __device__ __forceinline__ void correlate_fill(const correlate_job<S> &jo
     if (from >= 0)
       correlate_fill_line<S, E>(job, tile, line, from, columns);
     else
+#pragma unroll 1
       for (int c = threadIdx.x % 32; c < tile.columns; c += 32) line[c] = filling;
   }
 }

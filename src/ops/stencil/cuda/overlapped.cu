@@ -86,19 +86,22 @@ static __device__ inline void overlapped_fetch(const overlapped_job<T> &job, int
                                                const overlapped_tile &tile, T *row) {
   const T *from = job.in + i * job.in_stride;
   const int64_t m = job.s.columns;
-  const bool inside = tile.first >= 0 && tile.first + 32 * C <= m && !job.start.own;
+  const int lane = (int)threadIdx.x % 32;
+  if (tile.first >= 0 && tile.first + 32 * C <= m && !job.start.own) {
 #pragma unroll 8
-  for (int c = 0; c < C; c++) {
-    const int k = c * 32 + (int)threadIdx.x % 32;
-    int64_t j = tile.first + k;
-    if (inside) {
-      rung_copy_async(row + k, from + j);
-      continue;
+    for (int k = lane; k < 32 * C; k += 32) rung_copy_async(row + k, from + tile.first + k);
+  } else {
+#pragma unroll 1
+    for (int k = lane; k < 32 * C; k += 32) {
+      int64_t j = tile.first + k;
+      if (j < 0 || j >= m) j = stencil_outside(job.s.edge, j, m);
+      if (j < 0)
+        row[k] = job.s.edge_value;
+      else if (job.start.own)
+        row[k] = (T)stencil_own_start(job.start, i, j, m);
+      else
+        rung_copy_async(row + k, from + j);
     }
-    if (j < 0 || j >= m) j = rung_edge_index(job.s.edge, j, m);
-    row[k] = j < 0            ? job.s.edge_value
-             : !job.start.own ? from[j]
-                              : (T)stencil_own_start(job.start, i, j, m);
   }
   rung_copy_async_commit();
   rung_copy_async_wait();
@@ -113,7 +116,7 @@ static __device__ inline unsigned overlapped_kept(const overlapped_job<T> &job, 
 #pragma unroll 1
   for (int c = 0; c < C; c++) {
     int64_t j = first + c;
-    if (j < 0 || j >= m) j = job.s.edge == RUNG_EDGE_WRAP ? rung_edge_index(job.s.edge, j, m) : -1;
+    if (j < 0 || j >= m) j = job.s.edge == RUNG_EDGE_WRAP ? stencil_outside(job.s.edge, j, m) : -1;
     kept |= j < job.s.fixed ? 1u << c : 0;
   }
   return kept;
@@ -131,7 +134,7 @@ static __device__ inline void overlapped_look_up(const overlapped_job<T> &job, i
   for (int c = 0; c < C; c++) {
     const int64_t j = first + lane * C + c;
     if (!((j < 0 && j >= -R) || (j >= m && j < m + R))) continue;
-    const int64_t at = rung_edge_index(job.s.edge, j, m) - first;
+    const int64_t at = stencil_outside(job.s.edge, j, m) - first;
     if (at >= 0 && at < 32 * C) my.y[c] = row[at];
   }
   __syncwarp();

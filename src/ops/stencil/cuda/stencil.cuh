@@ -4,6 +4,7 @@
 #define RUNG_STENCIL_CUH
 
 #include "backend/gpu.h"
+#include "core/near.h"
 #include "ops/stencil/cuda/cuda.h"
 
 /* Passed to kernels by value. */
@@ -49,11 +50,17 @@ static Job<T> stencil_job_of(const rung_task *task) {
   return job;
 }
 
+/* rung_edge_index() of what is outside: seldom, and so code of its own, not some at every tap. */
+[[maybe_unused]] static __device__ __noinline__ int64_t stencil_outside(rung_edge edge, int64_t c,
+                                                                        int64_t columns) {
+  return rung_edge_near(edge, c, columns);
+}
+
 /* The value at column c of a row, with the `if`s that takes. */
 template <typename T>
 static __device__ inline T stencil_at(const stencil_numbers<T> &s, const T *row, int64_t c) {
   if (c >= 0 && c < s.columns) return row[c];
-  const int64_t from = rung_edge_index(s.edge, c, s.columns);
+  const int64_t from = stencil_outside(s.edge, c, s.columns);
   return from < 0 ? s.edge_value : row[from];
 }
 
