@@ -320,28 +320,34 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
         groups[u] =
             scan_load_some(lines.in + at, at < count ? (int)(count - at) : 0, S::empty(lines.key));
     }
+    /* In two turns of the same code, for which the second half is moved. */
+#pragma unroll 1
+    for (int begun = 0; begun < DEPTH; begun += DEPTH / 2) {
 #pragma unroll
-    for (int u = 0; u < DEPTH; ++u) {
-      const int64_t at = first + u * step;
-      chunk results;
-      value e[SCAN_GROUP];
-      scan_unpack<S>(groups[u], lines.key, e);
+      for (int u = 0; u < DEPTH / 2; ++u) {
+        const int64_t at = first + (begun + u) * step;
+        chunk results;
+        value e[SCAN_GROUP];
+        scan_unpack<S>(groups[u], lines.key, e);
 #pragma unroll
-      for (int c = 0; c < SCAN_GROUP; c += 2) {
-        const value a = e[c], b = e[c + 1];
-        const value both = pairs ? S::combine(a, b) : b;
-        results.at[c] = lines.exclusive ? S::empty(lines.key) : S::store(a, lines.key);
-        results.at[c + 1] = !lines.exclusive ? S::store(both, lines.key)
-                            : pairs          ? S::store(a, lines.key)
-                                             : S::empty(lines.key);
+        for (int c = 0; c < SCAN_GROUP; c += 2) {
+          const value a = e[c], b = e[c + 1];
+          const value both = pairs ? S::combine(a, b) : b;
+          results.at[c] = lines.exclusive ? S::empty(lines.key) : S::store(a, lines.key);
+          results.at[c + 1] = !lines.exclusive ? S::store(both, lines.key)
+                              : pairs          ? S::store(a, lines.key)
+                                               : S::empty(lines.key);
+        }
+        if (at + SCAN_GROUP <= count) {
+          *(chunk *)(lines.out + at) = results;
+        } else {
+#pragma unroll
+          for (int c = 0; c < SCAN_GROUP; ++c)
+            if (at + c < count) lines.out[at + c] = results.at[c];
+        }
       }
-      if (at + SCAN_GROUP <= count) {
-        *(chunk *)(lines.out + at) = results;
-      } else {
 #pragma unroll
-        for (int c = 0; c < SCAN_GROUP; ++c)
-          if (at + c < count) lines.out[at + c] = results.at[c];
-      }
+      for (int u = 0; u < DEPTH / 2; ++u) groups[u] = groups[u + DEPTH / 2];
     }
   }
 }
