@@ -27,6 +27,14 @@
  * RUNG_LAUNCH(task, kernel, grid, block, shared_bytes, arguments...)
  *     queues a kernel on the task's stream and returns from the calling function with the error,
  *     named, if the launch was refused.
+ * RUNG_LAUNCH_NEXT(task, kernel, grid, block, shared_bytes, arguments...)
+ *     the same of a kernel whose blocks may begin, from capability 9.0 on, before the launch queued
+ *     before has ended: it calls rung_await_before() before it touches what another kernel writes,
+ *     and before it writes anything.
+ * rung_let_next_begin(), rung_await_before()
+ *     inside a kernel, in any launch, by all threads: once all its blocks have said so, or ended,
+ *     those of a RUNG_LAUNCH_NEXT behind it begin where there is room; waits until all that was
+ *     launched before has ended, and sees what that wrote. rung_take_turn() is both.
  * RUNG_DYNAMIC_SHARED(type, name)
  *     declares, inside a kernel, the dynamic shared memory of the block as an array.
  * RUNG_ALLOW_SHARED(task, kernel, bytes)

@@ -24,6 +24,18 @@ rung_status rung_cuda_allow_shared(const rung_task *task, const void *kernel, si
   return RUNG_OK;
 }
 
+/* -1 threads: of no launch. */
+rung_status rung_cuda_may_begin_early(const rung_task *task, const void *kernel, bool *may) {
+  rung_cuda_said *said = place_of(task->state, kernel, -1, 0);
+  if (said->kernel != kernel || said->threads != -1) {
+    cudaFuncAttributes attributes;
+    RUNG_CUDA_TRY(task, cudaFuncGetAttributes(&attributes, kernel));
+    *said = {kernel, -1, 0, attributes.ptxVersion >= 90};
+  }
+  *may = said->blocks != 0;
+  return RUNG_OK;
+}
+
 rung_status rung_cuda_resident_blocks(const rung_task *task, const void *kernel, int threads,
                                       size_t bytes, int *blocks) {
   rung_cuda_said *said = place_of(task->state, kernel, threads, bytes);

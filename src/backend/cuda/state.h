@@ -28,7 +28,7 @@ struct rung_cuda_board {
 
 /* What the runtime has said of a kernel (kernels.cu): how many blocks of so many threads and bytes
  * of shared memory a multiprocessor holds; 0 threads: that its blocks may have all the shared
- * memory there is. */
+ * memory there is; -1: whether (1) its code knows of launches that begin early. */
 struct rung_cuda_said {
   const void *kernel;
   int threads;

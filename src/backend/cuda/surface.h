@@ -23,6 +23,46 @@ static inline rung_status rung_cuda_launched(const rung_task *task, const char *
     if (launched_ != RUNG_OK) return launched_;                                               \
   } while (0)
 
+/* kernels.cu. Not where the GPU's code for the kernel is older than such launches: it would not
+ * wait. */
+rung_status rung_cuda_may_begin_early(const rung_task *task, const void *kernel, bool *may);
+
+#define RUNG_LAUNCH_NEXT(task, kernel, grid, block, shared_bytes, ...)                          \
+  do {                                                                                          \
+    bool early_ = false;                                                                        \
+    rung_status launched_ = rung_cuda_may_begin_early((task), (const void *)(kernel), &early_); \
+    if (launched_ != RUNG_OK) return launched_;                                                 \
+    cudaLaunchAttribute attribute_ = {};                                                        \
+    attribute_.id = cudaLaunchAttributeProgrammaticStreamSerialization;                         \
+    attribute_.val.programmaticStreamSerializationAllowed = 1;                                  \
+    cudaLaunchConfig_t config_ = {};                                                            \
+    config_.gridDim = (grid);                                                                   \
+    config_.blockDim = (block);                                                                 \
+    config_.dynamicSmemBytes = (shared_bytes);                                                  \
+    config_.stream = (cudaStream_t)(task)->stream;                                              \
+    config_.attrs = &attribute_;                                                                \
+    config_.numAttrs = early_ ? 1 : 0;                                                          \
+    (void)cudaLaunchKernelEx(&config_, (kernel), __VA_ARGS__);                                  \
+    launched_ = rung_cuda_launched((task), #kernel);                                            \
+    if (launched_ != RUNG_OK) return launched_;                                                 \
+  } while (0)
+
+static __device__ inline void rung_let_next_begin() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+static __device__ inline void rung_await_before() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+static __device__ inline void rung_take_turn() {
+  rung_let_next_begin();
+  rung_await_before();
+}
+
 /* One extern array serves all kernels of a file: its type is fixed by the cast. Aligned to a line
  * of the cache: asynchronous copies of whole lines to any other place take an eighth longer. */
 extern __shared__ unsigned char rung_dynamic_shared_[] __attribute__((aligned(128)));

@@ -87,6 +87,12 @@ static inline rung_status rung_sim_launch_kernel(const rung_task *task, const ch
     if (launched_ != RUNG_OK) return launched_;                                                \
   } while (0)
 
+/* A launch has ended before the next one begins. */
+#define RUNG_LAUNCH_NEXT RUNG_LAUNCH
+RUNG_SIM_INLINE void rung_let_next_begin() {}
+RUNG_SIM_INLINE void rung_await_before() {}
+RUNG_SIM_INLINE void rung_take_turn() {}
+
 #define RUNG_SIM_TRY(call)                  \
   do {                                      \
     rung_status status_ = (call);           \

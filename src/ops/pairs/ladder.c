@@ -90,6 +90,10 @@ static size_t exact32_scratch(const rung_task *task) {
   return pairs_exact_bytes(problem_of(task));
 }
 
+static size_t exact32_zeros(const rung_task *task) {
+  return pairs_exact_zeros(problem_of(task));
+}
+
 enum { EXACT32_BINS = (1 << 14) - 3 };
 
 static bool exact32_can(const rung_task *task, char why[RUNG_REASON]) {
@@ -135,6 +139,7 @@ static double neighbours(const pairs_problem *p) {
 static bool exact32_pays(const rung_task *task) {
   const pairs_problem *p = problem_of(task);
   const double pairs = pairs_number(p);
+  if (p->box.space == PAIRS_OPEN && p->even && !p->cross) return p->n >= 32;
   if (p->box.space == PAIRS_OPEN)
     return (pairs >= 0x1p22 || p->bins > 24) && (p->n >= 384 || pairs >= 0x1p24);
   return pairs >=
@@ -147,7 +152,7 @@ static bool cells_pay(const rung_task *task) {
   static const double each[] = {
       [PAIRS_OPEN] = 0.9e-6, [PAIRS_RECTANGULAR] = 2.9e-6, [PAIRS_TRICLINIC] = 4.8e-6};
   const pairs_problem *p = problem_of(task);
-  const double walks = 43 + 0.6 * neighbours(p);
+  const double walks = 36 + 0.6 * neighbours(p);
   char why[RUNG_REASON];
   return !counts_only(task, why) || pairs_number(p) * each[p->box.space] >
                                         (p->box.space == PAIRS_TRICLINIC ? 1.5 * walks : walks);
@@ -228,7 +233,8 @@ static rung_row rows[] = {
      .pays = tables_pay, .scratch_bytes = all_scratch},
     {ON_GPU, .name = "exact32",
      .idea = "sorted tiles in single precision, double only near an edge: the same counts",
-     .supports = exact32_can, .pays = exact32_pays, .scratch_bytes = exact32_scratch},
+     .supports = exact32_can, .pays = exact32_pays, .scratch_bytes = exact32_scratch,
+     .zeroed_bytes = exact32_zeros},
     {ON_GPU, .name = "cells", .blocks = gpu_blocks,
      .idea = "a cut-off: points sorted into cells, each against those around it",
      .supports = has_cells, .pays = cells_pay, .scratch_bytes = gpu_cells_scratch},

@@ -33,6 +33,7 @@ static __device__ __forceinline__ unsigned band_tap(
 static __global__ void band_prepare(
     const __grid_constant__ correlate_taps<int8_t, CORRELATE_TAPS> taps, int rows, int columns,
     int channels, int steps, unsigned *to) {
+  rung_let_next_begin();
   const int at = blockIdx.x * blockDim.x + threadIdx.x;
   if (at >= rows * steps * 128) return;
   const int word = at % 4, lane = at / 4 % 32, step = at / 128 % steps, row = at / 128 / steps;
@@ -248,6 +249,7 @@ __global__ void __launch_bounds__(THREADS, 4)
   __shared__ int stages[WARPS][8 * STAGE];
   __shared__ const uint8_t *lines[THREADS];
   static_assert(HIGH * (WARPS / ACROSS) + RUNG_KERNEL_MOST - 1 <= THREADS, "a thread finds a row");
+  rung_await_before();
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, r = threadIdx.x;
   const int64_t left = (int64_t)blockIdx.x * (ACROSS * WIDE) + job.first_column * job.channels;
   const int high = HIGH * (WARPS / ACROSS), rows = high + job.kernel_rows - 1;
@@ -290,10 +292,10 @@ static rung_status run(const rung_task *task) {
     for (int i = 0; i < taps; i++) own.at[i] = (int8_t)correlate_tap_at<int32_t>(p, k * taps + i);
     RUNG_LAUNCH(task, band_prepare, (words + 255) / 256, 256, 0, own, job.kernel_rows,
                 job.kernel_columns, job.channels, B, static_cast<unsigned *>(task->scratch));
-    RUNG_LAUNCH(task, correlate_banded<B>,
-                dim3((unsigned)across, (unsigned)(down < 65535 ? down : 65535)), THREADS, bytes,
-                job, static_cast<const uint4 *>(task->scratch), k, alike,
-                correlate_wide_out(task, 16));
+    RUNG_LAUNCH_NEXT(task, correlate_banded<B>,
+                     dim3((unsigned)across, (unsigned)(down < 65535 ? down : 65535)), THREADS,
+                     bytes, job, static_cast<const uint4 *>(task->scratch), k, alike,
+                     correlate_wide_out(task, 16));
   }
   return RUNG_OK;
 }

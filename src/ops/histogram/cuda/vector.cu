@@ -441,6 +441,7 @@ static __device__ __forceinline__ void histogram_copy_near(histogram_counter<T> 
 
 static __global__ void histogram_guide_kernel(histogram_rule rule, const double *edges,
                                               uint32_t *guide) {
+  rung_let_next_begin();
   const int step = (int)(gridDim.x * blockDim.x);
 #pragma unroll 1
   for (int c = (int)(blockIdx.x * blockDim.x + threadIdx.x); c <= rule.cells; c += step)
@@ -451,6 +452,7 @@ template <typename T, int WAY, bool LARGE>
 static __global__ void __launch_bounds__(1024)
     histogram_vector_kernel(histogram_job<T> job, histogram_plan plan) {
   RUNG_DYNAMIC_SHARED(unsigned, shared);
+  rung_await_before();
   histogram_counter<T> counter = {job, shared, job.edges, plan.guide};
   counter.table = plan.table;
   counter.way = plan.way;
@@ -663,9 +665,9 @@ static rung_status histogram_launch(const rung_task *task, histogram_job<T> job,
   const int64_t loads = tiles / job.parts;
   plan.loads = loads < 1 ? 1 : loads < HISTOGRAM_LOADS ? (int)loads : HISTOGRAM_LOADS;
   const int64_t teams = plan.threads / (int)plan.team;
-  RUNG_LAUNCH(task, (histogram_vector_kernel<T, WAY, LARGE>),
-              histogram_grid((job.rows * job.parts * plan.windows + teams - 1) / teams, busy),
-              (unsigned)plan.threads, plan.shared_bytes, job, plan);
+  RUNG_LAUNCH_NEXT(task, (histogram_vector_kernel<T, WAY, LARGE>),
+                   histogram_grid((job.rows * job.parts * plan.windows + teams - 1) / teams, busy),
+                   (unsigned)plan.threads, plan.shared_bytes, job, plan);
   return RUNG_OK;
 }
 

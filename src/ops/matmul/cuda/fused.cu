@@ -288,6 +288,7 @@ __global__ void __launch_bounds__(FUSED_THREADS, 2)
   const int t = threadIdx.x, warp = t / 32, digits = fixed.digits;
   const int left = 8 * digits - 1 - job.bits;
   const int y = warp % 4 * 16, x = warp / 4 * (FUSED_ACROSS * 8);
+  rung_await_before();
   if (t < 2 * FUSED_SIDE) {
     const bool of_a = t < FUSED_SIDE;
     const int64_t lines = of_a ? job.a.lines : job.b.lines;
@@ -370,6 +371,7 @@ extern "C" rung_status RUNG_ENTRY(matmul_fused)(const rung_task *task) {
     RUNG_LAUNCH(task, matmul_fused_look,
                 matmul_grid((fused_strips(job.a) + fused_strips(job.b)) * job.looks), FUSED_THREADS,
                 0, job);
-  RUNG_LAUNCH(task, matmul_fused, (unsigned)(tiles.all * cut.pieces), FUSED_THREADS, 0, job, tiles);
+  RUNG_LAUNCH_NEXT(task, matmul_fused, (unsigned)(tiles.all * cut.pieces), FUSED_THREADS, 0, job,
+                   tiles);
   return RUNG_OK;
 }

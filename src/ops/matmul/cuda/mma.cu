@@ -47,6 +47,7 @@ __global__ void __launch_bounds__(F::THREADS)
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, q = lane % 4;
   const int y = warp % 2 * F::DOWN * 16, x = warp / 2 * F::ACROSS * 8;
   fixed_stream<F> stream;
+  rung_await_before();
   stream.begin(job, tile, from, left / FIXED_DEPTH, shared);
   fixed_carried<F::SUMS> carried;
   int t[F::SUMS] = {};
@@ -81,8 +82,8 @@ static rung_status run(const rung_task *task) {
   if (status != RUNG_OK) return status;
   RUNG_ALLOW_SHARED(task, matmul_mma<F>, fixed_stream<F>::BYTES);
   for (int64_t first = 0; first < units; first += INT32_MAX)
-    RUNG_LAUNCH(task, matmul_mma<F>, matmul_grid(units - first), F::THREADS, fixed_stream<F>::BYTES,
-                job, tiles, first);
+    RUNG_LAUNCH_NEXT(task, matmul_mma<F>, matmul_grid(units - first), F::THREADS,
+                     fixed_stream<F>::BYTES, job, tiles, first);
   return RUNG_OK;
 }
 

@@ -265,6 +265,7 @@ __global__ void __launch_bounds__(CUT_THREADS)
     matmul_cut_second(cut_operand<E> a, cut_operand<E> b, cut_shape shape) {
   __shared__ float square[CUT_STRIP * CUT_SQUARE];
   __shared__ uint32_t largest[CUT_STRIP];
+  rung_await_before();
   for (int64_t unit = blockIdx.x; unit < a.second + b.second; unit += gridDim.x) {
     const bool of_a = unit < a.second;
     cut_square(cut_which(of_a, a, b), shape, of_a ? unit : unit - a.second, square, largest);
@@ -323,8 +324,8 @@ static rung_status matmul_cut_as(const rung_task *task) {
   RUNG_LAUNCH(task, matmul_cut_first<E>, matmul_grid(a.first + b.first), CUT_THREADS, 0, a, b,
               shape);
   if (a.second + b.second > 0)
-    RUNG_LAUNCH(task, matmul_cut_second<E>, matmul_grid(a.second + b.second), CUT_THREADS, 0, a, b,
-                shape);
+    RUNG_LAUNCH_NEXT(task, matmul_cut_second<E>, matmul_grid(a.second + b.second), CUT_THREADS, 0,
+                     a, b, shape);
   return RUNG_OK;
 }
 

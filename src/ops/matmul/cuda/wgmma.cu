@@ -149,6 +149,7 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(wgmma_fixed::THREADS
     }
     rung_barriers_begun();
   }
+  rung_await_before();
   rung_cluster_sync();
   if (threadIdx.x >= 256) {
     rung_registers_give<24>();
@@ -187,7 +188,7 @@ extern "C" rung_status RUNG_ENTRY(matmul_wgmma)(const rung_task *task) {
         wgmma_map_planes(task, job.b, job.pitch, job.end.n, planes.b_matrices * planes.digits, &b);
   if (status != RUNG_OK) return status;
   RUNG_ALLOW_SHARED(task, matmul_wgmma_fixed, F::SHARED);
-  RUNG_LAUNCH(task, matmul_wgmma_fixed, (unsigned)(units < clusters ? units : clusters) * 2,
-              F::THREADS, F::SHARED, a, b, job, tiles);
+  RUNG_LAUNCH_NEXT(task, matmul_wgmma_fixed, (unsigned)(units < clusters ? units : clusters) * 2,
+                   F::THREADS, F::SHARED, a, b, job, tiles);
   return RUNG_OK;
 }

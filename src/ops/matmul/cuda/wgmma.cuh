@@ -238,6 +238,7 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(F::THREADS, 1)
     }
     rung_barriers_begun();
   }
+  rung_await_before();
   rung_cluster_sync();
   if (threadIdx.x >= 256) {
     rung_registers_give<40>();
@@ -316,9 +317,9 @@ static rung_status wgmma_run(const rung_task *task, const matmul_mode *mode) {
   const matmul_tiles tiles = matmul_tiles_of(task, F::ROWS, F::COLUMNS);
   const int64_t clusters = task->device->processors / 2;
   RUNG_ALLOW_SHARED(task, (matmul_wgmma<F, E>), F::SHARED);
-  RUNG_LAUNCH(task, (matmul_wgmma<F, E>),
-              (unsigned)(tiles.all < clusters ? tiles.all : clusters) * 2, F::THREADS, F::SHARED, a,
-              b, job, tiles, walk);
+  RUNG_LAUNCH_NEXT(task, (matmul_wgmma<F, E>),
+                   (unsigned)(tiles.all < clusters ? tiles.all : clusters) * 2, F::THREADS,
+                   F::SHARED, a, b, job, tiles, walk);
   return RUNG_OK;
 }
 

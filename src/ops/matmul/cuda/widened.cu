@@ -134,6 +134,7 @@ struct matmul_ending {
 };
 
 __global__ void __launch_bounds__(THREADS) matmul_end_halves(matmul_ending of) {
+  rung_await_before();
   walk(of.copy, [&](int64_t line, int64_t four) {
     const int64_t left = of.copy.length - four * 4;
     const matmul_quartet<float> chains =
@@ -169,8 +170,8 @@ static rung_status run_end(const rung_task *task) {
   of.alpha = (float)p->alpha;
   of.beta = (float)p->beta;
   of.bfloat = p->types.out == RUNG_BF16;
-  RUNG_LAUNCH(task, matmul_end_halves, grid_of(task, of.copy.lines * of.copy.fours), THREADS, 0,
-              of);
+  RUNG_LAUNCH_NEXT(task, matmul_end_halves, grid_of(task, of.copy.lines * of.copy.fours), THREADS,
+                   0, of);
   return RUNG_OK;
 }
 

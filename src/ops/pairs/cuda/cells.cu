@@ -104,6 +104,7 @@ static __global__ void __launch_bounds__(1024, 1)
     pairs_cells_kernel(pairs_job job, pairs_plan plan, pairs_cut_off cut) {
   RUNG_DYNAMIC_SHARED(char, memory);
   const pairs_shared shared = pairs_begin(job, plan, memory);
+  rung_await_before();
   const pairs_frame frame = pairs_frame_of(cut.grid, cut.bounds);
   const bool stray = cut.bounds->stray != 0, cross = job.problem.cross;
   const int64_t loose_a = job.a.start[cut.grid.count], loose_b = job.b.start[cut.grid.count];
@@ -153,7 +154,8 @@ struct pairs_cells_rung {
     const int64_t rows = (job.a.n + plan.threads - 1) / plan.threads;
     PAIRS_LAUNCH(task, (pairs_cells_kernel<SPACE, EXTRA>), rows, plan, job, plan, cut);
     if (job.outside != NULL)
-      RUNG_LAUNCH(task, pairs_above_kernel, 1, PAIRS_SET_BLOCK, 0, job, pairs_all(&job.problem));
+      RUNG_LAUNCH_NEXT(task, pairs_above_kernel, 1, PAIRS_SET_BLOCK, 0, job,
+                       pairs_all(&job.problem));
     return RUNG_OK;
   }
 };

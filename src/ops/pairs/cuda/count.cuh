@@ -138,6 +138,7 @@ static __device__ __forceinline__ void pairs_clear(const pairs_job &job) {
 
 /* One launch costs less than a fill each. */
 static __global__ void __launch_bounds__(PAIRS_SET_BLOCK) pairs_clear_kernel(pairs_job job) {
+  rung_let_next_begin();
   pairs_clear(job);
 }
 
@@ -169,7 +170,8 @@ static inline rung_status pairs_round_sums(const rung_task *task, const pairs_jo
 /* ---- running -----------------------------------------------------------------------------------
  */
 
-/* Queues a kernel on as many blocks as the device holds at once, at most `most`. */
+/* Queues a kernel on as many blocks as the device holds at once, at most `most`. It calls
+ * rung_await_before(). */
 #define PAIRS_LAUNCH(task, kernel, most, plan, ...)                                              \
   do {                                                                                           \
     int resident_ = 0;                                                                           \
@@ -177,8 +179,8 @@ static inline rung_status pairs_round_sums(const rung_task *task, const pairs_jo
     RUNG_RESIDENT_BLOCKS(task, kernel, (plan).threads, (plan).bytes, &resident_);                \
     const int64_t busy_ = (int64_t)(task)->device->processors * (resident_ > 0 ? resident_ : 1); \
     const int64_t blocks_ = (most) < 1 ? 1 : (most) < busy_ ? (most) : busy_;                    \
-    RUNG_LAUNCH(task, kernel, (unsigned)blocks_, (unsigned)(plan).threads, (plan).bytes,         \
-                __VA_ARGS__);                                                                    \
+    RUNG_LAUNCH_NEXT(task, kernel, (unsigned)blocks_, (unsigned)(plan).threads, (plan).bytes,    \
+                     __VA_ARGS__);                                                               \
   } while (0)
 
 /* Rung::launch<SPACE, EXTRA>(task, job) for the job's space; rungs with EXTRAS know weights and

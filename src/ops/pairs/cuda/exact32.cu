@@ -33,6 +33,11 @@ struct pairs_exact_plan {
   pairs_exact_guide guide;
   double scale; /* lengths to units */
   float slack;  /* what double rounds where images are moved, in units */
+  /* Of few pairs: where the job's results go, whose counters are zeros from call to call; how many
+   * blocks have something to do, and how many of these have ended. */
+  unsigned long long *counts, *outside;
+  unsigned *done;
+  int64_t busy;
 };
 
 /* In a box pairs are counted image by image, for of a pair's images at most one is within the last
@@ -113,6 +118,13 @@ static __device__ __forceinline__ void pairs_exact_tick(const pairs_exact_pair &
     atomicAdd((unsigned *)((char *)pair.table + __byte_perm(at, pair.column, 0x5524)), 1u);
   else
     pairs_exact_add<FRACTION>(pair, place, 1u);
+}
+
+/* A point of a set. FEW: as it came, in the caller's array, to which the set's x points. */
+template <bool FEW>
+static __device__ __forceinline__ pairs_point pairs_exact_at(const pairs_job &job,
+                                                             const pairs_set &set, int64_t i) {
+  return FEW ? pairs_place_of(&job.problem, set.x, i) : pairs_at(set, i);
 }
 
 static __device__ __forceinline__ bool pairs_exact_valid(const pairs_job &job, int64_t i,
@@ -261,9 +273,9 @@ static __device__ PAIRS_EXACT_PIECE void pairs_exact_settle(const pairs_job &job
   if (lane == 0) *notes.count = 0;
   for (unsigned k = (unsigned)lane; k < count; k += 32) {
     const unsigned note = notes.at[k];
-    const pairs_point p = pairs_at(job.a,
-                                   pair.first_a - lane + (note >> 8 & 31) + (note >> 13) * 32),
-                      q = pairs_at(job.b, pair.first_b + (note & 255));
+    const int64_t i = pair.first_a - lane + (note >> 8 & 31) + (note >> 13) * 32;
+    const pairs_point p = pairs_exact_at<FEW>(job, job.a, i),
+                      q = pairs_exact_at<FEW>(job, job.b, pair.first_b + (note & 255));
     float4 own = pairs_exact_point(p, pair.image->middle, pair.scale);
     if (DOT) own = pairs_exact_factor(own);
     unsigned at;
@@ -330,7 +342,8 @@ static __device__ PAIRS_EXACT_PIECE void pairs_exact_slowly(const pairs_job &job
     for (int u = 0; u < pairs_exact_own<FRACTION, FEW>(); ++u) {
       const int64_t i = pair.first_a + u * 32, j = pair.first_b + k;
       if (!pairs_exact_valid(job, i, j)) continue;
-      const pairs_point p = pairs_at(job.a, i), q = pairs_at(job.b, j);
+      const pairs_point p = pairs_exact_at<FEW>(job, job.a, i),
+                        q = pairs_exact_at<FEW>(job, job.b, j);
       double d2 = pairs_exact_square(job.problem.box, p, q, pair.image->number);
       if (!isnan(d2)) d2 = pairs_exact_own_square(job.problem, p, q, pair.image->number);
       const unsigned slot = pairs_slot_of(job, job.thresholds, d2);
@@ -497,7 +510,8 @@ static __device__ PAIRS_EXACT_PIECE void pairs_exact_moved(const pairs_job &job,
   for (int u = 0; u < OWN; ++u) {
     const int64_t i = pair.first_a + u * 32;
     const bool there = i < job.a.n;
-    own[u] = pairs_exact_point(pairs_at(job.a, there ? i : 0), pair.image->middle, pair.scale);
+    own[u] = pairs_exact_point(pairs_exact_at<FEW>(job, job.a, there ? i : 0), pair.image->middle,
+                               pair.scale);
     if (there) least = min(least, __float_as_uint(own[u].w));
     if (there) most = max(most, __float_as_uint(own[u].w));
     if (!there) own[u] = pairs_exact_nowhere(1.0f);
@@ -541,11 +555,12 @@ static __device__ __forceinline__ void pairs_exact_tiles(const pairs_job &job,
   const int64_t left = job.b.n - pair.first_b;
   pair.count_b = left < part ? (int)left : part;
   pair.end_b = FEW ? (pair.count_b + STEP - 1) / STEP * STEP : PAIRS_EXACT_B;
-  const pairs_point middle = pairs_at(job.b, pair.first_b + pair.count_b / 2);
+  const pairs_point middle = pairs_exact_at<FEW>(job, job.b, pair.first_b + pair.count_b / 2);
   __syncthreads();
   for (int k = t; k < pair.end_b; k += THREADS)
     shared[k] = k < pair.count_b
-                    ? pairs_exact_point(pairs_at(job.b, pair.first_b + k), middle, pair.scale)
+                    ? pairs_exact_point(pairs_exact_at<FEW>(job, job.b, pair.first_b + k), middle,
+                                        pair.scale)
                     : pairs_exact_nowhere(-1.0f);
   __syncthreads();
   const bool triangle = !job.problem.cross;
@@ -593,6 +608,33 @@ static __device__ PAIRS_EXACT_PIECE void pairs_exact_spill(const pairs_job &job,
   __syncthreads();
 }
 
+/* FEW, for which launches count: the last block to end stores what all have counted and, if anyone
+ * asked, what is above; it leaves zeros. */
+static __device__ PAIRS_EXACT_PIECE void pairs_exact_end(const pairs_job &job,
+                                                         const pairs_exact_plan &plan) {
+  __shared__ unsigned long long all;
+  if (!rung_is_last(plan.done, plan.busy)) return;
+  const int bins = job.problem.bins;
+  unsigned long long counted = 0;
+  if (threadIdx.x == 0) all = 0;
+  for (int k = (int)threadIdx.x; k < bins + PAIRS_OUTER; k += (int)blockDim.x) {
+    const unsigned long long n = rung_load_relaxed(&job.counts[k]);
+    job.counts[k] = 0;
+    counted += n;
+    if (k < bins)
+      plan.counts[k] = n;
+    else if (plan.outside != NULL && k != bins + PAIRS_ABOVE)
+      plan.outside[k - bins] = n;
+  }
+  if (plan.outside == NULL) return;
+  __syncthreads();
+  for (int s = 16; s > 0; s /= 2) counted += __shfl_xor_sync(0xffffffffu, counted, s);
+  if (threadIdx.x % 32 == 0) atomicAdd(&all, counted);
+  __syncthreads();
+  if (threadIdx.x == 0)
+    plan.outside[PAIRS_ABOVE] = (unsigned long long)pairs_all(&job.problem) - all;
+}
+
 /* Blocks that a multiprocessor shall have room for. */
 template <int FRACTION, int THREADS, bool FEW>
 static __device__ __host__ __forceinline__ constexpr int pairs_exact_resident() {
@@ -628,18 +670,27 @@ static __global__ void __launch_bounds__(THREADS, pairs_exact_resident<FRACTION,
                  share = blockIdx.x % (unsigned)plan.shares * dealt +
                          (at + (unsigned)plan.turn) % dealt;
   const int64_t tile_a = at, first = job.problem.cross ? 0 : tile_a * (TILE / part);
-  if (first + share >= plan.tiles_b) return; /* the whole block: the triangle's other half */
+  if (FEW)
+    rung_await_before();
+  else
+    rung_let_next_begin();
+  if (first + share >= plan.tiles_b) { /* the whole block: the triangle's other half */
+    if (!FEW) rung_await_before();
+    if (FEW && plan.tiles_b == 0) pairs_exact_end(job, plan);
+    return;
+  }
   pair.first_a = tile_a * TILE + threadIdx.x / 32 * (32 * OWN) + threadIdx.x % 32;
   pairs_exact_ball &ball = balls[threadIdx.x / 32];
-  if (!FEW && job.problem.box.space != PAIRS_OPEN) {
-    const pairs_exact_ball found = pairs_exact_ball_of(job, pair.first_a, OWN, plan.scale);
-    if (threadIdx.x % 32 == 0) ball = found;
-  }
   if (FRACTION == 0)
     for (int cell = (int)threadIdx.x; cell < plan.guide.cells; cell += THREADS)
       guide[cell] = pairs_exact_cell(job, plan.guide, cell);
   for (int place = (int)threadIdx.x; place < places; place += THREADS) table[place] = 0;
   if (threadIdx.x % 32 == 0) *notes.count = 0;
+  if (!FEW) rung_await_before();
+  if (!FEW && job.problem.box.space != PAIRS_OPEN) {
+    const pairs_exact_ball found = pairs_exact_ball_of(job, pair.first_a, OWN, plan.scale);
+    if (threadIdx.x % 32 == 0) ball = found;
+  }
   __syncthreads();
   int64_t counted = 0;
   for (int64_t tile_b = first + share; tile_b < plan.tiles_b; tile_b += plan.step) {
@@ -650,6 +701,7 @@ static __global__ void __launch_bounds__(THREADS, pairs_exact_resident<FRACTION,
     counted = 0;
   }
   pairs_exact_spill<FRACTION, THREADS>(job, table);
+  if (FEW) pairs_exact_end(job, plan);
 }
 
 /* ---- launching ---------------------------------------------------------------------------------
@@ -664,11 +716,23 @@ static float pairs_exact_slack(const pairs_box &box, double scale) {
   return (float)(0x1p-47 * all * scale);
 }
 
+/* How many blocks have a tile of b, of a job that is not dealt out; at least one. `each`: tiles of
+ * b for each of a. */
+static int64_t pairs_exact_busy(const pairs_exact_plan &plan, bool cross, int each) {
+  int64_t busy = 0;
+  if (cross) busy = plan.tiles_b == 0 ? 0 : plan.tiles_a * plan.shares;
+  for (int64_t at = 0; !cross && at < plan.tiles_a && at * each < plan.tiles_b; ++at) {
+    const int64_t left = plan.tiles_b - at * each;
+    busy += left < plan.shares ? left : plan.shares;
+  }
+  return busy > 0 ? busy : 1;
+}
+
 template <int FRACTION, int THREADS, bool FEW>
-static rung_status pairs_exact_launch(const rung_task *task, const pairs_job &job,
+static rung_status pairs_exact_launch(const rung_task *task, pairs_job job,
                                       const pairs_exact_way &way) {
   constexpr int TILE = THREADS * pairs_exact_own<FRACTION, FEW>();
-  pairs_exact_plan plan;
+  pairs_exact_plan plan = {};
   int resident = 0;
   RUNG_ALLOW_SHARED(task, (pairs_exact_kernel<FRACTION, THREADS, FEW>), way.shared);
   RUNG_RESIDENT_BLOCKS(task, (pairs_exact_kernel<FRACTION, THREADS, FEW>), THREADS, way.shared,
@@ -682,15 +746,27 @@ static rung_status pairs_exact_launch(const rung_task *task, const pairs_job &jo
   const int64_t at_once = (int64_t)task->device->processors * (resident > 0 ? resident : 1);
   plan.part = pairs_exact_part(&job.problem, FRACTION, plan.tiles_a, at_once);
   plan.tiles_b = (job.b.n + plan.part - 1) / plan.part;
-  if (plan.tiles_a == 0 || plan.tiles_b == 0) return RUNG_OK;
+  if (!FEW && (plan.tiles_a == 0 || plan.tiles_b == 0)) return RUNG_OK;
+  if (plan.tiles_a == 0) { /* somebody has to store zeros */
+    plan.tiles_a = 1;
+    plan.tiles_b = 0;
+  }
   /* Blocks enough that the last ones to end are a small part of all. */
   int64_t shares = (8 * at_once + plan.tiles_a - 1) / plan.tiles_a;
   const int64_t most = (plan.tiles_b + plan.dealt - 1) / plan.dealt;
-  if (shares > most) shares = most;
+  if (shares > most) shares = most > 1 ? most : 1;
   plan.shares = (int)shares;
   plan.step = plan.shares * plan.dealt;
-  RUNG_LAUNCH(task, (pairs_exact_kernel<FRACTION, THREADS, FEW>), (unsigned)(plan.tiles_a * shares),
-              THREADS, way.shared, job, plan);
+  if (FEW) {
+    plan.counts = job.counts;
+    plan.outside = job.outside;
+    plan.busy = pairs_exact_busy(plan, job.problem.cross, TILE / plan.part);
+    job.counts = (unsigned long long *)task->zeros;
+    if (job.outside != NULL) job.outside = job.counts + job.problem.bins;
+    plan.done = (unsigned *)(job.counts + job.problem.bins + PAIRS_OUTER);
+  }
+  RUNG_LAUNCH_NEXT(task, (pairs_exact_kernel<FRACTION, THREADS, FEW>),
+                   (unsigned)(plan.tiles_a * shares), THREADS, way.shared, job, plan);
   return RUNG_OK;
 }
 
@@ -700,26 +776,6 @@ static rung_status pairs_exact_run(const rung_task *task, const pairs_job &job,
   return pairs_exact_as_they_come(&job.problem)
              ? pairs_exact_launch<FRACTION, THREADS, true>(task, job, way)
              : pairs_exact_launch<FRACTION, THREADS, false>(task, job, way);
-}
-
-/* Before few pairs, for which launches count: results cleared and both sets put to their places. */
-static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
-    pairs_exact_begin_kernel(pairs_job job, pairs_places_of a, pairs_places_of b) {
-  pairs_clear(job);
-  pairs_place(job.problem, a);
-  if (job.problem.cross) pairs_place(job.problem, b);
-}
-
-static rung_status pairs_exact_begin(const rung_task *task, char *memory, pairs_job *job) {
-  const pairs_places_of a = pairs_lay_places(task, 0, memory),
-                        b = job->problem.cross
-                                ? pairs_lay_places(task, 1, memory + pairs_places_bytes(a.n))
-                                : a;
-  RUNG_LAUNCH(task, pairs_exact_begin_kernel, pairs_blocks(task, a.n > b.n ? a.n : b.n),
-              PAIRS_SET_BLOCK, 0, *job, a, b);
-  job->a = {a.n, a.x, a.y, a.z, NULL, NULL};
-  job->b = {b.n, b.x, b.y, b.z, NULL, NULL};
-  return RUNG_OK;
 }
 
 static rung_status pairs_exact_sort(const rung_task *task, char *memory, pairs_job *job) {
@@ -734,8 +790,14 @@ extern "C" rung_status RUNG_ENTRY(pairs_exact32)(const rung_task *task) {
   char *memory = (char *)task->scratch;
   pairs_job job = pairs_job_of(task, memory);
   memory += pairs_ledger_of(problem).bytes;
-  rung_status status = pairs_exact_as_they_come(problem) ? pairs_exact_begin(task, memory, &job)
-                                                         : pairs_exact_sort(task, memory, &job);
+  const bool few = pairs_exact_as_they_come(problem);
+  if (few) {
+    job.a = {problem->n, (const double *)task->arrays[PAIRS_A].data, NULL, NULL, NULL, NULL};
+    job.b = job.a;
+    if (problem->cross)
+      job.b = {problem->m, (const double *)task->arrays[PAIRS_B].data, NULL, NULL, NULL, NULL};
+  }
+  rung_status status = few ? RUNG_OK : pairs_exact_sort(task, memory, &job);
   if (status != RUNG_OK) return status;
   const pairs_exact_way way = pairs_exact_way_of(problem);
   if (way.fraction == 16)
@@ -748,8 +810,8 @@ extern "C" rung_status RUNG_ENTRY(pairs_exact32)(const rung_task *task) {
     status = pairs_exact_run<0, 128>(task, job, way);
   else
     status = pairs_exact_run<0, 512>(task, job, way);
-  if (status == RUNG_OK && job.outside != NULL)
-    RUNG_LAUNCH(task, pairs_above_kernel, 1, PAIRS_SET_BLOCK, 0, job,
-                problem->turn == 0 ? pairs_all(problem) : (int64_t)0);
+  if (status == RUNG_OK && !few && job.outside != NULL)
+    RUNG_LAUNCH_NEXT(task, pairs_above_kernel, 1, PAIRS_SET_BLOCK, 0, job,
+                     problem->turn == 0 ? pairs_all(problem) : (int64_t)0);
   return status;
 }

@@ -59,7 +59,7 @@ static inline pairs_exact_way pairs_exact_way_of(const pairs_problem *problem) {
   way.guide.octaves = way.guide.bits = way.guide.cells = 0;
   way.fraction = bins < (1 << 7) - 2 ? 16 : bins < (1 << 10) - 2 ? 13 : 9;
   /* A counter for every lane must be cleared and added up by every block. */
-  if (bins > 24 && way.fraction == 16 && pairs_number(problem) < 0x1p26) way.fraction = 13;
+  if (bins > 24 && way.fraction == 16 && pairs_number(problem) < 0x1.28p26) way.fraction = 13;
   if (!problem->even) {
     way.fraction = 0;
     way.guide = pairs_exact_guide_of(problem);
@@ -90,8 +90,14 @@ static inline int pairs_exact_part(const pairs_problem *problem, int fraction, i
   return part;
 }
 
+/* Zeros: counters of all slots, and of the blocks that have ended. */
+static inline size_t pairs_exact_zeros(const pairs_problem *problem) {
+  if (!pairs_exact_as_they_come(problem)) return 0;
+  return (size_t)(problem->bins + PAIRS_OUTER) * sizeof(uint64_t) + sizeof(uint32_t);
+}
+
 static inline size_t pairs_exact_bytes(const pairs_problem *problem) {
-  if (pairs_exact_as_they_come(problem)) return pairs_all_bytes(problem);
+  if (pairs_exact_as_they_come(problem)) return pairs_ledger_of(problem).bytes;
   const pairs_grid grid = pairs_grid_morton(problem);
   return pairs_ledger_of(problem).bytes + pairs_sort_bytes(problem, &grid);
 }

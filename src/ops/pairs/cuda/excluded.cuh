@@ -76,6 +76,7 @@ static inline rung_status pairs_count_excluded(const rung_task *task, const pair
 /* Above are all pairs but those that were counted elsewhere or are excluded. One block. */
 static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
     pairs_above_kernel(pairs_job job, int64_t all) {
+  rung_await_before();
   unsigned long long counted = 0;
   for (int k = (int)threadIdx.x; k < job.problem.bins; k += (int)blockDim.x)
     counted += job.counts[k];

@@ -11,6 +11,7 @@ static __global__ void __launch_bounds__(1024, 1)
   RUNG_DYNAMIC_SHARED(char, memory);
   pairs_shared shared = {NULL, job.thresholds, NULL, NULL};
   if (Table::KEPT) shared = pairs_begin(job, plan, memory);
+  rung_await_before();
   const int exponent = EXTRA ? pairs_exponent_of(job) : 0;
   const bool cross = job.problem.cross;
   const int64_t flush = job.problem.flush, step = flush / blockDim.x > 1 ? flush / blockDim.x : 1;

@@ -23,6 +23,7 @@ static __global__ void __launch_bounds__(1024, 1)
     pairs_shuffle_kernel(pairs_job job, pairs_plan plan) {
   RUNG_DYNAMIC_SHARED(char, memory);
   const pairs_shared shared = pairs_begin(job, plan, memory);
+  rung_await_before();
   const bool cross = job.problem.cross;
   const int lane = (int)threadIdx.x % PAIRS_WARP, warps = (int)blockDim.x / PAIRS_WARP;
   const int64_t rs = (job.a.n + PAIRS_WARP - 1) / PAIRS_WARP,

@@ -75,6 +75,7 @@ static __device__ __forceinline__ void pairs_bound_axis(unsigned long long *shar
 static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
     pairs_bounds_kernel(pairs_problem problem, const void *points, int64_t n,
                         pairs_bounds *bounds) {
+  rung_take_turn();
   RUNG_DYNAMIC_SHARED(unsigned long long, shared);
   unsigned long long range[3][2] = {};
   const int64_t step = (int64_t)gridDim.x * blockDim.x;
@@ -163,6 +164,7 @@ static __device__ __forceinline__ unsigned pairs_find_key(const pairs_problem &p
 static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
     pairs_keys_kernel(pairs_problem problem, pairs_grid grid, const void *points, int64_t n,
                       pairs_bounds *bounds, unsigned *count, unsigned *keys, unsigned *ranks) {
+  rung_take_turn();
   const pairs_frame frame = pairs_frame_of(grid, bounds);
   const int64_t step = (int64_t)gridDim.x * blockDim.x;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
@@ -179,6 +181,7 @@ static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
     pairs_scatter_kernel(pairs_problem problem, const void *points, int64_t n, const unsigned *keys,
                          const unsigned *ranks, const unsigned *start, double *x, double *y,
                          double *z, int *origin) {
+  rung_take_turn();
   const int64_t step = (int64_t)gridDim.x * blockDim.x;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
     const pairs_point p = pairs_place_of(&problem, points, i);
@@ -195,6 +198,7 @@ static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
 static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
     pairs_order_kernel(int64_t n, const unsigned *keys, const unsigned *start, const int *origin,
                        unsigned *ranks) {
+  rung_take_turn();
   const int64_t step = (int64_t)gridDim.x * blockDim.x;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
     const unsigned end = start[keys[i] + 1];
@@ -241,6 +245,7 @@ static __device__ __forceinline__ unsigned pairs_part_of(const unsigned *numbers
 
 static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
     pairs_part_sums_kernel(const unsigned *numbers, int64_t count, unsigned *sums) {
+  rung_take_turn();
   RUNG_DYNAMIC_SHARED(unsigned, shared);
   unsigned part[PAIRS_SORT_EACH], all;
   const int64_t first = (int64_t)blockIdx.x * PAIRS_SORT_PART + threadIdx.x * PAIRS_SORT_EACH;
@@ -252,6 +257,7 @@ static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
  * came before; or, without sums, of all parts, by one block. */
 static __global__ void __launch_bounds__(PAIRS_SET_BLOCK)
     pairs_sum_up_kernel(unsigned *numbers, int64_t count, const unsigned *sums) {
+  rung_take_turn();
   RUNG_DYNAMIC_SHARED(unsigned, shared);
   unsigned part[PAIRS_SORT_EACH], all, before = sums != NULL ? sums[blockIdx.x] : 0;
   for (int64_t from = (int64_t)blockIdx.x * PAIRS_SORT_PART; from < count;
@@ -357,6 +363,7 @@ static __device__ __forceinline__ void pairs_few_sort(const pairs_problem &probl
 static __global__ void __launch_bounds__(PAIRS_FEW_BLOCK)
     pairs_few_kernel(pairs_problem problem, pairs_grid grid, pairs_sorting a, pairs_sorting b,
                      bool bound, pairs_bounds *result) {
+  rung_take_turn();
   RUNG_DYNAMIC_SHARED(unsigned, count);
   __shared__ unsigned sums[PAIRS_FEW_BLOCK / 32];
   __shared__ pairs_bounds bounds;
@@ -392,9 +399,10 @@ static inline pairs_sorting pairs_lay_set(const void *points, int64_t n, const p
 
 static inline rung_status pairs_scatter(const rung_task *task, const pairs_sorting &set) {
   const pairs_problem *problem = (const pairs_problem *)task->problem;
-  RUNG_LAUNCH(task, pairs_scatter_kernel, pairs_blocks(task, set.n), PAIRS_SET_BLOCK, 0, *problem,
-              set.points, set.n, (const unsigned *)set.keys, (const unsigned *)set.ranks,
-              (const unsigned *)set.start, set.x, set.y, set.z, set.origin);
+  RUNG_LAUNCH_NEXT(task, pairs_scatter_kernel, pairs_blocks(task, set.n), PAIRS_SET_BLOCK, 0,
+                   *problem, set.points, set.n, (const unsigned *)set.keys,
+                   (const unsigned *)set.ranks, (const unsigned *)set.start, set.x, set.y, set.z,
+                   set.origin);
   return RUNG_OK;
 }
 
@@ -406,19 +414,19 @@ static inline rung_status pairs_sort_set(const rung_task *task, const pairs_grid
   const int64_t count = grid->count + 2;
   const unsigned parts = (unsigned)pairs_sort_parts(grid);
   const size_t shared = PAIRS_SET_BLOCK * sizeof(unsigned);
-  RUNG_LAUNCH(task, pairs_keys_kernel, blocks, PAIRS_SET_BLOCK, 0, *problem, *grid, set.points,
-              set.n, bounds, set.start, set.keys, set.ranks);
-  RUNG_LAUNCH(task, pairs_part_sums_kernel, parts, PAIRS_SET_BLOCK, shared,
-              (const unsigned *)set.start, count, sums);
-  RUNG_LAUNCH(task, pairs_sum_up_kernel, 1, PAIRS_SET_BLOCK, shared, sums, (int64_t)parts,
-              (const unsigned *)NULL);
-  RUNG_LAUNCH(task, pairs_sum_up_kernel, parts, PAIRS_SET_BLOCK, shared, set.start, count,
-              (const unsigned *)sums);
+  RUNG_LAUNCH_NEXT(task, pairs_keys_kernel, blocks, PAIRS_SET_BLOCK, 0, *problem, *grid, set.points,
+                   set.n, bounds, set.start, set.keys, set.ranks);
+  RUNG_LAUNCH_NEXT(task, pairs_part_sums_kernel, parts, PAIRS_SET_BLOCK, shared,
+                   (const unsigned *)set.start, count, sums);
+  RUNG_LAUNCH_NEXT(task, pairs_sum_up_kernel, 1, PAIRS_SET_BLOCK, shared, sums, (int64_t)parts,
+                   (const unsigned *)NULL);
+  RUNG_LAUNCH_NEXT(task, pairs_sum_up_kernel, parts, PAIRS_SET_BLOCK, shared, set.start, count,
+                   (const unsigned *)sums);
   const rung_status status = pairs_scatter(task, set);
   if (status != RUNG_OK || problem->dealt == 0) return status;
-  RUNG_LAUNCH(task, pairs_order_kernel, blocks, PAIRS_SET_BLOCK, 0, set.n,
-              (const unsigned *)set.keys, (const unsigned *)set.start, (const int *)set.origin,
-              set.ranks);
+  RUNG_LAUNCH_NEXT(task, pairs_order_kernel, blocks, PAIRS_SET_BLOCK, 0, set.n,
+                   (const unsigned *)set.keys, (const unsigned *)set.start, (const int *)set.origin,
+                   set.ranks);
   return pairs_scatter(task, set);
 }
 
@@ -434,9 +442,9 @@ static inline rung_status pairs_sort_many(const rung_task *task, const pairs_gri
   if (all == 2)
     RUNG_FILL_ON_DEVICE(task, sets[1].start, 0, (size_t)(grid->count + 2) * sizeof(unsigned));
   for (int s = 0; bound && s < all; ++s)
-    RUNG_LAUNCH(task, pairs_bounds_kernel, pairs_blocks(task, sets[s].n), PAIRS_SET_BLOCK,
-                2 * PAIRS_SET_BLOCK * sizeof(unsigned long long), *problem, sets[s].points,
-                sets[s].n, wide);
+    RUNG_LAUNCH_NEXT(task, pairs_bounds_kernel, pairs_blocks(task, sets[s].n), PAIRS_SET_BLOCK,
+                     2 * PAIRS_SET_BLOCK * sizeof(unsigned long long), *problem, sets[s].points,
+                     sets[s].n, wide);
   for (int s = 0; s < all; ++s) {
     const pairs_sort_room room = pairs_sort_room_of(sets[s].n, grid);
     const rung_status status =
@@ -461,9 +469,9 @@ static inline rung_status pairs_sort(const rung_task *task, const pairs_grid *gr
   room += pairs_sort_room_of(problem->n, grid).bytes;
   if (problem->cross) sets[1] = pairs_lay_set(task->arrays[PAIRS_B].data, problem->m, grid, room);
   if (pairs_are_few(problem, grid)) {
-    RUNG_LAUNCH(task, pairs_few_kernel, 1, PAIRS_FEW_BLOCK,
-                (size_t)(grid->count + 2) * sizeof(unsigned), *problem, *grid, sets[0], sets[1],
-                bound, (pairs_bounds *)memory);
+    RUNG_LAUNCH_NEXT(task, pairs_few_kernel, 1, PAIRS_FEW_BLOCK,
+                     (size_t)(grid->count + 2) * sizeof(unsigned), *problem, *grid, sets[0],
+                     sets[1], bound, (pairs_bounds *)memory);
   } else {
     const rung_status status = pairs_sort_many(task, grid, bound, memory, sets);
     if (status != RUNG_OK) return status;

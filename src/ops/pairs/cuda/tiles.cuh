@@ -25,6 +25,7 @@ static __global__ void __launch_bounds__(1024, 1)
     pairs_tiles_kernel(pairs_job job, pairs_plan plan) {
   RUNG_DYNAMIC_SHARED(char, memory);
   const pairs_shared shared = pairs_begin(job, plan, memory);
+  rung_await_before();
   pairs_held_point<EXTRA> *tile = (pairs_held_point<EXTRA> *)shared.points;
   const int exponent = EXTRA ? pairs_exponent_of(job) : 0;
   const bool cross = job.problem.cross;

@@ -367,6 +367,7 @@ static __global__ void __launch_bounds__(32 * SCAN_MOST_WARPS)
   typedef typename S::in in;
   typedef typename S::value value;
   RUNG_DYNAMIC_SHARED(in, stages);
+  rung_take_turn();
   __shared__ value totals[2][32 * SCAN_MOST_WARPS], before[32];
   const int lane = (int)threadIdx.x % 32, column = lane % aside.span;
   const int stage_elements = aside.height * 32, second = (aside.stages - 1) * stage_elements;
@@ -558,8 +559,9 @@ struct scan_across_rung {
     RUNG_ALLOW_SHARED(task, (scan_across_kernel<S>), bytes);
     RUNG_RESIDENT_BLOCKS(task, (scan_across_kernel<S>), 32 * warps, bytes, &resident);
     const int64_t most = processors * (resident > 0 ? resident : 1);
-    RUNG_LAUNCH(task, (scan_across_kernel<S>), scan_grid(aside.jobs < most ? aside.jobs : most),
-                32 * (unsigned)warps, bytes, aside);
+    RUNG_LAUNCH_NEXT(task, (scan_across_kernel<S>),
+                     scan_grid(aside.jobs < most ? aside.jobs : most), 32 * (unsigned)warps, bytes,
+                     aside);
     return RUNG_OK;
   }
 
@@ -579,9 +581,9 @@ struct scan_across_rung {
     const rung_status status = launch<S>(task, aside, SCAN_TOTALS);
     if (status != RUNG_OK) return status;
     const int64_t warps = (aside.tiles - 2) / SCAN_FAMILY + 1;
-    RUNG_LAUNCH(task, (scan_families_kernel<S>), scan_grid(aside.lines),
-                32 * (unsigned)(warps < 32 ? warps : 32), 0, aside.lines, aside.tiles,
-                aside.numbers, aside.pitches);
+    RUNG_LAUNCH_NEXT(task, (scan_families_kernel<S>), scan_grid(aside.lines),
+                     32 * (unsigned)(warps < 32 ? warps : 32), 0, aside.lines, aside.tiles,
+                     aside.numbers, aside.pitches);
     return launch<S>(task, aside, SCAN_RESULTS);
   }
 };

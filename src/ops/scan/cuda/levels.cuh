@@ -10,6 +10,7 @@
 template <typename S>
 static __global__ void scan_families_kernel(int64_t lines, int64_t tiles,
                                             typename S::value *numbers, int64_t pitch) {
+  rung_take_turn();
   for (int64_t line = blockIdx.x; line < lines; line += gridDim.x) {
     typename S::value *level = numbers + line * pitch;
     for (int64_t count = tiles, there = tiles - 1; there > 0; there /= SCAN_FAMILY) {

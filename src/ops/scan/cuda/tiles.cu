@@ -11,6 +11,7 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
     scan_totals_kernel(scan_lines<S> lines, int64_t tiles, typename S::value *numbers,
                        int64_t pitch) {
   __shared__ typename S::value bands[SCAN_EIGHT];
+  rung_let_next_begin();
   const int warp = (int)threadIdx.x / 32;
   for (int64_t job = blockIdx.x; job < lines.lines * (tiles - 1); job += gridDim.x) {
     const int64_t line = job / (tiles - 1), tile = job - line * (tiles - 1);
@@ -45,6 +46,7 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
     const int count = left < SCAN_BAND ? (int)left : SCAN_BAND;
     scan_held<S> held;
     scan_load<S>(lines, lines.in + line * lines.in_pitch + first, count, held);
+    rung_await_before();
     const typename S::value before =
         scan_before<S>(numbers + line * pitch, tiles, tile, beginnings.of(line));
     const typename S::value rows = scan_prefixes<S>(held);
@@ -142,11 +144,12 @@ struct scan_tiles_launch {
       const int64_t warps = (tiles - 2) / SCAN_FAMILY + 1;
       RUNG_LAUNCH(task, (scan_totals_kernel<S>), scan_grid(lines.lines * (tiles - 1)), SCAN_THREADS,
                   0, lines, tiles, numbers, pitch);
-      RUNG_LAUNCH(task, (scan_families_kernel<S>), scan_grid(lines.lines),
-                  32 * (unsigned)(warps < 32 ? warps : 32), 0, lines.lines, tiles, numbers, pitch);
+      RUNG_LAUNCH_NEXT(task, (scan_families_kernel<S>), scan_grid(lines.lines),
+                       32 * (unsigned)(warps < 32 ? warps : 32), 0, lines.lines, tiles, numbers,
+                       pitch);
     }
-    RUNG_LAUNCH(task, (scan_results_kernel<S>), scan_grid(lines.lines * tiles), SCAN_THREADS, 0,
-                lines, tiles, numbers, pitch, beginnings);
+    RUNG_LAUNCH_NEXT(task, (scan_results_kernel<S>), scan_grid(lines.lines * tiles), SCAN_THREADS,
+                     0, lines, tiles, numbers, pitch, beginnings);
     return RUNG_OK;
   }
 };

@@ -142,6 +142,7 @@ static __global__ void __launch_bounds__(composed_run_of<T>::threads)
   T *row = taps + (job.count + run::columns - 1) / run::columns * run::columns;
   T *mine = row + threadIdx.x * run::apart;
   for (int k = threadIdx.x; k < job.count; k += blockDim.x) taps[k] = job.taps[k];
+  rung_await_before();
   const int64_t first = job.ends.from + (int64_t)blockIdx.x * SEGMENT;
   const int columns = (int)(job.ends.to - first < SEGMENT ? job.ends.to - first : SEGMENT);
   for (int64_t i = blockIdx.y; i < job.rows; i += gridDim.y) {
@@ -201,7 +202,7 @@ static rung_status run(const rung_task *task, const stencil_filter *filter) {
   if (status != RUNG_OK) return status;
   const int64_t segments = (job.ends.to - job.ends.from + SEGMENT - 1) / SEGMENT;
   const dim3 grid((unsigned)segments + 1, stencil_grid_rows(p->rows));
-  RUNG_LAUNCH(task, composed_rows<T>, grid, composed_run_of<T>::threads, shared, job);
+  RUNG_LAUNCH_NEXT(task, composed_rows<T>, grid, composed_run_of<T>::threads, shared, job);
   return RUNG_OK;
 }
 
