@@ -214,6 +214,7 @@ static __device__ inline void fused_sum_up(const int (&t)[FUSED_ACROSS][MATMUL_D
 struct fused_ends {
   double power[2 * FUSED_SIDE];
   uint32_t of[2 * FUSED_SIDE];
+  bool all_have_read; /* all blocks, the magnitudes */
 };
 
 /* A tile's elements, a column a thread, so that neighbours are stored by neighbours. */
@@ -264,9 +265,8 @@ struct fused_elements {
   }
 };
 
-/* All blocks have read the largest magnitudes: they are as they were before the first launch. */
+/* The largest magnitudes become what they were before the first launch. */
 static __device__ inline void fused_leave_zeros(const fused_job &job) {
-  if (!rung_is_last(job.done, gridDim.x)) return;
   for (int64_t l = threadIdx.x; l < job.a.matrices * job.a.lines; l += FUSED_THREADS)
     job.a.largest[l] = 0;
   for (int64_t l = threadIdx.x; l < job.b.matrices * job.b.lines; l += FUSED_THREADS)
@@ -302,6 +302,11 @@ __global__ void __launch_bounds__(FUSED_THREADS, 2)
     ends.of[t] = most;
     ends.power[t] = matmul_line_power(most, of_a ? -8 * digits - 4 : 0);
   }
+  __syncthreads();
+  /* The block has read the largest magnitudes. Whether all have it asks at its end, which need not
+   * wait for the answer then. */
+  unsigned before = 0;
+  if (t == 0) before = rung_count_in(job.done, gridDim.x - 1);
   int sums[FUSED_ACROSS][MATMUL_DIGITS][4] = {};
 #pragma unroll 1
   for (int64_t l = from; l < end; l += FUSED_K) {
@@ -318,13 +323,14 @@ __global__ void __launch_bounds__(FUSED_THREADS, 2)
   __syncthreads();
   int64_t *whole = reinterpret_cast<int64_t *>(digits_of);
   fused_sum_up(sums, y, x, digits, whole);
+  if (t == 0) ends.all_have_read = before == gridDim.x - 1;
   __syncthreads();
   const fused_elements elements = {tile.batch, tile.i, tile.j};
   if (fixed.pieces == 1)
     elements.store(job, ends, whole);
   else
     elements.add_up(job, ends, whole, fixed.counters + number);
-  fused_leave_zeros(job);
+  if (ends.all_have_read) fused_leave_zeros(job);
 }
 
 /* ---- launching --------------------------------------------------------------------------------
