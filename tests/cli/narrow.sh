@@ -24,7 +24,7 @@ fits "reduce n=64 rung block median verdict serial good threads good" \
   bench reduce --device cpu --rung serial,threads --samples 1 --sizes n=64
 fits "auto takes first reduce: sum f32 n=2 auto without it" tune reduce --device cpu --threads 2 --sizes n=100 --budget 0.05
 same tune --show
-"$RUNG" bench reduce --device cpu --rung serial,threads --samples 1 --sizes "n=64;n=128" -o record.json --quiet >stdout
+"$RUNG" bench reduce --device cpu --rung serial,threads --samples 1 --hot --sizes "n=64;n=128" -o record.json --quiet >stdout
 if "$RUNG" devices --device sim >/dev/null 2>&1; then
   if [ -z "${SANITIZED:-}" ]; then # a sanitizer's kernels are not counted
     same explain reduce
