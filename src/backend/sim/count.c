@@ -334,21 +334,34 @@ void sim_count_block(sim_block *block) {
               threads - first < SIM_WARP ? threads - first : SIM_WARP);
 }
 
-static void log_event(sim_thread *self, const sim_event *event) {
+/* Room for one event more, of which every member is to be written; NULL: there is none. */
+static sim_event *next_event(sim_thread *self) {
   sim_log *log = &self->log;
-  sim_profile *profile = self->block->worker->state->profile;
   if (log->count == log->room) {
+    sim_profile *profile = self->block->worker->state->profile;
     const int64_t room = log->room ? log->room * 2 : 256;
     sim_event *more = NULL;
     if (room <= MOST_EVENTS) more = realloc(log->events, (size_t)room * sizeof *more);
     if (more == NULL) {
       *(room <= MOST_EVENTS ? &profile->no_memory : &profile->too_long) = true;
-      return;
+      return NULL;
     }
     log->events = more;
     log->room = room;
   }
-  log->events[log->count++] = *event;
+  return &log->events[log->count++];
+}
+
+/* Member by member: a whole one, made elsewhere out of its parts, would wait for each of them. */
+static void log_event(sim_thread *self, sim_event_kind kind, uintptr_t address, size_t bytes,
+                      bool shared, sim_pc pc) {
+  sim_event *event = next_event(self);
+  if (event == NULL) return;
+  event->pc = pc;
+  event->address = address;
+  event->kind = (uint8_t)kind;
+  event->bytes = (uint8_t)bytes;
+  event->shared = shared;
 }
 
 /* A GPU's widest access has 16 bytes: a longer one of the source, of a structure, is several, each
@@ -356,17 +369,15 @@ static void log_event(sim_thread *self, const sim_event *event) {
  * global memory stay whole. */
 void sim_count_log(sim_thread *self, sim_event_kind kind, const void *address, size_t bytes,
                    bool shared, sim_pc pc) {
-  sim_event event = {
-      .pc = pc, .address = (uintptr_t)address, .kind = (uint8_t)kind, .shared = shared};
+  uintptr_t at = (uintptr_t)address;
   while (shared && bytes > WIDEST) {
-    event.bytes = WIDEST;
-    while (event.bytes > 1 && event.address % event.bytes != 0) event.bytes /= 2;
-    log_event(self, &event);
-    event.address += event.bytes;
-    bytes -= event.bytes;
+    size_t piece = WIDEST;
+    while (piece > 1 && at % piece != 0) piece /= 2;
+    log_event(self, kind, at, piece, shared, pc);
+    at += piece;
+    bytes -= piece;
   }
-  event.bytes = (uint8_t)bytes;
-  log_event(self, &event);
+  log_event(self, kind, at, bytes, shared, pc);
 }
 
 /* ---- launches and profiles ------------------------------------------------------------------ */
