@@ -23,6 +23,7 @@
 #endif
 
 __thread sim_thread *sim_self;
+__thread sim_stepping sim_steps;
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
@@ -100,7 +101,7 @@ static void resume(sim_worker *worker, sim_thread *thread) {
     sim_fail_memory(worker->run, "the stack of a simulated thread");
     return;
   }
-  worker->clock++;
+  sim_steps.clock++;
   sim_self = thread;
   sim_fibre_enter(thread->fibre, &worker->shore);
   sim_self = NULL;
@@ -182,7 +183,6 @@ static void fill_threads(sim_block *block, const sim_run *run) {
                            .number = i,
                            .watched = watched,
                            .counted = counted,
-                           .steps = &block->worker->clock,
                            .clock = 1,
                            .log = log};
     thread->log.count = 0;
@@ -414,6 +414,7 @@ static void work(void *arg, int64_t chunk, int thread) {
   patience waited = {0};
   int resident = 0;
   run->working++;
+  sim_steps = (sim_stepping){worker->clock, run->state->profile != NULL};
   while (!run->failed) {
     bool ended = false;
     for (sim_block **at = &worker->resident; *at != NULL && !run->failed;) {
@@ -437,6 +438,8 @@ static void work(void *arg, int64_t chunk, int thread) {
   }
   worker->tired_at = 0;
   run->working--;
+  worker->clock = sim_steps.clock;
+  sim_steps.counted = false;
   while (worker->resident != NULL) { /* the launch failed */
     sim_block *block = worker->resident;
     worker->resident = block->next;
@@ -646,7 +649,7 @@ unsigned rung_sim_processor(void) {
   return (unsigned)sim_self->block->worker->number;
 }
 uint64_t rung_sim_clock(void) {
-  return sim_self->block->worker->clock;
+  return sim_steps.clock;
 }
 
 /* ---- barriers and polling ------------------------------------------------------------------- */

@@ -80,12 +80,11 @@ typedef struct sim_thread {
   rung_sim_exchange exchange;
   unsigned mask;
   int from;
-  uint64_t value;  /* what it brought, then what it got */
-  bool watched;    /* accesses are looked at */
-  bool counted;    /* its launch is counted: what it does goes to the log */
-  uint64_t *steps; /* its worker's clock */
-  uint32_t clock;  /* race.c: its own count of exchanges */
-  sim_log log;     /* count.c */
+  uint64_t value; /* what it brought, then what it got */
+  bool watched;   /* accesses are looked at */
+  bool counted;   /* its launch is counted: what it does goes to the log */
+  uint32_t clock; /* race.c: its own count of exchanges */
+  sim_log log;    /* count.c */
 } sim_thread;
 
 typedef struct sim_worker sim_worker;
@@ -146,7 +145,7 @@ struct sim_worker {
   sim_shore shore;
   sim_fibre *free_fibres;
   sim_block *free_blocks, *resident;
-  uint64_t clock;
+  uint64_t clock;           /* between launches; during one it is in sim_steps */
   _Atomic int64_t tired_at; /* run->moves at which it has looked often enough; 0: not so */
 };
 
@@ -155,6 +154,13 @@ struct sim_worker {
  * part's thread storage, less than 200 bytes, lies in what the loader keeps free for libraries that
  * come later, as libgomp's does. */
 extern __thread sim_thread *sim_self __attribute__((tls_model("initial-exec")));
+/* Beside it for the same reason, and for every basic block: the clock of the worker that runs on
+ * this host thread, and whether its launch is counted. */
+typedef struct sim_stepping {
+  uint64_t clock;
+  bool counted;
+} sim_stepping;
+extern __thread sim_stepping sim_steps __attribute__((tls_model("initial-exec")));
 
 /* Frees what a worker kept from launch to launch. */
 void sim_drop_worker(sim_worker *worker);
