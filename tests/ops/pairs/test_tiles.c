@@ -71,7 +71,7 @@ static void decides_what_single_precision_cannot(void **state) {
 /* Two clouds far from each other, for their size and for the numbers' precision. */
 static void sees_far_clouds(void **state) {
   (void)state;
-  enum { N = 1024 };
+  enum { N = 520 };
   for (double far = 1; far < 1e15; far *= 1000) {
     double *a = random_points(N, 0, 1, 5), *b = random_points(N, far, 1, 6), edges[34];
     for (int k = 0; k < 34; ++k) edges[k] = sqrt(3.0) * far + 0.11 * (k - 16);
@@ -102,7 +102,7 @@ static void finds_any_number_of_bins(void **state) {
 /* Up to half a box, where the images of two tiles take turns. */
 static void finds_the_nearest_image(void **state) {
   (void)state;
-  enum { N = INSTRUMENTED ? 1000 : 2000 };
+  enum { N = INSTRUMENTED ? 1000 : 1200 };
   static const rung_box boxes[] = {{{10, 0, 0}, {0, 10, 0}, {0, 0, 10}},
                                    {{6, 0, 0}, {0, 10, 0}, {0, 0, 15}},
                                    {{10, 0, 0}, {4, 9, 0}, {-3, 4, 9}}};

@@ -145,9 +145,8 @@ static void compare(const over_job *job, const int64_t one[ONE], int count,
 }
 
 /* Sanitizers, which look for other things than wrong bits, see a third of the cuts of every job,
- * and where GPUs are simulated one of the six. Without them long rows, which such GPUs take seconds
- * a cut for, see a third there: each kind of cut with one of them or another, and all kinds with
- * all of them by CPUs. */
+ * and where GPUs are simulated one of the six. Without them a third of all is seen there: each kind
+ * of cut with a third of the jobs, and all kinds with all jobs by CPUs. */
 static void every_cut(rung_context *const *contexts, int from, int to, int step, bool long_rows) {
   rung_random random = {3};
   for (int j = 0; j < JOBS; j++) {
@@ -157,7 +156,7 @@ static void every_cut(rung_context *const *contexts, int from, int to, int step,
     const bool is_long = grid && over_grids[job->how].columns > 65536;
     int share = INSTRUMENTED ? 3 : 1; /* of the kinds: one of so many */
     if (contexts != cpus && INSTRUMENTED) share = CUTS;
-    if (contexts != cpus && !INSTRUMENTED && is_long) share = 3;
+    if (contexts != cpus && !INSTRUMENTED) share = 3;
     if (is_long && !long_rows) continue;
     find_wanted(job, one);
     for (int count = from; count <= to; count += is_long ? 2 * step : step)
@@ -269,7 +268,7 @@ static void short_memory_changes_nothing(void **state) {
  */
 static void points_may_go_around(void **state) {
   (void)state;
-  enum { MOST = 5 };
+  enum { MOST = 5, SHARE = INSTRUMENTED ? CUTS : 3 }; /* of the kinds of cuts: one of so many */
   rung_context *mixed[RANKS_MOST] = {cpus[0], cpus[1], NULL, cpus[2], cpus[3]};
   const int how[] = {0,
                      SUMS,
@@ -290,8 +289,7 @@ static void points_may_go_around(void **state) {
     find_wanted(&job, one);
     mixed[2]->memory_limit = j ? 60000 : 45000;
     for (int count = INSTRUMENTED ? MOST : 3; count <= MOST; count++)
-      for (int kind = INSTRUMENTED ? (int)j % CUTS : 0; kind < CUTS;
-           kind += INSTRUMENTED ? CUTS : 1) {
+      for (int kind = ((int)j + count) % SHARE; kind < CUTS; kind += SHARE) {
         cut(kind, count, job.total, 64, &random);
         ranks_by_host = kind % 2 == 1;
         compare(&job, one, count, mixed, "going around");
@@ -331,7 +329,7 @@ static void shares_of_pairs_are_cut_where_memory_is_short(void **state) {
  * another rung: there are to be more than 2^25 for rank 0 not to count them all. */
 static void tiles_of_pairs_are_dealt_out(void **state) {
   (void)state;
-  enum { MANY = INSTRUMENTED ? 900 : 3900, HALF = MANY / 2 };
+  enum { MANY = INSTRUMENTED ? 900 : 1900, HALF = MANY / 2 };
   const struct {
     int how, points;
     bool in_heaps, dealt;
