@@ -99,10 +99,14 @@ add_custom_target(rung_provenance
   BYPRODUCTS ${rung_generated}/rung_build.h
   VERBATIM)
 
-if(RUNG_SANITIZE STREQUAL "thread") # what is expected is worked out before threads are made
+if(RUNG_SANITIZE) # what is expected takes longest, and is worked out before threads are made
   set(references ${lab_sources})
   list(FILTER references INCLUDE REGEX "/lab/(reference|grid)\\.c$")
-  set_source_files_properties(${references} PROPERTIES COMPILE_OPTIONS "-O2;-fno-sanitize=all")
+  set(watch "")
+  if(RUNG_SANITIZE STREQUAL "thread")
+    set(watch -fno-sanitize=all)
+  endif()
+  set_source_files_properties(${references} PROPERTIES COMPILE_OPTIONS "-O2;${watch}")
 endif()
 if(lab_sources)
   add_library(rung_lab STATIC ${lab_sources})

@@ -28,7 +28,7 @@ static line line_of(const matmul_problem *p, const matmul_place *at) {
 }
 
 /* The two that most jobs are of without a call an element, which is asked for m * n * k times. */
-static double number(const rung_view *view, int64_t at) {
+static inline double number(const rung_view *view, int64_t at) {
   if (view->dtype == RUNG_F32) return ((const float *)view->data)[at];
   if (view->dtype == RUNG_F64) return ((const double *)view->data)[at];
   return rung_number_at(view->dtype, view->data, at);
@@ -42,7 +42,10 @@ LAB_WITH_FMA static void strict_f64(const matmul_problem *p, const line *of, dou
   for (int64_t l = 0; l < p->k; l++) {
     const double a = number(of->a, of->a_at + l * of->a_step);
     const int64_t row = of->b_at + l * of->b_row;
-    for (int64_t j = 0; j < n; j++) t[j] = fma(a, number(&b, row + j * step), t[j]);
+    if (b.dtype == RUNG_F64)
+      for (int64_t j = 0; j < n; j++) t[j] = fma(a, ((const double *)b.data)[row + j * step], t[j]);
+    else
+      for (int64_t j = 0; j < n; j++) t[j] = fma(a, number(&b, row + j * step), t[j]);
   }
   for (int64_t j = 0; j < p->n; j++) {
     const double r = p->alpha * t[j];
@@ -59,7 +62,10 @@ LAB_WITH_FMA static void strict_f32(const matmul_problem *p, const line *of, flo
   for (int64_t l = 0; l < p->k; l++) {
     const float a = (float)number(of->a, of->a_at + l * of->a_step);
     const int64_t row = of->b_at + l * of->b_row;
-    for (int64_t j = 0; j < n; j++) t[j] = fmaf(a, (float)number(&b, row + j * step), t[j]);
+    if (b.dtype == RUNG_F32)
+      for (int64_t j = 0; j < n; j++) t[j] = fmaf(a, ((const float *)b.data)[row + j * step], t[j]);
+    else
+      for (int64_t j = 0; j < n; j++) t[j] = fmaf(a, (float)number(&b, row + j * step), t[j]);
   }
   for (int64_t j = 0; j < p->n; j++) {
     float r = (float)p->alpha * t[j];
