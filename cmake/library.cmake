@@ -63,6 +63,14 @@ if(RUNG_SANITIZE) # peaks are measured: a sanitizer's would be none, and take ha
   set_property(SOURCE src/backend/cpu/measure.c src/backend/cpu/facts.c APPEND PROPERTY
                COMPILE_DEFINITIONS "RUNG_CPU_FLUSH_BYTES=((int64_t)2 << 20)")
 endif()
+if(RUNG_SANITIZE STREQUAL "address" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  # What is called for a vector looks at each of its bytes: where pairs are all that tests do, checks
+  # are written out.
+  set(swept ${isa_sources})
+  list(FILTER swept INCLUDE REGEX "/ops/pairs/cpu/")
+  set_source_files_properties(${swept} PROPERTIES COMPILE_OPTIONS
+                              --param=asan-instrumentation-with-call-threshold=10000)
+endif()
 if(isa_sources)
   foreach(isa IN LISTS isas)
     # Linked last, for what is linked comes after a target's own options.
