@@ -329,13 +329,13 @@ static void shares_of_pairs_are_cut_where_memory_is_short(void **state) {
  * another rung: there are to be more than 2^25 for rank 0 not to count them all. */
 static void tiles_of_pairs_are_dealt_out(void **state) {
   (void)state;
-  enum { MANY = INSTRUMENTED ? 900 : 1900, HALF = MANY / 2 };
+  enum { MANY = INSTRUMENTED ? 700 : 1900, HALF = MANY / 2, SOME = INSTRUMENTED ? 520 : 1100 };
   const struct {
     int how, points;
     bool in_heaps, dealt;
   } cases[] = {{0, MANY, false, true},     {0, HALF, true, true},  {CROSS, HALF, true, true},
-               {EDGES, 1100, false, true}, {0, 3, false, true},    {NEAR | BOX, 8300, false, false},
-               {SUMS, 1100, false, false}, {CROSS, 1, false, true}};
+               {EDGES, SOME, false, true}, {0, 3, false, true},    {NEAR | BOX, 8300, false, false},
+               {SUMS, SOME, false, false}, {CROSS, 1, false, true}};
   if (sims[0] == NULL) skip();
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     const over_job job = {PAIRS,           RUNG_SUM, cases[k].how, {kDLFloat, 64, 1},
