@@ -58,7 +58,7 @@ rm -f said usual.npy
 tune=("$RUNG" tune --device cpu --threads 2 --budget 0.05)
 # With time for both, of which each takes two fifths at most: what is left when the budget is spent is
 # a matter of the machine's load.
-expect 0 - "$RUNG" tune --device cpu --threads 2 --budget 10 reduce \
+expect 0 - "$RUNG" tune --device cpu --threads 2 --budget 20 reduce \
   --sizes "n=100 op=mean type=f32,f64 outer=3"
 expect 0 - "${tune[@]}" scan --sizes "n=100 op=sum type=u32" --json -o tuned.json
 for word in '"verb": "tune"' '"left": 0' '"operation": "scan"' '"job": "sum u32 lines=1 n=2^6 inner=1"' '"usual_ms": '; do
