@@ -148,14 +148,16 @@ static int bank_of(const rung_profile_step *step, int lane) {
 
 /* Of each lane how many words its first bank has to serve for those that are served with it. */
 static void find_conflicts(const rung_profile_step *step, cells *of) {
-  const int group = rung_bank_group(step->bytes);
   rung_bank_access accesses[RUNG_LANES];
   int words[RUNG_BANKS], count = 0;
   for (int lane = 0; lane < RUNG_LANES; lane++)
     if (takes_part(step, lane))
       accesses[count++] = (rung_bank_access){step->address[lane], step->bytes, lane};
-  for (int lane = 0; lane < RUNG_LANES; lane++) {
-    if (lane % group == 0) rung_bank_words(accesses, count, lane, lane + group, words);
+  for (int lane = 0, to = 0; lane < RUNG_LANES; lane++) {
+    if (lane == to) {
+      to = lane + rung_bank_group(accesses, count, lane);
+      rung_bank_words(accesses, count, lane, to, words);
+    }
     if (!takes_part(step, lane)) continue;
     const int ways = words[bank_of(step, lane)];
     if (of->ways < ways) of->ways = ways;

@@ -1,11 +1,31 @@
 #include "core/banks.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { LANES = 32 }; /* of a warp */
 
-int rung_bank_group(int bytes) {
-  return bytes > 8 ? LANES / 4 : bytes > 4 ? LANES / 2 : LANES;
+/* Whether all lanes in [from, to) want the same as the lane whose number differs in `bit`, if that
+ * one wants anything. */
+static bool want_alike(const rung_bank_access *accesses, int count, int from, int to, int bit) {
+  for (int i = 0; i < count; i++) {
+    const int lane = accesses[i].lane;
+    if (lane < from || lane >= to) continue;
+    for (int k = 0; k < i; k++)
+      if (accesses[k].lane == (lane ^ bit) && accesses[k].address != accesses[i].address)
+        return false;
+  }
+  return true;
+}
+
+int rung_bank_group(const rung_bank_access *accesses, int count, int from) {
+  const int bytes = count > 0 ? accesses[0].bytes : 0;
+  if (bytes <= 4) return LANES;
+  const int two = bytes > 8 ? LANES / 2 : LANES, begin = from / two * two;
+  return want_alike(accesses, count, begin, begin + two, 1) ||
+                 want_alike(accesses, count, begin, begin + two, 2)
+             ? two
+             : two / 2;
 }
 
 int rung_bank_words(const rung_bank_access *accesses, int count, int from, int to,

@@ -93,21 +93,29 @@ static void launches_leave_no_marks_behind(void **unused) {
 }
 
 /* As nvcc joins them in a loop that it unrolls: a warp's, of two. A conflict is a pass more than
- * the one of each 128 bytes that 8 threads of 16 bytes each, or 16 of 8, take at once. */
+ * the one of each 128 bytes that 8 threads of 16 bytes each, or 16 of 8, take at once, or twice as
+ * many of which every two want the same. An asynchronous copy takes a sector of global memory twice
+ * that goes to two of shared memory. */
 static void neighbours_are_joined(void **unused) {
   (void)unused;
   static const struct {
     int loads, stores, load_conflicts, store_conflicts;
     const char *what;
+    int sectors; /* loaded from global memory */
   } wanted[] = {
-      {2, 4, 2 * 7, 4 * 4, "8 stores in a row are 2 of 16 bytes, and one load of 4"},
-      {2, 0, 2 * 4, 0, "4 loads in a row are one of 16 bytes"},
-      {6, 0, 2 * (7 + 6 + 7), 0, "4 loads from the second on are of 4, 8 and 4 bytes"},
-      {8, 0, 8 * 7, 0, "4 loads that are apart stay 4"},
-      {2, 4, -1, 4 * 4, "32 bytes are stored as twice 16; one number of them is read"},
+      {2, 4, 2 * 7, 4 * 4, "8 stores in a row are 2 of 16 bytes, and one load of 4", 0},
+      {2, 0, 2 * 4, 0, "4 loads in a row are one of 16 bytes", 0},
+      {6, 0, 2 * (7 + 6 + 7), 0, "4 loads from the second on are of 4, 8 and 4 bytes", 0},
+      {8, 0, 8 * 7, 0, "4 loads that are apart stay 4", 0},
+      {2, 4, -1, 4 * 4, "32 bytes are stored as twice 16; one number of them is read", 8},
+      {8, 0, 0, 0, "4 loads that begin anywhere stay 4", 0},
+      {2, 2, 2 * 7, 2 * (15 + 15), "8 times 4 threads in a bank are 8 passes of one access", 0},
+      {2, 2, 2 * (15 + 15), 2 * (15 + 15), "32 threads in a bank are twice 16 passes", 0},
+      {0, 1, 0, 0, "a copy from sectors to sectors", 8},
+      {0, 1, 0, 0, "a copy from sectors to halves of two", 16},
   };
   if (!here.state || !here.backend->examine || !sim_sees_accesses()) skip();
-  for (int which = 0; which < 5; which++) {
+  for (int which = 0; which < (int)(sizeof wanted / sizeof *wanted); which++) {
     int out[64] = {0};
     char none[1] = {0};
     rung_profile profile;
@@ -121,11 +129,14 @@ static void neighbours_are_joined(void **unused) {
         total.at[RUNG_SHARED_STORES] != wanted[which].stores ||
         (wanted[which].load_conflicts >= 0 &&
          total.at[RUNG_SHARED_LOAD_CONFLICTS] != wanted[which].load_conflicts) ||
-        total.at[RUNG_SHARED_STORE_CONFLICTS] != wanted[which].store_conflicts)
-      fail_msg("%s: %lld loads, %lld stores, %lld and %lld conflicts", wanted[which].what,
-               (long long)total.at[RUNG_SHARED_LOADS], (long long)total.at[RUNG_SHARED_STORES],
+        total.at[RUNG_SHARED_STORE_CONFLICTS] != wanted[which].store_conflicts ||
+        total.at[RUNG_GLOBAL_LOAD_SECTORS] != wanted[which].sectors)
+      fail_msg("%s: %lld loads, %lld stores, %lld and %lld conflicts, %lld sectors",
+               wanted[which].what, (long long)total.at[RUNG_SHARED_LOADS],
+               (long long)total.at[RUNG_SHARED_STORES],
                (long long)total.at[RUNG_SHARED_LOAD_CONFLICTS],
-               (long long)total.at[RUNG_SHARED_STORE_CONFLICTS]);
+               (long long)total.at[RUNG_SHARED_STORE_CONFLICTS],
+               (long long)total.at[RUNG_GLOBAL_LOAD_SECTORS]);
   }
 }
 

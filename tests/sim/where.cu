@@ -104,6 +104,34 @@ static __global__ void add_own(int from, int step, int *out) {
   out[threadIdx.x] = sum;
 }
 
+/* Four numbers that begin now here, now there between multiples of 16 bytes. */
+static __global__ void add_anywhere(int *out) {
+  __shared__ __align__(16) int row[64 * 9];
+  const int *own = row + 9 * threadIdx.x;
+  int sum = 0;
+  for (int k = 0; k < 4; k++) sum += own[k];
+  out[threadIdx.x] = sum;
+}
+
+/* 8 bytes each, in the same two banks: neighbours want the same, or everyone something else. */
+static __global__ void meet(bool neighbours, int *out) {
+  __shared__ __align__(16) double row[32 * 16];
+  const unsigned lane = threadIdx.x % 32;
+  row[lane * 16] = lane; /* of both warps the same */
+  __syncthreads();
+  out[threadIdx.x] = (int)row[(neighbours ? lane / 4 : lane) * 16];
+}
+
+/* 256 bytes, 16 a thread, to where sectors of shared memory begin or 16 bytes further. */
+static __global__ void copy_beside(int beside, int *out) {
+  __shared__ __align__(32) int4 row[32];
+  if (threadIdx.x < 16) {
+    rung_copy_async(&row[(int)threadIdx.x + beside], (const int4 *)out + threadIdx.x);
+    rung_copy_async_commit();
+    rung_copy_async_wait<0>();
+  }
+}
+
 /* Structures of 32 bytes, one a thread. */
 struct __align__(16) trial_quad {
   double x, y, z, w;
@@ -173,6 +201,11 @@ rung_status RUNG_ENTRY(trial_joined)(const rung_task *task) {
   if (which == 2) RUNG_LAUNCH(task, add_own, 1, 64, 0, 1, 1, OUT(int));
   if (which == 3) RUNG_LAUNCH(task, add_own, 1, 64, 0, 0, 2, OUT(int));
   if (which == 4) RUNG_LAUNCH(task, copy_quads, 1, 64, 0, OUT(int));
+  if (which == 5) RUNG_LAUNCH(task, add_anywhere, 1, 64, 0, OUT(int));
+  if (which == 6) RUNG_LAUNCH(task, meet, 1, 64, 0, true, OUT(int));
+  if (which == 7) RUNG_LAUNCH(task, meet, 1, 64, 0, false, OUT(int));
+  if (which == 8) RUNG_LAUNCH(task, copy_beside, 1, 64, 0, 0, OUT(int));
+  if (which == 9) RUNG_LAUNCH(task, copy_beside, 1, 64, 0, 1, OUT(int));
   return RUNG_OK;
 }
 

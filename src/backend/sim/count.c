@@ -15,6 +15,10 @@ enum { MOST_EVENTS = 1 << 22, WIDEST = 16, LEAST_JOINED = 4, MOST_JOINED = WIDES
 /* The counts of one address in a kernel's code. */
 typedef struct place {
   sim_pc pc; /* 0: free */
+  /* Of runs in shared memory: where the first began, as its address is after the last multiple of
+   * 16; and the bytes between whose multiples others began elsewhere, 0: none did. */
+  bool begun;
+  uint8_t first, apart;
   rung_counts counts;
 } place;
 
@@ -55,19 +59,23 @@ static bool grow(kernel *of) {
   return true;
 }
 
-static int64_t *counts_at(sim_profile *profile, sim_pc pc) {
-  static _Thread_local rung_counts lost;
+static place *place_at(sim_profile *profile, sim_pc pc) {
+  static _Thread_local place lost;
   kernel *of = profile->now;
   if (of->used * 2 >= of->room && !grow(of)) {
     profile->no_memory = true;
-    return lost.at;
+    return &lost;
   }
   place *found = find_place(of->places, of->room, pc);
   if (found->pc == 0) {
     found->pc = pc;
     of->used++;
   }
-  return found->counts.at;
+  return found;
+}
+
+static int64_t *counts_at(sim_profile *profile, sim_pc pc) {
+  return place_at(profile, pc)->counts.at;
 }
 
 /* ---- one step of a warp --------------------------------------------------------------------- */
@@ -249,6 +257,32 @@ static int64_t next_neighbour(const sim_log *log, int64_t at, const sim_event *o
              : -1;
 }
 
+static bool may_join(const sim_event *one) {
+  return one->shared && (one->kind == SIM_LOAD || one->kind == SIM_STORE) &&
+         one->bytes >= LEAST_JOINED && one->bytes < WIDEST;
+}
+
+/* Finds the instructions that go on for 8 or 16 bytes and begin now here, now there between
+ * multiples of that: nvcc, which joins for all threads and all rounds or for none, does not join
+ * those. */
+static void find_apart(sim_profile *profile, const sim_log *log) {
+  for (int64_t at = 0; at < log->count; at++) {
+    const sim_event *one = &log->events[at];
+    if (!may_join(one)) continue;
+    uintptr_t end = one->address + one->bytes;
+    for (int64_t next = at; (next = next_neighbour(log, next + 1, one, end)) >= 0; at = next)
+      end += one->bytes;
+    if (end - one->address == one->bytes) continue;
+    place *of = place_at(profile, one->pc);
+    if (!of->begun) of->first = one->address % WIDEST;
+    of->begun = true;
+    for (unsigned wide = WIDEST; wide > one->bytes; wide /= 2)
+      if (end - one->address >= wide && (one->address - of->first) % wide != 0 &&
+          (of->apart == 0 || of->apart > wide))
+        of->apart = (uint8_t)wide;
+  }
+}
+
 /* Whether every thread of the step goes on so, `count` times in all: where each does. */
 static bool can_join(const sim_step *now, const sim_thread *warp, const int64_t *heads, int count,
                      int64_t found[SIM_WARP][MOST_JOINED]) {
@@ -267,15 +301,16 @@ static bool can_join(const sim_step *now, const sim_thread *warp, const int64_t 
 
 /* An instruction that goes on through shared memory from one round of a loop to the next, nothing
  * else touching memory in between, is one of 16 or of 8 bytes once nvcc has unrolled the loop,
- * where every thread begins at a multiple of that. Neighbours that are two instructions of the
- * source are not: where they begin nvcc seldom knows. */
-static void join(const sim_step *now, sim_thread *warp, const int64_t *heads) {
+ * where every thread stands at a multiple of that, if all begin alike. Neighbours that are two
+ * instructions of the source are not: where they begin nvcc seldom knows. */
+static void join(sim_profile *profile, const sim_step *now, sim_thread *warp,
+                 const int64_t *heads) {
   const sim_event *one = now->events[0];
   const int bytes = one->bytes;
   int64_t found[SIM_WARP][MOST_JOINED];
-  if (!one->shared || (one->kind != SIM_LOAD && one->kind != SIM_STORE) || bytes < LEAST_JOINED)
-    return;
-  for (int wide = WIDEST; wide > bytes; wide /= 2) {
+  if (!may_join(one)) return;
+  const int apart = place_at(profile, one->pc)->apart;
+  for (int wide = apart ? apart / 2 : WIDEST; wide > bytes; wide /= 2) {
     bool fits = true;
     for (int i = 0; i < now->lanes && fits; i++)
       fits = now->events[i]->bytes == bytes && now->events[i]->address % (unsigned)wide == 0;
@@ -318,7 +353,7 @@ static void play_warp(sim_profile *profile, sim_thread *warp, int lanes) {
       heads[lane]++;
       if (event->kind == SIM_STEP) warp[lane].log.last = lowest;
     }
-    join(&now, warp, heads);
+    join(profile, &now, warp, heads);
     count_step(profile, &now, warp, heads, lanes);
     if (kept) keep_step(profile, &now, warp, lanes);
   }
@@ -329,6 +364,7 @@ void sim_count_block(sim_block *block) {
   sim_profile *profile = block->worker->state->profile;
   const int threads = block->worker->run->threads;
   if (profile == NULL) return;
+  for (int i = 0; i < threads; i++) find_apart(profile, &block->threads[i].log);
   for (int first = 0; first < threads; first += SIM_WARP)
     play_warp(profile, &block->threads[first],
               threads - first < SIM_WARP ? threads - first : SIM_WARP);
@@ -378,6 +414,12 @@ void sim_count_log(sim_thread *self, sim_event_kind kind, const void *address, s
     bytes -= piece;
   }
   log_event(self, kind, at, bytes, shared, pc);
+}
+
+void sim_count_copy(sim_thread *self, sim_copying copy) {
+  sim_event *load = &self->log.events[self->log.count - 2], *store = load + 1;
+  load->copy = store->copy = (uint8_t)copy;
+  if (copy == SIM_COPY_SECTORS) load->to = (uint32_t)(store->address / SIM_SECTOR);
 }
 
 /* ---- launches and profiles ------------------------------------------------------------------ */

@@ -316,12 +316,12 @@ RUNG_SIM_STORE_AS(__stwt)
 
 template <typename T>
 RUNG_SIM_INLINE void rung_copy_async(T *shared, const T *global) {
-  rung_sim_copy_in(shared, global, sizeof(T));
+  rung_sim_copy_in(shared, global, sizeof(T), sizeof(T) < 16);
 }
 template <typename T>
 RUNG_SIM_INLINE void rung_copy_async_shared(T *shared, const T *global) {
   static_assert(sizeof(T) == 16, "other sizes go that way by themselves");
-  rung_copy_async(shared, global);
+  rung_sim_copy_in(shared, global, sizeof(T), true);
 }
 RUNG_SIM_INLINE void rung_copy_async_commit() {}
 template <int LATER = 0>

@@ -141,8 +141,9 @@ typedef enum rung_sim_number {
 /* The value before. `value` and the result carry a number's bytes, low ones first. */
 uint64_t rung_sim_atomic_op(rung_sim_atomic op, rung_sim_number number, void *address,
                             uint64_t value, uint64_t compare);
-/* One element from global into shared memory. */
-void rung_sim_copy_in(void *shared, const void *global, size_t bytes);
+/* One element from global into shared memory. `cached`: by way of the level 1 cache, as those of
+ * less than 16 bytes always go. */
+void rung_sim_copy_in(void *shared, const void *global, size_t bytes, bool cached);
 
 /* An element through a texture of rows or of a line, in the low bytes. */
 uint64_t rung_sim_tex2d(unsigned long long object, float x, float y, rung_texel kind);

@@ -23,6 +23,7 @@
 
 enum {
   SIM_WARP = 32,
+  SIM_SECTOR = 32,             /* bytes that memory moves at once */
   SIM_MOST_THREADS = 1024,     /* a block */
   SIM_PLAIN_SHARED = 48 << 10, /* bytes of dynamic shared memory without asking */
   SIM_MOST_WORKERS = 16,
@@ -54,11 +55,20 @@ typedef enum sim_event_kind {
   SIM_JOINED /* an access that was counted with one before it */
 } sim_event_kind;
 
+/* Of an asynchronous copy, which is a load and then a store: how it comes. */
+typedef enum sim_copying {
+  SIM_NO_COPY,
+  SIM_COPY_CACHED, /* by way of the level 1 cache */
+  SIM_COPY_SECTORS /* past it: sectors of global memory to sectors of shared memory */
+} sim_copying;
+
 typedef struct sim_event {
   sim_pc pc;
   uintptr_t address;
   uint8_t kind, bytes;
   bool shared;
+  uint8_t copy; /* a sim_copying */
+  uint32_t to;  /* SIM_COPY_SECTORS, the load: the sector of shared memory, its last bits */
 } sim_event;
 
 typedef struct sim_log {
@@ -237,13 +247,14 @@ typedef struct sim_step {
   int numbers[SIM_WARP]; /* the lanes' */
 } sim_step;
 /* The sectors a warp-level access touches, and how many of their bytes are asked for: what several
- * threads ask for moves once. access.c */
+ * threads ask for moves once. A copy of whole sectors counts a sector once for every sector of
+ * shared memory that has a part of it. access.c */
 typedef struct sim_touched {
   int64_t sectors, bytes;
 } sim_touched;
 sim_touched sim_touched_by(const sim_step *now);
-/* Passes over the banks beyond the one needed: accesses of 8 and 16 bytes go by half and quarter
- * warps. */
+/* Passes over the banks beyond the one needed by each group of lanes (core/banks.h). An
+ * asynchronous copy has none: its sectors are written one by one as they come. */
 int64_t sim_conflicts_of(const sim_step *now);
 /* The most threads that meet at one address. */
 int64_t sim_depth_of(const sim_step *now);
@@ -253,6 +264,8 @@ void sim_count_block(sim_block *block);
 /* Around a launch: which kernel its counts go to; whether all of them could be kept. */
 rung_status sim_count_begin(rung_state *state, const sim_run *run);
 rung_status sim_count_end(rung_state *state, const sim_run *run);
+/* The last two events of a thread's log are a copy's two sides. */
+void sim_count_copy(sim_thread *self, sim_copying copy);
 void sim_count_log(sim_thread *self, sim_event_kind kind, const void *address, size_t bytes,
                    bool shared, sim_pc pc);
 rung_status sim_profile_begin(rung_state *state, bool keep, rung_error *error);

@@ -120,12 +120,15 @@ void sim_note(sim_thread *self, sim_event_kind kind, sim_pc pc) {
   sim_count_log(self, kind, NULL, 0, false, pc);
 }
 
-void rung_sim_copy_in(void *shared, const void *global, size_t bytes) {
+void rung_sim_copy_in(void *shared, const void *global, size_t bytes, bool cached) {
   sim_thread *self = sim_self;
   const sim_pc pc = (sim_pc)__builtin_return_address(0);
   if (self->watched) {
+    const int64_t before = self->log.count;
     sim_touch(self, global, bytes, SIM_READS, false, pc);
     sim_touch(self, shared, bytes, SIM_WRITES, false, pc);
+    if (self->log.count == before + 2)
+      sim_count_copy(self, cached ? SIM_COPY_CACHED : SIM_COPY_SECTORS);
   }
   char *to = shared;
   const char *from = global;
