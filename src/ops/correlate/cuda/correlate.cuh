@@ -91,6 +91,21 @@ struct correlate_run {
   __align__(sizeof(E) * V) E at[V];
 };
 
+/* Elements [FROM, TO) of V, by the narrowest load that has them all, which is what nvcc makes of a
+ * wide one whose other elements nobody reads. */
+template <int V, int FROM, int TO, typename S>
+static __device__ __forceinline__ void correlate_load_part(const S *from, S *to) {
+  if constexpr (V > 1 && TO <= V / 2) {
+    correlate_load_part<V / 2, FROM, TO>(from, to);
+  } else if constexpr (V > 1 && FROM >= V / 2) {
+    correlate_load_part<V / 2, FROM - V / 2, TO - V / 2>(from + V / 2, to);
+  } else {
+    const auto run = *reinterpret_cast<const correlate_run<S, V> *>(from);
+#pragma unroll
+    for (int e = FROM; e < TO; e++) to[e - FROM] = run.at[e];
+  }
+}
+
 /* correlate_whole() as an integer, most < 2^16: adding 2^23 rounds to the last place, half to even.
  */
 static __device__ __forceinline__ unsigned correlate_integer(float x, float most) {

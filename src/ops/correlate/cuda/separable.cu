@@ -22,22 +22,20 @@ struct correlate_sides {
   S row[RUNG_KERNEL_MOST];
 };
 
-/* RUN elements of a row: numbers from `from` on, 16 bytes at a time. */
+/* A thread sums RUN elements of a row. */
 template <typename S>
 struct correlate_swept {
   static constexpr int RUN = 32 / (int)sizeof(S), V = 16 / (int)sizeof(S);
   static constexpr int COLUMNS = CORRELATE_SWEPT_BYTES / (int)sizeof(S);
 };
 
-template <typename S>
+/* COUNT numbers from `from` on, 16 bytes at a time. */
+template <int COUNT, typename S>
 static __device__ __forceinline__ void correlate_load_run(const S *from, S *to) {
+  static constexpr int V = correlate_swept<S>::V, REST = COUNT % V;
 #pragma unroll
-  for (int v = 0; v < correlate_swept<S>::RUN; v += correlate_swept<S>::V) {
-    const auto loaded =
-        *reinterpret_cast<const correlate_run<S, correlate_swept<S>::V> *>(from + v);
-#pragma unroll
-    for (int e = 0; e < correlate_swept<S>::V; e++) to[v + e] = loaded.at[e];
-  }
+  for (int v = 0; v + V <= COUNT; v += V) correlate_load_part<V, 0, V>(from + v, to + v);
+  if constexpr (REST > 0) correlate_load_part<V, 0, REST>(from + COUNT - REST, to + COUNT - REST);
 }
 
 /* A run of sums along the row: as many taps at a time as there are elements. */
@@ -47,11 +45,11 @@ static __device__ __forceinline__ void correlate_sum_run(const correlate_sides<S
   static constexpr int RUN = correlate_swept<S>::RUN, V = correlate_swept<S>::V;
   S window[2 * RUN], sums[RUN] = {};
   int done = 0;
-  correlate_load_run(line, window);
+  correlate_load_run<RUN>(line, window);
 #pragma unroll 2
   for (; done + RUN <= count; done += RUN) {
     line += RUN;
-    correlate_load_run(line, window + RUN);
+    correlate_load_run<RUN>(line, window + RUN);
 #pragma unroll
     for (int j = 0; j < RUN; j++)
 #pragma unroll
@@ -60,7 +58,7 @@ static __device__ __forceinline__ void correlate_sum_run(const correlate_sides<S
 #pragma unroll
     for (int e = 0; e < RUN; e++) window[e] = window[RUN + e];
   }
-  correlate_load_run(line + RUN, window + RUN);
+  correlate_load_run<RUN - 2>(line + RUN, window + RUN); /* all that RUN - 1 taps need */
 #pragma unroll
   for (int j = 0; j < RUN - 1; j++) {
     if (done + j >= count) break;

@@ -63,18 +63,16 @@ static __device__ __forceinline__ void correlate_load_window(const uint8_t *line
   correlate_mend_words<Slot, V>(window, mend);
 }
 
-template <typename Slot, int V>
-static __device__ __forceinline__ void correlate_load_window(const float *line, int, bool,
-                                                             correlate_mend, float *window) {
-#pragma unroll
-  for (int c = 0; c < Slot::WINDOW / V; c++) {
-    const auto run = *reinterpret_cast<const correlate_run<float, V> *>(line + c * V);
-#pragma unroll
-    for (int v = 0; v < V; v++) {
-      const int e = c * V + v - Slot::SKIP;
-      if (e >= 0 && e < V + Slot::REACH) window[e] = run.at[v];
-    }
-  }
+/* V numbers at a time, and of the first and the last of these what is needed. */
+template <typename Slot, int V, int AT = 0>
+static __device__ __forceinline__ void correlate_load_window(const float *line, int shift,
+                                                             bool half, correlate_mend mend,
+                                                             float *window) {
+  constexpr int SKIP = Slot::SKIP, NEED = SKIP + V + Slot::REACH, FROM = AT < SKIP ? SKIP - AT : 0,
+                TO = AT + V < NEED ? V : NEED - AT;
+  correlate_load_part<V, FROM, TO>(line + AT, window + (AT + FROM - SKIP));
+  if constexpr (AT + V < NEED)
+    correlate_load_window<Slot, V, AT + V>(line, shift, half, mend, window);
 }
 
 /* Numbers of 16 bits, u16 or f16; the former below the exponent of 2^23 are 2^23 more than
