@@ -130,8 +130,8 @@ RUNG_ANYWHERE float matmul_rounded(int64_t sum, int power) {
     magnitude = magnitude >> 10 | ((magnitude & 1023) != 0);
     power += 10;
   }
-  const double x = (double)(int64_t)magnitude * matmul_power(power);
-  return (float)(sum < 0 ? -x : x);
+  const float x = (float)((double)(int64_t)magnitude * matmul_power(power));
+  return sum < 0 ? -x : x;
 }
 
 /* The same of two powers' product, where a sum has at most 53 digits: as it has for k up to

@@ -149,7 +149,7 @@ static __device__ RUNG_ASIDE void matmul_store_plain(const matmul_job<T, T> &job
       matmul_quad<T> quad;
 #pragma unroll
       for (int e = 0; e < F::QUAD; e++) quad.at[e] = job.alpha * t[r][q + e];
-      *reinterpret_cast<matmul_quad<T> *>(to + q * F::WIDE) = quad;
+      rung_store_whole(to + q * F::WIDE, quad);
     }
     to += (r % F::QUAD == F::QUAD - 1 ? F::HIGH * F::QUAD - F::QUAD + 1 : 1) * job.cs.row;
   }
