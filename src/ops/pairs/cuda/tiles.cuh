@@ -48,11 +48,17 @@ static __global__ void __launch_bounds__(1024, 1)
       const pairs_point q = pairs_at(job.b, i);
       const pairs_tag<EXTRA> tag = pairs_tag_of<EXTRA>(job, 1, i);
       const int end = !cross && r == l ? (int)threadIdx.x : left < size ? (int)left : (int)size;
-#pragma unroll 4
-      for (int k = 0; k < end; ++k)
+      const auto count = [&](int k) {
         pairs_count<Table, EXTRA>(job, plan, shared, exponent,
                                   pairs_apart<SPACE>(job.problem.box, tile[k].at, q), tile[k].tag,
                                   tag);
+      };
+      int k = 0;
+      for (; k + 4 <= end; k += 4)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) count(k + e);
+#pragma unroll 1
+      for (; k < end; ++k) count(k);
     }
     __syncthreads();
   }
