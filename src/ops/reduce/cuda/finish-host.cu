@@ -5,8 +5,9 @@
  * one's turn. */
 #include "ops/reduce/cuda/shuffle.cuh"
 
-/* Partial results lie as (outer, parts), a line's padded to `pitch`. */
-struct reduce_note {
+/* Partial results lie as (outer, parts), a line's padded to `pitch`. Aligned to be stored by 16
+ * bytes. */
+struct alignas(16) reduce_note {
   reduce_end end;
   int64_t outer, parts, pitch;
 };
@@ -16,7 +17,7 @@ template <typename S>
 static __global__ void REDUCE_WHOLE reduce_finish_host(reduce_level level, reduce_note note,
                                                        reduce_note *there) {
   RUNG_DYNAMIC_SHARED(typename S::partial, shared);
-  if (blockIdx.x == 0 && threadIdx.x == 0) *there = note;
+  if (blockIdx.x == 0 && threadIdx.x == 0) rung_store_whole(there, note);
   for (int64_t job = blockIdx.x; job < level.outer * level.parts; job += gridDim.x)
     reduce_shuffle_job<S>(level, job, shared);
 }

@@ -70,8 +70,9 @@ __device__ __forceinline__ reduce_quad<typename S::partial> reduce_columns(
 #pragma unroll
     for (int r = 0; r < RUNG_SUM_ROWS; ++r)
       rows[r] = *(const quad *)(tile + lane + r * RUNG_SUM_LANES);
+    sum = reduce_quad_of<S>(rows[0], key);
 #pragma unroll
-    for (int r = 0; r < RUNG_SUM_ROWS; ++r) reduce_add(sum, reduce_quad_of<S>(rows[r], key));
+    for (int r = 1; r < RUNG_SUM_ROWS; ++r) reduce_add(sum, reduce_quad_of<S>(rows[r], key));
     return sum;
   }
   enum { LOADS = 4 }; /* under way at a time */

@@ -81,7 +81,7 @@ static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
           for (int c = 0; c < N; ++c)
             if (k < SUMS) sums[k][c] = S::identity();
           if (u * lines < left && (k * threads + thread) * V < count)
-            reduce_take<S, V, N>(sums[k % SUMS], loaded[v][k], level.key);
+            reduce_take_first<S, V, N>(sums[k % SUMS], loaded[v][k], level.key);
         }
         reduce_fold_leaves<S, N, SUMS>(sums);
         const typename S::partial value = reduce_fold_line<S, N>(sums[0], threads);

@@ -64,6 +64,21 @@ __device__ __forceinline__ void reduce_take(typename S::running (&sums)[N],
         S::combine(sums[N == 1 ? 0 : c], (typename S::running)S::load(chunk.at[c], key));
 }
 
+/* The same; in order, of sums that have nothing yet. */
+template <typename S, int V, int N>
+__device__ __forceinline__ void reduce_take_first(typename S::running (&sums)[N],
+                                                  const reduce_packed<S, V> &packed,
+                                                  const rung_key_code &key) {
+  if constexpr (S::ordered) {
+    reduce_chunk<typename S::in, V> chunk;
+    memcpy(&chunk, &packed, sizeof chunk);
+#pragma unroll
+    for (int c = 0; c < V; ++c) sums[c] = (typename S::running)S::load(chunk.at[c], key);
+  } else {
+    reduce_take<S, V, N>(sums, packed, key);
+  }
+}
+
 /* V elements that change no sum of floats. */
 template <typename S, int V>
 __device__ __forceinline__ reduce_packed<S, V> reduce_missing() {
