@@ -308,7 +308,7 @@ __device__ __forceinline__ typename S::value scan_pass_rows(const scan_aside<S> 
                                                             const scan_cursor &at,
                                                             const typename S::value totals[],
                                                             scan_so_far<S> *so_far) {
-  typename S::value offset = S::identity();
+  typename S::value bands = S::identity(), rows = S::identity(); /* at the lane's own row */
   const int own = (int)threadIdx.x / aside.span, column = (int)threadIdx.x % aside.span;
   for (int row = 0; row < (int)blockDim.x / aside.span; ++row) {
     const int64_t first = at.first + row * SCAN_ROW;
@@ -317,10 +317,13 @@ __device__ __forceinline__ typename S::value scan_pass_rows(const scan_aside<S> 
           first % SCAN_TILE == 0 ? S::identity() : S::combine(so_far->bands, so_far->rows);
       so_far->rows = S::identity();
     }
-    if (row == own) offset = S::combine(S::combine(so_far->tiles, so_far->bands), so_far->rows);
+    if (row == own) {
+      bands = so_far->bands;
+      rows = so_far->rows;
+    }
     so_far->rows = S::combine(so_far->rows, totals[row * aside.span + column]);
   }
-  return offset;
+  return S::combine(S::combine(so_far->tiles, bands), rows);
 }
 
 /* At the end of a tile, a block's warps together. */

@@ -42,9 +42,9 @@ __device__ __forceinline__ void scan_blelloch_part(const scan_level<S> &level, i
     if (right >= all) continue;
     value *a = &tree[scan_place<value, Padded>(right - s)];
     value *b = &tree[scan_place<value, Padded>(right)];
-    const value left = *a;
-    *a = *b;
-    *b = S::combine(*b, left);
+    const value left = *a, both = *b;
+    *a = both;
+    *b = S::combine(both, left);
   }
   __syncthreads();
 #pragma unroll

@@ -95,14 +95,16 @@ template <typename S>
 __device__ __forceinline__ typename S::value scan_row_prefixes(const scan_band_groups<S> &band,
                                                                const rung_key_code &key,
                                                                typename S::value g[]) {
-  typename S::value rows = S::identity();
 #pragma unroll
   for (int r = 0; r < SCAN_EIGHT; ++r) {
     typename S::value e[SCAN_GROUP];
     band.group(r, key, e);
     g[r] = scan_warp<S>(S::combine(S::combine(e[0], e[1]), S::combine(e[2], e[3])));
-    rows = S::combine(rows, g[r]);
   }
+  typename S::value rows = g[0];
+  if (threadIdx.x % 32 == 31)
+#pragma unroll
+    for (int r = 1; r < SCAN_EIGHT; ++r) rows = S::combine(rows, g[r]);
   return rows;
 }
 
@@ -119,14 +121,16 @@ __device__ __forceinline__ void scan_write(const scan_band_groups<S> &band,
   for (int r = 0; r < SCAN_EIGHT; ++r) {
     typename S::value back = __shfl_up_sync(0xffffffffu, g[r], 1), e[SCAN_GROUP];
     if (lane == 0) back = S::identity();
-    const typename S::value base = S::combine(S::combine(offset, rows), back);
+    const typename S::value above = r == 0 ? offset : S::combine(offset, rows);
+    const typename S::value base = S::combine(above, back);
     band.group(r, lines.key, e);
     scan_group_prefixes<S>(e);
     if (lines.wide && count >= SCAN_BAND)
       scan_store_group<S>(e, base, lines, begins, out, scan_group_at(r), SCAN_BAND);
     else
       band.put(r, scan_group_results<S>(e, base, lines, begins && scan_group_at(r) == 0));
-    rows = S::combine(rows, __shfl_sync(0xffffffffu, g[r], 31));
+    const typename S::value row = __shfl_sync(0xffffffffu, g[r], 31);
+    if (r < SCAN_EIGHT - 1) rows = r == 0 ? row : S::combine(rows, row);
   }
   if (lines.wide && count >= SCAN_BAND) return;
   __syncwarp();

@@ -70,7 +70,7 @@ __device__ __forceinline__ typename S::value scan_prefixes(scan_held<S> &held) {
   for (int r = 0; r < SCAN_EIGHT; ++r) {
     scan_group_prefixes<S>(held.e[r]);
     held.g[r] = scan_warp<S>(held.e[r][SCAN_GROUP - 1]);
-    rows = S::combine(rows, held.g[r]);
+    rows = r == 0 ? held.g[r] : S::combine(rows, held.g[r]);
   }
   return rows;
 }
@@ -83,9 +83,9 @@ __device__ __forceinline__ scan_chunk<typename S::in> scan_group_results(
   scan_chunk<typename S::in> results;
 #pragma unroll
   for (int c = 0; c < SCAN_GROUP; ++c) {
-    const typename S::value with = S::combine(base, e[c]);
-    const typename S::value before = c > 0 ? S::combine(base, e[c > 0 ? c - 1 : 0]) : base;
-    results.at[c] = S::store(lines.exclusive ? before : with, lines.key);
+    const typename S::value within = lines.exclusive && c > 0 ? e[c > 0 ? c - 1 : 0] : e[c];
+    results.at[c] =
+        S::store(lines.exclusive && c == 0 ? base : S::combine(base, within), lines.key);
   }
   if (lines.exclusive && begins) results.at[0] = S::empty(lines.key);
   return results;
@@ -120,9 +120,11 @@ __device__ __forceinline__ void scan_store(const scan_held<S> &held, typename S:
   for (int r = 0; r < SCAN_EIGHT; ++r) {
     typename S::value back = __shfl_up_sync(0xffffffffu, held.g[r], 1);
     if (lane == 0) back = S::identity();
-    const typename S::value base = S::combine(S::combine(offset, rows), back);
-    scan_store_group<S>(held.e[r], base, lines, begins, out, scan_group_at(r), count);
-    rows = S::combine(rows, __shfl_sync(0xffffffffu, held.g[r], 31));
+    const typename S::value above = r == 0 ? offset : S::combine(offset, rows);
+    scan_store_group<S>(held.e[r], S::combine(above, back), lines, begins, out, scan_group_at(r),
+                        count);
+    const typename S::value row = __shfl_sync(0xffffffffu, held.g[r], 31);
+    if (r < SCAN_EIGHT - 1) rows = r == 0 ? row : S::combine(rows, row);
   }
 }
 
