@@ -99,20 +99,20 @@ static const counted_case cases[] = {
       {RUNG_EXCHANGES, 2 * 5},
       END}},
     /* 8 rows, 4 steps: 32 times a row of 47 warps, the last of 28 threads; 2 columns are fixed. A
-     * warp loads its own column and 5 taps; at the right end the 4th and the 5th tap go apart. Even
-     * rows begin with a sector, odd ones in the middle of one: own columns 188 and 234 sectors,
-     * taps 1126 and 1171. */
+     * warp loads its own column, which is the third tap too, and 4 taps beside it; at the right end
+     * the 4th and the 5th tap go apart. Even rows begin with a sector, odd ones in the middle of
+     * one: own columns 188 and 234 sectors, taps 938 and 937. */
     {"stencil",
      "n=8 m=1500 p=4",
      "global",
      256,
-     {{RUNG_GLOBAL_LOADS, 32 * (47 * 6 + 2)},
-      {RUNG_GLOBAL_LOAD_BYTES, 32 * (1500 + 5 * 1498) * 4},
-      {RUNG_GLOBAL_LOAD_SECTORS, 16 * (188 + 1126) + 16 * (234 + 1171)},
+     {{RUNG_GLOBAL_LOADS, 32 * (47 * 5 + 2)},
+      {RUNG_GLOBAL_LOAD_BYTES, 32 * (1500 + 4 * 1498) * 4},
+      {RUNG_GLOBAL_LOAD_SECTORS, 16 * (188 + 938) + 16 * (234 + 937)},
       {RUNG_GLOBAL_STORES, 32 * 47},
       {RUNG_GLOBAL_STORE_SECTORS, 16 * (188 + 234)},
       {RUNG_GLOBAL_STORE_BYTES, 32 * 1500 * 4},
-      {RUNG_GLOBAL_ACCESSES, 32 * (1500 + 5 * 1498 + 1500)},
+      {RUNG_GLOBAL_ACCESSES, 32 * (1500 + 4 * 1498 + 1500)},
       {RUNG_BARRIERS, 0},
       {RUNG_FLOPS, 32 * 1498 * (9 + DIVISION)},
       END}},

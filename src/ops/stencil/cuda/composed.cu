@@ -40,6 +40,20 @@ static __device__ inline T composed_start(const composed_job<T> &job, int64_t i,
                        : job.in[i * job.in_stride + j];
 }
 
+/* put(e, value) for columns [from, from + count) of row i at the start. Two loops, not a question
+ * in one: nvcc would work out what all columns of a start of the rows' own have in common, a
+ * division in double, for rows that are given too. */
+template <typename T, typename Put>
+static __device__ inline void composed_starts(const composed_job<T> &job, int64_t i, int64_t from,
+                                              int64_t count, const Put &put) {
+  if (job.start.own)
+    for (int64_t e = threadIdx.x; e < count; e += blockDim.x)
+      put(e, (T)stencil_own_start(job.start, i, from + e, job.columns));
+  else
+    for (int64_t e = threadIdx.x; e < count; e += blockDim.x)
+      put(e, job.in[i * job.in_stride + from + e]);
+}
+
 /* One run, 64 bytes, from shared memory or into it; `shared` is aligned to 16 bytes. */
 template <typename T>
 struct composed_wide;
@@ -126,7 +140,7 @@ static __device__ inline void composed_bring_ends(const composed_job<T> &job, in
   const stencil_ends &e = job.ends;
   const T *row = job.short_rows + i * e.columns;
   T *out = job.out + i * job.out_stride;
-  for (int64_t j = threadIdx.x; j < e.low; j += blockDim.x) out[j] = composed_start(job, i, j);
+  composed_starts(job, i, 0, e.low, [=](int64_t j, T value) { out[j] = value; });
   for (int64_t c = threadIdx.x; c < e.reach; c += blockDim.x) {
     out[e.low + c] = row[e.prefix + c];
     out[e.to + c] = row[e.columns - e.reach + c];
@@ -150,8 +164,8 @@ static __global__ void __launch_bounds__(composed_run_of<T>::threads)
       composed_bring_ends(job, i);
       continue;
     }
-    for (int e = threadIdx.x; e < columns + job.count - 1; e += blockDim.x)
-      row[composed_place<T>(e)] = composed_start(job, i, first + job.first + e);
+    composed_starts(job, i, first + job.first, columns + job.count - 1,
+                    [=](int64_t e, T value) { row[composed_place<T>((int)e)] = value; });
     __syncthreads();
     T sum[run::columns];
     const bool busy = (int)threadIdx.x * run::columns < columns;

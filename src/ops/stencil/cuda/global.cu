@@ -13,8 +13,8 @@ __global__ void __launch_bounds__(1024)
     const T *row = old + i * old_stride;
     T value = row[j];
     if (j >= s.fixed)
-      value =
-          stencil_textbook::sum(s, 2 * R + 1, [&](int k) { return stencil_at(s, row, j + k - R); });
+      value = stencil_textbook::sum(
+          s, 2 * R + 1, [&](int k) { return k == R ? value : stencil_at(s, row, j + k - R); });
     fresh[i * fresh_stride + j] = value;
   }
 }
