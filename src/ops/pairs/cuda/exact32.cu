@@ -670,10 +670,8 @@ static __global__ void __launch_bounds__(THREADS, pairs_exact_resident<FRACTION,
                  share = blockIdx.x % (unsigned)plan.shares * dealt +
                          (at + (unsigned)plan.turn) % dealt;
   const int64_t tile_a = at, first = job.problem.cross ? 0 : tile_a * (TILE / part);
-  if (FEW)
-    rung_await_before();
-  else
-    rung_let_next_begin();
+  rung_let_next_begin();
+  if (FEW) rung_await_before();
   if (first + share >= plan.tiles_b) { /* the whole block: the triangle's other half */
     if (!FEW) rung_await_before();
     if (FEW && plan.tiles_b == 0) pairs_exact_end(job, plan);
