@@ -57,8 +57,9 @@ static __global__ void __launch_bounds__(1024, 1)
       for (; k + 4 <= end; k += 4)
 #pragma unroll
         for (int e = 0; e < 4; ++e) count(k + e);
-#pragma unroll 1
-      for (; k < end; ++k) count(k);
+#pragma unroll
+      for (int e = 0; e < 3; ++e)
+        if (k + e < end) count(k + e);
     }
     __syncthreads();
   }

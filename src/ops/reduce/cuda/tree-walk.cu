@@ -224,7 +224,7 @@ static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_reside
 #pragma unroll
       for (int c = 0; c < V; ++c)
         reduce_finish_of<S>(level.end, value.at[c], rest.out,
-                              place.outer * rest.out_outer + place.inner + c);
+                            place.outer * rest.out_outer + place.inner + c);
     }
   }
 }

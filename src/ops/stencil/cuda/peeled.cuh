@@ -52,9 +52,11 @@ static __device__ inline void peeled_run(const stencil_numbers<T> &s, const T *r
 #pragma unroll
     for (int v = 0; v < 2; v++)
       made[v] = Order::sum(s, 2 * R + 1, [&](int k) { return window[E - R + u + v + k]; });
-    if (Aligned) { /* nvcc would part one whose numbers come out of a division's call */
+    if (Aligned && Order::divides) { /* nvcc splits one whose numbers come out of a call */
       const typename stencil_pair<T>::type pair = {made[0], made[1]};
       rung_store_whole(out + j + u, pair);
+    } else if (Aligned) {
+      stencil_store_pair(out + j + u, made);
     } else {
       out[j + u] = made[0];
       out[j + u + 1] = made[1];

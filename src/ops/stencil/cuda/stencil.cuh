@@ -73,6 +73,7 @@ static __device__ inline double stencil_fma(double a, double b, double c) {
 
 /* The two orders of arithmetic. `tap(k)` gives the value under weight k. */
 struct stencil_textbook {
+  static constexpr bool divides = true;
   template <typename T, typename Tap>
   static __device__ inline T sum(const stencil_numbers<T> &s, int taps, Tap tap) {
     T total = s.weights[0] * tap(0);
@@ -83,6 +84,7 @@ struct stencil_textbook {
 };
 
 struct stencil_chain {
+  static constexpr bool divides = false;
   template <typename T, typename Tap>
   static __device__ inline T sum(const stencil_numbers<T> &s, int taps, Tap tap) {
     T total = s.weights[taps - 1] * tap(taps - 1);
