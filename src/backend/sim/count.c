@@ -398,6 +398,8 @@ static void log_event(sim_thread *self, sim_event_kind kind, uintptr_t address, 
   event->kind = (uint8_t)kind;
   event->bytes = (uint8_t)bytes;
   event->shared = shared;
+  event->copy = 0;
+  event->to = 0;
 }
 
 /* A GPU's widest access has 16 bytes: a longer one of the source, of a structure, is several, each

@@ -12,6 +12,7 @@
  * near, where that would lose its digits, differences. */
 #include "ops/pairs/cuda/exact32.h"
 #include "ops/pairs/cuda/excluded.cuh"
+#include "ops/pairs/cuda/once.cuh"
 #include "ops/pairs/cuda/sort.cuh"
 
 /* Pieces of the kernel: inlined on a GPU, whatever it takes, and once each on the simulator, whose
@@ -31,13 +32,9 @@ struct pairs_exact_plan {
   int shares, dealt, turn;
   int step; /* from a block's tile of b to its next */
   pairs_exact_guide guide;
-  double scale; /* lengths to units */
-  float slack;  /* what double rounds where images are moved, in units */
-  /* Of few pairs: where the job's results go, whose counters are zeros from call to call; how many
-   * blocks have something to do, and how many of these have ended. */
-  unsigned long long *counts, *outside;
-  unsigned *done;
-  int64_t busy;
+  double scale;    /* lengths to units */
+  float slack;     /* what double rounds where images are moved, in units */
+  pairs_once once; /* of few pairs */
 };
 
 /* In a box pairs are counted image by image, for of a pair's images at most one is within the last
@@ -608,33 +605,6 @@ static __device__ PAIRS_EXACT_PIECE void pairs_exact_spill(const pairs_job &job,
   __syncthreads();
 }
 
-/* FEW, for which launches count: the last block to end stores what all have counted and, if anyone
- * asked, what is above; it leaves zeros. */
-static __device__ PAIRS_EXACT_PIECE void pairs_exact_end(const pairs_job &job,
-                                                         const pairs_exact_plan &plan) {
-  __shared__ unsigned long long all;
-  if (!rung_is_last(plan.done, plan.busy)) return;
-  const int bins = job.problem.bins;
-  unsigned long long counted = 0;
-  if (threadIdx.x == 0) all = 0;
-  for (int k = (int)threadIdx.x; k < bins + PAIRS_OUTER; k += (int)blockDim.x) {
-    const unsigned long long n = rung_load_relaxed(&job.counts[k]);
-    job.counts[k] = 0;
-    counted += n;
-    if (k < bins)
-      plan.counts[k] = n;
-    else if (plan.outside != NULL && k != bins + PAIRS_ABOVE)
-      plan.outside[k - bins] = n;
-  }
-  if (plan.outside == NULL) return;
-  __syncthreads();
-  for (int s = 16; s > 0; s /= 2) counted += __shfl_xor_sync(0xffffffffu, counted, s);
-  if (threadIdx.x % 32 == 0) atomicAdd(&all, counted);
-  __syncthreads();
-  if (threadIdx.x == 0)
-    plan.outside[PAIRS_ABOVE] = (unsigned long long)pairs_all(&job.problem) - all;
-}
-
 /* Blocks that a multiprocessor shall have room for. */
 template <int FRACTION, int THREADS, bool FEW>
 static __device__ __host__ __forceinline__ constexpr int pairs_exact_resident() {
@@ -674,7 +644,7 @@ static __global__ void __launch_bounds__(THREADS, pairs_exact_resident<FRACTION,
   if (FEW) rung_await_before();
   if (first + share >= plan.tiles_b) { /* the whole block: the triangle's other half */
     if (!FEW) rung_await_before();
-    if (FEW && plan.tiles_b == 0) pairs_exact_end(job, plan);
+    if (FEW && plan.tiles_b == 0) pairs_end_once(job, plan.once);
     return;
   }
   pair.first_a = tile_a * TILE + threadIdx.x / 32 * (32 * OWN) + threadIdx.x % 32;
@@ -699,7 +669,7 @@ static __global__ void __launch_bounds__(THREADS, pairs_exact_resident<FRACTION,
     counted = 0;
   }
   pairs_exact_spill<FRACTION, THREADS>(job, table);
-  if (FEW) pairs_exact_end(job, plan);
+  if (FEW) pairs_end_once(job, plan.once);
 }
 
 /* ---- launching ---------------------------------------------------------------------------------
@@ -756,12 +726,8 @@ static rung_status pairs_exact_launch(const rung_task *task, pairs_job job,
   plan.shares = (int)shares;
   plan.step = plan.shares * plan.dealt;
   if (FEW) {
-    plan.counts = job.counts;
-    plan.outside = job.outside;
-    plan.busy = pairs_exact_busy(plan, job.problem.cross, TILE / plan.part);
-    job.counts = (unsigned long long *)task->zeros;
-    if (job.outside != NULL) job.outside = job.counts + job.problem.bins;
-    plan.done = (unsigned *)(job.counts + job.problem.bins + PAIRS_OUTER);
+    const int64_t busy = pairs_exact_busy(plan, job.problem.cross, TILE / plan.part);
+    plan.once = pairs_count_once(task, busy, &job);
   }
   RUNG_LAUNCH_NEXT(task, (pairs_exact_kernel<FRACTION, THREADS, FEW>),
                    (unsigned)(plan.tiles_a * shares), THREADS, way.shared, job, plan);

@@ -90,10 +90,8 @@ static inline int pairs_exact_part(const pairs_problem *problem, int fraction, i
   return part;
 }
 
-/* Zeros: counters of all slots, and of the blocks that have ended. */
 static inline size_t pairs_exact_zeros(const pairs_problem *problem) {
-  if (!pairs_exact_as_they_come(problem)) return 0;
-  return (size_t)(problem->bins + PAIRS_OUTER) * sizeof(uint64_t) + sizeof(uint32_t);
+  return pairs_exact_as_they_come(problem) ? pairs_once_bytes(problem) : 0;
 }
 
 static inline size_t pairs_exact_bytes(const pairs_problem *problem) {

@@ -137,6 +137,12 @@ static inline pairs_tally pairs_tally_of(const pairs_problem *problem) {
   return tally;
 }
 
+/* Zeros of a job that is one launch (once.cuh): counters of all slots, and of the blocks that have
+ * ended. */
+static inline size_t pairs_once_bytes(const pairs_problem *problem) {
+  return (size_t)(problem->bins + PAIRS_OUTER) * sizeof(uint64_t) + sizeof(uint32_t);
+}
+
 /* Of rungs that look at all pairs. */
 static inline size_t pairs_all_bytes(const pairs_problem *problem) {
   return pairs_ledger_of(problem).bytes + pairs_places_bytes(problem->n) +
