@@ -398,7 +398,7 @@ static void log_event(sim_thread *self, sim_event_kind kind, uintptr_t address, 
   event->kind = (uint8_t)kind;
   event->bytes = (uint8_t)bytes;
   event->shared = shared;
-  event->copy = 0;
+  event->copy = SIM_NO_COPY;
   event->to = 0;
 }
 
