@@ -109,9 +109,18 @@ RUNG_API rung_status rung_histogram_ranks(rung_context *context, const rung_rank
  * of memory for every point of all ranks, 8 more with sums and 8 with molecules, and 8 bytes a bin
  * and rank, 24 with sums. That is what ranks send each other, too, beside some 3 KB. The memory is
  * the host's; but of a GPU, points and molecules lie in its own, which the context keeps, where the
- * ranks have exchange_anywhere() and it has as much. Where a rank has not the memory, or its
- * RUNG_MEMORY_LIMIT is less, all keep their own points and those of one other in the host's, which
- * come by in turn; a rank with more points than others counts more pairs then. */
+ * ranks have exchange_anywhere() and it has as much.
+ *
+ * Where the last edge is less than half of how far the points reach along an axis, or than half of
+ * the box, every rank gets those of a slab of space and a halo around it alone, by way of the
+ * host's memory: of 2048 or more finite points, if no rank would have three quarters of all or half
+ * as much again to do as the others, no rung is named, and not all ranks are GPUs that have
+ * memory and a way for all points. A rank takes host memory for its own points, what it sends and
+ * what it gets.
+ *
+ * Where a rank has not the memory, or its RUNG_MEMORY_LIMIT is less, all keep their own points and
+ * those of one other in the host's, which come by in turn; a rank with more points than others
+ * counts more pairs then. */
 RUNG_API rung_status rung_pairs_ranks(rung_context *context, const rung_ranks *ranks,
                                       const rung_points *a, const rung_points *b,
                                       const rung_box *box, const rung_distances *bins,

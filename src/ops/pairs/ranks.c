@@ -3,6 +3,8 @@
  *
  *   word      how many points of a has everybody, and are all about the same?
  *   word      of two sets: and of b?
+ *             With a cut-off the points of a slab of space and a halo around it go to each rank, if
+ *             all are for that (halo.c), and results follow. Else:
  *   word      have all the memory for all points and all results, and their own at hand? Would
  *             all deal out tiles?
  *   points    to all, straight to where they belong; then weights, molecules, and those of b.
@@ -32,6 +34,7 @@
 #include "core/room.h"
 #include "ops/pairs/call.h"
 #include "ops/pairs/cuda/grid.h"
+#include "ops/pairs/halo.h"
 #include "ops/pairs/ring.h"
 #include "ops/pairs/space.h"
 #include "ops/reduce/reduce.h"
@@ -55,8 +58,10 @@ typedef struct run {
   bool dealt;                         /* tiles are, if points make no cells */
   bool one_may;                       /* count all: every rank is a GPU, and takes any rung */
   bool short_of_memory;               /* for all points */
-  pairs_ring ring;                    /* where a rank is */
-  char *states;                       /* results: all ranks', then a job's, then all together */
+  bool any_rung, on_device; /* every rank takes any rung; is to have a room on its device */
+  pairs_ring ring;          /* where a rank is */
+  pairs_halo halo;
+  char *states; /* results: all ranks', then a job's, then all together */
 } run;
 
 static bool is_output(int array) {
@@ -91,6 +96,7 @@ static void give_back(run *r) {
     if (a != PAIRS_THRESHOLDS && !is_in_room(a)) free(r->whole[a].data);
   rung_room_end(&r->room);
   pairs_ring_end(&r->ring);
+  pairs_halo_end(&r->halo);
   free(r->meeting.words);
   free(r->meeting.parcels);
   free(r->firsts[0]);
@@ -103,15 +109,21 @@ static void give_back(run *r) {
 /* ---- all points --------------------------------------------------------------------------------
  */
 
-/* A word, and what it says of the points of a set. */
+/* A word, and what it says of the points of a set; and of the rank. */
 static rung_status meet_set(run *r, rung_status own, int which) {
   rung_meeting *m = &r->meeting;
   const rung_view *at = &r->call->views[PAIRS_A + which];
-  rung_status status = rung_ranks_meet(m, own, own == RUNG_OK ? at->shape[0] : 0);
-  for (int k = 0; k < m->ranks.count && status == RUNG_OK; ++k)
+  const char on_device = rung_room_goes_on_device(r->context, m);
+  rung_status status = rung_ranks_meet_with(m, own, own == RUNG_OK ? at->shape[0] : 0,
+                                            rung_takes_any(r->known.rung), &on_device, 1);
+  r->any_rung = status == RUNG_OK && rung_ranks_ready(m);
+  r->on_device = true;
+  for (int k = 0; k < m->ranks.count && status == RUNG_OK; ++k) {
+    r->on_device = r->on_device && m->words[k].along == 1 && m->words[k].more[0] == 1;
     if (__builtin_add_overflow(r->firsts[which][k], m->words[k].number, &r->firsts[which][k + 1]))
       status = rung_fail(m->error, RUNG_TOO_LARGE,
                          "the ranks' sets together have more than 2^63 - 1 points");
+  }
   return status;
 }
 
@@ -175,8 +187,8 @@ static rung_status fetch_own(run *r, int a) {
                        : rung_fetch(r->context, &range, to);
 }
 
-/* All memory that a rank is to have, and its own points where they belong. */
-static rung_status make_room(run *r) {
+/* Memory for all results. */
+static rung_status make_room_of_results(run *r) {
   const int ranks = r->meeting.ranks.count;
   const pairs_call *call = r->call;
   size_t bytes = 0;
@@ -194,14 +206,18 @@ static rung_status make_room(run *r) {
     r->whole[a].data = rung_ranks_ask(&bytes, rung_view_bytes(&r->whole[a]), 1);
     there &= r->whole[a].data != NULL;
   }
-  if (!there) return rung_ranks_no_memory(&r->meeting, bytes, "all ranks' results");
-  status = make_room_of_points(r);
+  r->whole[PAIRS_THRESHOLDS] = call->views[PAIRS_THRESHOLDS];
+  return there ? RUNG_OK : rung_ranks_no_memory(&r->meeting, bytes, "all ranks' results");
+}
+
+/* Memory for all points, and the rank's own where they belong. */
+static rung_status make_room(run *r) {
+  rung_status status = make_room_of_points(r);
   r->short_of_memory = status == RUNG_OUT_OF_MEMORY;
   if (r->short_of_memory) rung_error_clear(&r->context->error);
   if (r->short_of_memory) return RUNG_OK;
   for (int a = 0; a < PAIRS_THRESHOLDS && status == RUNG_OK; ++a)
     if (r->whole[a].ndim > 0) status = fetch_own(r, a);
-  r->whole[PAIRS_THRESHOLDS] = call->views[PAIRS_THRESHOLDS];
   return status;
 }
 
@@ -403,22 +419,54 @@ static rung_status bring_and_count(run *r, rung_status *own) {
   return status;
 }
 
+static pairs_spread spread_of(run *r) {
+  return (pairs_spread){.context = r->context,
+                        .meeting = &r->meeting,
+                        .call = r->call,
+                        .firsts = {r->firsts[0], r->firsts[1]},
+                        .numbers = r->numbers,
+                        .count = count_pairs,
+                        .of = r};
+}
+
+/* By slabs and halos, where these will do and would pay. */
+static rung_status count_slabs(run *r, rung_status *own, bool *counted) {
+  *counted = false;
+  if (!r->any_rung || !pairs_halo_may(&r->call->problem, r->meeting.ranks.count)) return RUNG_OK;
+  r->halo = (pairs_halo){.spread = spread_of(r)};
+  const rung_status status =
+      pairs_halo_count(&r->halo, state_at(r, r->meeting.ranks.rank), own, counted);
+  pairs_halo_end(&r->halo);
+  return status;
+}
+
 /* The same with less memory: what there is for all points is given back. */
 static rung_status count_around(run *r, rung_status *own) {
+  bool counted = false;
   for (int a = PAIRS_A_WEIGHTS; a < PAIRS_A_MOLECULES; ++a) {
     free(r->whole[a].data);
     r->whole[a].data = NULL;
   }
   rung_room_end(&r->room);
-  r->ring = (pairs_ring){.context = r->context,
-                         .meeting = &r->meeting,
-                         .call = r->call,
-                         .firsts = {r->firsts[0], r->firsts[1]},
-                         .numbers = r->numbers,
-                         .count = count_pairs,
-                         .of = r};
-  const rung_status status = rung_ranks_meet(&r->meeting, pairs_ring_begin(&r->ring), 0);
-  return status == RUNG_OK ? pairs_ring_count(&r->ring, own) : status;
+  const rung_status status = r->on_device ? count_slabs(r, own, &counted) : RUNG_OK;
+  if (status != RUNG_OK || counted) return status;
+  r->ring = (pairs_ring){.spread = spread_of(r)};
+  return pairs_ring_count(&r->ring, own);
+}
+
+/* By all points in all ranks, or around the ring. */
+static rung_status count_all(run *r, rung_status *own) {
+  rung_meeting *m = &r->meeting;
+  if (*own == RUNG_OK) *own = make_room(r);
+  const int64_t says = *own != RUNG_OK      ? HAS_ALL
+                       : r->short_of_memory ? HAS_NOT_ALL
+                       : may_deal(r)        ? DEALS
+                                            : HAS_ALL;
+  const rung_status status = rung_ranks_meet_ready(m, *own, says, takes_any(r));
+  if (status != RUNG_OK) return status;
+  r->dealt = all_deal(m);
+  r->one_may = rung_ranks_ready(m);
+  return any_has_not_all(m) ? count_around(r, own) : bring_and_count(r, own);
 }
 
 /* Every rank's results: with the word that all have counted, or after it. */
@@ -462,16 +510,10 @@ static rung_status go_on(run *r, rung_status own) {
     status =
         pairs_call_problem(&r->context->error, r->call, points_of(r, 0), points_of(r, 1), NULL);
   if (status != RUNG_OK) return status;
-  own = make_room(r);
-  const int64_t says = own != RUNG_OK       ? HAS_ALL
-                       : r->short_of_memory ? HAS_NOT_ALL
-                       : may_deal(r)        ? DEALS
-                                            : HAS_ALL;
-  status = rung_ranks_meet_ready(m, own, says, takes_any(r));
-  if (status != RUNG_OK) return status;
-  r->dealt = all_deal(m);
-  r->one_may = rung_ranks_ready(m);
-  status = any_has_not_all(m) ? count_around(r, &own) : bring_and_count(r, &own);
+  bool counted = false;
+  own = make_room_of_results(r);
+  if (!r->on_device) status = count_slabs(r, &own, &counted);
+  if (status == RUNG_OK && !counted) status = count_all(r, &own);
   if (status != RUNG_OK || (status = gather_results(r, &own)) != RUNG_OK) return status;
   const bool sure = rung_ranks_sure(m);
   if (own == RUNG_OK) own = put_together(r);

@@ -27,13 +27,16 @@ static const over_job jobs[] = {
     {STENCIL, RUNG_SUM, 8, {kDLFloat, 32, 1}, 65537, 1, false},
     {MATMUL, RUNG_SUM, 11, {kDLFloat, 64, 1}, 110, 1, false},
     {CORRELATE, RUNG_SUM, 15, {kDLFloat, 32, 1}, 120, 1, false},
+    {PAIRS, RUNG_SUM, NEAR | SUMS | MOLECULES, {kDLFloat, 64, 1}, 2100, 3, false},
     {PAIRS, RUNG_SUM, 0, {kDLFloat, 64, 1}, 1510, 3, false},
 };
 enum { JOBS = sizeof jobs / sizeof jobs[0] };
 
-/* The last one's points go around, for rank 1 may not have all 36240 bytes of them: two messages
- * more than where all ranks have all points. */
-enum { AROUND = JOBS - 1, LIMIT = 36000, GOING_AROUND = 6 };
+/* The last one's points go around, for rank 1 may not have all 36240 bytes of them: one message
+ * more than where all ranks have all points. Those before go to slabs of space: a word, a word with
+ * how far they reach, numbers of layers, a word; points, weights and molecules to slabs and to
+ * halos; molecules to those that find them; and a word with results. */
+enum { AROUND = JOBS - 1, LIMIT = 36000, GOING_AROUND = 5, SLABS = JOBS - 2, BY_SLABS = 12 };
 
 static int open_all(void **state) {
   (void)state;
@@ -150,6 +153,7 @@ static void every_message_may_be_the_last(void **state) {
       const int messages = ranks_all.calls[faulty];
       assert_true(messages >= 2); /* words, and what is between them */
       assert_true(j != AROUND || messages == GOING_AROUND);
+      assert_true(j != SLABS || messages == BY_SLABS);
       for (ranks_fault fault = 0; fault < RANKS_ALTERS; fault++) {
         int at = 1;
         if (INSTRUMENTED && j == AROUND && (int)fault != faulty) continue; /* each by one of them */
@@ -181,6 +185,28 @@ static void what_is_altered_is_seen(void **state) {
     assert_string_equal(run.sentences[0], run.sentences[2]);
     for (int r = 0; r < RANKS; r++) check_outputs(r, "altered results");
   }
+}
+
+/* Ranks that have heard of other points than there are do not cut space each in its own way: of the
+ * ends of a rank's points, which follow its word, only those that are the ends of all matter. */
+static void slabs_are_the_same_in_all_ranks(void **state) {
+  (void)state;
+  enum { ENDS = 6 };
+  int struck = 0;
+  for (int faulty = 0; faulty < RANKS; faulty++)
+    for (int at = 0; at <= ENDS; at++) {
+      prepare(&jobs[SLABS]);
+      if (at < ENDS) ranks_altered_at = offsetof(rung_word, more) + 8 * (size_t)at + 7;
+      ranks_run(RANKS, contexts, over_rank, &run, faulty, at < ENDS ? 2 : 3, RANKS_ALTERS,
+                statuses);
+      ranks_altered_at = 7;
+      for (int r = 0; r < RANKS; r++) {
+        assert_int_equal(statuses[r], at < ENDS ? statuses[0] : RUNG_RANKS_FAILED);
+        check_outputs(r, "altered slabs");
+      }
+      struck += at < ENDS && statuses[0] == RUNG_RANKS_FAILED;
+    }
+  assert_int_equal(struck, 2);
 }
 
 /* ---- arguments ---------------------------------------------------------------------------------
@@ -423,6 +449,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_message_may_be_the_last),
       cmocka_unit_test(what_is_altered_is_seen),
+      cmocka_unit_test(slabs_are_the_same_in_all_ranks),
       cmocka_unit_test(ranks_must_agree),
       cmocka_unit_test(ranks_must_agree_on_pairs),
       cmocka_unit_test(all_ranks_may_have_too_many_points),
