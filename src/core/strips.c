@@ -45,8 +45,13 @@ rung_status rung_strips_enter(rung_strips *s, rung_status status, const rung_cal
 }
 
 rung_status rung_strips_meet(rung_strips *s, rung_status status, int64_t units, bool ready) {
+  return rung_strips_meet_with(s, status, units, ready, NULL, 0);
+}
+
+rung_status rung_strips_meet_with(rung_strips *s, rung_status status, int64_t units, bool ready,
+                                  const void *more, size_t bytes) {
   rung_meeting *m = &s->meeting;
-  status = rung_ranks_meet_ready(m, status, status == RUNG_OK ? units : 0, ready);
+  status = rung_ranks_meet_with(m, status, status == RUNG_OK ? units : 0, ready, more, bytes);
   for (int k = 0; k < m->ranks.count && status == RUNG_OK; k++)
     if (__builtin_add_overflow(s->firsts[k], m->words[k].number, &s->firsts[k + 1]))
       status = rung_fail(m->error, RUNG_TOO_LARGE,

@@ -42,6 +42,9 @@ rung_status rung_strips_end(rung_strips *strips, rung_status status, rung_call *
  * rung_strips_ready(): whether all are. */
 rung_status rung_strips_enter(rung_strips *strips, rung_status status, const rung_call *call);
 rung_status rung_strips_meet(rung_strips *strips, rung_status status, int64_t units, bool ready);
+/* The same, with bytes that come along (rung_ranks_meet_with()). */
+rung_status rung_strips_meet_with(rung_strips *strips, rung_status status, int64_t units,
+                                  bool ready, const void *more, size_t bytes);
 bool rung_strips_ready(const rung_strips *strips);
 
 /* A word: what all ranks came to. */
