@@ -2,6 +2,7 @@
  * of one call on the CPU, wherever what they send each other lies. Skipped, by name, where there is
  * no GPU. */
 #include "device/both.h"
+#include "ops/matmul/grid.h"
 #include "ops/ranks/cuts.h"
 
 enum { TOTAL = 300000, SPACED = 2, ROOM = SPACED * TOTAL * BYTES };
@@ -155,8 +156,7 @@ static rung_status multiply(rung_context *context, const rung_ranks *ranks, void
       place(context, ranks, tensor(factors + ROWS * K + b_at[r] * N, f32, 2, b_shape, NULL),
             b_bytes, true, &there[1]);
   DLTensor c = place(context, ranks, tensor(own, f32, 2, c_shape, NULL), c_bytes, false, &there[2]);
-  (void)user;
-  rung_status status = rung_matmul_ranks(context, ranks, 1, &a, &b, 0, &c, NULL);
+  rung_status status = matmul_ranks(context, ranks, 1, &a, &b, 0, &c, NULL, user);
   if (status == RUNG_OK) status = bring_back(context, own, there[2], c_bytes);
   for (int k = 0; k < 3; k++)
     if (there[k] != NULL) context->backend->release(context->state, there[k]);
@@ -173,10 +173,11 @@ static void products_go_from_device_to_device(void **state) {
   DLTensor b = tensor(factors + ROWS * K, f32, 2, b_shape, NULL);
   DLTensor c = tensor(products[0], f32, 2, c_shape, NULL);
   assert_int_equal(rung_matmul(on_cpu, 1, &a, &b, 0, &c, NULL), RUNG_OK);
-  for (int way = 0; way < 2; way++) {
+  matmul_grid grids[] = {{0, 0}, {1, 3}, {3, 1}, {1, 2}}; /* as they lie, and blocks */
+  for (int way = 0; way < 8; way++) {
     memset(products[1], 0x5a, sizeof products[1]);
-    ranks_by_host = way == 1;
-    ranks_run(3, contexts, multiply, NULL, 0, 0, RANKS_FAULTS, statuses);
+    ranks_by_host = way % 2 == 1;
+    ranks_run(3, contexts, multiply, &grids[way / 2], 0, 0, RANKS_FAULTS, statuses);
     ranks_by_host = false;
     for (int r = 0; r < 3; r++) assert_int_equal(statuses[r], RUNG_OK);
     assert_memory_equal(products[1], products[0], sizeof products[0]);

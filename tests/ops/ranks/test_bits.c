@@ -218,8 +218,9 @@ static void nothing_beside_a_part_is_touched(void **state) {
   }
 }
 
-/* Columns of B in two blocks, by two CPUs, and by a CPU and a GPU that copies to it. */
-static void products_may_be_made_in_blocks(void **state) {
+/* Few rows of A and a B of 18 MB: each makes half of the columns, by two CPUs, and by a CPU and a
+ * GPU. */
+static void few_rows_are_shared_by_columns(void **state) {
   (void)state;
   rung_context *mixed[RANKS_MOST] = {cpus[0], sims[0]};
   enum { ROWS_OF_A = 5, K = 4400, N = 1000 };
@@ -240,7 +241,7 @@ static void products_may_be_made_in_blocks(void **state) {
     ranks_by_host = false;
     for (int r = 0; r < 2; r++) assert_int_equal(statuses[r], RUNG_OK);
     assert_memory_equal(found, wanted, bytes_of(&job));
-    assert_int_equal(ranks_all.calls[0], 5); /* words: three; and two blocks */
+    assert_int_equal(ranks_all.calls[0], 8); /* words: four; A, B, C there and back */
   }
 }
 
@@ -554,7 +555,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_cut_gives_the_bits_of_the_whole),
       cmocka_unit_test(nothing_beside_a_part_is_touched),
-      cmocka_unit_test(products_may_be_made_in_blocks),
+      cmocka_unit_test(few_rows_are_shared_by_columns),
       cmocka_unit_test(devices_may_be_mixed),
       cmocka_unit_test(short_memory_changes_nothing),
       cmocka_unit_test(points_may_go_around),

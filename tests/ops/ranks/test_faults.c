@@ -407,7 +407,8 @@ static void begin_failing(void) {
   failing_begin(request);
 }
 
-/* Every request of all ranks fails once: all ranks say the same. */
+/* Every request of all ranks fails once: all ranks say the same. For columns of B a product asks
+ * again. */
 static void memory_may_run_out_anywhere(void **state) {
   (void)state;
   for (int j = 0; j < JOBS; j++) {
@@ -441,7 +442,7 @@ static void memory_may_run_out_anywhere(void **state) {
       }
       failed += statuses[0] != RUNG_OK;
     } while (asked >= request);
-    if (failed < 15) fail_msg("job %d: %ld of %ld requests failed", j, failed, asked);
+    if (failed < 12) fail_msg("job %d: %ld of %ld requests failed", j, failed, asked);
   }
 }
 
