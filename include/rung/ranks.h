@@ -167,7 +167,14 @@ RUNG_API rung_status rung_radiator_ranks(rung_context *context, const rung_ranks
  * takes memory for a block, one part of B in as many as there are ranks but at least 16 MB and 64
  * columns, and, where there are several, for its rows of C: of a GPU its own, which the context
  * keeps, where the ranks have exchange_anywhere() and it has as much, else the host's. Ranks send
- * each other B once, beside some 3 KB. */
+ * each other B once, beside some 3 KB.
+ *
+ * Where it takes less time, as of few rows and many columns, of rows that one rank has most of, or
+ * over eight ranks or more, they share out both rows and columns of C instead: each gets the rows
+ * of A and the columns of B that its block of C needs, the latter in blocks as above, and C's
+ * elements where beta is not 0, and sends the block back to those whose rows it is. It takes memory
+ * for that, and for its own rows of C once more, in the same place. Where a rank has not as much,
+ * or its RUNG_MEMORY_LIMIT is less, it is as above. */
 RUNG_API rung_status rung_matmul_ranks(rung_context *context, const rung_ranks *ranks, double alpha,
                                        const DLTensor *a, const DLTensor *b, double beta,
                                        DLTensor *c, rung_call *call);
