@@ -4,7 +4,7 @@
 
 #include "core/plan.h"
 
-bool rung_room_is_due(const rung_context *context, const rung_meeting *meeting) {
+bool rung_room_goes_on_device(const rung_context *context, const rung_meeting *meeting) {
   return context->device.kind != RUNG_CPU && context->memory_limit == 0 &&
          meeting->ranks.exchange_anywhere != NULL;
 }
@@ -13,7 +13,8 @@ rung_status rung_room_make(rung_room *room, rung_context *context, const rung_me
                            size_t bytes, const char *what) {
   void *memory;
   *room = (rung_room){.context = context};
-  if (rung_room_is_due(context, meeting) && rung_gathered(context, bytes, &memory) == RUNG_OK) {
+  if (rung_room_goes_on_device(context, meeting) &&
+      rung_gathered(context, bytes, &memory) == RUNG_OK) {
     room->memory = memory;
     room->on_device = true;
     return RUNG_OK;

@@ -19,7 +19,7 @@ extern "C" {
 
 /* Whether it is to lie on the device: a CPU's memory is the host's, and what a limit is set to is
  * not for rooms. */
-bool rung_room_is_due(const rung_context *context, const rung_meeting *meeting);
+bool rung_room_goes_on_device(const rung_context *context, const rung_meeting *meeting);
 
 /* `bytes` of memory; contents undefined. Where the device has no more, the host's. Of a context one
  * at a time. In every case rung_room_end() is due. */

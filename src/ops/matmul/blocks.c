@@ -140,7 +140,7 @@ static rung_status too_much(const matmul_blocks *b, size_t bytes) {
 static rung_status make_room(matmul_blocks *b) {
   matmul_over *o = b->over;
   rung_context *context = o->strips.context;
-  const bool due = rung_room_is_due(context, &o->strips.meeting);
+  const bool due = rung_room_goes_on_device(context, &o->strips.meeting);
   const int64_t limit = context->memory_limit;
   size_t bytes[ARRAYS], all = 0;
   const bool fits = measure(b, due, bytes);

@@ -227,7 +227,8 @@ static rung_status go_on(run *r, rung_status own, const rung_call *call, const m
   own = rung_strips_enter(s, own, call);
   if (own == RUNG_OK) own = make_ready(r);
   said of = {0, 0};
-  if (own == RUNG_OK) of = (said){r->over.a.shape[0], rung_room_is_due(s->context, &s->meeting)};
+  if (own == RUNG_OK)
+    of = (said){r->over.a.shape[0], rung_room_goes_on_device(s->context, &s->meeting)};
   rung_status status =
       rung_strips_meet_with(s, own, r->over.b.shape[0], r->has_room, &of, sizeof of);
   if (status == RUNG_OK) status = check_rows(r);
