@@ -126,6 +126,32 @@ static __device__ inline void rung_registers_take() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
 }
 
+/* ---- products of doubles ------------------------------------------------------------------------
+ *
+ * As rung_mma_f64(), of eight steps; and a double of shared memory. Both stay where they are among
+ * barriers and each other. */
+static __device__ inline void rung_product_f64(double (&t)[4], const double (&a)[4],
+                                               const double (&b)[2]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+d"(t[0]), "+d"(t[1]), "+d"(t[2]), "+d"(t[3])
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+}
+static __device__ inline void rung_product_f64(double (&t)[4], const double (&a)[2],
+                                               const double (&b)[1]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, "
+      "%2, %3};"
+      : "+d"(t[0]), "+d"(t[1]), "+d"(t[2]), "+d"(t[3])
+      : "d"(a[0]), "d"(a[1]), "d"(b[0]));
+}
+static __device__ inline double rung_load_f64(uint32_t shared) {
+  double x;
+  asm volatile("ld.shared::cta.f64 %0, [%1];" : "=d"(x) : "r"(shared));
+  return x;
+}
+
 /* ---- products of warpgroups ---------------------------------------------------------------------
  *
  * An operand is a tile of shared memory that begins at a multiple of 1024 bytes, lines of 128 bytes

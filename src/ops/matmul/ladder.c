@@ -140,8 +140,8 @@ static bool tensor_pays(const rung_task *task) {
   return p->k > (p->n % 2 == 0 ? 24 : 64);
 }
 
-/* wgmma is of 9.0 alone: no later chip has it. */
-static bool has_wgmma(const rung_task *task, char why[RUNG_REASON]) {
+/* Code for 9.0a: no later chip has all of its instructions. */
+static bool is_hopper(const rung_task *task, int bytes, char why[RUNG_REASON]) {
   const matmul_problem *p = problem_of(task);
   const int64_t most = INT32_MAX - MATMUL_MARGIN;
   if (task->device->capability != 90) {
@@ -150,12 +150,28 @@ static bool has_wgmma(const rung_task *task, char why[RUNG_REASON]) {
     return false;
   }
   if (p->batch <= most && p->m <= most && p->n <= most && p->k <= most / 2)
-    return shared_fits(task, 4 * 48 * 1024 + 1024 + 4 * 16, why);
+    return shared_fits(task, bytes, why);
   snprintf(why, RUNG_REASON,
            "its extents have 31 bits, and these are %" PRId64 " products with m = %" PRId64
            ", n = %" PRId64 ", k = %" PRId64,
            p->batch, p->m, p->n, p->k);
   return false;
+}
+
+static bool has_wgmma(const rung_task *task, char why[RUNG_REASON]) {
+  return is_hopper(task, 4 * 48 * 1024 + 1024 + 4 * 16, why);
+}
+static bool has_tma(const rung_task *task, char why[RUNG_REASON]) {
+  return is_hopper(task, 6 * 32 * 1024 + 1024 + 6 * 16, why);
+}
+
+/* What a step costs was measured where power is not short, and by large tiles it is: of these
+ * `tensor` takes an eighth more than `tensor-tma` on an H200, and not less. */
+static bool tma_pays(const rung_task *task) {
+  double cost, others;
+  matmul_tma_tile(task, &cost);
+  matmul_tensor_tile(task, &others);
+  return tensor_pays(task) && matmul_tma_may(task) && cost <= 1.15 * others;
 }
 
 /* Rounding and copying take launches of their own: below so many multiply-adds strict rungs, that
@@ -501,6 +517,10 @@ static rung_row rows[] = {
     {ON_CHIP(90), .name = "tensor", .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F64)),
      .supports = tensor_fits, .pays = tensor_pays,
      .idea = "tensor cores make the same chains, 16 by 8 of 16 steps at once"},
+    {ON_CHIP(90), .name = "tensor-tma", .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F64)),
+     .hardware = "the tensor memory accelerator (compute capability 9.0)", .supports = has_tma,
+     .pays = tma_pays,
+     .idea = "a warp of its own has panels brought; those that multiply wait for nothing else"},
     {ON_WGMMA(RUNG_CANONICAL, bytes_pay), .name = "tensor-i8", .scratch_bytes = i8_scratch,
      .types = {RUNG_TYPE(RUNG_I8), RUNG_TYPE(RUNG_I32), RUNG_TYPE(RUNG_I32)},
      .idea = "tensor cores multiply bytes and add up in 32 bits: nothing is rounded, so any order "

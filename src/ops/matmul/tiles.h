@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "ops/matmul/matmul.h"
+#include "ops/matmul/modes.h"
 #include "ops/matmul/turned.h"
 
 typedef struct matmul_cost {
@@ -21,6 +22,7 @@ enum {
   MATMUL_CHAINS_F64 = 4,
   MATMUL_QUADS = 7,
   MATMUL_TENSOR = 5,
+  MATMUL_TMA = 3,
   MATMUL_STRIPS = 2
 };
 
@@ -53,6 +55,11 @@ static const matmul_group matmul_tensor_f64[MATMUL_TENSOR] = {{128, 128, 16, 1, 
                                                               {32, 64, 16, 2, {36, 54, 0}, 18},
                                                               {32, 32, 16, 3, {27, 28, 38}, 7},
                                                               {16, 32, 64, 2, {15.5, 24, 0}, 8}};
+
+/* Of `tensor-tma`, where elements never come in one by one; on an H200. */
+static const matmul_group matmul_tma_f64[MATMUL_TMA] = {{128, 128, 16, 1, {135, 0, 0}, 0},
+                                                        {128, 64, 16, 2, {82, 146, 0}, 0},
+                                                        {64, 64, 16, 3, {64, 90, 128}, 0}};
 
 /* Of `strips`: of one row, and of eight. */
 static const matmul_cost matmul_strip_f32[MATMUL_STRIPS] = {{1, 128, 32, 32, 4000},
@@ -129,12 +136,13 @@ static inline double matmul_group_cost(const rung_task *task, const matmul_group
 }
 
 /* The cheapest, of long stages only where chains fill them. */
-static inline int matmul_tensor_tile(const rung_task *task, double *cost) {
+static inline int matmul_cheapest_group(const rung_task *task, const matmul_group *tiles, int count,
+                                        double *cost) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
   int best = 0;
-  *cost = matmul_group_cost(task, &matmul_tensor_f64[0]);
-  for (int i = 1; i < MATMUL_TENSOR; i++) {
-    const matmul_group *tile = &matmul_tensor_f64[i];
+  *cost = matmul_group_cost(task, &tiles[0]);
+  for (int i = 1; i < count; i++) {
+    const matmul_group *tile = &tiles[i];
     if (tile->depth > 16 && tile->depth > p->k) continue;
     const double found = matmul_group_cost(task, tile);
     if (found >= *cost) continue;
@@ -142,6 +150,25 @@ static inline int matmul_tensor_tile(const rung_task *task, double *cost) {
     *cost = found;
   }
   return best;
+}
+static inline int matmul_tensor_tile(const rung_task *task, double *cost) {
+  return matmul_cheapest_group(task, matmul_tensor_f64, MATMUL_TENSOR, cost);
+}
+static inline int matmul_tma_tile(const rung_task *task, double *cost) {
+  return matmul_cheapest_group(task, matmul_tma_f64, MATMUL_TMA, cost);
+}
+
+/* Whether the tensor memory accelerator can bring both operands from where they lie. */
+static inline bool matmul_tma_may(const rung_task *task) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const rung_view *in_a = &task->arrays[MATMUL_A], *in_b = &task->arrays[MATMUL_B];
+  const matmul_steps a = matmul_steps_of(in_a, p->a_turned), b = matmul_steps_of(in_b, p->b_turned);
+  const int bytes = (int)sizeof(double);
+  return p->k > 0 &&
+         (p->a_turned ? matmul_lies_well(in_a, p->m, p->k, a.column, a.batch, bytes)
+                      : matmul_lies_well(in_a, p->k, p->m, a.row, a.batch, bytes)) &&
+         (p->b_turned ? matmul_lies_well(in_b, p->k, p->n, b.column, b.batch, bytes)
+                      : matmul_lies_well(in_b, p->n, p->k, b.row, b.batch, bytes));
 }
 
 /* Of `chains`, for a product that is at least as wide as high: short stages where k is short. */

@@ -20,7 +20,7 @@ static __device__ inline wgmma_unit wgmma_unit_at(const fixed_job &job, const ma
 }
 
 /* One thread: brings all that the block's units need. */
-static __device__ inline void wgmma_bring_planes(wgmma_ring<wgmma_fixed> ring, const fixed_job &job,
+static __device__ inline void wgmma_bring_planes(matmul_ring<wgmma_fixed> ring, const fixed_job &job,
                                                  const matmul_tiles &tiles, const CUtensorMap *a,
                                                  const CUtensorMap *b, uint32_t rank) {
   typedef wgmma_fixed F;
@@ -98,7 +98,7 @@ static __device__ inline void wgmma_store_pairs(const fixed_job &job, int batch,
   }
 }
 
-static __device__ inline void wgmma_make_fixed(wgmma_ring<wgmma_fixed> ring, const fixed_job &job,
+static __device__ inline void wgmma_make_fixed(matmul_ring<wgmma_fixed> ring, const fixed_job &job,
                                                const matmul_tiles &tiles, uint32_t rank) {
   typedef wgmma_fixed F;
   const int group = threadIdx.x / 128, lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
@@ -141,7 +141,7 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(wgmma_fixed::THREADS
   typedef wgmma_fixed F;
   RUNG_DYNAMIC_SHARED(unsigned char, shared);
   const uint32_t rank = rung_cluster_rank();
-  wgmma_ring<F> ring(shared);
+  matmul_ring<F> ring(shared);
   if (threadIdx.x == 0) {
     for (int s = 0; s < F::STAGES; s++) {
       rung_barrier_begin(ring.barriers + s * 16, 1);

@@ -6,7 +6,7 @@
 #ifndef RUNG_MATMUL_CUDA_WGMMA_CUH
 #define RUNG_MATMUL_CUDA_WGMMA_CUH
 
-#include "backend/hopper.h"
+#include "ops/matmul/cuda/ring.cuh"
 #include "ops/matmul/cuda/round.cuh"
 
 /* A kind of product. FACTOR: what the cores take; SUM: what they add up in. COLUMNS of a tile.
@@ -70,38 +70,9 @@ struct wgmma_walk {
   }
 };
 
-/* A block's stages in shared memory, and the one that is next. */
-template <typename F>
-struct wgmma_ring {
-  uint32_t tiles, barriers;
-  int stage = 0;
-  uint32_t phase = 0;
-
-  __device__ inline explicit wgmma_ring(const void *shared) {
-    tiles = (rung_shared_address(shared) + 1023) / 1024 * 1024;
-    barriers = tiles + F::STAGES * F::BYTES;
-  }
-  __device__ inline uint32_t a() const {
-    return tiles + stage * F::BYTES;
-  }
-  __device__ inline uint32_t b() const {
-    return a() + F::A_BYTES;
-  }
-  __device__ inline uint32_t full() const {
-    return barriers + stage * 16;
-  }
-  __device__ inline uint32_t empty() const {
-    return full() + 8;
-  }
-  __device__ inline void go_on() {
-    stage = stage + 1 == F::STAGES ? 0 : stage + 1;
-    phase ^= stage == 0;
-  }
-};
-
 /* One thread: brings all that the block's tiles need. */
 template <typename F, typename E>
-static __device__ inline void wgmma_bring(wgmma_ring<F> ring,
+static __device__ inline void wgmma_bring(matmul_ring<F> ring,
                                           const matmul_job<E, typename F::SUM> &,
                                           const matmul_tiles &tiles, const wgmma_walk &walk,
                                           const CUtensorMap *a, const CUtensorMap *b,
@@ -142,7 +113,7 @@ static __device__ inline void wgmma_release(uint32_t empty) {
 
 /* A warpgroup's 64 rows of a tile: so many stages. */
 template <typename F>
-static __device__ inline void wgmma_work(wgmma_ring<F> &ring, int64_t stages,
+static __device__ inline void wgmma_work(matmul_ring<F> &ring, int64_t stages,
                                          typename F::SUM (&t)[F::SUMS], uint32_t group) {
   static constexpr uint64_t FAR = F::B_LINES ? 64 * F::LINE : 16, /* between columns of groups */
       B_STEP = F::B_LINES ? 16 * F::LINE : 32;
@@ -194,7 +165,7 @@ static __device__ inline void wgmma_store(const matmul_job<E, S> &job, int64_t b
 }
 
 template <typename F, typename E>
-static __device__ inline void wgmma_make(wgmma_ring<F> ring,
+static __device__ inline void wgmma_make(matmul_ring<F> ring,
                                          const matmul_job<E, typename F::SUM> &job,
                                          const matmul_tiles &tiles, int64_t stages, uint32_t rank) {
   typedef typename F::SUM S;
@@ -230,7 +201,7 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(F::THREADS, 1)
                  matmul_job<E, typename F::SUM> job, matmul_tiles tiles, wgmma_walk walk) {
   RUNG_DYNAMIC_SHARED(unsigned char, shared);
   const uint32_t rank = rung_cluster_rank();
-  wgmma_ring<F> ring(shared);
+  matmul_ring<F> ring(shared);
   if (threadIdx.x == 0) {
     for (int s = 0; s < F::STAGES; s++) {
       rung_barrier_begin(ring.barriers + s * 16, 1);
