@@ -43,8 +43,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
       -mprefer-vector-width=512)
 endif()
 # Sanitizers watch AVX2 alone, where there is AVX2: the widest set whose instrumented loops compile
-# in seconds, and the one that tools/check has their tests run. The others, not optimised, are there
-# for tests that name them; the fuzzing targets compare with the baseline, which is watched too.
+# in seconds, and the one that tools/check has their tests run. For the others it stands in, where a
+# test names them; the fuzzing targets compare with the baseline, which is watched too. What measures
+# the processor's peaks is there for every set.
 set(watched ${isas})
 if(RUNG_SANITIZE AND "avx2" IN_LIST isas AND EXISTS /proc/cpuinfo)
   file(STRINGS /proc/cpuinfo avx2 LIMIT_COUNT 1 REGEX "^flags.* avx2 ")
@@ -76,12 +77,16 @@ if(isa_sources)
     # Linked last, for what is linked comes after a target's own options.
     add_library(rung_flags_${isa} INTERFACE)
     target_compile_options(rung_flags_${isa} INTERFACE ${flags_${isa}})
+    set(sources ${isa_sources})
     if(NOT isa IN_LIST watched)
-      target_compile_options(rung_flags_${isa} INTERFACE -O0 -fno-sanitize=all)
+      list(FILTER sources INCLUDE REGEX "/src/backend/cpu/kernels/")
+      list(GET watched -1 other)
+      string(TOUPPER ${isa} set)
+      target_compile_definitions(rung_flags INTERFACE RUNG_CODE_OF_${set}=${other})
     elseif(RUNG_FUZZ) # unrolled vectors, instrumented in full, take clang minutes
       target_compile_options(rung_flags_${isa} INTERFACE -O0 -fno-sanitize=undefined)
     endif()
-    add_library(rung_cpu_${isa} OBJECT ${isa_sources})
+    add_library(rung_cpu_${isa} OBJECT ${sources})
     target_link_libraries(rung_cpu_${isa} PRIVATE rung_flags rung_flags_${isa})
     target_compile_definitions(rung_cpu_${isa} PRIVATE RUNG_ISA_NAME=${isa})
     list(APPEND rung_objects $<TARGET_OBJECTS:rung_cpu_${isa}>)

@@ -100,16 +100,33 @@ struct rung_step {
 
 /* A CPU rung's functions by instruction set: name_baseline, name_avx2, name_avx512. A GPU rung's
  * are <operation>_<rung>_cuda and <operation>_<rung>_sim, '-' written '_': the build finds them by
- * their files, src/ops/<operation>/cuda/<rung>.cu. */
+ * their files, src/ops/<operation>/cuda/<rung>.cu.
+ *
+ * A build with sanitizers has the code of those sets alone that are watched, and says which of them
+ * stands for which (cmake/library.cmake). */
+#ifndef RUNG_CODE_OF_BASELINE
+#define RUNG_CODE_OF_BASELINE baseline
+#endif
+#ifndef RUNG_CODE_OF_AVX2
+#define RUNG_CODE_OF_AVX2 avx2
+#endif
+#ifndef RUNG_CODE_OF_AVX512
+#define RUNG_CODE_OF_AVX512 avx512
+#endif
+#define RUNG_CODE_(name, isa) name##_##isa
+#define RUNG_CODE(name, isa) RUNG_CODE_(name, isa)
 #if defined(__x86_64__)
+#define RUNG_CPU_NAMES(name)                                                  \
+  RUNG_CODE(name, RUNG_CODE_OF_BASELINE), RUNG_CODE(name, RUNG_CODE_OF_AVX2), \
+      RUNG_CODE(name, RUNG_CODE_OF_AVX512)
 #define RUNG_CPU_ENTRIES(name) \
-  { name##_baseline, name##_avx2, name##_avx512 }
-#define RUNG_CPU_DECLARE(name) rung_launch name##_baseline, name##_avx2, name##_avx512
+  { RUNG_CPU_NAMES(name) }
 #else
+#define RUNG_CPU_NAMES(name) name##_baseline
 #define RUNG_CPU_ENTRIES(name) \
   { name##_baseline, NULL, NULL }
-#define RUNG_CPU_DECLARE(name) rung_launch name##_baseline
 #endif
+#define RUNG_CPU_DECLARE(name) rung_launch RUNG_CPU_NAMES(name)
 
 typedef struct rung_operation {
   const char *name;

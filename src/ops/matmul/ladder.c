@@ -54,12 +54,7 @@ static size_t planes_scratch(const rung_task *task) {
 
 /* How digits are packed depends on the instructions there are. */
 typedef size_t scratch_of(const rung_task *task);
-#if defined(__x86_64__)
-scratch_of matmul_packed_digits_scratch_baseline, matmul_packed_digits_scratch_avx2,
-    matmul_packed_digits_scratch_avx512;
-#else
-scratch_of matmul_packed_digits_scratch_baseline;
-#endif
+scratch_of RUNG_CPU_NAMES(matmul_packed_digits_scratch);
 
 static size_t packed_digits_scratch(const rung_task *task) {
   static scratch_of *const entries[RUNG_ISAS] = RUNG_CPU_ENTRIES(matmul_packed_digits_scratch);

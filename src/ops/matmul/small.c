@@ -3,11 +3,7 @@
 #include "ops/matmul/cpu/place.h"
 #include "ops/matmul/cpu/sizes.h"
 
-#if defined(__x86_64__)
-matmul_unpacked matmul_unpacked_baseline, matmul_unpacked_avx2, matmul_unpacked_avx512;
-#else
-matmul_unpacked matmul_unpacked_baseline;
-#endif
+matmul_unpacked RUNG_CPU_NAMES(matmul_unpacked);
 static matmul_unpacked *const entries[RUNG_ISAS] = RUNG_CPU_ENTRIES(matmul_unpacked);
 
 /* Extents and steps up to here: no product of three of them overflows. */
