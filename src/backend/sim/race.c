@@ -11,13 +11,16 @@
 
 enum { WORD = 4 };
 
+/* In 16 bytes, for what an access takes is waiting for the cell of its word: of an address 48 bits
+ * are used. */
 typedef struct access_mark {
-  sim_pc pc; /* 0: none */
+  uint64_t pc : 48; /* 0: none */
+  uint64_t thread : 10;
+  uint64_t bytes : 4; /* of the word: a bit each */
+  uint64_t atomic : 1;
   uint32_t barriers, clock;
-  uint16_t thread;
-  uint8_t bytes; /* of the word: a bit each */
-  bool atomic;
 } access_mark;
+_Static_assert(SIM_MOST_THREADS <= 1 << 10 && WORD <= 4, "a mark has room for them");
 
 typedef struct sim_cell {
   uint32_t stamp; /* of the block whose marks these are */
@@ -75,10 +78,11 @@ void sim_race_exchange(sim_block *block, int warp, unsigned lanes) {
 /* Whether what `mark` tells of comes before what `self` does now. */
 static bool ordered(const sim_thread *self, const access_mark *mark) {
   const sim_block *block = self->block;
-  if (mark->thread == self->number || mark->barriers != block->barriers) return true;
+  const int other = mark->thread;
+  if (other == self->number || mark->barriers != block->barriers) return true;
   const int warp = self->number / SIM_WARP;
-  if (mark->thread / SIM_WARP != warp) return false;
-  return block->race->seen[warp][self->number % SIM_WARP][mark->thread % SIM_WARP] >= mark->clock;
+  if (other / SIM_WARP != warp) return false;
+  return block->race->seen[warp][self->number % SIM_WARP][other % SIM_WARP] >= mark->clock;
 }
 
 static void report(sim_thread *self, const access_mark *mark, bool mark_writes, sim_access access,
@@ -121,7 +125,7 @@ static void add(sim_thread *self, sim_cell *cell, uint8_t bytes, sim_access acce
   const access_mark mark = {.pc = pc,
                             .barriers = self->block->barriers,
                             .clock = self->clock,
-                            .thread = (uint16_t)self->number,
+                            .thread = (unsigned)self->number,
                             .bytes = bytes,
                             .atomic = atomic};
   if ((access & SIM_WRITES) != 0) {
