@@ -116,60 +116,6 @@ static void resume(sim_worker *worker, sim_thread *thread) {
   sim_settle_warp(block, thread->number / SIM_WARP);
 }
 
-/* ---- static shared memory: one block's at a time --------------------------------------------- */
-
-/* In the order in which they came, so that nobody starves beside a launch of another context. */
-static struct {
-  pthread_mutex_t lock;
-  pthread_cond_t turn;
-  uint64_t next, serving;
-} static_memory = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0};
-
-/* Poison where `from` is NULL. A loop, for AddressSanitizer keeps zones between the arrays that
- * memcpy may not touch. Both begin at a multiple of 8. */
-__attribute__((no_sanitize("address"), optimize("no-tree-loop-distribute-patterns"))) static void
-move_bytes(char *to, const char *from, size_t bytes) {
-  typedef uint64_t __attribute__((may_alias)) word;
-  const uint64_t poison = UINT64_C(0x0101010101010101) * (uint8_t)SIM_POISON;
-  size_t i = 0;
-  for (; i + sizeof(word) <= bytes; i += sizeof(word))
-    *(word *)(to + i) = from != NULL ? *(const word *)(from + i) : poison;
-  for (; i < bytes; i++) to[i] = from != NULL ? from[i] : (char)SIM_POISON;
-}
-
-/* Waits for its turn. Whoever has it ends, or polls and gives it back, whatever others do. */
-static void take_static(sim_block *block) {
-  pthread_mutex_lock(&static_memory.lock);
-  const uint64_t turn = static_memory.next++;
-  while (static_memory.serving != turn) pthread_cond_wait(&static_memory.turn, &static_memory.lock);
-  pthread_mutex_unlock(&static_memory.lock);
-  move_bytes(__start_rung_shared, block->static_saved, sim_static_bytes());
-  free(block->static_saved);
-  block->static_saved = NULL;
-  block->has_static_shared = true;
-}
-
-static void give_static(sim_block *block, bool keep) {
-  if (!block->has_static_shared) return;
-  if (keep) {
-    block->static_saved = malloc(sim_static_bytes() + 1);
-    if (block->static_saved == NULL)
-      sim_fail_memory(block->worker->run, "a simulated block's shared memory");
-    else
-      move_bytes(block->static_saved, __start_rung_shared, sim_static_bytes());
-  }
-  block->has_static_shared = false;
-  pthread_mutex_lock(&static_memory.lock);
-  static_memory.serving++;
-  pthread_cond_broadcast(&static_memory.turn);
-  pthread_mutex_unlock(&static_memory.lock);
-}
-
-void rung_sim_static_shared(void) {
-  sim_block *block = sim_self->block;
-  if (!block->has_static_shared) take_static(block);
-}
-
 /* ---- a block -------------------------------------------------------------------------------- */
 
 /* All threads that have not begun, so that they come in rising order where order is not drawn. */
@@ -234,7 +180,7 @@ static sim_block *begin_block(sim_worker *worker, int64_t turn) {
   block->barriers = 0;
   block->synchronised = false;
   block->moved = true;
-  block->has_static_shared = false;
+  block->has_static_shared = block->wants_static_shared = false;
   fill_threads(block, run);
   if (!make_shared(block, run->launch->shared_bytes) || !sim_race_begin(block)) {
     block->next = worker->free_blocks;
@@ -253,9 +199,8 @@ static void end_block(sim_block *block) {
     if (thread->fibre != NULL) sim_fibre_reset(thread->fibre, live, &worker->shore);
     give_fibre(worker, thread);
   }
-  give_static(block, false);
-  free(block->static_saved);
-  block->static_saved = NULL;
+  sim_give_static(block, false);
+  block->static_count = 0;
   block->next = worker->free_blocks;
   worker->free_blocks = block;
   run->resident--;
@@ -325,7 +270,7 @@ static int pick(sim_block *block) {
 static outcome advance(sim_block *block) {
   sim_worker *worker = block->worker;
   sim_run *run = worker->run;
-  if (block->static_saved != NULL) take_static(block);
+  if (block->wants_static_shared) sim_take_static(block);
   for (;;) {
     if (run->failed) return FAILED;
     if (block->ready_count > 0) {
@@ -340,7 +285,7 @@ static outcome advance(sim_block *block) {
     while (block->polling_count > 0)
       sim_wake(&block->threads[block->polling[--block->polling_count]]);
     if (!block->moved) {
-      give_static(block, true);
+      sim_give_static(block, true);
       return STALLED;
     }
     block->moved = false;
@@ -458,6 +403,7 @@ void sim_drop_worker(sim_worker *worker) {
     worker->free_blocks = block->next;
     for (int i = 0; i < SIM_MOST_THREADS; i++) free(block->threads[i].log.events);
     sim_race_drop(block);
+    free(block->static_saved);
     if (block->shared_memory != NULL)
       ALLOW(block->shared_memory, block->shared_room + 2 * (size_t)SIM_MARGIN);
     free(block->shared_memory);

@@ -117,7 +117,9 @@ struct sim_block {
   bool synchronised;          /* it has used an atomic on global memory */
   bool moved;                 /* something else than polling happened since it was looked at */
   bool has_static_shared;     /* the process's static shared memory holds this block's */
-  char *static_saved;         /* while it has not */
+  bool wants_static_shared;   /* others have had it in between: it goes on with what it kept */
+  struct sim_piece *static_saved;
+  size_t static_count, static_room;
   char *shared, *shared_memory;
   size_t shared_room;
   uint64_t draw;         /* the state of the order's random numbers */
@@ -186,6 +188,13 @@ void sim_fail_memory(sim_run *run, const char *what);
 void sim_thread_text(const sim_thread *thread, char *text, size_t room);
 /* After a lane ended: exchanges of its warp that waited for nobody else. warp.c */
 void sim_settle_warp(sim_block *block, int warp);
+
+/* ---- static shared memory: static.c --------------------------------------------------------- */
+
+/* Waits for its turn. Whoever has it ends, or polls and gives it back, whatever others do. */
+void sim_take_static(sim_block *block);
+/* What the block wrote is kept for when it takes it again, or forgotten. */
+void sim_give_static(sim_block *block, bool keep);
 
 /* ---- device memory: memory.c ---------------------------------------------------------------- */
 
