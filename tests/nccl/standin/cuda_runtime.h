@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define RUNG_STANDIN 1
 
@@ -198,9 +199,64 @@ static inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
 /* ---- memory ------------------------------------------------------------------------------------
  */
 
+/* Rooms for chunks, hundreds of 32 MB of which little is used: pages of their own between two that
+ * nobody may touch, for a sanitizer marks every byte of what malloc() gives, and of what is freed.
+ */
+enum { STANDIN_LARGE = 1 << 20, STANDIN_PAGE = 1 << 16 /* a multiple of all there are */ };
+typedef struct standin_room {
+  struct standin_room *next;
+  char *memory, *pages;
+  size_t bytes; /* of the pages */
+} standin_room;
+static standin_room *standin_rooms;
+
+static inline void *standin_allocate(size_t bytes) {
+#ifdef MAP_ANONYMOUS /* not in C11 and nothing else */
+  if (bytes < STANDIN_LARGE) return malloc(bytes);
+  const size_t used = (bytes + STANDIN_PAGE - 1) / STANDIN_PAGE * STANDIN_PAGE;
+  standin_room *room = (standin_room *)malloc(sizeof *room);
+  if (room == NULL) return NULL;
+  room->bytes = used + 2 * (size_t)STANDIN_PAGE;
+  room->pages = (char *)mmap(NULL, room->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room->pages == (char *)MAP_FAILED) {
+    free(room);
+    return NULL;
+  }
+  if (mprotect(room->pages + STANDIN_PAGE, used, PROT_READ | PROT_WRITE) != 0) abort();
+  room->memory = room->pages + STANDIN_PAGE + (used - bytes) / 256 * 256; /* as CUDA aligns */
+  pthread_mutex_lock(&standin_lock);
+  room->next = standin_rooms;
+  standin_rooms = room;
+  pthread_mutex_unlock(&standin_lock);
+  return room->memory;
+#else
+  return malloc(bytes);
+#endif
+}
+
+static inline void standin_release(void *memory) {
+  standin_room *room = NULL;
+  pthread_mutex_lock(&standin_lock);
+  for (standin_room **at = &standin_rooms; *at != NULL && room == NULL;) {
+    if ((*at)->memory != memory) {
+      at = &(*at)->next;
+      continue;
+    }
+    room = *at;
+    *at = room->next;
+  }
+  pthread_mutex_unlock(&standin_lock);
+  if (room == NULL) {
+    free(memory);
+    return;
+  }
+  munmap(room->pages, room->bytes);
+  free(room);
+}
+
 static inline cudaError_t cudaMalloc(void **memory, size_t bytes) {
   if (standin_fails()) return cudaErrorMemoryAllocation;
-  *memory = malloc(bytes);
+  *memory = standin_allocate(bytes);
   if (*memory == NULL) return cudaErrorMemoryAllocation;
   memset(*memory, 0xa5, bytes < 65536 ? bytes : 65536);
   standin_count(1);
@@ -215,7 +271,7 @@ static inline cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned fl
 static inline cudaError_t cudaFree(void *memory) {
   const int fails = standin_fails();
   standin_wait_for_device();
-  free(memory);
+  standin_release(memory);
   standin_count(-1);
   return fails ? cudaErrorUnknown : cudaSuccess;
 }
