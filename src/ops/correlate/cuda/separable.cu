@@ -130,6 +130,8 @@ __global__ void __launch_bounds__(correlate_swept<S>::COLUMNS, correlate_swept_r
                         int64_t high, int pitch, bool plain) {
   static constexpr int COLUMNS = correlate_swept<S>::COLUMNS;
   static constexpr int SUMS_PITCH = COLUMNS + correlate_swept<S>::V;
+  /* Rows that are begun with, and those at the end: of tall kernels they are many. */
+  static constexpr int ENDS = M > 16 ? ROWS : ROWS / 2;
   RUNG_DYNAMIC_SHARED(S, memory);
   S *const tiles = memory, *const rows = memory + 2 * ROWS * pitch;
   const int warp = threadIdx.x / 32, warps = COLUMNS / 32, before = job.kernel_rows - 1;
@@ -162,7 +164,7 @@ __global__ void __launch_bounds__(correlate_swept<S>::COLUMNS, correlate_swept_r
           to += job.out_line;
         });
       } else {
-        correlate_sum_columns<M, ROWS / 2>(sides, unused, own, SUMS_PITCH, sums, [&](int y) {
+        correlate_sum_columns<M, ENDS>(sides, unused, own, SUMS_PITCH, sums, [&](int y) {
           const int64_t made = r + y - before;
           if (made >= 0 && made < outputs && x < job.n)
             correlate_store(job.out_type, correlate_row_out(job, k, top + made), x, sums[M]);
