@@ -20,9 +20,10 @@ static __device__ inline wgmma_unit wgmma_unit_at(const fixed_job &job, const ma
 }
 
 /* One thread: brings all that the block's units need. */
-static __device__ inline void wgmma_bring_planes(matmul_ring<wgmma_fixed> ring, const fixed_job &job,
-                                                 const matmul_tiles &tiles, const CUtensorMap *a,
-                                                 const CUtensorMap *b, uint32_t rank) {
+static __device__ inline void wgmma_bring_planes(matmul_ring<wgmma_fixed> ring,
+                                                 const fixed_job &job, const matmul_tiles &tiles,
+                                                 const CUtensorMap *a, const CUtensorMap *b,
+                                                 uint32_t rank) {
   typedef wgmma_fixed F;
   const int half = F::COLUMNS / 2;
   for (int64_t n = blockIdx.x / 2; n < tiles.all * job.pieces; n += gridDim.x / 2) {
