@@ -11,7 +11,7 @@ file(GLOB rung_kernels CONFIGURE_DEPENDS src/ops/*/cuda/*.cu)
 # Rungs of instructions that capability 9.0 alone has: compiled for it alone (9.0a), where code for
 # 9.0 is asked for, and not for the simulator.
 set(hopper_kernels "")
-foreach(rung tf32 tf32x3 bf16 f16 tensor-i8 tensor-tma wgmma)
+foreach(rung tf32 tf32x3 bf16 f16 tensor-i8 tensor-tma quads-tma wgmma)
   list(APPEND hopper_kernels ${PROJECT_SOURCE_DIR}/src/ops/matmul/cuda/${rung}.cu)
 endforeach()
 list(REMOVE_ITEM rung_kernels ${hopper_kernels})

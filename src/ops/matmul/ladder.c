@@ -160,6 +160,15 @@ static bool has_tma(const rung_task *task, char why[RUNG_REASON]) {
   return is_hopper(task, 6 * 32 * 1024 + 1024 + 6 * 16, why);
 }
 
+static bool past_small(const rung_task *task);
+
+static bool quads_tma_pays(const rung_task *task) {
+  double cost, others;
+  matmul_quads_tma_tile(task, &cost);
+  matmul_quads_tile(task, &others);
+  return past_small(task) && matmul_quads_tma_may(task) && cost < others;
+}
+
 /* What a step costs was measured where power is not short, and by large tiles it is: of these
  * `tensor` takes an eighth more than `tensor-tma` on an H200, and not less. */
 static bool tma_pays(const rung_task *task) {
@@ -505,6 +514,11 @@ static rung_row rows[] = {
      .scratch_bytes = turned_scratch, .pays = past_small,
      .idea = "64 by 128 elements a block, four blocks a multiprocessor; smaller tiles where those "
              "are few"},
+    {ON_CHIP(90), .name = "quads-tma", .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)),
+     .hardware = "the tensor memory accelerator (compute capability 9.0)", .supports = has_tma,
+     .scratch_bytes = turned_scratch, .pays = quads_tma_pays,
+     .idea = "16 by 8 elements a thread; a warp of its own has panels brought, and no other waits "
+             "for copies"},
     {ON_CHIP(75), .name = "widened", .then = matmul_after_widening, .pays = widened_pays,
      .types = {RUNG_HALVES, RUNG_TYPE(RUNG_F32), RUNG_TYPE(RUNG_F32) | RUNG_HALVES},
      .scratch_bytes = widened_scratch,

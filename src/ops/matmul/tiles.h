@@ -23,6 +23,7 @@ enum {
   MATMUL_QUADS = 7,
   MATMUL_TENSOR = 5,
   MATMUL_TMA = 3,
+  MATMUL_QUADS_TMA = 2,
   MATMUL_STRIPS = 2
 };
 
@@ -60,6 +61,10 @@ static const matmul_group matmul_tensor_f64[MATMUL_TENSOR] = {{128, 128, 16, 1, 
 static const matmul_group matmul_tma_f64[MATMUL_TMA] = {{128, 128, 16, 1, {135, 0, 0}, 0},
                                                         {128, 64, 16, 2, {82, 146, 0}, 0},
                                                         {64, 64, 16, 3, {64, 90, 128}, 0}};
+
+/* Of `quads-tma`. */
+static const matmul_group matmul_quads_tma_f32[MATMUL_QUADS_TMA] = {
+    {256, 64, 16, 2, {170, 315, 0}, 0}, {64, 128, 16, 3, {88, 168, 250}, 0}};
 
 /* Of `strips`: of one row, and of eight. */
 static const matmul_cost matmul_strip_f32[MATMUL_STRIPS] = {{1, 128, 32, 32, 4000},
@@ -169,6 +174,22 @@ static inline bool matmul_tma_may(const rung_task *task) {
                       : matmul_lies_well(in_a, p->k, p->m, a.row, a.batch, bytes)) &&
          (p->b_turned ? matmul_lies_well(in_b, p->k, p->n, b.column, b.batch, bytes)
                       : matmul_lies_well(in_b, p->n, p->k, b.row, b.batch, bytes));
+}
+
+/* The same of `quads-tma`, of operands that lie line beside line or are copied so. */
+static inline bool matmul_quads_tma_may(const rung_task *task) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const rung_view *in_a = &task->arrays[MATMUL_A], *in_b = &task->arrays[MATMUL_B];
+  const matmul_steps a = matmul_steps_of(in_a, p->a_turned), b = matmul_steps_of(in_b, p->b_turned);
+  const matmul_turned turned = matmul_turned_of(task);
+  const int bytes = (int)sizeof(float);
+  return p->k > 0 &&
+         (turned.a ||
+          (p->a_turned && matmul_lies_well(in_a, p->m, p->k, a.column, a.batch, bytes))) &&
+         (turned.b || (!p->b_turned && matmul_lies_well(in_b, p->n, p->k, b.row, b.batch, bytes)));
+}
+static inline int matmul_quads_tma_tile(const rung_task *task, double *cost) {
+  return matmul_cheapest_group(task, matmul_quads_tma_f32, MATMUL_QUADS_TMA, cost);
 }
 
 /* Of `chains`, for a product that is at least as wide as high: short stages where k is short. */

@@ -21,11 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cpu/parallel.h"
 #include "ops/pairs/space.h"
 
 /* Fewer points are sorted sooner than cut; and a rank is to have less than three quarters of all,
  * and no more than 3/2 of its share of the work. */
-enum { LEAST = 2048 };
+enum { LEAST = 2048, DEALT = 1 << 14 };
 #define MOST_POINTS 0.75
 #define MOST_WORK 1.5
 
@@ -124,14 +125,42 @@ static int64_t *members_said(const pairs_halo *h, int rank, int set) {
          (int64_t)set * ranks_of(h);
 }
 
+/* Points of a set, DEALT at a time, on as many threads as the rank's device uses of the host's. */
+typedef struct dealt {
+  pairs_halo *h;
+  int set;
+  void (*body)(const struct dealt *dealt, int64_t first, int64_t end);
+  int64_t count;
+  const char *from; /* of what is gathered */
+  size_t bytes;
+} dealt;
+
+static void take_chunk(void *arg, int64_t chunk, int thread) {
+  const dealt *d = (const dealt *)arg;
+  const int64_t first = chunk * DEALT, left = d->count - first;
+  (void)thread;
+  d->body(d, first, first + (left < DEALT ? left : DEALT));
+}
+
+static void deal(dealt *d) {
+  const rung_device *device = &d->h->spread.context->device;
+  rung_parallel(device->kind == RUNG_CPU ? device->threads : 1, (d->count + DEALT - 1) / DEALT,
+                take_chunk, d);
+}
+
+static void find_some(const dealt *d, int64_t first, int64_t end) {
+  const pairs_halo *h = d->h;
+  const void *data = h->spread.own[PAIRS_A + d->set].data;
+  for (int64_t i = first; i < end; ++i)
+    h->layer[d->set][i] = (uint16_t)(pairs_layer_of(&h->slabs, problem_of(h), data, i) + 1);
+}
+
+/* Layers of points are counted from 1; 0: it has none. */
 static void find_layers(pairs_halo *h, int set) {
   int64_t *counts = layers_said(h, me(h), set);
-  const void *data = h->spread.own[PAIRS_A + set].data;
-  for (int64_t i = 0; i < own_points(h, set); ++i) {
-    const int layer = pairs_layer_of(&h->slabs, problem_of(h), data, i);
-    h->layer[set][i] = (uint16_t)(layer < 0 ? 0 : layer);
-    if (layer >= 0) ++counts[layer];
-  }
+  deal(&(dealt){.h = h, .set = set, .body = find_some, .count = own_points(h, set)});
+  for (int64_t i = 0; i < own_points(h, set); ++i)
+    if (h->layer[set][i] > 0) ++counts[h->layer[set][i] - 1];
 }
 
 /* The rank that finds the pairs of a molecule. */
@@ -299,18 +328,19 @@ static rung_status compare(pairs_halo *h, rung_status own, bool *goes) {
 /* ---- moving ------------------------------------------------------------------------------------
  */
 
-/* Puts elements of so many bytes into the order of their ranks. */
-static void gather(char *to, const char *from, const uint32_t *order, int64_t count, size_t bytes) {
-  switch (bytes) {
-    case 3 * sizeof(double):
-      for (int64_t k = 0; k < count; ++k) memcpy(to + 24 * k, from + 24 * (size_t)order[k], 24);
-      break;
-    case 3 * sizeof(float):
-      for (int64_t k = 0; k < count; ++k) memcpy(to + 12 * k, from + 12 * (size_t)order[k], 12);
-      break;
-    default:
-      for (int64_t k = 0; k < count; ++k) memcpy(to + 8 * k, from + 8 * (size_t)order[k], 8);
-  }
+/* Puts elements into the order of their ranks; of so many bytes, a constant. */
+static inline void pick(const dealt *d, int64_t first, int64_t end, size_t bytes) {
+  for (int64_t k = first; k < end; ++k)
+    memcpy(d->h->leaving + bytes * (size_t)k, d->from + bytes * d->h->order[k], bytes);
+}
+
+static void pick_some(const dealt *d, int64_t first, int64_t end) {
+  if (d->bytes == 3 * sizeof(double))
+    pick(d, first, end, 3 * sizeof(double));
+  else if (d->bytes == 3 * sizeof(float))
+    pick(d, first, end, 3 * sizeof(float));
+  else
+    pick(d, first, end, sizeof(double));
 }
 
 /* `leaving` to all ranks, and what they have of the kind to `to`, by where each one's begins. */
@@ -341,13 +371,13 @@ static rung_status send(pairs_halo *h, pairs_route *route, rung_status *own) {
   const uint16_t *layer = h->layer[route->set];
   memcpy(h->cursor, route->leaves, (size_t)ranks_of(h) * sizeof *h->cursor);
   for (int64_t i = 0; i < own_points(h, route->set); ++i)
-    for (int64_t k = route->starts[layer[i]]; k < route->starts[layer[i] + 1]; ++k)
+    for (int64_t k = route->starts[layer[i] - 1]; k < route->starts[layer[i]]; ++k)
       h->order[h->cursor[route->to[k]]++] = (uint32_t)i;
   for (int a = PAIRS_A + route->set; a < PAIRS_THRESHOLDS && status == RUNG_OK; a += 2) {
     if (!pairs_is_given(h->spread.call, a)) continue;
     const rung_view *from = &h->spread.own[a];
     const size_t bytes = (from->ndim == 2 ? 3 : 1) * rung_dtype_bytes(from->dtype);
-    gather(h->leaving, from->data, h->order, leaving, bytes);
+    deal(&(dealt){.h = h, .body = pick_some, .count = leaving, .from = from->data, .bytes = bytes});
     status = move(h, route->leaves, route->arrives, bytes, route->at[a].data, own);
   }
   return status;
