@@ -28,7 +28,10 @@ typedef struct rung_mpi {
   MPI_Comm comm;    /* a duplicate of the caller's: no message of either is seen by the other */
   double deadline;  /* seconds; may be changed between calls */
   int broken;       /* 1: the deadline has passed once */
+  char *room;       /* kept for copies of what is moved, RUNG_MPI_KEPT bytes; or NULL */
 } rung_mpi;
+
+enum { RUNG_MPI_KEPT = 1 << 20 };
 
 /* What is on its way in one exchange. */
 typedef struct rung_mpi_moves {
@@ -108,6 +111,14 @@ static inline int rung_mpi_wait(rung_mpi *mpi, rung_mpi_moves *m, rung_parcel *s
   return 0;
 }
 
+/* Room for copies of so many bytes: up to RUNG_MPI_KEPT the same each time, whose pages are there;
+ * more is the call's own. */
+static inline char *rung_mpi_room(rung_mpi *mpi, size_t bytes) {
+  if (bytes > RUNG_MPI_KEPT) return (char *)malloc(bytes);
+  if (mpi->room == NULL) mpi->room = (char *)malloc(RUNG_MPI_KEPT);
+  return mpi->room;
+}
+
 /* rung_ranks.exchange */
 static inline int rung_mpi_exchange(void *state, rung_parcel *sent, int sends,
                                     rung_parcel *received, int receives, char why[RUNG_TEXT]) {
@@ -131,7 +142,7 @@ static inline int rung_mpi_exchange(void *state, rung_parcel *sent, int sends,
   m.requests = (MPI_Request *)calloc(count, sizeof *m.requests);
   m.statuses = (MPI_Status *)calloc(count, sizeof *m.statuses);
   m.indices = (int *)calloc(count, sizeof *m.indices);
-  m.copies = (char *)malloc(bytes);
+  m.copies = rung_mpi_room(mpi, bytes);
   if (longest > INT_MAX) {
     snprintf(why, RUNG_TEXT, "a message of %zu bytes; expected: at most 2 GB", longest);
   } else if (m.requests == NULL || m.statuses == NULL || m.indices == NULL || m.copies == NULL) {
@@ -144,7 +155,7 @@ static inline int rung_mpi_exchange(void *state, rung_parcel *sent, int sends,
       if (m.requests[i] == MPI_REQUEST_NULL) continue;
       if (i >= (size_t)sends) MPI_Cancel(&m.requests[i]);
       MPI_Request_free(&m.requests[i]);
-      m.copies = NULL;
+      mpi->room = m.copies = NULL; /* MPI may write to it yet */
     }
     for (int i = 0; i < receives && !failed; i++) {
       memcpy(received[i].data, m.copies + at, received[i].moved);
@@ -155,7 +166,7 @@ static inline int rung_mpi_exchange(void *state, rung_parcel *sent, int sends,
   free(m.requests);
   free(m.statuses);
   free(m.indices);
-  free(m.copies);
+  if (m.copies != mpi->room) free(m.copies);
   return failed;
 }
 
@@ -184,6 +195,8 @@ static inline int rung_mpi_open(rung_mpi *mpi, MPI_Comm comm, double deadline) {
  * RANKS_FAILED, for others may be gone: then it is MPI_Abort()'s to end what is left. */
 static inline void rung_mpi_close(rung_mpi *mpi) {
   if (!mpi->broken) MPI_Comm_free(&mpi->comm);
+  free(mpi->room);
+  mpi->room = NULL;
   mpi->ranks.exchange = NULL;
 }
 
