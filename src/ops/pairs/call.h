@@ -26,6 +26,11 @@ static inline bool pairs_is_given(const pairs_call *call, int array) {
   return (array - PAIRS_A) % 2 == 0 || call->cross;
 }
 
+/* Of a point's coordinates, weight or molecule. */
+static inline size_t pairs_element_bytes(const rung_view *view) {
+  return (view->ndim == 2 ? (size_t)view->shape[1] : 1) * rung_dtype_bytes(view->dtype);
+}
+
 /* Its problem, of n and m points; with room for thresholds (may be NULL), which become a view, too.
  * Refuses too many points. */
 rung_status pairs_call_problem(rung_error *error, pairs_call *call, int64_t n, int64_t m,

@@ -376,7 +376,7 @@ static rung_status send(pairs_halo *h, pairs_route *route, rung_status *own) {
   for (int a = PAIRS_A + route->set; a < PAIRS_THRESHOLDS && status == RUNG_OK; a += 2) {
     if (!pairs_is_given(h->spread.call, a)) continue;
     const rung_view *from = &h->spread.own[a];
-    const size_t bytes = (from->ndim == 2 ? 3 : 1) * rung_dtype_bytes(from->dtype);
+    const size_t bytes = pairs_element_bytes(from);
     deal(&(dealt){.h = h, .body = pick_some, .count = leaving, .from = from->data, .bytes = bytes});
     status = move(h, route->leaves, route->arrives, bytes, route->at[a].data, own);
   }

@@ -143,10 +143,6 @@ static void lay_out(run *r) {
   }
 }
 
-static size_t element_bytes(const rung_view *view) {
-  return (view->ndim == 2 ? (size_t)view->shape[1] : 1) * rung_dtype_bytes(view->dtype);
-}
-
 static char *state_at(const run *r, int which) {
   return r->states + (size_t)which * pairs_parts.state_bytes(&r->call->problem, NULL);
 }
@@ -182,7 +178,8 @@ static rung_status make_room_of_points(run *r) {
 static rung_status fetch_own(run *r, int a) {
   const rung_view *whole = &r->whole[a], *own = &r->call->views[a];
   const rung_range range = {own, 0, own->count};
-  char *to = whole->data + (size_t)r->firsts[a % 2][r->meeting.ranks.rank] * element_bytes(whole);
+  char *to =
+      whole->data + (size_t)r->firsts[a % 2][r->meeting.ranks.rank] * pairs_element_bytes(whole);
   return is_in_room(a) ? rung_room_share(&r->room, &range, to, &r->mine[a])
                        : rung_fetch(r->context, &range, to);
 }
@@ -228,7 +225,7 @@ static rung_status gather(run *r, rung_status *own) {
     if (r->whole[a].ndim > 0)
       status = rung_ranks_missing(
           &r->meeting,
-          rung_ranks_gather(&r->meeting, r->firsts[a % 2], element_bytes(&r->whole[a]),
+          rung_ranks_gather(&r->meeting, r->firsts[a % 2], pairs_element_bytes(&r->whole[a]),
                             r->whole[a].data, r->mine[a], is_in_room(a) && r->room.on_device),
           own);
   return status;

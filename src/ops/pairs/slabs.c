@@ -90,15 +90,13 @@ double pairs_slabs_share(const pairs_slabs *slabs, const int64_t *a, const int64
   }
   const double sorting = points > 0 ? all / points / 4 : 0;
   all += points * sorting;
-  begins[0] = 0;
+  for (int k = 0; k <= ranks; ++k) begins[k] = k == 0 ? 0 : slabs->layers;
   for (int l = 0, rank = 0; l < slabs->layers; ++l) {
     const double work = work_of(slabs, a, b, l, sorting);
-    while (rank + 1 < ranks && before + work / 2 > all * (rank + 1) / ranks) begins[++rank] = l;
+    for (; rank + 1 < ranks && before + work / 2 > all * (rank + 1) / ranks; own = 0)
+      begins[++rank] = l;
     before += work;
-    for (int k = rank + 1; k <= ranks; ++k) begins[k] = slabs->layers;
-  }
-  for (int rank = 0, l = 0; rank < ranks; ++rank, own = 0) {
-    for (; l < begins[rank + 1]; ++l) own += work_of(slabs, a, b, l, sorting);
+    own += work;
     if (own > most) most = own;
   }
   return all > 0 ? most * ranks / all : 1;

@@ -21,8 +21,8 @@ typedef struct pairs_slabs {
 extern "C" {
 #endif
 
-/* Layers along the axis that has most. low: of all finite points, in open space. False: there are
- * none, for points are nowhere further apart than the last edge is long, or squares might
+/* Layers along the axis that points reach furthest on. low: of all finite points, in open space.
+ * False: there are none, for along no axis do they reach two last edges, or squares might
  * underflow. */
 bool pairs_slabs_of(const pairs_problem *problem, const double low[3], int ranks,
                     pairs_slabs *slabs);

@@ -13,13 +13,8 @@ typedef struct ends {
   double low[3], high[3], largest[2];
 } ends;
 
-static size_t bytes_of(const rung_view *view, int64_t points) {
-  return (size_t)points * (view->ndim == 2 ? (size_t)view->shape[1] : 1) *
-         rung_dtype_bytes(view->dtype);
-}
-
 size_t pairs_spread_bytes(const rung_view *like, int64_t points) {
-  return (bytes_of(like, points) + 63) / 64 * 64;
+  return ((size_t)points * pairs_element_bytes(like) + 63) / 64 * 64;
 }
 
 rung_view pairs_spread_view(const rung_view *like, char *data, int64_t points) {
