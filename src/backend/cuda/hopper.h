@@ -130,8 +130,8 @@ static __device__ inline void rung_registers_take() {
 
 /* ---- products of doubles ------------------------------------------------------------------------
  *
- * As rung_mma_f64(), of eight steps; and a double of shared memory. Both stay where they are among
- * barriers and each other. */
+ * As rung_mma_f64(), of eight steps or four; and a double of shared memory. They stay where they
+ * are among barriers and each other. */
 static __device__ inline void rung_product_f64(double (&t)[4], const double (&a)[4],
                                                const double (&b)[2]) {
   asm volatile(

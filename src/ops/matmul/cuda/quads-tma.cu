@@ -59,12 +59,6 @@ struct quads_thread {
   }
 };
 
-/* The stage has been read by this warp. */
-static __device__ inline void release(uint32_t empty) {
-  __syncwarp();
-  if (threadIdx.x % 32 == 0) rung_barrier_arrive(empty, 0);
-}
-
 /* All panels of a tile: `whole` ones, and then `left` steps of another. */
 template <typename F>
 static __device__ inline void make(matmul_ring<F> &ring, int whole, int left,
@@ -84,7 +78,7 @@ static __device__ inline void make(matmul_ring<F> &ring, int whole, int left,
           rung_barrier_wait(ring.full(), ring.phase);
           thread.take(ring, 0, 0);
         }
-        release(read);
+        matmul_ring_release(read);
       }
       thread.work(s % 2);
     }
@@ -95,7 +89,7 @@ static __device__ inline void make(matmul_ring<F> &ring, int whole, int left,
     thread.take(ring, s, 0);
     thread.work(0);
   }
-  release(ring.empty());
+  matmul_ring_release(ring.empty());
   ring.go_on();
 }
 
@@ -122,13 +116,7 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
   RUNG_DYNAMIC_SHARED(unsigned char, shared);
   matmul_ring<F> ring(shared);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  if (threadIdx.x == 0) {
-    for (int s = 0; s < F::STAGES; s++) {
-      rung_barrier_begin(ring.barriers + s * 16, 1);
-      rung_barrier_begin(ring.barriers + s * 16 + 8, F::WARPS);
-    }
-    rung_barriers_begun();
-  }
+  if (threadIdx.x == 0) ring.begin(F::WARPS);
   __syncthreads();
   const int whole = (int)(job.k / F::DEPTH), left = (int)(job.k % F::DEPTH);
   if (warp >= F::WARPS) {

@@ -17,6 +17,14 @@ struct matmul_ring {
     tiles = (rung_shared_address(shared) + 1023) / 1024 * 1024;
     barriers = tiles + F::STAGES * F::BYTES;
   }
+  /* One thread of the block, before any other: `readers` say of a stage that it has been read. */
+  __device__ inline void begin(int readers) const {
+    for (int s = 0; s < F::STAGES; s++) {
+      rung_barrier_begin(barriers + s * 16, 1);
+      rung_barrier_begin(barriers + s * 16 + 8, readers);
+    }
+    rung_barriers_begun();
+  }
   __device__ inline uint32_t a() const {
     return tiles + stage * F::BYTES;
   }
@@ -34,5 +42,11 @@ struct matmul_ring {
     phase ^= stage == 0;
   }
 };
+
+/* The stage has been read by this warp, of a block that is no cluster's. */
+static __device__ inline void matmul_ring_release(uint32_t empty) {
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) rung_barrier_arrive(empty, 0);
+}
 
 #endif

@@ -151,12 +151,6 @@ struct tma_lane {
   }
 };
 
-/* The stage has been read by this warp. */
-static __device__ inline void release(uint32_t empty) {
-  __syncwarp();
-  if (threadIdx.x % 32 == 0) rung_barrier_arrive(empty, 0);
-}
-
 /* All panels of a tile. */
 template <typename F>
 static __device__ inline void make(matmul_ring<F> &ring, const tma_walk &walk, int left,
@@ -175,12 +169,12 @@ static __device__ inline void make(matmul_ring<F> &ring, const tma_walk &walk, i
     ring.go_on();
     if (p + 1 < walk.panels) rung_barrier_wait(ring.full(), ring.phase);
     if (p + 1 < walk.whole) lane.take(ring, 0, 0);
-    release(read);
+    matmul_ring_release(read);
     lane.work(1);
   }
   if (walk.whole == walk.panels) return;
   lane.work_steps(ring, left);
-  release(ring.empty());
+  matmul_ring_release(ring.empty());
   ring.go_on();
 }
 
@@ -214,13 +208,7 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
   RUNG_DYNAMIC_SHARED(unsigned char, shared);
   matmul_ring<F> ring(shared);
   const int warp = threadIdx.x / 32, of = threadIdx.x % 32;
-  if (threadIdx.x == 0) {
-    for (int s = 0; s < F::STAGES; s++) {
-      rung_barrier_begin(ring.barriers + s * 16, 1);
-      rung_barrier_begin(ring.barriers + s * 16 + 8, F::WARPS);
-    }
-    rung_barriers_begun();
-  }
+  if (threadIdx.x == 0) ring.begin(F::WARPS);
   __syncthreads();
   if (warp >= F::WARPS) {
     if (F::GIVES) rung_registers_give<24>();

@@ -143,13 +143,7 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(wgmma_fixed::THREADS
   RUNG_DYNAMIC_SHARED(unsigned char, shared);
   const uint32_t rank = rung_cluster_rank();
   matmul_ring<F> ring(shared);
-  if (threadIdx.x == 0) {
-    for (int s = 0; s < F::STAGES; s++) {
-      rung_barrier_begin(ring.barriers + s * 16, 1);
-      rung_barrier_begin(ring.barriers + s * 16 + 8, 4); /* two warpgroups of two blocks */
-    }
-    rung_barriers_begun();
-  }
+  if (threadIdx.x == 0) ring.begin(4); /* two warpgroups of two blocks */
   rung_await_before();
   rung_cluster_sync();
   if (threadIdx.x >= 256) {
