@@ -210,6 +210,14 @@ static rung_status take_host_scratch(lab_fixture *fixture, size_t bytes, rung_er
   return status == RUNG_OK ? status : rung_fail(error, status, "%s", context->error.sentence);
 }
 
+/* Zeros for the next rung: those of the rung before may have been fewer, and then the canaries
+ * behind them lie where this one's are to be. */
+static rung_status take_zeros(lab_fixture *fixture, size_t bytes, rung_error *error) {
+  const size_t before = fixture->arenas[LAB_ZEROS].bytes;
+  const rung_status status = grow_arena(fixture, LAB_ZEROS, bytes, error);
+  return status == RUNG_OK && bytes != before ? poison_arena(fixture, LAB_ZEROS, error) : status;
+}
+
 rung_status lab_fixture_prepare(lab_fixture *fixture, const rung_row *row, int block,
                                 rung_error *error) {
   const rung_task task = question_of(fixture, block, error);
@@ -217,7 +225,7 @@ rung_status lab_fixture_prepare(lab_fixture *fixture, const rung_row *row, int b
   if (status != RUNG_OK) return status;
   const rung_needs needs = rung_row_needs(row, &task);
   status = grow_arena(fixture, LAB_SCRATCH, needs.scratch, error);
-  if (status == RUNG_OK) status = grow_arena(fixture, LAB_ZEROS, needs.zeros, error);
+  if (status == RUNG_OK) status = take_zeros(fixture, needs.zeros, error);
   if (status == RUNG_OK) status = take_host_scratch(fixture, needs.host_scratch, error);
   return status;
 }
