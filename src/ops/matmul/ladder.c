@@ -44,6 +44,16 @@ static size_t turned_scratch(const rung_task *task) {
   return turned.a_bytes + turned.b_bytes;
 }
 
+/* Of blocks that share tiles; `quads`, which it falls back to, needs no more. */
+static size_t quads_tma_scratch(const rung_task *task) {
+  double cost;
+  const matmul_group *tile = &matmul_quads_tma_f32[matmul_quads_tma_tile(task, &cost)];
+  return turned_scratch(task) + matmul_group_scratch(task, tile, (int)sizeof(float));
+}
+static size_t quads_tma_zeros(const rung_task *task) {
+  double cost;
+  return matmul_group_zeros(task, &matmul_quads_tma_f32[matmul_quads_tma_tile(task, &cost)]);
+}
 static size_t widened_scratch(const rung_task *task) {
   return problem_of(task)->types.in == RUNG_F32 ? 0 : matmul_widened_of(task).bytes;
 }
@@ -516,7 +526,7 @@ static rung_row rows[] = {
              "are few"},
     {ON_CHIP(90), .name = "quads-tma", .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F32)),
      .hardware = "the tensor memory accelerator (compute capability 9.0)", .supports = has_tma,
-     .scratch_bytes = turned_scratch, .pays = quads_tma_pays,
+     .scratch_bytes = quads_tma_scratch, .zeroed_bytes = quads_tma_zeros, .pays = quads_tma_pays,
      .idea = "16 by 8 elements a thread; a warp of its own has panels brought, and no other waits "
              "for copies"},
     {ON_CHIP(75), .name = "widened", .then = matmul_after_widening, .pays = widened_pays,

@@ -8,6 +8,7 @@
 
 #include "ops/matmul/matmul.h"
 #include "ops/matmul/modes.h"
+#include "ops/matmul/share.h"
 #include "ops/matmul/turned.h"
 
 typedef struct matmul_cost {
@@ -130,6 +131,15 @@ static inline double matmul_uneven_part(const rung_task *task, const matmul_grou
          (tile->rows + tile->columns);
 }
 
+/* Tiles of a product, and blocks that are there at once. */
+static inline int64_t matmul_tiles_in(const matmul_problem *p, const matmul_group *tile) {
+  return ((p->m + tile->rows - 1) / tile->rows) * ((p->n + tile->columns - 1) / tile->columns) *
+         p->batch;
+}
+static inline int64_t matmul_group_blocks(const rung_task *task, const matmul_group *tile) {
+  return (int64_t)task->device->processors * tile->resident;
+}
+
 /* Of `tensor`: groups of as many tiles as a multiprocessor holds, one after the other. */
 static inline double matmul_group_cost(const rung_task *task, const matmul_group *tile) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
@@ -140,16 +150,28 @@ static inline double matmul_group_cost(const rung_task *task, const matmul_group
          busiest * tile->uneven * matmul_uneven_part(task, tile);
 }
 
+/* The same of blocks that share tiles which do not come out even. */
+static inline double matmul_shared_cost(const rung_task *task, const matmul_group *tile) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const int64_t all = matmul_tiles_in(p, tile);
+  const int64_t blocks = matmul_group_blocks(task, tile);
+  if (matmul_cut_tiles(all, blocks, p->k) == 0) return matmul_group_cost(task, tile);
+  return tile->of[tile->resident - 1] *
+         ((double)all / (double)blocks + (double)MATMUL_SHARE_STEPS / (double)p->k);
+}
+
+typedef double matmul_cost_by(const rung_task *task, const matmul_group *tile);
+
 /* The cheapest, of long stages only where chains fill them. */
 static inline int matmul_cheapest_group(const rung_task *task, const matmul_group *tiles, int count,
-                                        double *cost) {
+                                        matmul_cost_by *cost_of, double *cost) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
   int best = 0;
-  *cost = matmul_group_cost(task, &tiles[0]);
+  *cost = cost_of(task, &tiles[0]);
   for (int i = 1; i < count; i++) {
     const matmul_group *tile = &tiles[i];
     if (tile->depth > 16 && tile->depth > p->k) continue;
-    const double found = matmul_group_cost(task, tile);
+    const double found = cost_of(task, tile);
     if (found >= *cost) continue;
     best = i;
     *cost = found;
@@ -157,10 +179,26 @@ static inline int matmul_cheapest_group(const rung_task *task, const matmul_grou
   return best;
 }
 static inline int matmul_tensor_tile(const rung_task *task, double *cost) {
-  return matmul_cheapest_group(task, matmul_tensor_f64, MATMUL_TENSOR, cost);
+  return matmul_cheapest_group(task, matmul_tensor_f64, MATMUL_TENSOR, matmul_group_cost, cost);
 }
 static inline int matmul_tma_tile(const rung_task *task, double *cost) {
-  return matmul_cheapest_group(task, matmul_tma_f64, MATMUL_TMA, cost);
+  return matmul_cheapest_group(task, matmul_tma_f64, MATMUL_TMA, matmul_group_cost, cost);
+}
+
+/* What blocks of such a tile need to share tiles: scratch for one tile a block, of elements of so
+ * many bytes; and zeros, for no more warps than there are. */
+static inline size_t matmul_group_scratch(const rung_task *task, const matmul_group *tile,
+                                          int bytes) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const int64_t blocks = matmul_group_blocks(task, tile);
+  if (matmul_cut_tiles(matmul_tiles_in(p, tile), blocks, p->k) == 0) return 0;
+  return matmul_share_scratch(blocks, (int64_t)tile->rows * tile->columns * bytes);
+}
+static inline size_t matmul_group_zeros(const rung_task *task, const matmul_group *tile) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const int64_t blocks = matmul_group_blocks(task, tile);
+  if (matmul_cut_tiles(matmul_tiles_in(p, tile), blocks, p->k) == 0) return 0;
+  return matmul_share_zeros(blocks, 8);
 }
 
 /* Whether the tensor memory accelerator can bring both operands from where they lie. */
@@ -189,7 +227,8 @@ static inline bool matmul_quads_tma_may(const rung_task *task) {
          (turned.b || (!p->b_turned && matmul_lies_well(in_b, p->n, p->k, b.row, b.batch, bytes)));
 }
 static inline int matmul_quads_tma_tile(const rung_task *task, double *cost) {
-  return matmul_cheapest_group(task, matmul_quads_tma_f32, MATMUL_QUADS_TMA, cost);
+  return matmul_cheapest_group(task, matmul_quads_tma_f32, MATMUL_QUADS_TMA, matmul_shared_cost,
+                               cost);
 }
 
 /* Of `chains`, for a product that is at least as wide as high: short stages where k is short. */

@@ -1,7 +1,9 @@
 /* Rung `quads-tma`: the multiply-adds of `quads`, whose panels a warp of its own has brought by the
  * tensor memory accelerator. Warps that multiply issue no copies, and meet at no barrier of all.
- * Operands lie line beside line, or are copied so. Blocks stay, and go from tile to tile. */
+ * Operands lie line beside line, or are copied so. Blocks stay, go from tile to tile, and share
+ * those that do not come out even. */
 #include "ops/matmul/cuda/ring.cuh"
+#include "ops/matmul/cuda/share.cuh"
 #include "ops/matmul/cuda/stream.cuh"
 #include "ops/matmul/cuda/turn.cuh"
 #include "ops/matmul/tiles.h"
@@ -21,14 +23,36 @@ struct quads_shape {
                        SHARED = 1024 + STAGES * (BYTES + 16);
 };
 
-/* One thread: brings all that the block's tiles need. */
+/* One thread: brings all that the block's tiles need, of blocks that make whole ones. */
 template <typename F>
-static __device__ inline void bring_all(matmul_ring<F> ring, const matmul_tiles &tiles, int panels,
-                                        const CUtensorMap *a, const CUtensorMap *b, bool a_batch,
-                                        bool b_batch) {
+static __device__ inline void bring_whole(matmul_ring<F> ring, const matmul_tiles &tiles,
+                                          int panels, const CUtensorMap *a, const CUtensorMap *b,
+                                          bool a_batch, bool b_batch) {
   for (int64_t number = blockIdx.x; number < tiles.all; number += gridDim.x) {
     const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, number);
     for (int p = 0; p < panels; p++) {
+      rung_barrier_wait(ring.empty(), ring.phase ^ 1);
+      rung_barrier_expect(ring.full(), F::BYTES);
+      rung_tile_copy(ring.a(), a, ring.full(), (int)tile.i, p * F::DEPTH,
+                     a_batch ? (int)tile.batch : 0);
+      rung_tile_copy(ring.b(), b, ring.full(), (int)tile.j, p * F::DEPTH,
+                     b_batch ? (int)tile.batch : 0);
+      ring.go_on();
+    }
+  }
+}
+
+/* The same of blocks that share tiles. */
+template <typename F>
+static __device__ inline void bring_all(matmul_ring<F> ring, const matmul_tiles &tiles,
+                                        const matmul_share &share, const matmul_turns &turns,
+                                        const CUtensorMap *a, const CUtensorMap *b, bool a_batch,
+                                        bool b_batch) {
+  for (int turn = 0;; turn++) {
+    const matmul_part part = turns.at(share, turn);
+    if (part.tile >= share.all) return;
+    const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, part.tile);
+    for (int p = part.from; p < part.to; p++) {
       rung_barrier_wait(ring.empty(), ring.phase ^ 1);
       rung_barrier_expect(ring.full(), F::BYTES);
       rung_tile_copy(ring.a(), a, ring.full(), (int)tile.i, p * F::DEPTH,
@@ -59,7 +83,7 @@ struct quads_thread {
   }
 };
 
-/* All panels of a tile: `whole` ones, and then `left` steps of another. */
+/* Panels of a tile: `whole` ones, and then `left` steps of another. */
 template <typename F>
 static __device__ inline void make(matmul_ring<F> &ring, int whole, int left,
                                    quads_thread<F> &thread) {
@@ -109,6 +133,7 @@ static __device__ inline void store(const matmul_job<float, float> &job, const m
   }
 }
 
+/* Blocks of whole tiles: a loop that is long in a block of one tile gained an eighth by it. */
 template <typename F>
 __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
     matmul_quads_tma(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
@@ -123,7 +148,7 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
     rung_registers_give<24>();
     rung_await_before();
     if (threadIdx.x == F::WARPS * 32)
-      bring_all<F>(ring, tiles, whole + (left > 0), &a, &b, job.as.batch != 0, job.bs.batch != 0);
+      bring_whole<F>(ring, tiles, whole + (left > 0), &a, &b, job.as.batch != 0, job.bs.batch != 0);
     return;
   }
   rung_registers_take<F::TAKEN>();
@@ -139,6 +164,58 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
       for (int c = 0; c < F::ACROSS; c++) thread.t[r][c] = 0;
     make(ring, whole, left, thread);
     store(job, matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, number), thread);
+  }
+}
+
+/* Blocks that share tiles. */
+template <typename F>
+__global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
+    matmul_quads_tma_shared(const __grid_constant__ CUtensorMap a,
+                            const __grid_constant__ CUtensorMap b, matmul_job<float, float> job,
+                            matmul_tiles tiles, matmul_share share) {
+  RUNG_DYNAMIC_SHARED(unsigned char, shared);
+  __shared__ matmul_turns turns;
+  matmul_ring<F> ring(shared);
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (threadIdx.x == 0) {
+    ring.begin(F::WARPS);
+    rung_await_before(); /* the tickets may be those of the launch before */
+    turns.begin(share, matmul_ticket(share));
+  }
+  __syncthreads();
+  const int whole = (int)(job.k / F::DEPTH), left = (int)(job.k % F::DEPTH);
+  if (warp >= F::WARPS) {
+    rung_registers_give<32>();
+    rung_await_before();
+    if (threadIdx.x == F::WARPS * 32)
+      bring_all<F>(ring, tiles, share, turns, &a, &b, job.as.batch != 0, job.bs.batch != 0);
+    return;
+  }
+  rung_registers_take<F::TAKEN - 8>() /* 8 more for those that bring */;
+  quads_thread<F> thread;
+  thread.base =
+      reinterpret_cast<const float *>(shared + (ring.tiles - rung_shared_address(shared)));
+  thread.y = (warp % F::WARPS_HIGH * 4 + lane / 8) * F::QUAD;
+  thread.x = (warp / F::WARPS_HIGH * 8 + lane % 8) * F::QUAD;
+  const auto chain = [&](int e) -> float & { return thread.t[e / F::ACROSS][e % F::ACROSS]; };
+  for (int turn = 0;; turn++) {
+    matmul_part part = turns.at(share, turn);
+    if (part.tile >= share.all) return;
+    if (part.from > 0) {
+      matmul_take_chains<F::WARPS, F::DOWN * F::ACROSS, float>(share, turns.number, warp, chain);
+    } else {
+#pragma unroll
+      for (int r = 0; r < F::DOWN; r++)
+#pragma unroll
+        for (int c = 0; c < F::ACROSS; c++) thread.t[r][c] = 0;
+    }
+    make(ring, (part.to < whole ? part.to : whole) - part.from, part.to == share.panels ? left : 0,
+         thread);
+    part = turns.at(share, turn);
+    if (part.to == share.panels)
+      store(job, matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, part.tile), thread);
+    else
+      matmul_leave_chains<F::WARPS, F::DOWN * F::ACROSS, float>(share, turns.number, warp, chain);
   }
 }
 
@@ -174,9 +251,18 @@ static rung_status run(const rung_task *task, const matmul_job<float, float> &jo
     status = map_of(task, job.b, job.n, job.k, job.bs.row, job.bs.batch == 0 ? 1 : job.batch,
                     job.bs.batch, F::COLUMNS, &b);
   if (status != RUNG_OK) return status;
-  RUNG_ALLOW_SHARED(task, (matmul_quads_tma<F>), F::SHARED);
-  RUNG_LAUNCH_NEXT(task, (matmul_quads_tma<F>), (unsigned)(tiles.all < blocks ? tiles.all : blocks),
-                   F::THREADS, F::SHARED, a, b, job, tiles);
+  const matmul_turned turned = matmul_turned_of(task);
+  const matmul_share share =
+      matmul_share_of(task, tiles.all, blocks, F::DEPTH, turned.a_bytes + turned.b_bytes);
+  const unsigned grid = (unsigned)(tiles.all < blocks ? tiles.all : blocks);
+  if (share.cut == 0) {
+    RUNG_ALLOW_SHARED(task, (matmul_quads_tma<F>), F::SHARED);
+    RUNG_LAUNCH_NEXT(task, (matmul_quads_tma<F>), grid, F::THREADS, F::SHARED, a, b, job, tiles);
+  } else {
+    RUNG_ALLOW_SHARED(task, (matmul_quads_tma_shared<F>), F::SHARED);
+    RUNG_LAUNCH_NEXT(task, (matmul_quads_tma_shared<F>), grid, F::THREADS, F::SHARED, a, b, job,
+                     tiles, share);
+  }
   return RUNG_OK;
 }
 
