@@ -44,16 +44,21 @@ static size_t turned_scratch(const rung_task *task) {
   return turned.a_bytes + turned.b_bytes;
 }
 
-/* Of blocks that share tiles; `quads`, which it falls back to, needs no more. */
+/* Where blocks share tiles they leave each other a tile each, and say so by marks. */
 static size_t quads_tma_scratch(const rung_task *task) {
   double cost;
   const matmul_group *tile = &matmul_quads_tma_f32[matmul_quads_tma_tile(task, &cost)];
-  return turned_scratch(task) + matmul_group_scratch(task, tile, (int)sizeof(float));
+  const size_t blocks =
+      matmul_group_cut(task, tile) > 0 ? (size_t)matmul_group_blocks(task, tile) : 0;
+  return turned_scratch(task) + blocks * (size_t)(tile->rows * tile->columns) * sizeof(float);
 }
 static size_t quads_tma_zeros(const rung_task *task) {
   double cost;
-  return matmul_group_zeros(task, &matmul_quads_tma_f32[matmul_quads_tma_tile(task, &cost)]);
+  const matmul_group *tile = &matmul_quads_tma_f32[matmul_quads_tma_tile(task, &cost)];
+  if (matmul_group_cut(task, tile) == 0) return 0;
+  return matmul_share_zeros(matmul_group_blocks(task, tile), MATMUL_QUADS_TMA_WARPS);
 }
+
 static size_t widened_scratch(const rung_task *task) {
   return problem_of(task)->types.in == RUNG_F32 ? 0 : matmul_widened_of(task).bytes;
 }

@@ -1,5 +1,5 @@
-/* Tiles that are cut along k so that each block has as much to do: how many, and what they need.
- * For the host and for kernels' launches. */
+/* Tiles that are cut along k so that each block has as much to do: how many there are. For the host
+ * and for kernels' launches. */
 #ifndef RUNG_MATMUL_SHARE_H
 #define RUNG_MATMUL_SHARE_H
 
@@ -19,11 +19,7 @@ static inline int64_t matmul_cut_tiles(int64_t tiles, int64_t blocks, int64_t k)
   return blocks + tiles % blocks;
 }
 
-/* Bytes of scratch for what blocks leave each other, of tiles of so many bytes; and of zeros, for
- * the blocks' counter and a mark for each of their warps. */
-static inline size_t matmul_share_scratch(int64_t blocks, int64_t tile) {
-  return (size_t)blocks * (size_t)tile;
-}
+/* Bytes of zeros: the blocks' counter, and a mark for each of their warps. */
 static inline size_t matmul_share_zeros(int64_t blocks, int warps) {
   return (1 + (size_t)blocks * (size_t)warps) * sizeof(unsigned);
 }

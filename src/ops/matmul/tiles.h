@@ -25,6 +25,7 @@ enum {
   MATMUL_TENSOR = 5,
   MATMUL_TMA = 3,
   MATMUL_QUADS_TMA = 2,
+  MATMUL_QUADS_TMA_WARPS = 4, /* that multiply, of a block */
   MATMUL_STRIPS = 2
 };
 
@@ -131,13 +132,17 @@ static inline double matmul_uneven_part(const rung_task *task, const matmul_grou
          (tile->rows + tile->columns);
 }
 
-/* Tiles of a product, and blocks that are there at once. */
+/* Blocks of such a tile that are there at once, and tiles that they share where they may. */
+static inline int64_t matmul_group_blocks(const rung_task *task, const matmul_group *tile) {
+  return (int64_t)task->device->processors * tile->resident;
+}
 static inline int64_t matmul_tiles_in(const matmul_problem *p, const matmul_group *tile) {
   return ((p->m + tile->rows - 1) / tile->rows) * ((p->n + tile->columns - 1) / tile->columns) *
          p->batch;
 }
-static inline int64_t matmul_group_blocks(const rung_task *task, const matmul_group *tile) {
-  return (int64_t)task->device->processors * tile->resident;
+static inline int64_t matmul_group_cut(const rung_task *task, const matmul_group *tile) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  return matmul_cut_tiles(matmul_tiles_in(p, tile), matmul_group_blocks(task, tile), p->k);
 }
 
 /* Of `tensor`: groups of as many tiles as a multiprocessor holds, one after the other. */
@@ -153,11 +158,9 @@ static inline double matmul_group_cost(const rung_task *task, const matmul_group
 /* The same of blocks that share tiles which do not come out even. */
 static inline double matmul_shared_cost(const rung_task *task, const matmul_group *tile) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
-  const int64_t all = matmul_tiles_in(p, tile);
-  const int64_t blocks = matmul_group_blocks(task, tile);
-  if (matmul_cut_tiles(all, blocks, p->k) == 0) return matmul_group_cost(task, tile);
-  return tile->of[tile->resident - 1] *
-         ((double)all / (double)blocks + (double)MATMUL_SHARE_STEPS / (double)p->k);
+  if (matmul_group_cut(task, tile) == 0) return matmul_group_cost(task, tile);
+  const double turns = (double)matmul_tiles_in(p, tile) / (double)matmul_group_blocks(task, tile);
+  return tile->of[tile->resident - 1] * (turns + (double)MATMUL_SHARE_STEPS / (double)p->k);
 }
 
 typedef double matmul_cost_by(const rung_task *task, const matmul_group *tile);
@@ -183,22 +186,6 @@ static inline int matmul_tensor_tile(const rung_task *task, double *cost) {
 }
 static inline int matmul_tma_tile(const rung_task *task, double *cost) {
   return matmul_cheapest_group(task, matmul_tma_f64, MATMUL_TMA, matmul_group_cost, cost);
-}
-
-/* What blocks of such a tile need to share tiles: scratch for one tile a block, of elements of so
- * many bytes; and zeros, for no more warps than there are. */
-static inline size_t matmul_group_scratch(const rung_task *task, const matmul_group *tile,
-                                          int bytes) {
-  const matmul_problem *p = (const matmul_problem *)task->problem;
-  const int64_t blocks = matmul_group_blocks(task, tile);
-  if (matmul_cut_tiles(matmul_tiles_in(p, tile), blocks, p->k) == 0) return 0;
-  return matmul_share_scratch(blocks, (int64_t)tile->rows * tile->columns * bytes);
-}
-static inline size_t matmul_group_zeros(const rung_task *task, const matmul_group *tile) {
-  const matmul_problem *p = (const matmul_problem *)task->problem;
-  const int64_t blocks = matmul_group_blocks(task, tile);
-  if (matmul_cut_tiles(matmul_tiles_in(p, tile), blocks, p->k) == 0) return 0;
-  return matmul_share_zeros(blocks, 8);
 }
 
 /* Whether the tensor memory accelerator can bring both operands from where they lie. */

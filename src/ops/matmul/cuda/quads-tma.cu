@@ -23,44 +23,19 @@ struct quads_shape {
                        SHARED = 1024 + STAGES * (BYTES + 16);
 };
 
-/* One thread: brings all that the block's tiles need, of blocks that make whole ones. */
+/* Panels `from` to `to` of a tile, by one thread. */
 template <typename F>
-static __device__ inline void bring_whole(matmul_ring<F> ring, const matmul_tiles &tiles,
-                                          int panels, const CUtensorMap *a, const CUtensorMap *b,
-                                          bool a_batch, bool b_batch) {
-  for (int64_t number = blockIdx.x; number < tiles.all; number += gridDim.x) {
-    const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, number);
-    for (int p = 0; p < panels; p++) {
-      rung_barrier_wait(ring.empty(), ring.phase ^ 1);
-      rung_barrier_expect(ring.full(), F::BYTES);
-      rung_tile_copy(ring.a(), a, ring.full(), (int)tile.i, p * F::DEPTH,
-                     a_batch ? (int)tile.batch : 0);
-      rung_tile_copy(ring.b(), b, ring.full(), (int)tile.j, p * F::DEPTH,
-                     b_batch ? (int)tile.batch : 0);
-      ring.go_on();
-    }
-  }
-}
-
-/* The same of blocks that share tiles. */
-template <typename F>
-static __device__ inline void bring_all(matmul_ring<F> ring, const matmul_tiles &tiles,
-                                        const matmul_share &share, const matmul_turns &turns,
-                                        const CUtensorMap *a, const CUtensorMap *b, bool a_batch,
-                                        bool b_batch) {
-  for (int turn = 0;; turn++) {
-    const matmul_part part = turns.at(share, turn);
-    if (part.tile >= share.all) return;
-    const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, part.tile);
-    for (int p = part.from; p < part.to; p++) {
-      rung_barrier_wait(ring.empty(), ring.phase ^ 1);
-      rung_barrier_expect(ring.full(), F::BYTES);
-      rung_tile_copy(ring.a(), a, ring.full(), (int)tile.i, p * F::DEPTH,
-                     a_batch ? (int)tile.batch : 0);
-      rung_tile_copy(ring.b(), b, ring.full(), (int)tile.j, p * F::DEPTH,
-                     b_batch ? (int)tile.batch : 0);
-      ring.go_on();
-    }
+static __device__ inline void bring(matmul_ring<F> &ring, const matmul_tile &tile, int from, int to,
+                                    const CUtensorMap *a, const CUtensorMap *b, bool a_batch,
+                                    bool b_batch) {
+  for (int p = from; p < to; p++) {
+    rung_barrier_wait(ring.empty(), ring.phase ^ 1);
+    rung_barrier_expect(ring.full(), F::BYTES);
+    rung_tile_copy(ring.a(), a, ring.full(), (int)tile.i, p * F::DEPTH,
+                   a_batch ? (int)tile.batch : 0);
+    rung_tile_copy(ring.b(), b, ring.full(), (int)tile.j, p * F::DEPTH,
+                   b_batch ? (int)tile.batch : 0);
+    ring.go_on();
   }
 }
 
@@ -72,6 +47,18 @@ struct quads_thread {
   float rows[2][F::DOWN], columns[2][F::ACROSS];
   float t[F::DOWN][F::ACROSS];
 
+  __device__ inline quads_thread(const unsigned char *shared, const matmul_ring<F> &ring) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    base = reinterpret_cast<const float *>(shared + (ring.tiles - rung_shared_address(shared)));
+    y = (warp % F::WARPS_HIGH * 4 + lane / 8) * F::QUAD;
+    x = (warp / F::WARPS_HIGH * 8 + lane % 8) * F::QUAD;
+  }
+  __device__ inline void clear() {
+#pragma unroll
+    for (int r = 0; r < F::DOWN; r++)
+#pragma unroll
+      for (int c = 0; c < F::ACROSS; c++) t[r][c] = 0;
+  }
   __device__ inline void take(const matmul_ring<F> &ring, int step, int which) {
     const float *a = base + ring.stage * (F::BYTES / (int)sizeof(float)) + y;
     const float *b = a - y + F::A_BYTES / (int)sizeof(float) + x;
@@ -133,50 +120,48 @@ static __device__ inline void store(const matmul_job<float, float> &job, const m
   }
 }
 
-/* Blocks of whole tiles: a loop that is long in a block of one tile gained an eighth by it. */
+/* Whole tiles, where they come out even: without what sharing needs, a product that gives each
+ * block one long tile (64 by 16384 by 16384) takes an eighth less. */
 template <typename F>
 __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
     matmul_quads_tma(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                      matmul_job<float, float> job, matmul_tiles tiles) {
   RUNG_DYNAMIC_SHARED(unsigned char, shared);
   matmul_ring<F> ring(shared);
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int warp = threadIdx.x / 32;
   if (threadIdx.x == 0) ring.begin(F::WARPS);
   __syncthreads();
   const int whole = (int)(job.k / F::DEPTH), left = (int)(job.k % F::DEPTH);
   if (warp >= F::WARPS) {
     rung_registers_give<24>();
     rung_await_before();
-    if (threadIdx.x == F::WARPS * 32)
-      bring_whole<F>(ring, tiles, whole + (left > 0), &a, &b, job.as.batch != 0, job.bs.batch != 0);
+    if (threadIdx.x != F::WARPS * 32) return;
+    for (int64_t number = blockIdx.x; number < tiles.all; number += gridDim.x)
+      bring<F>(ring, matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, number), 0, whole + (left > 0), &a,
+               &b, job.as.batch != 0, job.bs.batch != 0);
     return;
   }
   rung_registers_take<F::TAKEN>();
-  quads_thread<F> thread;
-  thread.base =
-      reinterpret_cast<const float *>(shared + (ring.tiles - rung_shared_address(shared)));
-  thread.y = (warp % F::WARPS_HIGH * 4 + lane / 8) * F::QUAD;
-  thread.x = (warp / F::WARPS_HIGH * 8 + lane % 8) * F::QUAD;
+  quads_thread<F> thread(shared, ring);
   for (int64_t number = blockIdx.x; number < tiles.all; number += gridDim.x) {
-#pragma unroll
-    for (int r = 0; r < F::DOWN; r++)
-#pragma unroll
-      for (int c = 0; c < F::ACROSS; c++) thread.t[r][c] = 0;
+    thread.clear();
     make(ring, whole, left, thread);
     store(job, matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, number), thread);
   }
 }
 
-/* Blocks that share tiles. */
+/* The same of blocks that share tiles. What a block does is asked for again behind each tile: kept
+ * in registers meanwhile it would make chains spill. */
 template <typename F>
 __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
     matmul_quads_tma_shared(const __grid_constant__ CUtensorMap a,
                             const __grid_constant__ CUtensorMap b, matmul_job<float, float> job,
                             matmul_tiles tiles, matmul_share share) {
+  static_assert(F::WARPS <= MATMUL_QUADS_TMA_WARPS, "a mark for each warp");
   RUNG_DYNAMIC_SHARED(unsigned char, shared);
   __shared__ matmul_turns turns;
   matmul_ring<F> ring(shared);
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int warp = threadIdx.x / 32;
   if (threadIdx.x == 0) {
     ring.begin(F::WARPS);
     rung_await_before(); /* the tickets may be those of the launch before */
@@ -187,28 +172,24 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
   if (warp >= F::WARPS) {
     rung_registers_give<32>();
     rung_await_before();
-    if (threadIdx.x == F::WARPS * 32)
-      bring_all<F>(ring, tiles, share, turns, &a, &b, job.as.batch != 0, job.bs.batch != 0);
-    return;
+    if (threadIdx.x != F::WARPS * 32) return;
+    for (int turn = 0;; turn++) {
+      const matmul_part part = turns.at(share, turn);
+      if (part.tile >= tiles.all) return;
+      bring<F>(ring, matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, part.tile), part.from, part.to, &a,
+               &b, job.as.batch != 0, job.bs.batch != 0);
+    }
   }
-  rung_registers_take<F::TAKEN - 8>() /* 8 more for those that bring */;
-  quads_thread<F> thread;
-  thread.base =
-      reinterpret_cast<const float *>(shared + (ring.tiles - rung_shared_address(shared)));
-  thread.y = (warp % F::WARPS_HIGH * 4 + lane / 8) * F::QUAD;
-  thread.x = (warp / F::WARPS_HIGH * 8 + lane % 8) * F::QUAD;
+  rung_registers_take<F::TAKEN - 8>(); /* eight fewer, as those that bring have eight more */
+  quads_thread<F> thread(shared, ring);
   const auto chain = [&](int e) -> float & { return thread.t[e / F::ACROSS][e % F::ACROSS]; };
   for (int turn = 0;; turn++) {
     matmul_part part = turns.at(share, turn);
-    if (part.tile >= share.all) return;
-    if (part.from > 0) {
+    if (part.tile >= tiles.all) return;
+    if (part.from > 0)
       matmul_take_chains<F::WARPS, F::DOWN * F::ACROSS, float>(share, turns.number, warp, chain);
-    } else {
-#pragma unroll
-      for (int r = 0; r < F::DOWN; r++)
-#pragma unroll
-        for (int c = 0; c < F::ACROSS; c++) thread.t[r][c] = 0;
-    }
+    else
+      thread.clear();
     make(ring, (part.to < whole ? part.to : whole) - part.from, part.to == share.panels ? left : 0,
          thread);
     part = turns.at(share, turn);

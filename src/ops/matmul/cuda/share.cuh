@@ -9,7 +9,7 @@
 /* The first `cut` tiles are one row of panels, of which each block has as many as the next; the
  * others are dealt out whole. */
 struct matmul_share {
-  int64_t all, cut;  /* tiles */
+  int64_t cut;       /* tiles */
   int panels;        /* of a tile */
   char *chains;      /* for each block and warp, those that it left */
   unsigned *tickets; /* the blocks' numbers are counted here; behind it a mark for each of those */
@@ -26,16 +26,13 @@ struct matmul_part {
  * last: by then the block before it has long made that one's beginning. */
 struct matmul_turns {
   int number;      /* of the block */
-  int first, last; /* tiles of the row; last < first: none */
+  int first, last; /* tiles of the row */
   int from, to;    /* the panels of `first` begin there, those of `last` end there */
 
   __device__ inline void begin(const matmul_share &share, int block) {
-    number = block;
-    first = 0;
-    last = -1;
-    if (share.cut == 0) return;
     const int64_t row = share.cut * share.panels, blocks = gridDim.x;
     const int64_t begin = row * block / blocks, end = row * (block + 1) / blocks;
+    number = block;
     first = (int)(begin / share.panels);
     from = (int)(begin % share.panels);
     last = (int)((end - 1) / share.panels);
@@ -110,7 +107,7 @@ static __device__ inline void matmul_take_chains(const matmul_share &share, int 
 static inline matmul_share matmul_share_of(const rung_task *task, int64_t tiles, int64_t blocks,
                                            int depth, size_t at) {
   const matmul_problem *p = static_cast<const matmul_problem *>(task->problem);
-  return {tiles, matmul_cut_tiles(tiles, blocks, p->k), (int)((p->k + depth - 1) / depth),
+  return {matmul_cut_tiles(tiles, blocks, p->k), (int)((p->k + depth - 1) / depth),
           static_cast<char *>(task->scratch) + at, static_cast<unsigned *>(task->zeros)};
 }
 
