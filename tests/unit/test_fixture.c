@@ -156,6 +156,22 @@ static void the_canary_follows_the_scratch(void **state) {
   assert_int_equal(the->fixture->arenas[LAB_SCRATCH].bytes, 0);
 }
 
+/* Prepared for a rung that has none, zeros end where they begin, and the canaries follow. */
+static void zeros_are_zero_whatever_ran_before(void **state) {
+  bench *the = *state;
+  rung_error error = {0};
+  const rung_row *with_zeros = cheat("litters-zeros");
+  lab_shot shot;
+  assert_int_equal(lab_fixture_prepare(the->fixture, with_zeros, 0, &error), RUNG_OK);
+  assert_int_equal(lab_fixture_prepare(the->fixture, cheat("honest"), 0, &error), RUNG_OK);
+  assert_int_equal(lab_fixture_poison(the->fixture, &error), RUNG_OK);
+  assert_int_equal(lab_fixture_prepare(the->fixture, with_zeros, 0, &error), RUNG_OK);
+  assert_int_equal(lab_fixture_shot(the->fixture, with_zeros, 0, &shot, &error), RUNG_OK);
+  const unsigned char *zeros = shot.task.zeros;
+  assert_true(the->fixture->arenas[LAB_ZEROS].bytes > 0);
+  for (size_t i = 0; i < the->fixture->arenas[LAB_ZEROS].bytes; ++i) assert_int_equal(zeros[i], 0);
+}
+
 /* ---- outputs ------------------------------------------------------------------------------ */
 
 static void leave_one_unwritten(lab_fixture *fixture) {
@@ -272,6 +288,7 @@ int main(void) {
       RIGGED(every_byte_of_the_zones_counts),
       RIGGED(a_changed_input_is_found_and_put_right),
       RIGGED(the_canary_follows_the_scratch),
+      RIGGED(zeros_are_zero_whatever_ran_before),
       RIGGED(the_gravest_finding_comes_first),
       RIGGED(nothing_is_left_between_block_sizes),
       RIGGED(a_judge_is_not_believed_alone),
