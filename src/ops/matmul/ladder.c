@@ -50,7 +50,9 @@ static size_t quads_tma_scratch(const rung_task *task) {
   const matmul_group *tile = &matmul_quads_tma_f32[matmul_quads_tma_tile(task, &cost)];
   const size_t blocks =
       matmul_group_cut(task, tile) > 0 ? (size_t)matmul_group_blocks(task, tile) : 0;
-  return turned_scratch(task) + blocks * (size_t)(tile->rows * tile->columns) * sizeof(float);
+  const matmul_turned turned = matmul_tma_turned_of(task);
+  return turned.a_bytes + turned.b_bytes +
+         blocks * (size_t)(tile->rows * tile->columns) * sizeof(float);
 }
 static size_t quads_tma_zeros(const rung_task *task) {
   double cost;
@@ -177,11 +179,11 @@ static bool has_tma(const rung_task *task, char why[RUNG_REASON]) {
 
 static bool past_small(const rung_task *task);
 
+/* Copies are to leave the memory to others. */
 static bool quads_tma_pays(const rung_task *task) {
-  double cost, others;
-  matmul_quads_tma_tile(task, &cost);
-  matmul_quads_tile(task, &others);
-  return past_small(task) && matmul_quads_tma_may(task) && cost < others;
+  return past_small(task) && problem_of(task)->k > 0 &&
+         (double)quads_tma_scratch(task) <= (double)task->device->memory_bytes / 4 &&
+         matmul_quads_tma_step(task) < matmul_quads_step(task);
 }
 
 /* What a step costs was measured where power is not short, and by large tiles it is: of these

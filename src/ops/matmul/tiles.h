@@ -24,7 +24,7 @@ enum {
   MATMUL_QUADS = 7,
   MATMUL_TENSOR = 5,
   MATMUL_TMA = 3,
-  MATMUL_QUADS_TMA = 2,
+  MATMUL_QUADS_TMA = 4,
   MATMUL_QUADS_TMA_WARPS = 4, /* that multiply, of a block */
   MATMUL_STRIPS = 2
 };
@@ -66,7 +66,10 @@ static const matmul_group matmul_tma_f64[MATMUL_TMA] = {{128, 128, 16, 1, {135, 
 
 /* Of `quads-tma`. */
 static const matmul_group matmul_quads_tma_f32[MATMUL_QUADS_TMA] = {
-    {256, 64, 16, 2, {170, 315, 0}, 0}, {64, 128, 16, 3, {88, 168, 250}, 0}};
+    {256, 64, 16, 2, {170, 315, 0}, 0},
+    {64, 128, 16, 3, {88, 168, 250}, 0},
+    {64, 64, 16, 3, {57, 95, 143}, 0},
+    {32, 64, 16, 3, {38, 60, 90}, 0}};
 
 /* Of `strips`: of one row, and of eight. */
 static const matmul_cost matmul_strip_f32[MATMUL_STRIPS] = {{1, 128, 32, 32, 4000},
@@ -201,21 +204,41 @@ static inline bool matmul_tma_may(const rung_task *task) {
                       : matmul_lies_well(in_b, p->n, p->k, b.row, b.batch, bytes));
 }
 
-/* The same of `quads-tma`, of operands that lie line beside line or are copied so. */
-static inline bool matmul_quads_tma_may(const rung_task *task) {
+/* What has to be copied before it can bring it line beside line, for `quads-tma`. */
+static inline matmul_turned matmul_tma_turned_of(const rung_task *task) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
   const rung_view *in_a = &task->arrays[MATMUL_A], *in_b = &task->arrays[MATMUL_B];
   const matmul_steps a = matmul_steps_of(in_a, p->a_turned), b = matmul_steps_of(in_b, p->b_turned);
-  const matmul_turned turned = matmul_turned_of(task);
-  const int bytes = (int)sizeof(float);
-  return p->k > 0 &&
-         (turned.a ||
-          (p->a_turned && matmul_lies_well(in_a, p->m, p->k, a.column, a.batch, bytes))) &&
-         (turned.b || (!p->b_turned && matmul_lies_well(in_b, p->n, p->k, b.row, b.batch, bytes)));
+  const int bytes = (int)sizeof(float), lines = 32;
+  return matmul_turned_as(
+      task,
+      p->k > 0 && !(p->a_turned && matmul_lies_well(in_a, p->m, p->k, a.column, a.batch, bytes)),
+      p->k > 0 && !(!p->b_turned && matmul_lies_well(in_b, p->n, p->k, b.row, b.batch, bytes)),
+      lines, lines);
 }
 static inline int matmul_quads_tma_tile(const rung_task *task, double *cost) {
   return matmul_cheapest_group(task, matmul_quads_tma_f32, MATMUL_QUADS_TMA, matmul_shared_cost,
                                cost);
+}
+
+/* What a step takes by `quads-tma`, and by `quads`, with their copies; what comes in by single
+ * elements, turned or not, costs `quads` a fifth more. */
+static inline double matmul_quads_tma_step(const rung_task *task) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const matmul_turned turned = matmul_tma_turned_of(task);
+  double cost;
+  matmul_quads_tma_tile(task, &cost);
+  return cost + (1000 + matmul_turned_cycles(&turned)) / (double)p->k;
+}
+static inline double matmul_quads_step(const rung_task *task) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const matmul_turned turned = matmul_turned_of(task), all = matmul_tma_turned_of(task);
+  double cost;
+  const matmul_cost *tile = &matmul_quads_f32[matmul_quads_tile(task, &cost)];
+  const int single =
+      (all.a && !turned.a ? tile->rows : 0) + (all.b && !turned.b ? tile->columns : 0);
+  return cost * (1 + 0.2 * single / (tile->rows + tile->columns)) +
+         matmul_turned_cycles(&turned) / (double)p->k;
 }
 
 /* Of `chains`, for a product that is at least as wide as high: short stages where k is short. */

@@ -11,13 +11,14 @@
 extern "C" rung_status RUNG_ENTRY(matmul_quads)(const rung_task *task);
 
 /* A tile of warps HIGH by WIDE, each four threads high and eight wide; a thread makes DOWN by
- * ACROSS. Panels are [l][line], without gaps: what a warp reads of one lies side by side. */
+ * ACROSS. Panels are [l][line], without gaps: what a warp reads of one lies side by side. Warps
+ * that multiply have TAKEN registers, from those that bring; 0: as many as all have. */
 template <int HIGH_, int WIDE_, int DOWN_, int ACROSS_, int STAGES_, int RESIDENT_, int TAKEN_>
 struct quads_shape {
   static constexpr int WARPS_HIGH = HIGH_, WARPS = HIGH_ * WIDE_, DOWN = DOWN_, ACROSS = ACROSS_,
                        STAGES = STAGES_, RESIDENT = RESIDENT_, TAKEN = TAKEN_, /* registers */
       DEPTH = 16, QUAD = 4, HIGH = HIGH_ * 4, WIDE = WIDE_ * 8,                /* threads */
-      ROWS = HIGH * DOWN, COLUMNS = WIDE * ACROSS, THREADS = WARPS * 32 + 128,
+      ROWS = HIGH * DOWN, COLUMNS = WIDE * ACROSS, THREADS = WARPS * 32 + (TAKEN > 0 ? 128 : 32),
                        A_BYTES = ROWS * DEPTH * (int)sizeof(float),
                        BYTES = A_BYTES + COLUMNS * DEPTH * (int)sizeof(float),
                        SHARED = 1024 + STAGES * (BYTES + 16);
@@ -133,7 +134,7 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
   __syncthreads();
   const int whole = (int)(job.k / F::DEPTH), left = (int)(job.k % F::DEPTH);
   if (warp >= F::WARPS) {
-    rung_registers_give<24>();
+    if (F::TAKEN > 0) rung_registers_give<24>();
     rung_await_before();
     if (threadIdx.x != F::WARPS * 32) return;
     for (int64_t number = blockIdx.x; number < tiles.all; number += gridDim.x)
@@ -141,7 +142,7 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
                &b, job.as.batch != 0, job.bs.batch != 0);
     return;
   }
-  rung_registers_take<F::TAKEN>();
+  if constexpr (F::TAKEN > 0) rung_registers_take<F::TAKEN>();
   quads_thread<F> thread(shared, ring);
   for (int64_t number = blockIdx.x; number < tiles.all; number += gridDim.x) {
     thread.clear();
@@ -170,7 +171,7 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
   __syncthreads();
   const int whole = (int)(job.k / F::DEPTH), left = (int)(job.k % F::DEPTH);
   if (warp >= F::WARPS) {
-    rung_registers_give<32>();
+    if (F::TAKEN > 0) rung_registers_give<32>();
     rung_await_before();
     if (threadIdx.x != F::WARPS * 32) return;
     for (int turn = 0;; turn++) {
@@ -180,7 +181,8 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
                &b, job.as.batch != 0, job.bs.batch != 0);
     }
   }
-  rung_registers_take<F::TAKEN - 8>(); /* eight fewer, as those that bring have eight more */
+  /* Eight fewer, as those that bring have eight more. */
+  if constexpr (F::TAKEN > 0) rung_registers_take<F::TAKEN - 8>();
   quads_thread<F> thread(shared, ring);
   const auto chain = [&](int e) -> float & { return thread.t[e / F::ACROSS][e % F::ACROSS]; };
   for (int turn = 0;; turn++) {
@@ -232,7 +234,7 @@ static rung_status run(const rung_task *task, const matmul_job<float, float> &jo
     status = map_of(task, job.b, job.n, job.k, job.bs.row, job.bs.batch == 0 ? 1 : job.batch,
                     job.bs.batch, F::COLUMNS, &b);
   if (status != RUNG_OK) return status;
-  const matmul_turned turned = matmul_turned_of(task);
+  const matmul_turned turned = matmul_tma_turned_of(task);
   const matmul_share share =
       matmul_share_of(task, tiles.all, blocks, F::DEPTH, turned.a_bytes + turned.b_bytes);
   const unsigned grid = (unsigned)(tiles.all < blocks ? tiles.all : blocks);
@@ -247,17 +249,23 @@ static rung_status run(const rung_task *task, const matmul_job<float, float> &jo
   return RUNG_OK;
 }
 
-/* The tiles of tiles.h, in their order. What the accelerator cannot bring, `quads` does. */
+/* The tiles of tiles.h, in their order. What the accelerator cannot bring is copied first; where
+ * there is nothing to bring, `quads` ends chains of no steps. */
 extern "C" rung_status RUNG_ENTRY(matmul_quads_tma)(const rung_task *task) {
-  if (!matmul_quads_tma_may(task)) return RUNG_ENTRY(matmul_quads)(task);
+  if (static_cast<const matmul_problem *>(task->problem)->k == 0)
+    return RUNG_ENTRY(matmul_quads)(task);
   auto job = matmul_job_of<float>(task);
   double cost;
-  const rung_status status = matmul_turn_operands(task, &job);
+  const rung_status status = matmul_turn_operands(task, matmul_tma_turned_of(task), &job);
   if (status != RUNG_OK) return status;
   switch (matmul_quads_tma_tile(task, &cost)) {
     case 0:
       return run<4, 1, 16, 8, 4, 2, 232>(task, job);
-    default:
+    case 1:
       return run<2, 2, 8, 8, 4, 3, 136>(task, job);
+    case 2:
+      return run<2, 2, 8, 4, 8, 3, 0>(task, job);
+    default:
+      return run<2, 2, 4, 4, 8, 3, 0>(task, job);
   }
 }

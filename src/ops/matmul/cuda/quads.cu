@@ -15,7 +15,8 @@ static rung_status run_f32(const rung_task *task) {
   const int tile = turns ? TURNING + matmul_cheapest(task, matmul_quads_f32 + TURNING,
                                                      TURNING_TILES, job.m, job.n, &cost)
                          : matmul_quads_tile(task, &cost);
-  const rung_status status = tile <= TURNING ? matmul_turn_operands(task, &job) : RUNG_OK;
+  const rung_status status =
+      tile <= TURNING ? matmul_turn_operands(task, matmul_turned_of(task), &job) : RUNG_OK;
   if (status != RUNG_OK) return status;
   switch (tile) {
     case 0:

@@ -79,9 +79,9 @@ static matmul_copy<T> matmul_copy_of(const matmul_job<T, T> &job, bool of_a, int
   return copy;
 }
 
-/* A job whose operands lie line beside line where a copy pays. */
-static rung_status matmul_turn_operands(const rung_task *task, matmul_job<float, float> *job) {
-  const matmul_turned turned = matmul_turned_of(task);
+/* A job of which those operands lie line beside line that are to be copied so. */
+static rung_status matmul_turn_operands(const rung_task *task, const matmul_turned &turned,
+                                        matmul_job<float, float> *job) {
   float *scratch = static_cast<float *>(task->scratch);
   matmul_copy<float> a = {}, b = {};
   if (turned.a) {
