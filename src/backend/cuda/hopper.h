@@ -11,14 +11,15 @@
 
 /* How an array lies in global memory, the dimension that goes on there first: extents in elements,
  * rows and matrices so many bytes apart (multiples of 16), and what is brought at once: `box`
- * elements of 128 bytes in all by `rows`, or (plain) up to 256 elements, which then lie in shared
- * memory without a swizzle. Beyond the extents there are zeros. */
+ * elements by `rows`, up to 256 of each. Of boxes of 128 or 64 bytes in a row these may be a
+ * swizzle: which 16 bytes of it lie where in shared memory depends on the row. Beyond the extents
+ * there are zeros. */
 typedef struct rung_tile_map {
   const void *base; /* aligned to 16 bytes */
   CUtensorMapDataType type;
   int64_t extent[3], apart[2];
   unsigned box, rows;
-  bool plain;
+  int swizzle; /* 0, 64 or 128 bytes */
 } rung_tile_map;
 
 /* tiles.cu. Looks at nothing on the device and waits for nothing. */

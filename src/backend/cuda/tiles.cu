@@ -29,7 +29,9 @@ rung_status rung_cuda_tile_map(const rung_task *task, const rung_tile_map *of, C
   const CUresult code =
       encode(map, of->type, 3, const_cast<void *>(of->base), extents, strides, box, steps,
              CU_TENSOR_MAP_INTERLEAVE_NONE,
-             of->plain ? CU_TENSOR_MAP_SWIZZLE_NONE : CU_TENSOR_MAP_SWIZZLE_128B,
+             of->swizzle == 0    ? CU_TENSOR_MAP_SWIZZLE_NONE
+             : of->swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                 : CU_TENSOR_MAP_SWIZZLE_128B,
              CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (code == CUDA_SUCCESS) return RUNG_OK;
   return rung_fail(task->error, RUNG_DEVICE_FAILED,

@@ -46,17 +46,15 @@ static size_t turned_scratch(const rung_task *task) {
 
 /* Where blocks share tiles they leave each other a tile each, and say so by marks. */
 static size_t quads_tma_scratch(const rung_task *task) {
-  double cost;
-  const matmul_group *tile = &matmul_quads_tma_f32[matmul_quads_tma_tile(task, &cost)];
+  const matmul_tma_plan plan = matmul_tma_plan_of(task);
+  const matmul_group *tile = &matmul_quads_tma_f32[plan.tile];
   const size_t blocks =
       matmul_group_cut(task, tile) > 0 ? (size_t)matmul_group_blocks(task, tile) : 0;
-  const matmul_turned turned = matmul_tma_turned_of(task);
-  return turned.a_bytes + turned.b_bytes +
+  return plan.turned.a_bytes + plan.turned.b_bytes +
          blocks * (size_t)(tile->rows * tile->columns) * sizeof(float);
 }
 static size_t quads_tma_zeros(const rung_task *task) {
-  double cost;
-  const matmul_group *tile = &matmul_quads_tma_f32[matmul_quads_tma_tile(task, &cost)];
+  const matmul_group *tile = &matmul_quads_tma_f32[matmul_tma_plan_of(task).tile];
   if (matmul_group_cut(task, tile) == 0) return 0;
   return matmul_share_zeros(matmul_group_blocks(task, tile), MATMUL_QUADS_TMA_WARPS);
 }
@@ -183,7 +181,7 @@ static bool past_small(const rung_task *task);
 static bool quads_tma_pays(const rung_task *task) {
   return past_small(task) && problem_of(task)->k > 0 &&
          (double)quads_tma_scratch(task) <= (double)task->device->memory_bytes / 4 &&
-         matmul_quads_tma_step(task) < matmul_quads_step(task);
+         matmul_tma_plan_of(task).step < matmul_quads_step(task);
 }
 
 /* What a step costs was measured where power is not short, and by large tiles it is: of these

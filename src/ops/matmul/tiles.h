@@ -25,6 +25,7 @@ enum {
   MATMUL_TENSOR = 5,
   MATMUL_TMA = 3,
   MATMUL_QUADS_TMA = 4,
+  MATMUL_QUADS_TMA_ALONG = 2, /* from this one on A may lie as its k goes on in memory */
   MATMUL_QUADS_TMA_WARPS = 4, /* that multiply, of a block */
   MATMUL_STRIPS = 2
 };
@@ -204,41 +205,52 @@ static inline bool matmul_tma_may(const rung_task *task) {
                       : matmul_lies_well(in_b, p->n, p->k, b.row, b.batch, bytes));
 }
 
-/* What has to be copied before it can bring it line beside line, for `quads-tma`. */
-static inline matmul_turned matmul_tma_turned_of(const rung_task *task) {
+/* How `quads-tma` makes a product: its tile; whether it has A brought as its k goes on in memory,
+ * which takes small tiles a twelfth longer, but no copy; what is copied first, line beside line;
+ * and what a step of k costs in all. */
+typedef struct matmul_tma_plan {
+  int tile;
+  bool along;
+  matmul_turned turned;
+  double step;
+} matmul_tma_plan;
+
+static inline matmul_tma_plan matmul_tma_plan_of(const rung_task *task) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
   const rung_view *in_a = &task->arrays[MATMUL_A], *in_b = &task->arrays[MATMUL_B];
   const matmul_steps a = matmul_steps_of(in_a, p->a_turned), b = matmul_steps_of(in_b, p->b_turned);
   const int bytes = (int)sizeof(float), lines = 32;
-  return matmul_turned_as(
-      task,
-      p->k > 0 && !(p->a_turned && matmul_lies_well(in_a, p->m, p->k, a.column, a.batch, bytes)),
-      p->k > 0 && !(!p->b_turned && matmul_lies_well(in_b, p->n, p->k, b.row, b.batch, bytes)),
-      lines, lines);
-}
-static inline int matmul_quads_tma_tile(const rung_task *task, double *cost) {
-  return matmul_cheapest_group(task, matmul_quads_tma_f32, MATMUL_QUADS_TMA, matmul_shared_cost,
-                               cost);
+  const bool a_lines = p->a_turned && matmul_lies_well(in_a, p->m, p->k, a.column, a.batch, bytes);
+  const bool a_along = !p->a_turned && matmul_lies_well(in_a, p->k, p->m, a.row, a.batch, bytes);
+  const bool b_lines = !p->b_turned && matmul_lies_well(in_b, p->n, p->k, b.row, b.batch, bytes);
+  const double steps = p->k > 0 ? (double)p->k : 1;
+  matmul_tma_plan best = {0, false, {false, false, 0, 0, 0, 0}, INFINITY};
+  for (int i = 0; i < MATMUL_QUADS_TMA; i++)
+    for (int along = 0; along <= (a_along && i >= MATMUL_QUADS_TMA_ALONG); along++) {
+      matmul_tma_plan plan = {i, along != 0, {false, false, 0, 0, 0, 0}, 0};
+      plan.turned = matmul_turned_as(task, p->k > 0 && !a_lines && !along, p->k > 0 && !b_lines,
+                                     lines, lines);
+      plan.step = matmul_shared_cost(task, &matmul_quads_tma_f32[i]) * (along ? 1.08 : 1) +
+                  (1000 + matmul_turned_cycles(&plan.turned)) / steps;
+      if (plan.step < best.step) best = plan;
+    }
+  return best;
 }
 
-/* What a step takes by `quads-tma`, and by `quads`, with their copies; what comes in by single
- * elements, turned or not, costs `quads` a fifth more. */
-static inline double matmul_quads_tma_step(const rung_task *task) {
-  const matmul_problem *p = (const matmul_problem *)task->problem;
-  const matmul_turned turned = matmul_tma_turned_of(task);
-  double cost;
-  matmul_quads_tma_tile(task, &cost);
-  return cost + (1000 + matmul_turned_cycles(&turned)) / (double)p->k;
-}
+/* What a step takes by `quads`, with its copies; what comes in by single elements, turned or not,
+ * costs it a fifth more. */
 static inline double matmul_quads_step(const rung_task *task) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
-  const matmul_turned turned = matmul_turned_of(task), all = matmul_tma_turned_of(task);
+  const matmul_steps a = matmul_steps_of(&task->arrays[MATMUL_A], p->a_turned);
+  const matmul_steps b = matmul_steps_of(&task->arrays[MATMUL_B], p->b_turned);
+  const matmul_turned turned = matmul_turned_of(task);
+  const bool a_single = !turned.a && (!p->a_turned || a.column % 4 != 0),
+             b_single = !turned.b && (p->b_turned || b.row % 4 != 0);
   double cost;
   const matmul_cost *tile = &matmul_quads_f32[matmul_quads_tile(task, &cost)];
-  const int single =
-      (all.a && !turned.a ? tile->rows : 0) + (all.b && !turned.b ? tile->columns : 0);
+  const int single = (a_single ? tile->rows : 0) + (b_single ? tile->columns : 0);
   return cost * (1 + 0.2 * single / (tile->rows + tile->columns)) +
-         matmul_turned_cycles(&turned) / (double)p->k;
+         matmul_turned_cycles(&turned) / (p->k > 0 ? (double)p->k : 1);
 }
 
 /* Of `chains`, for a product that is at least as wide as high: short stages where k is short. */

@@ -129,14 +129,15 @@ static __device__ RUNG_ASIDE void matmul_store_rows(const matmul_job<T, T> &job,
     }
 }
 
-/* A whole tile of quads to which nothing is added: one pointer, and no question. */
+/* A whole tile of quads to which nothing is added: one pointer, and no question. APART: a thread's
+ * rows lie HIGH apart, and are no quads. */
 template <typename F, typename T>
 static __device__ inline bool matmul_is_plain(const matmul_job<T, T> &job,
                                               const matmul_tile &tile) {
   return job.c_wide && job.added == nullptr && tile.i + F::ROWS <= job.m &&
          tile.j + F::COLUMNS <= job.n;
 }
-template <typename F, typename T>
+template <typename F, bool APART = false, typename T>
 static __device__ RUNG_ASIDE void matmul_store_plain(const matmul_job<T, T> &job,
                                                      const matmul_tile &tile, int y, int x,
                                                      const T (&t)[F::DOWN][F::ACROSS]) {
@@ -151,7 +152,10 @@ static __device__ RUNG_ASIDE void matmul_store_plain(const matmul_job<T, T> &job
       for (int e = 0; e < F::QUAD; e++) quad.at[e] = job.alpha * t[r][q + e];
       rung_store_whole(to + q * F::WIDE, quad);
     }
-    to += (r % F::QUAD == F::QUAD - 1 ? F::HIGH * F::QUAD - F::QUAD + 1 : 1) * job.cs.row;
+    if (APART)
+      to += F::HIGH * job.cs.row;
+    else
+      to += (r % F::QUAD == F::QUAD - 1 ? F::HIGH * F::QUAD - F::QUAD + 1 : 1) * job.cs.row;
   }
 }
 

@@ -253,6 +253,7 @@ static rung_status map_of(const rung_task *task, const double *from, matmul_way 
   /* A single matrix may be any distance from the next. */
   of.apart[1] = matrices == 1 ? of.apart[0] * of.extent[1] : matrix * (int64_t)sizeof(double);
   of.box = WIDTH / sizeof(double);
+  of.swizzle = 128;
   of.rows = (unsigned)(way == MATMUL_STEPS ? box : DEPTH);
   return rung_cuda_tile_map(task, &of, map);
 }

@@ -236,6 +236,7 @@ static rung_status wgmma_map(const rung_task *task, const void *from, int64_t k,
   of.apart[0] = of.extent[1] == 1 ? (of.extent[0] * SIZE + 15) / 16 * 16 : line * SIZE;
   of.apart[1] = matrices == 1 ? of.apart[0] * of.extent[1] : matrix * SIZE;
   of.box = (unsigned)(F::LINE / SIZE);
+  of.swizzle = 128;
   of.rows = (unsigned)(lines_first ? F::DEPTH : rows);
   return rung_cuda_tile_map(task, &of, map);
 }
