@@ -45,18 +45,32 @@ static size_t turned_scratch(const rung_task *task) {
 }
 
 /* Where blocks share tiles they leave each other a tile each, and say so by marks. */
+static size_t left_chains(const rung_task *task, const matmul_group *tile) {
+  const size_t each =
+      (size_t)(tile->rows * tile->columns) * rung_dtype_bytes(problem_of(task)->types.accumulate);
+  return matmul_group_cut(task, tile) > 0 ? (size_t)matmul_group_blocks(task, tile) * each : 0;
+}
+static size_t share_zeros(const rung_task *task, const matmul_group *tile, int warps) {
+  return matmul_group_cut(task, tile) > 0
+             ? matmul_share_zeros(matmul_group_blocks(task, tile), warps)
+             : 0;
+}
 static size_t quads_tma_scratch(const rung_task *task) {
   const matmul_tma_plan plan = matmul_tma_plan_of(task);
-  const matmul_group *tile = &matmul_quads_tma_f32[plan.tile];
-  const size_t blocks =
-      matmul_group_cut(task, tile) > 0 ? (size_t)matmul_group_blocks(task, tile) : 0;
   return plan.turned.a_bytes + plan.turned.b_bytes +
-         blocks * (size_t)(tile->rows * tile->columns) * sizeof(float);
+         left_chains(task, &matmul_quads_tma_f32[plan.tile]);
 }
 static size_t quads_tma_zeros(const rung_task *task) {
-  const matmul_group *tile = &matmul_quads_tma_f32[matmul_tma_plan_of(task).tile];
-  if (matmul_group_cut(task, tile) == 0) return 0;
-  return matmul_share_zeros(matmul_group_blocks(task, tile), MATMUL_QUADS_TMA_WARPS);
+  return share_zeros(task, &matmul_quads_tma_f32[matmul_tma_plan_of(task).tile],
+                     MATMUL_QUADS_TMA_WARPS);
+}
+static size_t tensor_tma_scratch(const rung_task *task) {
+  double cost;
+  return left_chains(task, &matmul_tma_f64[matmul_tma_tile(task, &cost)]);
+}
+static size_t tensor_tma_zeros(const rung_task *task) {
+  double cost;
+  return share_zeros(task, &matmul_tma_f64[matmul_tma_tile(task, &cost)], MATMUL_TMA_WARPS);
 }
 
 static size_t widened_scratch(const rung_task *task) {
@@ -543,7 +557,7 @@ static rung_row rows[] = {
      .idea = "tensor cores make the same chains, 16 by 8 of 16 steps at once"},
     {ON_CHIP(90), .name = "tensor-tma", .types = RUNG_ALIKE(RUNG_TYPE(RUNG_F64)),
      .hardware = "the tensor memory accelerator (compute capability 9.0)", .supports = has_tma,
-     .pays = tma_pays,
+     .scratch_bytes = tensor_tma_scratch, .zeroed_bytes = tensor_tma_zeros, .pays = tma_pays,
      .idea = "a warp of its own has panels brought; those that multiply wait for nothing else"},
     {ON_WGMMA(RUNG_CANONICAL, bytes_pay), .name = "tensor-i8", .scratch_bytes = i8_scratch,
      .types = {RUNG_TYPE(RUNG_I8), RUNG_TYPE(RUNG_I32), RUNG_TYPE(RUNG_I32)},

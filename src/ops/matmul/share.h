@@ -11,11 +11,11 @@ enum { MATMUL_SHARE_STEPS = 96 };
 
 /* Of `tiles` of k steps each, how many of the first are cut among `blocks`: at least one for each
  * block and less than two, so that no block waits; or none, where they come out even or it does not
- * pay. */
-static inline int64_t matmul_cut_tiles(int64_t tiles, int64_t blocks, int64_t k) {
+ * pay, as a step takes `slower` times as long. */
+static inline int64_t matmul_cut_tiles(int64_t tiles, int64_t blocks, int64_t k, double slower) {
   if (tiles <= blocks || tiles % blocks == 0) return 0;
-  const int64_t idle = blocks - tiles % blocks; /* of the last turn of tiles */
-  if ((double)idle / (double)blocks * (double)k <= (double)MATMUL_SHARE_STEPS) return 0;
+  const double whole = (double)(tiles / blocks + 1), turns = (double)tiles / (double)blocks;
+  if ((whole - turns * slower) * (double)k <= (double)MATMUL_SHARE_STEPS) return 0;
   return blocks + tiles % blocks;
 }
 

@@ -24,6 +24,7 @@ enum {
   MATMUL_QUADS = 7,
   MATMUL_TENSOR = 5,
   MATMUL_TMA = 3,
+  MATMUL_TMA_WARPS = 8, /* that multiply, of a block */
   MATMUL_QUADS_TMA = 4,
   MATMUL_QUADS_TMA_ALONG = 2, /* from this one on A may lie as its k goes on in memory */
   MATMUL_QUADS_TMA_WARPS = 4, /* that multiply, of a block */
@@ -48,29 +49,30 @@ static const matmul_cost matmul_quads_f32[MATMUL_QUADS] = {
 /* Of `tensor`, without which `quads` is what there is: what a step costs of one tile alone, of two
  * and of three at once, as many as a multiprocessor holds; what more it costs where elements come
  * in one by one; and how many steps a stage has. Tiles that read more of shared memory draw more
- * power, and pay for it where many follow each other. */
+ * power, and pay for it where many follow each other. Where blocks share tiles a step takes
+ * `shared` times as long. */
 typedef struct matmul_group {
   int rows, columns, depth, resident;
-  double of[3], uneven;
+  double of[3], uneven, shared;
 } matmul_group;
 
-static const matmul_group matmul_tensor_f64[MATMUL_TENSOR] = {{128, 128, 16, 1, {127, 0, 0}, 18},
-                                                              {64, 64, 16, 3, {66, 73, 110}, 11},
-                                                              {32, 64, 16, 2, {36, 54, 0}, 18},
-                                                              {32, 32, 16, 3, {27, 28, 38}, 7},
-                                                              {16, 32, 64, 2, {15.5, 24, 0}, 8}};
+static const matmul_group matmul_tensor_f64[MATMUL_TENSOR] = {{128, 128, 16, 1, {127, 0, 0}, 18, 1},
+                                                              {64, 64, 16, 3, {66, 73, 110}, 11, 1},
+                                                              {32, 64, 16, 2, {36, 54, 0}, 18, 1},
+                                                              {32, 32, 16, 3, {27, 28, 38}, 7, 1},
+                                                              {16, 32, 64, 2, {15.5, 24, 0}, 8, 1}};
 
 /* Of `tensor-tma`, where elements never come in one by one; on an H200. */
-static const matmul_group matmul_tma_f64[MATMUL_TMA] = {{128, 128, 16, 1, {135, 0, 0}, 0},
-                                                        {128, 64, 16, 2, {82, 146, 0}, 0},
-                                                        {64, 64, 16, 3, {64, 90, 128}, 0}};
+static const matmul_group matmul_tma_f64[MATMUL_TMA] = {{128, 128, 16, 1, {135, 0, 0}, 0, 1.15},
+                                                        {128, 64, 16, 2, {82, 146, 0}, 0, 1.15},
+                                                        {64, 64, 16, 3, {64, 90, 128}, 0, 1.15}};
 
 /* Of `quads-tma`. */
 static const matmul_group matmul_quads_tma_f32[MATMUL_QUADS_TMA] = {
-    {256, 64, 16, 2, {170, 315, 0}, 0},
-    {64, 128, 16, 3, {88, 168, 250}, 0},
-    {64, 64, 16, 3, {57, 95, 143}, 0},
-    {32, 64, 16, 3, {38, 60, 90}, 0}};
+    {256, 64, 16, 2, {170, 315, 0}, 0, 1},
+    {64, 128, 16, 3, {88, 168, 250}, 0, 1},
+    {64, 64, 16, 3, {57, 95, 143}, 0, 1},
+    {32, 64, 16, 3, {38, 60, 90}, 0, 1}};
 
 /* Of `strips`: of one row, and of eight. */
 static const matmul_cost matmul_strip_f32[MATMUL_STRIPS] = {{1, 128, 32, 32, 4000},
@@ -146,7 +148,8 @@ static inline int64_t matmul_tiles_in(const matmul_problem *p, const matmul_grou
 }
 static inline int64_t matmul_group_cut(const rung_task *task, const matmul_group *tile) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
-  return matmul_cut_tiles(matmul_tiles_in(p, tile), matmul_group_blocks(task, tile), p->k);
+  return matmul_cut_tiles(matmul_tiles_in(p, tile), matmul_group_blocks(task, tile), p->k,
+                          tile->shared);
 }
 
 /* Of `tensor`: groups of as many tiles as a multiprocessor holds, one after the other. */
@@ -164,7 +167,8 @@ static inline double matmul_shared_cost(const rung_task *task, const matmul_grou
   const matmul_problem *p = (const matmul_problem *)task->problem;
   if (matmul_group_cut(task, tile) == 0) return matmul_group_cost(task, tile);
   const double turns = (double)matmul_tiles_in(p, tile) / (double)matmul_group_blocks(task, tile);
-  return tile->of[tile->resident - 1] * (turns + (double)MATMUL_SHARE_STEPS / (double)p->k);
+  return tile->of[tile->resident - 1] *
+         (turns * tile->shared + (double)MATMUL_SHARE_STEPS / (double)p->k);
 }
 
 typedef double matmul_cost_by(const rung_task *task, const matmul_group *tile);
@@ -188,8 +192,9 @@ static inline int matmul_cheapest_group(const rung_task *task, const matmul_grou
 static inline int matmul_tensor_tile(const rung_task *task, double *cost) {
   return matmul_cheapest_group(task, matmul_tensor_f64, MATMUL_TENSOR, matmul_group_cost, cost);
 }
+
 static inline int matmul_tma_tile(const rung_task *task, double *cost) {
-  return matmul_cheapest_group(task, matmul_tma_f64, MATMUL_TMA, matmul_group_cost, cost);
+  return matmul_cheapest_group(task, matmul_tma_f64, MATMUL_TMA, matmul_shared_cost, cost);
 }
 
 /* Whether the tensor memory accelerator can bring both operands from where they lie. */

@@ -442,7 +442,8 @@ static void memory_may_run_out_anywhere(void **state) {
       }
       failed += statuses[0] != RUNG_OK;
     } while (asked >= request);
-    if (failed < 12) fail_msg("job %d: %ld of %ld requests failed", j, failed, asked);
+    /* Which of the ranks' requests are those that are asked again differs from run to run. */
+    if (failed < RANKS) fail_msg("job %d: %ld of %ld requests failed", j, failed, asked);
   }
 }
 

@@ -407,7 +407,9 @@ static void memory_may_run_out_anywhere(void **state) {
     failed += statuses[0] != RUNG_OK;
     others += statuses[0] == RUNG_OK && ranks_all.calls[0] == 6; /* words: five; and B */
   } while (asked >= request);
-  if (failed < 12 || others < 4) fail_msg("%ld requests failed, %ld did no harm", failed, others);
+  /* Which of the ranks' requests are those for B differs from run to run. */
+  if (failed < RANKS || others < 1)
+    fail_msg("%ld requests failed, %ld did no harm", failed, others);
 }
 
 /* A rank that may not have so much as a block takes: rows as they lie, a word later; and one that

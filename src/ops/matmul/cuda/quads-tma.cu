@@ -338,7 +338,8 @@ static rung_status run(const rung_task *task, const matmul_tma_plan &plan,
                        job.bs.batch, false, F::COLUMNS, &b);
   if (status != RUNG_OK) return status;
   const matmul_share share =
-      matmul_share_of(task, tiles.all, blocks, F::DEPTH, plan.turned.a_bytes + plan.turned.b_bytes);
+      matmul_share_of(task, matmul_group_cut(task, &matmul_quads_tma_f32[plan.tile]), F::DEPTH,
+                      plan.turned.a_bytes + plan.turned.b_bytes);
   const unsigned grid = (unsigned)(tiles.all < blocks ? tiles.all : blocks);
   if (share.cut == 0) {
     RUNG_ALLOW_SHARED(task, (matmul_quads_tma<F>), F::SHARED);

@@ -103,12 +103,12 @@ static __device__ inline void matmul_take_chains(const matmul_share &share, int 
   }
 }
 
-/* How `tiles` are shared by `blocks`; chains from byte `at` of scratch on. */
-static inline matmul_share matmul_share_of(const rung_task *task, int64_t tiles, int64_t blocks,
-                                           int depth, size_t at) {
+/* Of the first `cut` tiles; chains from byte `at` of scratch on. */
+static inline matmul_share matmul_share_of(const rung_task *task, int64_t cut, int depth,
+                                           size_t at) {
   const matmul_problem *p = static_cast<const matmul_problem *>(task->problem);
-  return {matmul_cut_tiles(tiles, blocks, p->k), (int)((p->k + depth - 1) / depth),
-          static_cast<char *>(task->scratch) + at, static_cast<unsigned *>(task->zeros)};
+  return {cut, (int)((p->k + depth - 1) / depth), static_cast<char *>(task->scratch) + at,
+          static_cast<unsigned *>(task->zeros)};
 }
 
 #endif

@@ -1,9 +1,11 @@
 /* Rung `tensor-tma`: the products of `tensor`, whose panels a warp of its own has brought by the
  * tensor memory accelerator. Warps that multiply issue no copies and meet at no barrier of all: a
  * stage's own barriers say that it has come, and that it has been read. So some read shared memory
- * while others multiply. Blocks stay, and go from tile to tile. */
+ * while others multiply. Blocks stay, go from tile to tile, and share those that do not come out
+ * even. */
 #include "ops/matmul/cuda/feed.cuh"
 #include "ops/matmul/cuda/ring.cuh"
+#include "ops/matmul/cuda/share.cuh"
 #include "ops/matmul/modes.h"
 #include "ops/matmul/tiles.h"
 
@@ -56,11 +58,8 @@ struct tma_shape {
   /* Registers go from warpgroup to warpgroup, of products that take more than there are for all. */
   static constexpr bool GIVES = DOWN * ACROSS >= 16;
   static constexpr int THREADS = WARPS * 32 + (GIVES ? 128 : 32), TAKEN = WARPS == 8 ? 240 : 232;
-};
-
-struct tma_walk {
-  int panels, whole;     /* of k; of which so many have DEPTH steps */
-  bool a_batch, b_batch; /* whether there is one for each matrix */
+  static constexpr int TAKEN_SHARED = TAKEN - 8; /* as those that bring have 32 instead of 24 */
+  static constexpr int SUMS = DOWN * ACROSS * 4; /* of a lane */
 };
 
 template <int LINES, matmul_way WAY>
@@ -75,21 +74,18 @@ static __device__ inline void bring_panel(uint32_t to, const CUtensorMap *map, u
   }
 }
 
-/* One thread: brings all that the block's tiles need. */
+/* Panels `from` to `to` of a tile, by one thread. */
 template <typename F>
-static __device__ inline void bring_all(matmul_ring<F> ring, const matmul_tiles &tiles,
-                                        const tma_walk &walk, const CUtensorMap *a,
-                                        const CUtensorMap *b) {
-  for (int64_t number = blockIdx.x; number < tiles.all; number += gridDim.x) {
-    const matmul_tile tile = matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, number);
-    const int of_a = walk.a_batch ? (int)tile.batch : 0, of_b = walk.b_batch ? (int)tile.batch : 0;
-    for (int p = 0; p < walk.panels; p++) {
-      rung_barrier_wait(ring.empty(), ring.phase ^ 1);
-      rung_barrier_expect(ring.full(), F::BYTES);
-      bring_panel<F::ROWS, F::WAY_A>(ring.a(), a, ring.full(), p * DEPTH, (int)tile.i, of_a);
-      bring_panel<F::COLUMNS, F::WAY_B>(ring.b(), b, ring.full(), p * DEPTH, (int)tile.j, of_b);
-      ring.go_on();
-    }
+static __device__ inline void bring(matmul_ring<F> &ring, const matmul_tile &tile, int from, int to,
+                                    const CUtensorMap *a, const CUtensorMap *b, bool a_batch,
+                                    bool b_batch) {
+  const int of_a = a_batch ? (int)tile.batch : 0, of_b = b_batch ? (int)tile.batch : 0;
+  for (int p = from; p < to; p++) {
+    rung_barrier_wait(ring.empty(), ring.phase ^ 1);
+    rung_barrier_expect(ring.full(), F::BYTES);
+    bring_panel<F::ROWS, F::WAY_A>(ring.a(), a, ring.full(), p * DEPTH, (int)tile.i, of_a);
+    bring_panel<F::COLUMNS, F::WAY_B>(ring.b(), b, ring.full(), p * DEPTH, (int)tile.j, of_b);
+    ring.go_on();
   }
 }
 
@@ -100,6 +96,22 @@ struct tma_lane {
   double rows[2][F::DOWN][F::SLICE / 2], columns[2][F::ACROSS][F::SLICE / 4];
   double t[F::DOWN][F::ACROSS][4];
 
+  __device__ inline tma_lane() {
+    const int warp = threadIdx.x / 32, of = threadIdx.x % 32;
+    g = of / 4;
+    q = of % 4;
+    y = warp % F::HIGH * F::DOWN * 16;
+    x = warp / F::HIGH * F::ACROSS * 8;
+    of_a = (uint32_t)(y * WIDTH) + place_of<F::WAY_A>(g, q);
+    of_b = (uint32_t)(x * WIDTH) + place_of<F::WAY_B>(g, q);
+  }
+  __device__ inline double &sum(int e) {
+    return t[e / 4 / F::ACROSS][e / 4 % F::ACROSS][e % 4];
+  }
+  __device__ inline void clear() {
+#pragma unroll
+    for (int e = 0; e < F::SUMS; e++) sum(e) = 0;
+  }
   __device__ inline int row(int r, int half) const {
     return y + line_of<F::WAY_A>(r * 2 + half, g);
   }
@@ -151,15 +163,14 @@ struct tma_lane {
   }
 };
 
-/* All panels of a tile. */
+/* Panels of a tile: `whole` ones, and then `left` steps of another. */
 template <typename F>
-static __device__ inline void make(matmul_ring<F> &ring, const tma_walk &walk, int left,
-                                   tma_lane<F> &lane) {
+static __device__ inline void make(matmul_ring<F> &ring, int whole, int left, tma_lane<F> &lane) {
   static_assert(DEPTH / F::SLICE % 2 == 0, "slices by turns");
   rung_barrier_wait(ring.full(), ring.phase);
-  if (walk.whole > 0) lane.take(ring, 0, 0);
+  if (whole > 0) lane.take(ring, 0, 0);
 #pragma unroll 1
-  for (int p = 0; p < walk.whole; p++) {
+  for (int p = 0; p < whole; p++) {
 #pragma unroll
     for (int s = 1; s < DEPTH / F::SLICE; s++) {
       lane.take(ring, s, s % 2);
@@ -167,12 +178,12 @@ static __device__ inline void make(matmul_ring<F> &ring, const tma_walk &walk, i
     }
     const uint32_t read = ring.empty();
     ring.go_on();
-    if (p + 1 < walk.panels) rung_barrier_wait(ring.full(), ring.phase);
-    if (p + 1 < walk.whole) lane.take(ring, 0, 0);
+    if (p + 1 < whole || left > 0) rung_barrier_wait(ring.full(), ring.phase);
+    if (p + 1 < whole) lane.take(ring, 0, 0);
     matmul_ring_release(read);
     lane.work(1);
   }
-  if (walk.whole == walk.panels) return;
+  if (left == 0) return;
   lane.work_steps(ring, left);
   matmul_ring_release(ring.empty());
   ring.go_on();
@@ -201,38 +212,79 @@ static __device__ inline void store(const matmul_job<double, double> &job, const
     }
 }
 
+/* Whole tiles, where they come out even: without what sharing needs. */
 template <typename F>
 __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
     matmul_tensor_tma(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
-                      matmul_job<double, double> job, matmul_tiles tiles, tma_walk walk) {
+                      matmul_job<double, double> job, matmul_tiles tiles) {
   RUNG_DYNAMIC_SHARED(unsigned char, shared);
   matmul_ring<F> ring(shared);
-  const int warp = threadIdx.x / 32, of = threadIdx.x % 32;
+  const int warp = threadIdx.x / 32;
   if (threadIdx.x == 0) ring.begin(F::WARPS);
   __syncthreads();
+  const int whole = (int)(job.k / DEPTH), left = (int)(job.k % DEPTH);
   if (warp >= F::WARPS) {
     if (F::GIVES) rung_registers_give<24>();
-    if (threadIdx.x == F::WARPS * 32) bring_all<F>(ring, tiles, walk, &a, &b);
+    if (threadIdx.x != F::WARPS * 32) return;
+    for (int64_t number = blockIdx.x; number < tiles.all; number += gridDim.x)
+      bring<F>(ring, matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, number), 0, whole + (left > 0), &a,
+               &b, job.as.batch != 0, job.bs.batch != 0);
     return;
   }
   if (F::GIVES) rung_registers_take<F::TAKEN>();
   tma_lane<F> lane;
-  lane.g = of / 4;
-  lane.q = of % 4;
-  lane.y = warp % F::HIGH * F::DOWN * 16;
-  lane.x = warp / F::HIGH * F::ACROSS * 8;
-  lane.of_a = (uint32_t)(lane.y * WIDTH) + place_of<F::WAY_A>(lane.g, lane.q);
-  lane.of_b = (uint32_t)(lane.x * WIDTH) + place_of<F::WAY_B>(lane.g, lane.q);
-  const int left = (int)(job.k - (int64_t)walk.whole * DEPTH);
   for (int64_t number = blockIdx.x; number < tiles.all; number += gridDim.x) {
-#pragma unroll
-    for (int r = 0; r < F::DOWN; r++)
-#pragma unroll
-      for (int c = 0; c < F::ACROSS; c++)
-#pragma unroll
-        for (int e = 0; e < 4; e++) lane.t[r][c][e] = 0;
-    make(ring, walk, left, lane);
+    lane.clear();
+    make(ring, whole, left, lane);
     store(job, matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, number), lane);
+  }
+}
+
+/* The same of blocks that share tiles. What a block does is asked for again behind each tile: kept
+ * in registers meanwhile it would make sums spill. */
+template <typename F>
+__global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
+    matmul_tensor_tma_shared(const __grid_constant__ CUtensorMap a,
+                             const __grid_constant__ CUtensorMap b, matmul_job<double, double> job,
+                             matmul_tiles tiles, matmul_share share) {
+  static_assert(F::WARPS <= MATMUL_TMA_WARPS, "a mark for each warp");
+  RUNG_DYNAMIC_SHARED(unsigned char, shared);
+  __shared__ matmul_turns turns;
+  matmul_ring<F> ring(shared);
+  const int warp = threadIdx.x / 32;
+  if (threadIdx.x == 0) {
+    ring.begin(F::WARPS);
+    turns.begin(share, matmul_ticket(share));
+  }
+  __syncthreads();
+  const int whole = (int)(job.k / DEPTH), left = (int)(job.k % DEPTH);
+  if (warp >= F::WARPS) {
+    if (F::GIVES) rung_registers_give<32>();
+    if (threadIdx.x != F::WARPS * 32) return;
+    for (int turn = 0;; turn++) {
+      const matmul_part part = turns.at(share, turn);
+      if (part.tile >= tiles.all) return;
+      bring<F>(ring, matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, part.tile), part.from, part.to, &a,
+               &b, job.as.batch != 0, job.bs.batch != 0);
+    }
+  }
+  if (F::GIVES) rung_registers_take<F::TAKEN_SHARED>();
+  tma_lane<F> lane;
+  const auto sum = [&](int e) -> double & { return lane.sum(e); };
+  for (int turn = 0;; turn++) {
+    matmul_part part = turns.at(share, turn);
+    if (part.tile >= tiles.all) return;
+    if (part.from > 0)
+      matmul_take_chains<F::WARPS, F::SUMS, double>(share, turns.number, warp, sum);
+    else
+      lane.clear();
+    make(ring, (part.to < whole ? part.to : whole) - part.from, part.to == share.panels ? left : 0,
+         lane);
+    part = turns.at(share, turn);
+    if (part.to == share.panels)
+      store(job, matmul_tile_at<F::ROWS, F::COLUMNS>(tiles, part.tile), lane);
+    else
+      matmul_leave_chains<F::WARPS, F::SUMS, double>(share, turns.number, warp, sum);
   }
 }
 
@@ -260,15 +312,13 @@ static rung_status map_of(const rung_task *task, const double *from, matmul_way 
 
 template <int HIGH, int WIDE, int DOWN, int ACROSS, int SLICE, int STAGES, int RESIDENT,
           matmul_way WAY_A, matmul_way WAY_B>
-static rung_status run(const rung_task *task) {
+static rung_status run(const rung_task *task, const matmul_group *tile) {
   typedef tma_shape<HIGH, WIDE, DOWN, ACROSS, SLICE, STAGES, RESIDENT, WAY_A, WAY_B> F;
   const matmul_job<double, double> job = matmul_job_of<double>(task);
   const matmul_tiles tiles = matmul_tiles_of(task, F::ROWS, F::COLUMNS);
   const int64_t a_matrices = job.as.batch == 0 ? 1 : job.batch;
   const int64_t b_matrices = job.bs.batch == 0 ? 1 : job.batch;
   const int64_t blocks = (int64_t)task->device->processors * F::RESIDENT;
-  const tma_walk walk = {(int)((job.k + DEPTH - 1) / DEPTH), (int)(job.k / DEPTH), a_matrices > 1,
-                         b_matrices > 1};
   CUtensorMap a, b;
   rung_status status =
       map_of(task, job.a, WAY_A, job.k, job.m, WAY_A == MATMUL_STEPS ? job.as.row : job.as.column,
@@ -278,9 +328,16 @@ static rung_status run(const rung_task *task) {
         map_of(task, job.b, WAY_B, job.k, job.n, WAY_B == MATMUL_STEPS ? job.bs.column : job.bs.row,
                b_matrices, job.bs.batch, F::COLUMNS, &b);
   if (status != RUNG_OK) return status;
-  RUNG_ALLOW_SHARED(task, (matmul_tensor_tma<F>), F::SHARED);
-  RUNG_LAUNCH(task, (matmul_tensor_tma<F>), (unsigned)(tiles.all < blocks ? tiles.all : blocks),
-              F::THREADS, F::SHARED, a, b, job, tiles, walk);
+  const matmul_share share = matmul_share_of(task, matmul_group_cut(task, tile), DEPTH, 0);
+  const unsigned grid = (unsigned)(tiles.all < blocks ? tiles.all : blocks);
+  if (share.cut == 0) {
+    RUNG_ALLOW_SHARED(task, (matmul_tensor_tma<F>), F::SHARED);
+    RUNG_LAUNCH(task, (matmul_tensor_tma<F>), grid, F::THREADS, F::SHARED, a, b, job, tiles);
+  } else {
+    RUNG_ALLOW_SHARED(task, (matmul_tensor_tma_shared<F>), F::SHARED);
+    RUNG_LAUNCH(task, (matmul_tensor_tma_shared<F>), grid, F::THREADS, F::SHARED, a, b, job, tiles,
+                share);
+  }
   return RUNG_OK;
 }
 
@@ -288,13 +345,15 @@ static rung_status run(const rung_task *task) {
 template <matmul_way WAY_A, matmul_way WAY_B>
 static rung_status run_size(const rung_task *task) {
   double cost;
-  switch (matmul_tma_tile(task, &cost)) {
+  const int number = matmul_tma_tile(task, &cost);
+  const matmul_group *tile = &matmul_tma_f64[number];
+  switch (number) {
     case 0:
-      return run<2, 4, 4, 4, 8, 6, 1, WAY_A, WAY_B>(task);
+      return run<2, 4, 4, 4, 8, 6, 1, WAY_A, WAY_B>(task, tile);
     case 1:
-      return run<2, 2, 4, 4, 8, 4, 2, WAY_A, WAY_B>(task);
+      return run<2, 2, 4, 4, 8, 4, 2, WAY_A, WAY_B>(task, tile);
     default:
-      return run<2, 2, 2, 4, 4, 4, 3, WAY_A, WAY_B>(task);
+      return run<2, 2, 2, 4, 4, 4, 3, WAY_A, WAY_B>(task, tile);
   }
 }
 
