@@ -30,7 +30,7 @@
  * RUNG_LAUNCH_NEXT(task, kernel, grid, block, shared_bytes, arguments...)
  *     the same of a kernel whose blocks may begin, from capability 9.0 on, before the launch queued
  *     before has ended: it calls rung_await_before() before it touches what another kernel writes,
- *     and before it writes anything.
+ *     and before it writes anything. The simulator, where it examines, tells of one that does not.
  * rung_let_next_begin(), rung_await_before()
  *     inside a kernel, in any launch, by all threads: once all its blocks have said so, or ended,
  *     those of a RUNG_LAUNCH_NEXT behind it begin where there is room; waits until all that was

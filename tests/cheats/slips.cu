@@ -463,3 +463,47 @@ KERNEL(constant_not_copied) {
   if (i < n) out[i] = factors[n % 4] * in[i];
 }
 CONSTANT_ENTRIES(constant_not_copied, false)
+
+/* ---- a launch that begins before the one before it has ended --------------------------------- */
+
+#define ENTRY_NEXT(entry, kernel)                                                      \
+  extern "C" rung_status RUNG_ENTRY(entry)(const rung_task *task) {                    \
+    const job job = job_of(task);                                                      \
+    RUNG_FILL_ON_DEVICE(task, job.scratch, 0, SLIPS_SCRATCH);                          \
+    RUNG_LAUNCH(task, puts<true>, job.blocks, SLIPS_BLOCK, 0, job.n, job.in, job.out,  \
+                job.scratch);                                                          \
+    RUNG_LAUNCH_NEXT(task, kernel, job.blocks, SLIPS_BLOCK, 0, job.n, job.in, job.out, \
+                     job.scratch);                                                     \
+    return RUNG_OK;                                                                    \
+  }
+#define ENTRIES_NEXT(name)               \
+  ENTRY_NEXT(slip_##name, (name<false>)) \
+  ENTRY_NEXT(mend_##name, (name<true>))
+
+LINES(one_thread_waits, 4, 10);
+LINES(reads_before_waiting, 3, 15);
+KERNEL(puts) {
+  WHERE;
+  if (i < n) scratch[i] = in[i];
+}
+KERNEL(one_thread_waits) {
+  WHERE;
+  if (at == 0) rung_await_before();
+  if (Mended) __syncthreads();
+  if (i < n) out[i] = 2 * scratch[i];
+}
+ENTRIES_NEXT(one_thread_waits)
+KERNEL(reads_before_waiting) {
+  WHERE;
+  if (Mended) rung_await_before();
+  if (i < n) out[i] = 2 * scratch[i];
+}
+ENTRIES_NEXT(reads_before_waiting)
+
+LINES(writes_before_waiting, 4, 4);
+KERNEL(writes_before_waiting) {
+  WHERE;
+  if (Mended) rung_await_before();
+  if (i < n) out[i] = 2 * in[i];
+}
+ENTRIES_NEXT(writes_before_waiting)

@@ -41,7 +41,10 @@ enum { SLIPS_BLOCK = 256, SLIPS_SCRATCH = 1 << 14 /* bytes */ };
   X(texture_unwritten)       \
   X(constant_written)        \
   X(constant_past_end)       \
-  X(constant_not_copied)
+  X(constant_not_copied)     \
+  X(reads_before_waiting)    \
+  X(writes_before_waiting)   \
+  X(one_thread_waits)
 
 #ifdef __cplusplus
 extern "C" {

@@ -93,6 +93,12 @@ SLIP(constant_past_end, LAB_LAUNCH_FAILED, " reads 4 bytes at ",
      ", 4 bytes past the end of the constant memory it may use");
 SLIP(constant_not_copied, LAB_LAUNCH_FAILED, " reads 4 bytes at ",
      " of constant memory to which nothing was copied");
+SLIP(reads_before_waiting, LAB_LAUNCH_FAILED, " reads at ", " of the launch before wrote at ",
+     ", and has not waited for it");
+SLIP(writes_before_waiting, LAB_LAUNCH_FAILED, " writes at ",
+     " before it has waited for the launch before");
+SLIP(one_thread_waits, LAB_LAUNCH_FAILED, " reads at ", " of the launch before wrote at ",
+     ", and has not waited for it");
 
 /* ---- trials --------------------------------------------------------------------------------- */
 

@@ -26,6 +26,7 @@ typedef struct rung_sim_launch {
   const void *function; /* tells kernels apart */
   rung_sim_index grid, block;
   size_t shared_bytes;           /* dynamic */
+  bool next;                     /* on a GPU it may begin before the launch before it has ended */
   void (*call)(void *arguments); /* the kernel, for one thread */
   void *arguments;
 } rung_sim_launch;
@@ -109,6 +110,9 @@ void rung_sim_products(const rung_sim_bytes row[4], const rung_sim_bytes columns
 
 /* The thread looks again and again at something another thread will change: others get a turn. */
 void rung_sim_poll(void);
+/* The thread waits until the launch before has ended. Here it has; whether a kernel of which that
+ * is not so on a GPU waits before it has to is examined. */
+void rung_sim_await(void);
 /* What this thread wrote before is there for whoever sees what it writes after. */
 void rung_sim_fence(void);
 

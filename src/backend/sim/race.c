@@ -3,7 +3,8 @@
  * word of shared and device memory remembers its last write and two readers since.
  *
  * Blocks of a launch have no order at all, unless one has seen the other's atomic: a block that
- * has used none and meets another's write is a race, too. */
+ * has used none and meets another's write is a race, too. So have two launches of which the second
+ * may begin before the first has ended, until it waits for it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,6 +177,53 @@ void sim_race_shared(sim_thread *self, size_t offset, bool is_static, size_t byt
         atomic, "shared", pc);
 }
 
+/* The first word of these bytes that blocks with stamps from `from` on and before `to` have
+ * written; NULL: none. */
+static const sim_cell *written(const sim_allocation *in, const char *address, size_t bytes,
+                               uint32_t from, uint32_t to) {
+  const size_t offset = (size_t)(address - in->first);
+  for (size_t word = offset / WORD; word * WORD < offset + bytes; word++) {
+    const sim_cell *cell = &in->cells[word];
+    if (cell->stamp < from || cell->stamp >= to || cell->write.pc == 0) continue;
+    for (size_t at = word * WORD; at < (word + 1) * WORD; at++)
+      if (at >= offset && at < offset + bytes && (cell->write.bytes >> (at - word * WORD) & 1) != 0)
+        return cell;
+  }
+  return NULL;
+}
+
+/* On a GPU the launch before may not have ended, and neither this thread nor one that it has met at
+ * a barrier since has waited for it: it may write nothing, and read nothing that that one wrote.
+ * False: it does, which is reported. */
+static bool comes_late_enough(sim_thread *self, const sim_allocation *in, const char *address,
+                              size_t bytes, sim_access access, sim_pc pc) {
+  sim_run *run = self->block->worker->run;
+  char thread[96], here[160], there[160];
+  if (!run->launch->next || self->awaited || self->block->barriers > self->block->awaited)
+    return true;
+  const bool writes = (access & SIM_WRITES) != 0;
+  const sim_cell *cell =
+      writes ? NULL : written(in, address, bytes, run->stamp_before, run->first_stamp);
+  if (!writes && cell == NULL) return true;
+  sim_thread_text(self, thread, sizeof thread);
+  sim_line_text(pc, here, sizeof here);
+  if (writes) {
+    sim_fail(run,
+             "%s writes at %s before it has waited for the launch before; expected: "
+             "rung_await_before(), in a kernel of RUNG_LAUNCH_NEXT",
+             thread, here);
+  } else {
+    sim_line_text(cell->write.pc, there, sizeof there);
+    sim_fail(
+        run,
+        "%s reads at %s what thread %d of the launch before wrote at %s, and has not waited for "
+        "it; expected: rung_await_before(), in a kernel of RUNG_LAUNCH_NEXT",
+        thread, here, cell->write.thread, there);
+  }
+  sim_yield(self);
+  return false;
+}
+
 void sim_race_global(sim_thread *self, sim_allocation *in, const char *address, size_t bytes,
                      sim_access access, bool atomic, sim_pc pc) {
   if (in->cells == NULL)
@@ -184,6 +232,7 @@ void sim_race_global(sim_thread *self, sim_allocation *in, const char *address, 
     sim_fail_memory(self->block->worker->run, "the watch on device memory");
     return;
   }
+  if (!comes_late_enough(self, in, address, bytes, access, pc)) return;
   touch(self, in->cells, self->block->worker->run->first_stamp, (size_t)(address - in->first),
         bytes, access, atomic, "device", pc);
 }
@@ -193,26 +242,17 @@ void sim_race_global(sim_thread *self, sim_allocation *in, const char *address, 
 bool sim_race_texel(sim_thread *self, const sim_allocation *in, const char *address, size_t bytes,
                     sim_pc pc) {
   const uint32_t launch = self->block->worker->run->first_stamp;
-  const size_t offset = (size_t)(address - in->first);
+  char thread[96], here[160], there[160];
   if (in->cells == NULL) return true;
-  for (size_t word = offset / WORD; word * WORD < offset + bytes; word++) {
-    const sim_cell *cell = &in->cells[word];
-    char thread[96], here[160], there[160];
-    if (cell->stamp < launch || cell->write.pc == 0) continue;
-    bool overlaps = false;
-    for (size_t at = word * WORD; at < (word + 1) * WORD; at++)
-      overlaps = overlaps || (at >= offset && at < offset + bytes &&
-                              (cell->write.bytes >> (at - word * WORD) & 1) != 0);
-    if (!overlaps) continue;
-    sim_thread_text(self, thread, sizeof thread);
-    sim_line_text(pc, here, sizeof here);
-    sim_line_text(cell->write.pc, there, sizeof there);
-    sim_fail(self->block->worker->run,
-             "%s reads at %s, through a texture, what thread %d wrote at %s in the same launch; "
-             "expected: a launch in between",
-             thread, here, cell->write.thread, there);
-    sim_yield(self);
-    return false;
-  }
-  return true;
+  const sim_cell *cell = written(in, address, bytes, launch, UINT32_MAX);
+  if (cell == NULL) return true;
+  sim_thread_text(self, thread, sizeof thread);
+  sim_line_text(pc, here, sizeof here);
+  sim_line_text(cell->write.pc, there, sizeof there);
+  sim_fail(self->block->worker->run,
+           "%s reads at %s, through a texture, what thread %d wrote at %s in the same launch; "
+           "expected: a launch in between",
+           thread, here, cell->write.thread, there);
+  sim_yield(self);
+  return false;
 }

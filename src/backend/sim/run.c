@@ -178,6 +178,7 @@ static sim_block *begin_block(sim_worker *worker, int64_t turn) {
   block->index.z = (unsigned)(block->number / grid->x / grid->y);
   block->draw = run->seed ^ ((uint64_t)block->number * 0x9e3779b97f4a7c15u);
   block->barriers = 0;
+  block->awaited = UINT32_MAX;
   block->synchronised = false;
   block->moved = true;
   block->has_static_shared = block->wants_static_shared = false;
@@ -518,6 +519,8 @@ rung_status rung_sim_run(const rung_task *task, const rung_sim_launch *launch) {
   /* As many as there may be threads, of which fewer may be had. */
   if (run.most_resident < run.workers) run.most_resident = run.workers;
   run.first_stamp = state->stamps + 1;
+  run.stamp_before = state->stamp_before;
+  state->stamp_before = run.first_stamp;
   atomic_store(&state->work.done, 0);
   atomic_store(&state->work.blocks, run.blocks);
   atomic_fetch_add(&state->work.launches, 1);
@@ -656,6 +659,12 @@ void rung_sim_poll(void) {
   self->pc = (sim_pc)__builtin_return_address(0);
   self->wait = SIM_POLLING;
   sim_yield(self);
+}
+
+void rung_sim_await(void) {
+  sim_thread *self = sim_self;
+  self->awaited = true;
+  if (self->block->awaited == UINT32_MAX) self->block->awaited = self->block->barriers;
 }
 
 void rung_sim_fence(void) {

@@ -92,6 +92,7 @@ typedef struct sim_thread {
   int from;
   uint64_t value; /* what it brought, then what it got */
   bool watched;   /* accesses are looked at */
+  bool awaited;   /* it has waited for the launch before */
   bool counted;   /* its launch is counted: what it does goes to the log */
   uint32_t clock; /* race.c: its own count of exchanges */
   sim_log log;    /* count.c */
@@ -114,10 +115,11 @@ struct sim_block {
   sim_pc place;               /* the last thread's to come */
   uint32_t barriers;          /* passed: race.c's time */
   uint32_t stamp;             /* tells blocks apart in race.c's cells */
-  bool synchronised;          /* it has used an atomic on global memory */
-  bool moved;                 /* something else than polling happened since it was looked at */
-  bool has_static_shared;     /* the process's static shared memory holds this block's */
-  bool wants_static_shared;   /* others have had it in between: it goes on with what it kept */
+  uint32_t awaited;         /* barriers passed when one of its threads had; UINT32_MAX: none has */
+  bool synchronised;        /* it has used an atomic on global memory */
+  bool moved;               /* something else than polling happened since it was looked at */
+  bool has_static_shared;   /* the process's static shared memory holds this block's */
+  bool wants_static_shared; /* others have had it in between: it goes on with what it kept */
   struct sim_piece *static_saved;
   size_t static_count, static_room;
   char *shared, *shared_memory;
@@ -135,8 +137,9 @@ typedef struct sim_run {
   int64_t blocks;
   int workers, most_resident;
   uint64_t seed;
-  uint32_t first_stamp; /* of this launch's blocks; race.c */
-  bool shuffled;        /* blocks in random order: block k is (k * stride + start) mod blocks */
+  uint32_t first_stamp;  /* of this launch's blocks; race.c */
+  uint32_t stamp_before; /* of the launch before's */
+  bool shuffled;         /* blocks in random order: block k is (k * stride + start) mod blocks */
   uint64_t stride, start;
   _Atomic int resident;  /* blocks begun and not ended, of all workers */
   _Atomic int64_t next;  /* block to hand out */
@@ -323,6 +326,7 @@ struct rung_state {
   int patience;  /* seconds that blocks may poll and nothing changes, before it counts as a hang */
   uint64_t seed; /* of the next launch */
   uint32_t stamps;             /* given out to blocks; one worker when examined */
+  uint32_t stamp_before;       /* the first of the launch before's */
   struct sim_profile *profile; /* NULL: launches are not counted */
   struct timespec marks[2];
   bool marked[2];

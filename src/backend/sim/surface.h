@@ -65,7 +65,7 @@ struct rung_sim_call {
 };
 
 template <typename... P, typename... A>
-static inline rung_status rung_sim_launch_kernel(const rung_task *task, const char *name,
+static inline rung_status rung_sim_launch_kernel(const rung_task *task, bool next, const char *name,
                                                  void (*kernel)(P...), dim3 grid, dim3 block,
                                                  size_t shared_bytes, A... arguments) {
   rung_sim_call<P...> call = {kernel, std::tuple<P...>(arguments...)};
@@ -75,23 +75,30 @@ static inline rung_status rung_sim_launch_kernel(const rung_task *task, const ch
   launch.grid = {grid.x, grid.y, grid.z};
   launch.block = {block.x, block.y, block.z};
   launch.shared_bytes = shared_bytes;
+  launch.next = next;
   launch.call = rung_sim_call<P...>::run;
   launch.arguments = &call;
   return rung_sim_run(task, &launch);
 }
 
-#define RUNG_LAUNCH(task, kernel, grid, block, shared_bytes, ...)                              \
-  do {                                                                                         \
-    rung_status launched_ = rung_sim_launch_kernel((task), #kernel, (kernel), (grid), (block), \
-                                                   (shared_bytes)__VA_OPT__(, ) __VA_ARGS__);  \
-    if (launched_ != RUNG_OK) return launched_;                                                \
+#define RUNG_SIM_LAUNCH(task, next, kernel, grid, block, shared_bytes, ...)        \
+  do {                                                                             \
+    rung_status launched_ =                                                        \
+        rung_sim_launch_kernel((task), (next), #kernel, (kernel), (grid), (block), \
+                               (shared_bytes)__VA_OPT__(, ) __VA_ARGS__);          \
+    if (launched_ != RUNG_OK) return launched_;                                    \
   } while (0)
+#define RUNG_LAUNCH(task, kernel, ...) RUNG_SIM_LAUNCH(task, false, kernel, __VA_ARGS__)
+#define RUNG_LAUNCH_NEXT(task, kernel, ...) RUNG_SIM_LAUNCH(task, true, kernel, __VA_ARGS__)
 
 /* A launch has ended before the next one begins. */
-#define RUNG_LAUNCH_NEXT RUNG_LAUNCH
 RUNG_SIM_INLINE void rung_let_next_begin() {}
-RUNG_SIM_INLINE void rung_await_before() {}
-RUNG_SIM_INLINE void rung_take_turn() {}
+RUNG_SIM_INLINE void rung_await_before() {
+  rung_sim_await();
+}
+RUNG_SIM_INLINE void rung_take_turn() {
+  rung_sim_await();
+}
 
 #define RUNG_SIM_TRY(call)                  \
   do {                                      \
