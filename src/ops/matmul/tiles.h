@@ -230,15 +230,18 @@ static inline matmul_tma_plan matmul_tma_plan_of(const rung_task *task) {
   const bool b_lines = !p->b_turned && matmul_lies_well(in_b, p->n, p->k, b.row, b.batch, bytes);
   const double steps = p->k > 0 ? (double)p->k : 1;
   matmul_tma_plan best = {0, false, {false, false, 0, 0, 0, 0}, INFINITY};
-  for (int i = 0; i < MATMUL_QUADS_TMA; i++)
-    for (int along = 0; along <= (a_along && i >= MATMUL_QUADS_TMA_ALONG); along++) {
-      matmul_tma_plan plan = {i, along != 0, {false, false, 0, 0, 0, 0}, 0};
+  for (int i = 0; i < MATMUL_QUADS_TMA; i++) {
+    const int ways = a_along && i >= MATMUL_QUADS_TMA_ALONG ? 2 : 1;
+    for (int way = 0; way < ways; way++) {
+      const bool along = way == 1;
+      matmul_tma_plan plan = {i, along, {false, false, 0, 0, 0, 0}, 0};
       plan.turned = matmul_turned_as(task, p->k > 0 && !a_lines && !along, p->k > 0 && !b_lines,
                                      lines, lines);
       plan.step = matmul_shared_cost(task, &matmul_quads_tma_f32[i]) * (along ? 1.08 : 1) +
                   (1000 + matmul_turned_cycles(&plan.turned)) / steps;
       if (plan.step < best.step) best = plan;
     }
+  }
   return best;
 }
 
