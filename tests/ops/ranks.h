@@ -41,9 +41,9 @@ typedef struct ranks_world {
 } ranks_world;
 
 static ranks_world ranks_all;
-static bool ranks_by_host;          /* ranks have no exchange_anywhere() */
-static size_t ranks_altered_at = 7; /* the byte that RANKS_ALTERS alters */
-static void (*ranks_ready)(void);   /* NULL, or called when all threads are there */
+static bool ranks_by_host;            /* ranks have no exchange_anywhere() */
+static size_t ranks_altered_at = 7;   /* the byte that RANKS_ALTERS alters */
+static void (*ranks_ready)(int rank); /* NULL, or called by each thread when all are there */
 static char ranks_altered[RANKS_MOST][RANKS_ALTERED];
 
 /* The parcels that the faulty rank sends instead. */
@@ -102,7 +102,7 @@ static inline rung_status ranks_rank(rung_context *context, const rung_ranks *ra
                           .exchange_anywhere = ranks_by_host ? NULL : ranks_exchange_anywhere};
   w->inner[me] = ranks;
   pthread_barrier_wait(&w->there);
-  if (me == 0 && ranks_ready != NULL) ranks_ready();
+  if (ranks_ready != NULL) ranks_ready(me);
   pthread_barrier_wait(&w->there);
   return w->statuses[me] = w->work(context, &way, w->user);
 }
