@@ -418,7 +418,7 @@ static void memory_may_run_out_anywhere(void **state) {
     victim = 0;
     request = 0;
     do {
-      char about[48];
+      char about[96];
       request++;
       snprintf(about, sizeof about, "job %d, request %ld of rank %d", j, request, victim);
       close_all(NULL); /* scratch is asked for again */

@@ -382,7 +382,7 @@ static void memory_may_run_out_anywhere(void **state) {
   victim = 0;
   request = 0;
   do {
-    char about[48];
+    char about[96];
     request++;
     snprintf(about, sizeof about, "request %ld of rank %d", request, victim);
     run r = small_run(0.5);
