@@ -142,14 +142,38 @@ static bool read_cache(const processors *all, int index, cache *cache) {
   return true;
 }
 
+/* What so many processors reach of the last-level cache that theirs names. AMD's since 2017 (family
+ * 17h) name that of the whole package, where a virtual machine hides which cores share one (leaf
+ * 8000001Dh): a complex of up to 16 processors has 32 MiB of it, or 96 where the package has more
+ * than sixteen of 32 come to, by caches on top of one another. */
+static int64_t reached(const processors *all, int64_t bytes) {
+#if defined(__x86_64__)
+  enum { COMPLEX = 16 };
+  const int64_t plain = (int64_t)32 << 20, stacked = (int64_t)96 << 20;
+  unsigned a, b, c, d;
+  if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_AMD_ebx) return bytes;
+  if (!__get_cpuid(1, &a, &b, &c, &d)) return bytes;
+  const unsigned family = (a >> 8 & 0xf) + (a >> 20 & 0xff);
+  if (family < 0x17) return bytes;
+  if (__get_cpuid_count(0x8000001d, 0, &a, &b, &c, &d) && (a & 0x1f) != 0) return bytes;
+  const int64_t complexes = (all->count + COMPLEX - 1) / COMPLEX;
+  const int64_t most = complexes * (bytes > 16 * plain ? stacked : plain);
+  return bytes < most ? bytes : most;
+#else
+  (void)all;
+  return bytes;
+#endif
+}
+
 /* What the processor itself says, where the system lists no caches, as in some virtual machines:
- * the nearer two are taken for one a processor, the last for one of all. Returns how many. */
+ * the nearer two are taken for one a processor. Returns how many. */
 static int ask_processor(const processors *all, rung_cache *caches) {
   static const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
   int count = 0;
   for (int level = 1; level <= 3; level++) {
     const int64_t bytes = sysconf(names[level - 1]);
-    if (bytes > 0) caches[count++] = (rung_cache){level, bytes * (level < 3 ? all->count : 1)};
+    if (bytes <= 0) continue;
+    caches[count++] = (rung_cache){level, level < 3 ? bytes * all->count : reached(all, bytes)};
   }
   return count;
 }

@@ -49,8 +49,8 @@ static size_t threads_scratch(const rung_task *task) {
 static size_t across_scratch(const rung_task *task) {
   const scan_problem *problem = problem_of(task);
   const size_t threads = (size_t)task->device->threads;
-  const int64_t vectors = problem->inner * scan_number_bytes(problem) / 64 + 1;
-  const size_t strip = 64 * (size_t)(vectors < SCAN_STRIP_AHEAD     ? SCAN_STRIP_AHEAD
+  const int64_t vectors = problem->inner * scan_number_bytes(problem) / 64 + 2;
+  const size_t strip = 64 * (size_t)(vectors < SCAN_STRIP_LEAST     ? SCAN_STRIP_LEAST
                                      : vectors > SCAN_STRIP_VECTORS ? SCAN_STRIP_VECTORS
                                                                     : vectors);
   const size_t strips = threads * aggregates_of(task) * strip;

@@ -180,12 +180,14 @@ static inline int64_t scan_block_of(const rung_task *task) {
   return task->block == 0 ? 256 : task->block;
 }
 
-/* The CPU rung "across" takes lines side by side in strips of so many vectors, which are at most 64
- * bytes: at least as many as memory is asked for ahead, unless both arrays are no more than so many
- * bytes, and at most half a page (of numbers that stay narrow, so many bytes). Lines fewer than a
- * vector has lanes, which is at most SCAN_MOST_LANES, are brought together where they have at least
- * SCAN_LONG elements. */
-enum { SCAN_STRIP_AHEAD = 4, SCAN_STRIP_VECTORS = 32, SCAN_STRIP_NEAR = 1 << 20 };
+/* The CPU rung "across" takes lines side by side in strips of vectors, which are at most 64 bytes:
+ * of at most SCAN_STRIP_VECTORS, and shared out between threads down to SCAN_STRIP_LEAST (of
+ * numbers that stay narrow, so many bytes). Rows are asked for so many ahead, unless both arrays
+ * are no more than SCAN_STRIP_NEAR bytes. Lines fewer than a vector has lanes, which is at most
+ * SCAN_MOST_LANES, are brought together where they have at least SCAN_LONG elements. */
+enum { SCAN_STRIP_LEAST = 4, SCAN_STRIP_VECTORS = 32 };
+enum { SCAN_STRIP_BYTES = 1024, SCAN_STRIP_BYTES_SHORT = 2048 }; /* of lines shorter than a row */
+enum { SCAN_STRIP_ROWS = 16, SCAN_STRIP_NEAR = 1 << 20 };
 enum { SCAN_MOST_LANES = 64 / 4, SCAN_LONG = 2 * SCAN_ROW };
 
 /* Words of 8 bytes before the aggregates of GPU rungs whose blocks wait for one another. */

@@ -1,9 +1,8 @@
 /* Lines that lie side by side, as they are: a lane of a vector has a line, every step of the order
- * is one of whole vectors, and no element changes its lane. A strip of up to half a page goes down
- * all of its lines, 128 elements of each at a time and a vector after the other, whose prefixes
- * stay in the cache until what comes before them is added; what comes a few vectors later is
- * prefetched meanwhile. Strips are shared out to all cores. Long lines that are fewer than a vector
- * has lanes are brought together tile by tile, and go by the tiles of line.h. */
+ * is one of whole vectors, and no element changes its lane. A strip of a few vectors goes down all
+ * of its lines, four elements of each at a time, as they lie in memory; what a step needs of those
+ * before stays in the nearest cache. Strips are shared out to all cores. Long lines that are fewer
+ * than a vector has lanes are brought together tile by tile, and go by the tiles of line.h. */
 #include "backend/cpu/isa.h"
 #include "backend/cpu/lanes.h"
 #include "backend/cpu/parallel.h"
@@ -12,9 +11,10 @@
 typedef struct job {
   const scan_operator_tiles *of;
   const rung_view *in, *out;
-  scan_strip strip;                         /* what all have in common */
-  int64_t size, inner, lines, wide, strips; /* lines of a strip; strips of an outer index, or all */
-  int64_t shift; /* so many lines fewer has the first strip, for the others to begin at vectors */
+  scan_strip strip; /* what all have in common */
+  int64_t size, inner, lines, lanes;
+  int64_t wide, strips; /* lines of a strip; strips of an outer index, or all */
+  int64_t shift;        /* so many lines fewer has the first strip, for vectors to be aligned */
   bool scattered;
   char *aggregates;
   size_t thread_bytes;
@@ -29,6 +29,10 @@ static void take_strip(void *arg, int64_t number, int thread) {
   const int64_t lines = job->scattered ? job->lines : job->inner;
   const int64_t *from = job->in->stride, *to = job->out->stride;
   strip.count = (int)((end < lines ? end : lines) - first);
+  strip.head = begin < 0 ? (int)(job->lanes - job->shift) : 0;
+  if (strip.head > strip.count) strip.head = strip.count;
+  strip.vectors =
+      (strip.head > 0) + (int)((strip.count - strip.head + job->lanes - 1) / job->lanes);
   strip.scattered = job->scattered;
   strip.in = job->in->data;
   strip.out = job->out->data;
@@ -115,6 +119,34 @@ static void across_few(const rung_task *task) {
   rung_parallel(threads, few.units < threads ? few.units : threads, take_few, &few);
 }
 
+/* Strips of equal width: as few as the operator takes and the nearest cache has room for, or as
+ * many more as give every thread as much as the others. Where every row of the output begins at the
+ * same place of a vector, so do the strips, but for the first. */
+static void cut_into_strips(job *job, int threads, int64_t cache_bytes) {
+  const rung_view *in = job->in, *out = job->out;
+  const int64_t lanes = job->lanes, number = LANES_BYTES / lanes, others = job->lines / job->inner;
+  const bool narrow = job->of->widest > SCAN_STRIP_VECTORS * lanes;
+  const int64_t bytes = job->strip.columns < SCAN_ROW ? SCAN_STRIP_BYTES_SHORT : SCAN_STRIP_BYTES;
+  int64_t most = job->of->widest;
+  if (!narrow && most > bytes / number) most = bytes / number;
+  if (job->size == number && LANES_BYTES == 64 && out->stride[1] * number % LANES_BYTES == 0) {
+    job->shift = (int64_t)((uintptr_t)out->data % LANES_BYTES) / number;
+    job->strip.past = in->data != out->data && out->count * number > cache_bytes &&
+                      (uintptr_t)out->data % (uintptr_t)number == 0 &&
+                      (others == 1 || out->stride[0] * number % LANES_BYTES == 0);
+  }
+  const int64_t vectors = (job->inner + job->shift + lanes - 1) / lanes;
+  job->strips = (vectors * lanes + most - 1) / most;
+  if (others < threads) {
+    const int64_t even = (others * job->strips + threads - 1) / threads * threads;
+    const int64_t finest = vectors / SCAN_STRIP_LEAST, wanted = (even + others - 1) / others;
+    const int64_t strips = wanted < finest ? wanted : finest;
+    if (strips > job->strips) job->strips = strips;
+  }
+  job->wide = (vectors + job->strips - 1) / job->strips * lanes;
+  job->strips = (vectors * lanes + job->wide - 1) / job->wide;
+}
+
 rung_status RUNG_ENTRY(scan_across)(const rung_task *task) {
   const scan_problem *problem = (const scan_problem *)task->problem;
   const rung_view *in = &task->arrays[SCAN_IN], *out = &task->arrays[SCAN_OUT];
@@ -131,7 +163,7 @@ rung_status RUNG_ENTRY(scan_across)(const rung_task *task) {
              .size = (int64_t)rung_dtype_bytes(problem->dtype),
              .inner = problem->inner,
              .lines = problem->lines,
-             .wide = SCAN_STRIP_AHEAD * lanes,
+             .lanes = lanes,
              .scattered = problem->inner < lanes,
              .aggregates = (char *)task->scratch};
   const int64_t tiles = scan_tiles(problem->columns);
@@ -139,18 +171,16 @@ rung_status RUNG_ENTRY(scan_across)(const rung_task *task) {
     across_few(task);
     return RUNG_OK;
   }
-  job.strip.past = in->data != out->data && out->count * job.size > task->device->cache_bytes;
   job.strip.asks = (in->count + out->count) * job.size > SCAN_STRIP_NEAR;
-  const int64_t of = job.scattered ? job.lines : job.inner, others = job.lines / job.inner;
-  while (!job.scattered && 2 * job.wide <= job.of->widest && 2 * job.wide <= of &&
-         others * (of / (2 * job.wide)) >= threads)
-    job.wide *= 2;
+  if (job.scattered) {
+    job.wide = SCAN_STRIP_LEAST * lanes;
+    job.strips = (job.lines + job.wide - 1) / job.wide;
+  } else {
+    cut_into_strips(&job, threads, task->device->cache_bytes);
+  }
   const int64_t vectors = job.wide / lanes; /* operators that take more have no aggregates */
   job.thread_bytes = (size_t)(scan_aggregates(tiles) * LANES_BYTES) *
                      (size_t)(vectors < SCAN_STRIP_VECTORS ? vectors : SCAN_STRIP_VECTORS);
-  const int64_t off = (int64_t)((uintptr_t)out->data % LANES_BYTES) / job.size;
-  if (!job.scattered && job.size == scan_number_bytes(problem)) job.shift = off;
-  job.strips = (of + job.shift + job.wide - 1) / job.wide;
   rung_parallel(threads, job.scattered ? job.strips : job.lines / job.inner * job.strips,
                 take_strip, &job);
   return RUNG_OK;

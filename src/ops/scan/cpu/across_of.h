@@ -42,62 +42,26 @@ LANES_INLINE void SCAN_NAME(scan_lanes_store)(const SCAN_NAME(scan_lanes) * of, 
   for (int l = 0; l < of->count; ++l) of->out[of->out_at[l] + at] = part[l];
 }
 
-/* What will be read and written after: the same rows, `lines` vectors wide, from `in` and `out` on.
- * As many vectors ask for it, each for its part of the rows, so that memory gives neighbouring
- * lines together. NULL: it is not asked for, or written past the cache. */
-typedef struct SCAN_NAME(scan_later) {
-  const char *in, *out;
-  int lines, part; /* 0 ... lines - 1 */
-} SCAN_NAME(scan_later);
-
-LANES_INLINE void SCAN_NAME(scan_lanes_ask)(const SCAN_NAME(scan_later) * later,
-                                            const scan_strip *strip, int count, int row) {
-  const int64_t bytes = SCAN_LANES * (int64_t)sizeof(SCAN_E), size = sizeof(SCAN_E);
-  const int64_t turn = later->part * (int64_t)count + row;
-  const int64_t place = later->lines > 1 ? turn / SCAN_STRIP_AHEAD : turn;
-  const int64_t aside = later->lines > 1 ? turn % SCAN_STRIP_AHEAD * bytes : 0;
-  if (later->in != NULL)
-    __builtin_prefetch(later->in + place * strip->in_step * size + aside, 0, 2);
-  if (later->out != NULL)
-    __builtin_prefetch(later->out + place * strip->out_step * size + aside, 0, 2);
+/* Asks for the row that comes SCAN_STRIP_ROWS after this one, of this strip or the next: to be read
+ * and, where it does not go past the cache, to be written. */
+LANES_INLINE void SCAN_NAME(scan_strip_ask)(const scan_strip *strip, int64_t row, bool past) {
+  const int64_t size = sizeof(SCAN_E);
+  const char *in = strip->in, *out = strip->out;
+  row += SCAN_STRIP_ROWS;
+  if (row >= strip->columns) {
+    row -= strip->columns;
+    if (strip->next == NULL || row >= strip->columns) return;
+    in = strip->next;
+    out += in - strip->in;
+  }
+  scan_prefetch(in + row * strip->in_step * size, (size_t)(strip->count * size));
+  if (!past) scan_prefetch(out + row * strip->out_step * size, (size_t)(strip->count * size));
 }
 
-/* A row of every lane's line, or what there is of the last one. */
-LANES_INLINE SCAN_V SCAN_NAME(scan_lanes_row)(const SCAN_NAME(scan_lanes) * of,
-                                              const scan_strip *strip, int64_t first, int count,
-                                              bool past, SCAN_NAME(scan_code) code, SCAN_V before,
-                                              const SCAN_NAME(scan_later) * later) {
-  const SCAN_V identity = SCAN_NAME(scan_all)(SCAN_IDENTITY);
-  const int groups = (count + SCAN_GROUP - 1) / SCAN_GROUP;
-  SCAN_V e[SCAN_ROW], g[SCAN_FAMILY];
-  g[0] = identity;
-  for (int k = 0; k < groups; ++k) {
-    SCAN_V x[SCAN_GROUP];
-    for (int c = 0; c < SCAN_GROUP; ++c) {
-      const int64_t at = (first + k * SCAN_GROUP + c) * strip->in_step;
-      x[c] = identity;
-      if (k * SCAN_GROUP + c < count) x[c] = SCAN_NAME(scan_lanes_load)(of, at, code);
-      SCAN_NAME(scan_lanes_ask)(later, strip, count, k * SCAN_GROUP + c);
-    }
-    SCAN_NAME(scan_groups)(x, e + k * SCAN_GROUP);
-    g[k] = e[k * SCAN_GROUP + SCAN_GROUP - 1];
-  }
-  for (int s = 1; s < groups; s *= 2)
-    for (int k = groups - 1; k >= s; --k) g[k] = SCAN_COMBINE(g[k - s], g[k]);
-  for (int k = 0; k < groups; ++k) {
-    const SCAN_V back = k > 0 ? g[k - 1] : identity, offset = SCAN_COMBINE(before, back);
-    SCAN_V y[SCAN_GROUP];
-    SCAN_NAME(scan_results)(e + k * SCAN_GROUP, offset, strip->exclusive, y);
-    for (int c = 0; c < SCAN_GROUP && k * SCAN_GROUP + c < count; ++c) SCAN_NAME(scan_lanes_store)
-    (of, (first + k * SCAN_GROUP + c) * strip->out_step, y[c], code, past);
-  }
-  return g[groups - 1];
-}
-
+#ifndef SCAN_ANY_ORDER
 /* A number of every lane, of a strip's aggregates: that of vector v. */
 LANES_INLINE SCAN_V *SCAN_NAME(scan_lanes_at)(const scan_strip *strip, int64_t aggregate, int v) {
-  const int64_t vectors = (strip->count + SCAN_LANES - 1) / SCAN_LANES;
-  return (SCAN_V *)(void *)strip->aggregates + aggregate * vectors + v;
+  return (SCAN_V *)(void *)strip->aggregates + aggregate * strip->vectors + v;
 }
 
 /* The last of K of m aggregates from `first` on. */
@@ -140,58 +104,199 @@ static SCAN_V SCAN_NAME(scan_lanes_before)(const scan_strip *strip, int64_t tile
   return p;
 }
 
-/* The vectors of a strip, and what each has come to. */
+#endif
+
+/* The vectors of a strip. The first `whole` follow one another in every row, from `in` and `out`
+ * on, and are full. */
+typedef struct SCAN_NAME(scan_vectors) {
+  SCAN_NAME(scan_lanes) of[SCAN_STRIP_VECTORS];
+  const SCAN_E *in;
+  SCAN_E *out;
+  int count, whole;
+} SCAN_NAME(scan_vectors);
+
+#ifdef SCAN_ANY_ORDER
+LANES_INLINE SCAN_V SCAN_NAME(scan_down)(SCAN_V x, bool exclusive, SCAN_V *all) {
+  const SCAN_V before = *all, next = SCAN_COMBINE(before, x);
+  *all = next;
+  return exclusive ? before : next;
+}
+
+/* Any order gives the same: what each line has come to goes down with its rows. Vectors that are
+ * not whole follow some rows later: what goes past the caches waits for what does not. */
+LANES_INLINE void SCAN_NAME(scan_strip_rows)(const scan_strip *strip,
+                                             const SCAN_NAME(scan_vectors) * vectors,
+                                             bool exclusive, bool past) {
+  const SCAN_NAME(scan_code) code = SCAN_NAME(scan_code_of)(&strip->key);
+  const int64_t in_step = strip->in_step, out_step = strip->out_step;
+  SCAN_V all[SCAN_STRIP_VECTORS];
+  for (int v = 0; v < vectors->count; ++v) all[v] = SCAN_NAME(scan_all)(SCAN_IDENTITY);
+  for (int64_t first = 0; first < strip->columns; first += SCAN_ROW) {
+    const int64_t left = strip->columns - first, end = first + (left < SCAN_ROW ? left : SCAN_ROW);
+    for (int64_t row = first; row < end; ++row) {
+      const SCAN_E *in = vectors->in + row * in_step;
+      SCAN_E *out = vectors->out + row * out_step;
+      if (strip->asks) SCAN_NAME(scan_strip_ask)(strip, row, past);
+      for (int v = 0; v < vectors->whole; ++v, in += SCAN_LANES, out += SCAN_LANES)
+        SCAN_NAME(scan_store)
+      (out, SCAN_NAME(scan_down)(SCAN_NAME(scan_load)(in, code), exclusive, &all[v]), code, past);
+    }
+    for (int v = vectors->whole; v < vectors->count; ++v) {
+      const SCAN_NAME(scan_lanes) of = vectors->of[v];
+      for (int64_t row = first; row < end; ++row) {
+        const SCAN_V x = SCAN_NAME(scan_lanes_load)(&of, row * in_step, code);
+        SCAN_NAME(scan_lanes_store)
+        (&of, row * out_step, SCAN_NAME(scan_down)(x, exclusive, &all[v]), code, false);
+      }
+    }
+  }
+}
+#else
+/* What a vector of lines has come to. */
 typedef struct SCAN_NAME(scan_state) {
-  SCAN_NAME(scan_lanes) of;
   SCAN_V tiles, bands, rows; /* before the tile, of the tile's bands, of the band's rows */
+  SCAN_V before, offset;     /* before the row, and before the next group of it */
+  SCAN_V total;              /* of the row's groups so far */
+  /* Of the groups before, what the step that looks s groups back needs of each of them: s numbers,
+   * from s - 1 on. */
+  SCAN_V back[SCAN_FAMILY - 1];
 } SCAN_NAME(scan_state);
 
-LANES_INLINE void SCAN_NAME(scan_strip_rows)(const scan_strip *strip,
-                                             SCAN_NAME(scan_state) * vectors, int count,
-                                             bool past) {
+/* For group k of a row: where groups before it are too few, they are the identity. */
+#define SCAN_STEP_BACK(s)                                       \
+  if ((s) < groups) {                                           \
+    SCAN_V *const seen = &at->back[(s)-1 + k % (s)], now = all; \
+    all = SCAN_COMBINE(*seen, now);                             \
+    *seen = now;                                                \
+  }
+
+/* Group k of `groups` of a row, of all lines of a vector, to its results. */
+LANES_INLINE void SCAN_NAME(scan_state_group)(SCAN_NAME(scan_state) * at,
+                                              const SCAN_V x[SCAN_GROUP], int k, int groups,
+                                              bool exclusive, SCAN_V y[SCAN_GROUP]) {
+  SCAN_V e[SCAN_GROUP];
+  SCAN_NAME(scan_groups)(x, e);
+  SCAN_NAME(scan_results)(e, at->offset, exclusive, y);
+  SCAN_V all = e[SCAN_GROUP - 1];
+  SCAN_STEP_BACK(1)
+  SCAN_STEP_BACK(2)
+  SCAN_STEP_BACK(4)
+  SCAN_STEP_BACK(8)
+  SCAN_STEP_BACK(16)
+  at->total = all;
+  at->offset = SCAN_COMBINE(at->before, all);
+}
+#undef SCAN_STEP_BACK
+
+/* `whole` groups of a row from `first` on, of the vectors that are whole. */
+LANES_INLINE void SCAN_NAME(scan_strip_whole)(const scan_strip *strip,
+                                              const SCAN_NAME(scan_vectors) * vectors,
+                                              SCAN_NAME(scan_state) * state, int64_t first,
+                                              int whole, int groups, bool exclusive, bool past) {
   const SCAN_NAME(scan_code) code = SCAN_NAME(scan_code_of)(&strip->key);
+  for (int k = 0; k < whole; ++k) {
+    const int64_t row = first + k * SCAN_GROUP, in_step = strip->in_step,
+                  out_step = strip->out_step;
+    const SCAN_E *in = vectors->in + row * in_step;
+    SCAN_E *out = vectors->out + row * out_step;
+    for (int c = 0; c < SCAN_GROUP && strip->asks; ++c)
+      SCAN_NAME(scan_strip_ask)(strip, row + c, past);
+    for (int v = 0; v < vectors->whole; ++v, in += SCAN_LANES, out += SCAN_LANES) {
+      SCAN_V x[SCAN_GROUP], y[SCAN_GROUP];
+      for (int c = 0; c < SCAN_GROUP; ++c) x[c] = SCAN_NAME(scan_load)(in + c * in_step, code);
+      SCAN_NAME(scan_state_group)(&state[v], x, k, groups, exclusive, y);
+      for (int c = 0; c < SCAN_GROUP; ++c)
+        SCAN_NAME(scan_store)(out + c * out_step, y[c], code, past);
+    }
+  }
+}
+
+/* A group of a row, or what there is of its last one, of lines that may lie anywhere. */
+LANES_INLINE void SCAN_NAME(scan_strip_any)(const scan_strip *strip,
+                                            const SCAN_NAME(scan_lanes) * of,
+                                            SCAN_NAME(scan_state) * state, int64_t row, int rows,
+                                            int k, int groups, bool past) {
+  const SCAN_NAME(scan_code) code = SCAN_NAME(scan_code_of)(&strip->key);
+  SCAN_V x[SCAN_GROUP], y[SCAN_GROUP];
+  for (int c = 0; c < SCAN_GROUP; ++c) {
+    x[c] = SCAN_NAME(scan_all)(SCAN_IDENTITY);
+    if (c < rows) x[c] = SCAN_NAME(scan_lanes_load)(of, (row + c) * strip->in_step, code);
+  }
+  SCAN_NAME(scan_state_group)(state, x, k, groups, strip->exclusive, y);
+  for (int c = 0; c < rows; ++c)
+    SCAN_NAME(scan_lanes_store)(of, (row + c) * strip->out_step, y[c], code, past);
+}
+
+/* Before a row. */
+LANES_INLINE void SCAN_NAME(scan_state_begin)(const scan_strip *strip, SCAN_NAME(scan_state) * at,
+                                              int64_t first, int groups, int v) {
   const SCAN_V identity = SCAN_NAME(scan_all)(SCAN_IDENTITY);
+  if (first % SCAN_BAND == 0) {
+    const SCAN_V bands = SCAN_COMBINE(at->bands, at->rows);
+    at->bands = bands;
+    if (first % SCAN_TILE == 0) at->bands = identity;
+    at->rows = identity;
+  }
+  if (first % SCAN_TILE == 0) at->tiles = SCAN_NAME(scan_lanes_before)(strip, first / SCAN_TILE, v);
+  const SCAN_V offset = SCAN_COMBINE(at->tiles, at->bands);
+  at->before = at->offset = SCAN_COMBINE(offset, at->rows);
+  for (int s = 1; s < groups; s *= 2)
+    for (int i = 0; i < s; ++i) at->back[s - 1 + i] = identity;
+}
+
+/* Group by group, all vectors of it: memory is read and written as it lies, and what a group needs
+ * of those before it stays in the nearest cache. */
+LANES_INLINE void SCAN_NAME(scan_strip_rows)(const scan_strip *strip,
+                                             const SCAN_NAME(scan_vectors) * vectors,
+                                             bool exclusive, bool past) {
+  SCAN_NAME(scan_state) state[SCAN_STRIP_VECTORS];
+  const int count = vectors->count, full = vectors->whole;
+  for (int v = 0; v < count; ++v)
+    state[v].bands = state[v].rows = SCAN_NAME(scan_all)(SCAN_IDENTITY);
   for (int64_t first = 0; first < strip->columns; first += SCAN_ROW) {
     const int64_t left = strip->columns - first;
     const int now = left < SCAN_ROW ? (int)left : SCAN_ROW;
+    const int groups = (now + SCAN_GROUP - 1) / SCAN_GROUP, whole = now / SCAN_GROUP;
+    for (int v = 0; v < count; ++v) SCAN_NAME(scan_state_begin)(strip, &state[v], first, groups, v);
+    if (now == SCAN_ROW) SCAN_NAME(scan_strip_whole)
+    (strip, vectors, state, first, SCAN_FAMILY, SCAN_FAMILY, exclusive, past);
+    else SCAN_NAME(scan_strip_whole)(strip, vectors, state, first, whole, groups, exclusive, past);
+    for (int v = 0; v < count; ++v)
+      for (int k = v < full ? whole : 0; k < groups; ++k) SCAN_NAME(scan_strip_any)
+    (strip, &vectors->of[v], &state[v], first + k * SCAN_GROUP,
+     k < whole ? SCAN_GROUP : now % SCAN_GROUP, k, groups, past);
     for (int v = 0; v < count; ++v) {
-      SCAN_NAME(scan_state) *at = &vectors[v];
-      const bool quads = count % SCAN_STRIP_AHEAD == 0;
-      const int begin = quads ? v / SCAN_STRIP_AHEAD * SCAN_STRIP_AHEAD : v;
-      const int next = begin + SCAN_STRIP_AHEAD, then = next % count;
-      const int64_t row = first + next / count * SCAN_ROW;
-      SCAN_NAME(scan_later) later = {.lines = quads ? SCAN_STRIP_AHEAD : 1, .part = v - begin};
-      if (row + now <= strip->columns) {
-        later.in = (const char *)(vectors[then].of.in + row * strip->in_step);
-        if (!past) later.out = (const char *)(vectors[then].of.out + row * strip->out_step);
-      } else if (row == first + SCAN_ROW && strip->next != NULL) {
-        later.in = strip->next + then * SCAN_LANES * (int)sizeof(SCAN_E);
-      }
-      if (at->of.in_at != NULL || !strip->asks) later.in = later.out = NULL;
-      if (first % SCAN_BAND == 0) {
-        const SCAN_V bands = SCAN_COMBINE(at->bands, at->rows);
-        at->bands = bands;
-        if (first % SCAN_TILE == 0) at->bands = identity;
-        at->rows = identity;
-      }
-      if (first % SCAN_TILE == 0)
-        at->tiles = SCAN_NAME(scan_lanes_before)(strip, first / SCAN_TILE, v);
-      const SCAN_V offset = SCAN_COMBINE(at->tiles, at->bands),
-                   before = SCAN_COMBINE(offset, at->rows);
-      const SCAN_V total =
-          SCAN_NAME(scan_lanes_row)(&at->of, strip, first, now, past, code, before, &later);
-      at->rows = SCAN_COMBINE(at->rows, total);
+      SCAN_NAME(scan_state) *at = &state[v];
+      at->rows = SCAN_COMBINE(at->rows, at->total);
       if (left > SCAN_ROW && (first + SCAN_ROW) % SCAN_TILE == 0) SCAN_NAME(scan_lanes_leave)
       (strip, first / SCAN_TILE, SCAN_COMBINE(at->bands, at->rows), v);
     }
   }
 }
+#endif
+
+/* Adds a vector of `count` lines from `first` on. */
+LANES_INLINE void SCAN_NAME(scan_add_vector)(const scan_strip *strip, int first, int count,
+                                             SCAN_NAME(scan_vectors) * vectors) {
+  SCAN_NAME(scan_lanes) *of = &vectors->of[vectors->count++];
+  of->in = (const SCAN_E *)(const void *)strip->in;
+  of->out = (SCAN_E *)(void *)strip->out;
+  of->count = count;
+  if (strip->scattered) {
+    of->in_at = strip->in_at + first;
+    of->out_at = strip->out_at + first;
+    return;
+  }
+  of->in += first;
+  of->out += first;
+#ifndef SCAN_PARTS
+  if (count < SCAN_LANES) of->in_at = of->out_at = scan_neighbours;
+#endif
+}
 
 static void SCAN_NAME(scan_across)(const scan_strip *strip) {
-  SCAN_NAME(scan_state) vectors[SCAN_STRIP_VECTORS] = {0};
-  const SCAN_E *in = (const SCAN_E *)strip->in;
-  SCAN_E *out = (SCAN_E *)strip->out;
-  int count = 0;
+  SCAN_NAME(scan_vectors) vectors = {.whole = 0};
+  SCAN_E *out = (SCAN_E *)(void *)strip->out;
 #ifdef SCAN_NARROW
   if (!strip->scattered) {
     SCAN_NAME(scan_narrow_across)(strip);
@@ -200,30 +305,22 @@ static void SCAN_NAME(scan_across)(const scan_strip *strip) {
     return;
   }
 #endif
-  bool past = SCAN_NAME(scan_streams) && strip->past && LANES_BYTES == 64 &&
-              (uintptr_t)out % LANES_BYTES == 0 &&
-              (uint64_t)strip->out_step * sizeof(SCAN_E) % LANES_BYTES == 0;
-  for (int first = 0; first < strip->count; first += SCAN_LANES, ++count) {
-    const int left = strip->count - first, lanes = left < SCAN_LANES ? left : SCAN_LANES;
-#ifdef SCAN_PARTS
-    const bool straight = !strip->scattered;
-#else
-    const bool straight = !strip->scattered && lanes == SCAN_LANES;
-#endif
-    const int begin = strip->scattered ? 0 : first;
-    const int64_t *from = strip->scattered ? strip->in_at + first : scan_neighbours,
-                  *to = strip->scattered ? strip->out_at + first : scan_neighbours;
-    vectors[count].of = (SCAN_NAME(scan_lanes)){.in = in + begin,
-                                                .out = out + begin,
-                                                .in_at = straight ? NULL : from,
-                                                .out_at = straight ? NULL : to,
-                                                .count = lanes};
-  }
-  if (past)
-    SCAN_NAME(scan_strip_rows)(strip, vectors, count, true);
+  const int whole = (strip->count - strip->head) / SCAN_LANES;
+  const int tail = strip->head + whole * SCAN_LANES;
+  vectors.whole = strip->scattered ? 0 : whole;
+  vectors.in = (const SCAN_E *)(const void *)strip->in + strip->head;
+  vectors.out = out + strip->head;
+  for (int v = 0; v < whole; ++v)
+    SCAN_NAME(scan_add_vector)(strip, strip->head + v * SCAN_LANES, SCAN_LANES, &vectors);
+  if (strip->head > 0) SCAN_NAME(scan_add_vector)(strip, 0, strip->head, &vectors);
+  if (tail < strip->count) SCAN_NAME(scan_add_vector)(strip, tail, strip->count - tail, &vectors);
+  if (strip->past && strip->exclusive)
+    SCAN_NAME(scan_strip_rows)(strip, &vectors, true, SCAN_NAME(scan_streams));
+  else if (strip->past)
+    SCAN_NAME(scan_strip_rows)(strip, &vectors, false, SCAN_NAME(scan_streams));
   else
-    SCAN_NAME(scan_strip_rows)(strip, vectors, count, false);
-  if (past) lanes_stream_end();
+    SCAN_NAME(scan_strip_rows)(strip, &vectors, strip->exclusive, false);
+  if (strip->past) lanes_stream_end();
   for (int l = 0; l < strip->count && strip->exclusive; ++l)
     out[strip->scattered ? strip->out_at[l] : l] =
         SCAN_NAME(scan_empty)(SCAN_NAME(scan_code_of)(&strip->key));

@@ -48,23 +48,23 @@ typedef struct scan_short_lines {
   bool exclusive, past;
 } scan_short_lines;
 
-/* Lines side by side, at most as many as the operator takes (`widest`). Or lines
- * anywhere, as many as SCAN_STRIP_AHEAD vectors have lanes: `at` says where each lies. Steps are in
- * elements.
- */
-enum { SCAN_SCATTERED = SCAN_STRIP_AHEAD * SCAN_MOST_LANES };
+/* Lines side by side, at most as many as the operator takes (`widest`). Or lines anywhere, as many
+ * as SCAN_STRIP_LEAST vectors have lanes: `at` says where each lies. Steps are in elements. */
+enum { SCAN_SCATTERED = SCAN_STRIP_LEAST * SCAN_MOST_LANES };
 typedef struct scan_strip {
   const char *in;
   char *out;
   int count;      /* lines */
+  int vectors;    /* that they take */
+  int head;       /* so many of them, fewer than a vector's, come before the first whole vector */
   bool scattered; /* else they are neighbours, the first one at the beginning of in and out */
   int64_t in_at[SCAN_SCATTERED], out_at[SCAN_SCATTERED]; /* where each begins, in elements */
   int64_t columns, in_step, out_step;
   rung_key_code key;
-  bool exclusive, past;
-  bool asks;        /* what comes later is asked for: it may not be in the second-level cache */
-  const char *next; /* where the next strip's lines begin, to be prefetched; or NULL */
-  char *aggregates; /* a vector for each vector of lines; NULL where lines have one tile */
+  bool exclusive, past; /* past: whole vectors are stored past the caches, and aligned to that */
+  bool asks;            /* what comes later is asked for: it may not be in the second-level cache */
+  const char *next;     /* where the next strip's lines begin, to be prefetched; or NULL */
+  char *aggregates;     /* a vector for each vector of lines; NULL where lines have one tile */
 } scan_strip;
 
 /* Room for a number of any operator, and for a tile's. */
