@@ -45,7 +45,8 @@ static size_t threads_scratch(const rung_task *task) {
   return all_lines_scratch(task) + (size_t)problem_of(task)->lines * aggregates_of(task);
 }
 
-/* A thread's strip of lines side by side; or its tile, and all lines' aggregates with flags. */
+/* A strip of lines side by side for every thread, with flags; or its tile, and all lines'
+ * aggregates with flags. */
 static size_t across_scratch(const rung_task *task) {
   const scan_problem *problem = problem_of(task);
   const size_t threads = (size_t)task->device->threads;
@@ -53,7 +54,7 @@ static size_t across_scratch(const rung_task *task) {
   const size_t strip = 64 * (size_t)(vectors < SCAN_STRIP_LEAST     ? SCAN_STRIP_LEAST
                                      : vectors > SCAN_STRIP_VECTORS ? SCAN_STRIP_VECTORS
                                                                     : vectors);
-  const size_t strips = threads * aggregates_of(task) * strip;
+  const size_t strips = threads * aggregates_of(task) * (strip + 1);
   const size_t tile = SCAN_TILE * rung_dtype_bytes(problem->dtype);
   if (problem->columns < SCAN_LONG || problem->inner >= SCAN_MOST_LANES) return strips;
   const size_t few = threads * tile + threads_scratch(task);

@@ -184,30 +184,46 @@ static void are_packed_for_the_other_rungs(void **state) {
 }
 
 /* So many tiles that there are families of families, few lines and many of them: a strip of lines
- * goes down alone, or is parted. */
+ * goes down alone, is parted, or its tiles are shared by threads; in place or not. */
 static void keep_the_order_of_families(void **state) {
   (void)state;
-  enum { N = 33 * 8192 + 1000, LINES = 3 };
-  float *x = malloc((size_t)N * LINES * sizeof *x), *y = malloc((size_t)N * LINES * sizeof *y);
-  float *one = malloc((size_t)N * sizeof *one), *sums = malloc((size_t)N * sizeof *sums);
-  int64_t shape[2] = {N, LINES};
+  enum { N = (INSTRUMENTED ? 5 : 33) * 8192 + 1000, MOST = 19 };
+  static const struct {
+    int lines, exclusive;
+    bool whole, in_place; /* i32, or f32 */
+  } jobs[] = {{3, 0, false, false},
+              {MOST, 0, false, false},
+              {MOST, 1, false, true},
+              {MOST, 0, true, true},
+              {MOST - 2, 1, true, false}};
+  const size_t all = (size_t)N * MOST * 4;
+  float *x = malloc(all), *y = malloc(all);
+  float *one = malloc((size_t)N * 4), *sums = malloc((size_t)N * 4);
   assert_true(x && y && one && sums);
-  for (int64_t i = 0; i < (int64_t)N * LINES; ++i) x[i] = (float)(i % 1009) / 7 - 70;
   rung_context *const contexts[] = {cpu, INSTRUMENTED ? NULL : sim};
-  for (int c = 0; c < 2; ++c) {
-    const DLTensor in = tensor(x, f32, 2, shape, NULL);
-    DLTensor out = tensor(y, f32, 2, shape, NULL);
-    if (contexts[c] == NULL) continue;
-    assert_int_equal(rung_scan(contexts[c], RUNG_SUM, &in, 0, 0, &out, NULL), RUNG_OK);
-    for (int l = 0; l < LINES; ++l) {
-      for (int64_t k = 0; k < N; ++k) one[k] = x[k * LINES + l];
-      scan_line(cpu, RUNG_SUM, f32, one, N, 0, sums, "tiles");
-      for (int64_t k = 0; k < N; ++k)
-        if (memcmp(&sums[k], &y[k * LINES + l], sizeof *sums) != 0)
-          fail_msg("context %d, line %d, element %ld: %a, not %a", c, l, (long)k, y[k * LINES + l],
-                   sums[k]);
+  for (size_t j = 0; j < sizeof jobs / sizeof *jobs; ++j)
+    for (int c = 0; c < 2; ++c) {
+      const int lines = jobs[j].lines;
+      const DLDataType type = jobs[j].whole ? i32 : f32;
+      int64_t shape[2] = {N, lines};
+      if (contexts[c] == NULL || (c == 1 && lines > 3)) continue;
+      for (int64_t i = 0; i < (int64_t)N * lines; ++i) x[i] = (float)(i % 1009) / 7 - 70;
+      if (jobs[j].in_place) memcpy(y, x, all);
+      const DLTensor in = tensor(jobs[j].in_place ? y : x, type, 2, shape, NULL);
+      DLTensor out = tensor(y, type, 2, shape, NULL);
+      rung_call call = {.rung = NULL};
+      assert_int_equal(rung_scan(contexts[c], RUNG_SUM, &in, 0, jobs[j].exclusive, &out, &call),
+                       RUNG_OK);
+      assert_string_equal(call.used, "across");
+      for (int l = 0; l < lines; ++l) {
+        for (int64_t k = 0; k < N; ++k) one[k] = x[k * lines + l];
+        scan_line(cpu, RUNG_SUM, type, one, N, jobs[j].exclusive, sums, "tiles");
+        for (int64_t k = 0; k < N; ++k)
+          if (memcmp(&sums[k], &y[k * lines + l], sizeof *sums) != 0)
+            fail_msg("job %zu, context %d, line %d, element %ld: %a, not %a", j, c, l, (long)k,
+                     (double)y[k * lines + l], (double)sums[k]);
+      }
     }
-  }
   free(x), free(y), free(one), free(sums);
 }
 

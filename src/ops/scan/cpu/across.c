@@ -1,8 +1,9 @@
 /* Lines that lie side by side, as they are: a lane of a vector has a line, every step of the order
  * is one of whole vectors, and no element changes its lane. A strip of a few vectors goes down all
  * of its lines, four elements of each at a time, as they lie in memory; what a step needs of those
- * before stays in the nearest cache. Strips are shared out to all cores. Long lines that are fewer
- * than a vector has lanes are brought together tile by tile, and go by the tiles of line.h. */
+ * before stays in the nearest cache. Strips are shared out to all cores, and their tiles where
+ * strips are too few. Long lines that are fewer than a vector has lanes are brought together tile
+ * by tile, and go by the tiles of line.h. */
 #include "backend/cpu/isa.h"
 #include "backend/cpu/lanes.h"
 #include "backend/cpu/parallel.h"
@@ -16,12 +17,15 @@ typedef struct job {
   int64_t wide, strips; /* lines of a strip; strips of an outer index, or all */
   int64_t shift;        /* so many lines fewer has the first strip, for vectors to be aligned */
   bool scattered;
+  bool shares;          /* threads take tiles in turn, or else strips */
+  int64_t tiles, flags; /* of a strip; a flag for each of its aggregates */
   char *aggregates;
-  size_t thread_bytes;
+  size_t strip_bytes; /* of aggregates of a strip */
+  atomic_uchar *there;
+  atomic_llong next; /* tile */
 } job;
 
-static void take_strip(void *arg, int64_t number, int thread) {
-  const job *job = (struct job *)arg;
+static scan_strip strip_of(const job *job, int64_t number) {
   scan_strip strip = job->strip;
   const int64_t outer = job->scattered ? 0 : number / job->strips;
   const int64_t begin = (job->scattered ? number : number % job->strips) * job->wide - job->shift;
@@ -46,8 +50,35 @@ static void take_strip(void *arg, int64_t number, int thread) {
     strip.in_at[l] = line / job->inner * from[0] + line % job->inner;
     strip.out_at[l] = line / job->inner * to[0] + line % job->inner;
   }
-  strip.aggregates = job->aggregates + (size_t)thread * job->thread_bytes;
+  strip.begin = 0;
+  strip.end = strip.columns;
+  return strip;
+}
+
+static void take_strip(void *arg, int64_t number, int thread) {
+  const job *job = (struct job *)arg;
+  scan_strip strip = strip_of(job, number);
+  strip.aggregates = job->aggregates + (size_t)thread * job->strip_bytes;
   job->of->across(&strip);
+}
+
+/* Tile after tile, as they come: whoever waits for one, waits for a thread that has it. */
+static void take_tiles(void *arg, int64_t chunk, int thread) {
+  job *job = (struct job *)arg;
+  const int64_t all = job->lines / job->inner * job->strips * job->tiles;
+  (void)chunk, (void)thread;
+  for (;;) {
+    const int64_t at = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
+    if (at >= all) return;
+    const int64_t number = at / job->tiles, tile = at % job->tiles;
+    scan_strip strip = strip_of(job, number);
+    strip.next = NULL;
+    strip.begin = tile * SCAN_TILE;
+    if (tile + 1 < job->tiles) strip.end = strip.begin + SCAN_TILE;
+    strip.aggregates = job->aggregates + (size_t)number * job->strip_bytes;
+    strip.there = job->there + number * job->flags;
+    job->of->across(&strip);
+  }
 }
 
 /* ---- few long lines ----------------------------------------------------------------------------
@@ -120,8 +151,9 @@ static void across_few(const rung_task *task) {
 }
 
 /* Strips of equal width: as few as the operator takes and the nearest cache has room for, or as
- * many more as give every thread as much as the others. Where every row of the output begins at the
- * same place of a vector, so do the strips, but for the first. */
+ * many more as give every thread as much as the others, where their tiles are not shared. Where
+ * every row of the output begins at the same place of a vector, so do the strips, but for the
+ * first. */
 static void cut_into_strips(job *job, int threads, int64_t cache_bytes) {
   const rung_view *in = job->in, *out = job->out;
   const int64_t lanes = job->lanes, number = LANES_BYTES / lanes, others = job->lines / job->inner;
@@ -137,7 +169,9 @@ static void cut_into_strips(job *job, int threads, int64_t cache_bytes) {
   }
   const int64_t vectors = (job->inner + job->shift + lanes - 1) / lanes;
   job->strips = (vectors * lanes + most - 1) / most;
-  if (others < threads) {
+  if (!narrow && job->tiles > 1 && others * job->strips < threads) {
+    job->shares = true;
+  } else if (others < threads) {
     const int64_t even = (others * job->strips + threads - 1) / threads * threads;
     const int64_t finest = vectors / SCAN_STRIP_LEAST, wanted = (even + others - 1) / others;
     const int64_t strips = wanted < finest ? wanted : finest;
@@ -164,9 +198,9 @@ rung_status RUNG_ENTRY(scan_across)(const rung_task *task) {
              .inner = problem->inner,
              .lines = problem->lines,
              .lanes = lanes,
+             .tiles = scan_tiles(problem->columns),
              .scattered = problem->inner < lanes,
              .aggregates = (char *)task->scratch};
-  const int64_t tiles = scan_tiles(problem->columns);
   if (job.scattered && problem->columns >= SCAN_LONG) {
     across_few(task);
     return RUNG_OK;
@@ -179,9 +213,16 @@ rung_status RUNG_ENTRY(scan_across)(const rung_task *task) {
     cut_into_strips(&job, threads, task->device->cache_bytes);
   }
   const int64_t vectors = job.wide / lanes; /* operators that take more have no aggregates */
-  job.thread_bytes = (size_t)(scan_aggregates(tiles) * LANES_BYTES) *
-                     (size_t)(vectors < SCAN_STRIP_VECTORS ? vectors : SCAN_STRIP_VECTORS);
-  rung_parallel(threads, job.scattered ? job.strips : job.lines / job.inner * job.strips,
-                take_strip, &job);
+  job.strip_bytes = (size_t)(scan_aggregates(job.tiles) * LANES_BYTES) *
+                    (size_t)(vectors < SCAN_STRIP_VECTORS ? vectors : SCAN_STRIP_VECTORS);
+  const int64_t strips = job.scattered ? job.strips : job.lines / job.inner * job.strips;
+  if (!job.shares) {
+    rung_parallel(threads, strips, take_strip, &job);
+    return RUNG_OK;
+  }
+  job.flags = scan_aggregates(job.tiles);
+  job.there = (atomic_uchar *)(job.aggregates + (size_t)strips * job.strip_bytes);
+  memset((void *)job.there, 0, (size_t)(strips * job.flags));
+  rung_parallel(threads, threads, take_tiles, &job);
   return RUNG_OK;
 }

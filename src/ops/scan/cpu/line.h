@@ -7,7 +7,6 @@
 #define RUNG_SCAN_CPU_LINE_H
 
 #include <sched.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "backend/cpu/parallel.h"
@@ -64,9 +63,10 @@ static inline bool scan_short_ones(const rung_task *task, int64_t first, int64_t
   return true;
 }
 
-static inline void scan_await(const scan_line *line, int64_t first, int64_t count) {
-  for (int64_t i = first; i < first + count && line->there != NULL; ++i)
-    for (int looks = 0; !atomic_load_explicit(&line->there[i], memory_order_acquire); ++looks)
+/* `there` may be NULL: nothing is waited for. */
+static inline void scan_await(atomic_uchar *there, int64_t first, int64_t count) {
+  for (int64_t i = first; i < first + count && there != NULL; ++i)
+    for (int looks = 0; !atomic_load_explicit(&there[i], memory_order_acquire); ++looks)
       if (looks > 1000) sched_yield(); /* its thread may want this core */
 }
 
@@ -80,7 +80,7 @@ static inline void scan_publish(const scan_line *line, int64_t tile, const scan_
       atomic_store_explicit(&line->there[first + at], 1, memory_order_release);
     if (at % SCAN_FAMILY != SCAN_FAMILY - 1) return;
     const int64_t family = first + at - (SCAN_FAMILY - 1);
-    scan_await(line, family, SCAN_FAMILY);
+    scan_await(line->there, family, SCAN_FAMILY);
     line->of->last(line->aggregates + family * line->number, SCAN_FAMILY, &value);
     first += count;
     count /= SCAN_FAMILY;
@@ -106,7 +106,7 @@ static inline void scan_before(const scan_line *line, int64_t tile, scan_number 
   while (--level >= 0) {
     scan_number e;
     if (number[level] == 0) continue;
-    scan_await(line, family[level], number[level]);
+    scan_await(line->there, family[level], number[level]);
     line->of->last(line->aggregates + family[level] * line->number, number[level], &e);
     line->of->combine(p, &e);
   }

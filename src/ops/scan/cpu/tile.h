@@ -19,6 +19,8 @@
 #ifndef RUNG_SCAN_CPU_TILE_H
 #define RUNG_SCAN_CPU_TILE_H
 
+#include <stdatomic.h>
+
 #include "backend/cpu/isa.h"
 #include "ops/scan/scan.h"
 
@@ -60,11 +62,15 @@ typedef struct scan_strip {
   bool scattered; /* else they are neighbours, the first one at the beginning of in and out */
   int64_t in_at[SCAN_SCATTERED], out_at[SCAN_SCATTERED]; /* where each begins, in elements */
   int64_t columns, in_step, out_step;
+  int64_t begin,
+      end; /* elements of each line that are made: whole tiles, or up to the line's end */
   rung_key_code key;
   bool exclusive, past; /* past: whole vectors are stored past the caches, and aligned to that */
   bool asks;            /* what comes later is asked for: it may not be in the second-level cache */
   const char *next;     /* where the next strip's lines begin, to be prefetched; or NULL */
   char *aggregates;     /* a vector for each vector of lines; NULL where lines have one tile */
+  /* Flags of aggregates, where threads share the strip's tiles; NULL: one thread makes them all. */
+  atomic_uchar *there;
 } scan_strip;
 
 /* Room for a number of any operator, and for a tile's. */
