@@ -387,7 +387,7 @@ static void SCAN_NAME(scan_across)(const scan_strip *strip) {
     SCAN_NAME(scan_lanes_leave)(strip, strip->begin / SCAN_TILE, totals);
   }
   if (SCAN_PAST && strip->past)
-    SCAN_NAME(scan_strip_rows)(strip, &vectors, SCAN_PAST);
+    SCAN_NAME(scan_strip_rows)(strip, &vectors, true);
   else
     SCAN_NAME(scan_strip_rows)(strip, &vectors, false);
   if (strip->past) lanes_stream_end();

@@ -8,7 +8,7 @@
  *                                           results. `totals` are those of all rows but the last,
  *                                           `before` is what all tiles before come to
  *   lines(lines)                            short lines, whole
- *   across(strip)                           lines side by side, whole
+ *   across(strip)                           lines side by side, whole or some of their tiles
  *   last(numbers, m, value)                 K of m numbers, 1 ... 32: the last of it
  *   identity(value), combine(all, value)    nothing; *all combined with *value
  *
@@ -62,8 +62,8 @@ typedef struct scan_strip {
   bool scattered; /* else they are neighbours, the first one at the beginning of in and out */
   int64_t in_at[SCAN_SCATTERED], out_at[SCAN_SCATTERED]; /* where each begins, in elements */
   int64_t columns, in_step, out_step;
-  int64_t begin,
-      end; /* elements of each line that are made: whole tiles, or up to the line's end */
+  /* The elements of each line that are made: from a tile on, to a tile or the end of the line. */
+  int64_t begin, end;
   rung_key_code key;
   bool exclusive, past; /* past: whole vectors are stored past the caches, and aligned to that */
   bool asks;            /* what comes later is asked for: it may not be in the second-level cache */
