@@ -2,7 +2,9 @@
  * documentation says, timed by a plain loop that shares no line with the laboratory. Prints a row a
  * job, as beside.py reads it.
  *
- *   nvcc -O3 -std=c++17 -arch=native gpu.cu -o gpu -lcublas && ./gpu > outside.csv */
+ *   nvcc -O3 -std=c++17 -arch=native gpu.cu -o gpu -lcublas && ./gpu > outside.csv
+ *
+ * After it `lines`, `histograms`, `products`: no more than these. */
 #include <cublas_v2.h>
 #include <cub/cub.cuh>
 
@@ -11,6 +13,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 #define CHECK(call)                                                         \
@@ -23,7 +27,6 @@
   } while (0)
 
 enum { SAMPLES = 31, IN_A_ROW = 200 };
-static const size_t flushed = (size_t)256 << 20; /* bytes before every sample */
 
 /* Lines that are written but not yet in memory are left behind by nobody who reads. */
 static __global__ void read_all(const uint4 *from, size_t n, unsigned *to) {
@@ -55,33 +58,36 @@ static T *drawn(size_t n) {
   return to;
 }
 
-/* A kernel of one thread, which takes so many nanoseconds. */
-static __global__ void pause(unsigned long long ns) {
+/* A kernel of one thread, which takes so many nanoseconds, and tells its clock in MHz. */
+static __global__ void pause(unsigned long long ns, float *mhz) {
   unsigned long long begun, now;
+  const long long cycle = clock64();
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begun));
   do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   while (now - begun < ns);
+  if (mhz) *mhz = (float)(clock64() - cycle) * 1000.0f / (float)(now - begun);
 }
 
-static void wait_before(unsigned long long ns) {
-  pause<<<1, 1>>>(ns);
+static void wait_before(unsigned long long ns, float *mhz = nullptr) {
+  pause<<<1, 1>>>(ns, mhz);
   CHECK(cudaGetLastError());
 }
 
-/* Milliseconds of `count` calls between two events. */
+/* Milliseconds of `count` calls between two events, which are made beforehand: behind a wait the
+ * host must be done before it ends. */
 template <typename Call>
 static float between(int count, Call call) {
-  cudaEvent_t begin, end;
+  static cudaEvent_t begin = nullptr, end;
   float ms;
-  CHECK(cudaEventCreate(&begin));
-  CHECK(cudaEventCreate(&end));
+  if (!begin) {
+    CHECK(cudaEventCreate(&begin));
+    CHECK(cudaEventCreate(&end));
+  }
   CHECK(cudaEventRecord(begin));
   for (int i = 0; i < count; i++) call();
   CHECK(cudaEventRecord(end));
   CHECK(cudaEventSynchronize(end));
   CHECK(cudaEventElapsedTime(&ms, begin, end));
-  CHECK(cudaEventDestroy(begin));
-  CHECK(cudaEventDestroy(end));
   return ms;
 }
 
@@ -103,42 +109,55 @@ static float median(std::vector<float> of) {
   return of[of.size() / 2];
 }
 
-/* Three rows. `cold`: after so much has been read that the cache holds nothing of the call's, and a
- * wait in which the host gets ahead of the device; between two events. `hot`: calls with a wait
+/* Three rows. `cold`: after twice as much has been read as the cache holds, and a wait in which the
+ * host gets ahead of the device; between two events; behind what takes longer than 0.1 ms there is
+ * a rest of four times as long, as where five candidates take turns. `hot`: calls with a wait
  * between each and the next, less the waits: no two calls overlap, and no clock is read between
- * them. `row`: without the waits. */
+ * them. `row`: without the waits. The clock is that of the wait behind the last call. */
 template <typename Call>
 static void time(const char *peer, const char *operation, const char *job, Call call) {
   static uint4 *other = nullptr;
+  static float *mhz;
+  static size_t flushed;
   if (!other) {
+    int cache;
+    CHECK(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, 0));
+    flushed = 2 * (size_t)cache;
     CHECK(cudaMalloc(&other, flushed));
     CHECK(cudaMemset(other, 0, flushed));
+    CHECK(cudaMallocManaged(&mhz, sizeof *mhz));
   }
   const auto wait = [] { wait_before(10000); };
   const auto call_and_wait = [&] {
     call();
     wait();
   };
-  std::vector<float> cold, hot, row;
+  const auto row = [&](const char *caches, std::vector<float> ms) {
+    wait_before(20000, mhz);
+    CHECK(cudaDeviceSynchronize());
+    printf("%s,%s,%s,%s,%.6g,%.0f\n", peer, operation, job, caches, median(std::move(ms)), *mhz);
+  };
+  std::vector<float> cold, apart, close;
   warm(call);
   for (int i = -2; i < SAMPLES; i++) {
     read_all<<<1024, 256>>>(other, flushed / sizeof *other, (unsigned *)other);
     CHECK(cudaGetLastError());
-    wait_before(20000);
+    wait_before(100000);
     const float ms = between(1, call);
     if (i >= 0) cold.push_back(ms);
+    if (ms > 0.1f) wait_before((unsigned long long)(ms * 4e6f));
   }
+  row("cold", cold);
   const int many = cold[0] > 1 ? IN_A_ROW / 10 : IN_A_ROW;
   for (int i = -1; i < 7; i++) {
-    const float apart = in_a_row(many, call_and_wait) - in_a_row(many, wait);
-    const float close = in_a_row(many, call);
+    const float between_waits = in_a_row(many, call_and_wait) - in_a_row(many, wait);
+    const float without = in_a_row(many, call);
     if (i < 0) continue;
-    hot.push_back(apart);
-    row.push_back(close);
+    apart.push_back(between_waits);
+    close.push_back(without);
   }
-  printf("%s,%s,%s,cold,%.6g\n", peer, operation, job, median(cold));
-  printf("%s,%s,%s,hot,%.6g\n", peer, operation, job, median(hot));
-  printf("%s,%s,%s,row,%.6g\n", peer, operation, job, median(row));
+  row("hot", apart);
+  row("row", close);
   fflush(stdout);
 }
 
@@ -221,10 +240,18 @@ static void products(cublasHandle_t blas, int n) {
   CHECK(cudaFree(z));
 }
 
-int main() {
-  printf("peer,operation,job,caches,ms\n");
-  for (int power = 16; power <= 28; power += 2) lines(power);
-  for (int power = 20; power <= 28; power += 4) histograms(power);
+int main(int count, char **names) {
+  const auto wanted = [&](const char *name) {
+    for (int i = 1; i < count; i++)
+      if (strcmp(names[i], name) == 0) return true;
+    return count == 1;
+  };
+  printf("peer,operation,job,caches,ms,mhz\n");
+  if (wanted("lines"))
+    for (int power = 16; power <= 28; power += 2) lines(power);
+  if (wanted("histograms"))
+    for (int power = 20; power <= 28; power += 4) histograms(power);
+  if (!wanted("products")) return 0;
   cublasHandle_t blas;
   void *workspace;
   CHECK(cublasCreate(&blas));
