@@ -59,7 +59,6 @@ LANES_INLINE void lanes_turn_f64(const double *const *line, int64_t at, lanes_f6
   v[0] = (lanes_f64)LANES_UNPACK(lo, pd, a, b);
   v[1] = (lanes_f64)LANES_UNPACK(hi, pd, a, b);
 }
-#undef LANES_UNPACK
 #else
 enum { LANES_TURNS_F32 = LANES_F32, LANES_TURNS_F64 = LANES_F64 };
 LANES_INLINE void lanes_turn_f32(const float *const *line, int64_t at, lanes_f32 v[LANES_F32]) {
@@ -71,5 +70,89 @@ LANES_INLINE void lanes_turn_f64(const double *const *line, int64_t at, lanes_f6
   lanes_transpose_f64(v);
 }
 #endif
+
+/* The same of LANES_LINE numbers of lines that are `apart`. Of 64-byte vectors those are a line of
+ * the caches, where it begins at one, read at once by two halves, which are put side by side as
+ * they are loaded: so that none is asked for again after fifteen others, which may share its place
+ * in a cache. */
+#if LANES_BYTES == 64
+enum { LANES_LINE_F32 = 16, LANES_LINE_F64 = 8 };
+LANES_INLINE lanes_f64 lanes_halves_f64(const double *low, const double *high) {
+  const __m512d v = _mm512_castpd256_pd512(_mm256_loadu_pd(low));
+  return (lanes_f64)_mm512_mask_broadcast_f64x4(v, 0xf0, _mm256_loadu_pd(high));
+}
+LANES_INLINE lanes_f32 lanes_halves_f32(const float *low, const float *high) {
+  const __m512 v = _mm512_castps256_ps512(_mm256_loadu_ps(low));
+  return (lanes_f32)_mm512_mask_broadcast_f32x8(v, 0xff00, _mm256_loadu_ps(high));
+}
+/* Every other piece of 16 bytes of a and b. */
+#define LANES_PIECES(a, b, odd) \
+  _mm512_shuffle_f64x2((__m512d)(a), (__m512d)(b), (odd) ? 0xdd : 0x88)
+LANES_INLINE void lanes_squares_f32(const lanes_f32 from[8], lanes_f32 v[8]) {
+  lanes_f64 of[2][4];
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; i++) {
+    const lanes_f32 *x = from + 4 * i;
+    const lanes_f64 low = (lanes_f64)LANES_UNPACK(lo, ps, x[0], x[1]),
+                    high = (lanes_f64)LANES_UNPACK(hi, ps, x[0], x[1]),
+                    lower = (lanes_f64)LANES_UNPACK(lo, ps, x[2], x[3]),
+                    higher = (lanes_f64)LANES_UNPACK(hi, ps, x[2], x[3]);
+    of[i][0] = (lanes_f64)LANES_UNPACK(lo, pd, low, lower);
+    of[i][1] = (lanes_f64)LANES_UNPACK(hi, pd, low, lower);
+    of[i][2] = (lanes_f64)LANES_UNPACK(lo, pd, high, higher);
+    of[i][3] = (lanes_f64)LANES_UNPACK(hi, pd, high, higher);
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i++) v[i] = (lanes_f32)LANES_PIECES(of[0][i % 4], of[1][i % 4], i >= 4);
+}
+LANES_INLINE void lanes_line_f32(const float *line, int64_t apart, lanes_f32 v[16]) {
+  lanes_f32 first[8], second[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i++) {
+    const float *low = line + (i / 4 * 8 + i % 4) * apart, *high = low + 4 * apart;
+    first[i] = lanes_halves_f32(low, high);
+    second[i] = lanes_halves_f32(low + 8, high + 8);
+  }
+  lanes_squares_f32(first, v);
+  lanes_squares_f32(second, v + 8);
+}
+LANES_INLINE void lanes_squares_f64(const lanes_f64 from[4], lanes_f64 v[4]) {
+  const lanes_f64 a = (lanes_f64)LANES_UNPACK(lo, pd, from[0], from[1]),
+                  b = (lanes_f64)LANES_UNPACK(hi, pd, from[0], from[1]),
+                  c = (lanes_f64)LANES_UNPACK(lo, pd, from[2], from[3]),
+                  d = (lanes_f64)LANES_UNPACK(hi, pd, from[2], from[3]);
+  v[0] = (lanes_f64)LANES_PIECES(a, c, 0);
+  v[1] = (lanes_f64)LANES_PIECES(b, d, 0);
+  v[2] = (lanes_f64)LANES_PIECES(a, c, 1);
+  v[3] = (lanes_f64)LANES_PIECES(b, d, 1);
+}
+LANES_INLINE void lanes_line_f64(const double *line, int64_t apart, lanes_f64 v[8]) {
+  lanes_f64 first[4], second[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+    const double *low = line + (i / 2 * 4 + i % 2) * apart, *high = low + 2 * apart;
+    first[i] = lanes_halves_f64(low, high);
+    second[i] = lanes_halves_f64(low + 4, high + 4);
+  }
+  lanes_squares_f64(first, v);
+  lanes_squares_f64(second, v + 4);
+}
+#undef LANES_PIECES
+#else
+enum { LANES_LINE_F32 = LANES_TURNS_F32, LANES_LINE_F64 = LANES_TURNS_F64 };
+LANES_INLINE void lanes_line_f32(const float *line, int64_t apart, lanes_f32 v[LANES_LINE_F32]) {
+  const float *lines[LANES_F32];
+#pragma GCC unroll 8
+  for (int i = 0; i < LANES_F32; i++) lines[i] = line + i * apart;
+  lanes_turn_f32(lines, 0, v);
+}
+LANES_INLINE void lanes_line_f64(const double *line, int64_t apart, lanes_f64 v[LANES_LINE_F64]) {
+  const double *lines[LANES_F64];
+#pragma GCC unroll 4
+  for (int i = 0; i < LANES_F64; i++) lines[i] = line + i * apart;
+  lanes_turn_f64(lines, 0, v);
+}
+#endif
+#undef LANES_UNPACK
 
 #endif

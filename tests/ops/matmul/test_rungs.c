@@ -41,6 +41,12 @@ static void reaches_every_path(void **state) {
       "n=5 m=512 k=2001 type=f32 layout=tn beta=-1",
       "n=150 m=27 k=331 type=f64",
       "n=33 m=40 k=700 type=f32 layout=nt",
+      "n=1 m=333 k=257 type=f32",
+      "n=1 m=333 k=255 type=f64 beta=1",
+      "n=1 m=150 k=1024 type=f32 alpha=2",
+      "n=1 m=1030 k=4100 type=f32",
+      "n=1 m=4100 k=1024 type=f32",
+      "n=700 m=1 k=263 type=f64",
   };
   for (size_t k = 0; k < sizeof lines / sizeof *lines; ++k) verify_line(&matmul_cases, lines[k]);
 }

@@ -135,35 +135,49 @@ static void small_batches_are_chains(void **state) {
   }
 }
 
+/* A product of these extents, whatever the steps and factors. */
+static void try_any(int job, int64_t batch, int64_t m, int64_t n, int64_t k) {
+  static const double alphas[] = {1, 1, -0.3, 2}, betas[] = {0, 0, 1, -0.7};
+  const DLDataType type = throw(2) ? f32 : f64;
+  const double factors[2] = {alphas[throw(4)], betas[throw(4)]};
+  array a, b, c;
+  const int shared = (int) throw(4); /* 0, 1: a or b has no batch; 2: b has one of 1 */
+  const int64_t in_a[3] = {batch, m, k}, in_b[3] = {shared == 2 ? 1 : batch, k, n},
+                in_c[3] = {batch, m, n};
+  lay_out(&a, type, a_room, 2 + (batch > 0 && shared != 0), in_a + (batch == 0 || shared == 0),
+          false);
+  lay_out(&b, type, b_room, 2 + (batch > 0 && shared != 1), in_b + (batch == 0 || shared == 1),
+          false);
+  lay_out(&c, type, c_room, 2 + (batch > 0), in_c + (batch == 0), true);
+  fill(a_room, type);
+  fill(b_room, type);
+  fill(c_room, type);
+  memcpy(kept, c_room, sizeof kept);
+  expect(&a, &b, &c, factors);
+  rung_call call = {.rung = rungs[job % RUNGS]};
+  if (rung_matmul(context, factors[0], &a.tensor, &b.tensor, factors[1], &c.tensor, &call) !=
+      RUNG_OK)
+    fail_msg("%s", rung_last_error(context));
+  if (memcmp(c_room, kept, sizeof kept) != 0)
+    fail_msg("job %d: %s, f%d, %ld by %ld by %ld, batch %ld: other bits", job, call.used, type.bits,
+             (long)m, (long)n, (long)k, (long)batch);
+}
+
 static void any_shape_and_strides(void **state) {
   (void)state;
-  static const double alphas[] = {1, 1, -0.3, 2}, betas[] = {0, 0, 1, -0.7};
   for (int job = 0; job < (INSTRUMENTED ? 300 : 1500); job++) {
-    const DLDataType type = throw(2) ? f32 : f64;
     const int64_t batch = throw(3) ? 0 : 1 + throw(3), most = batch > 0 ? 17 : MOST + 1;
-    const int64_t m = throw(most), n = throw(most), k = throw(most);
-    const double factors[2] = {alphas[throw(4)], betas[throw(4)]};
-    array a, b, c;
-    const int shared = (int) throw(4); /* 0, 1: a or b has no batch; 2: b has one of 1 */
-    const int64_t in_a[3] = {batch, m, k}, in_b[3] = {shared == 2 ? 1 : batch, k, n},
-                  in_c[3] = {batch, m, n};
-    lay_out(&a, type, a_room, 2 + (batch > 0 && shared != 0), in_a + (batch == 0 || shared == 0),
-            false);
-    lay_out(&b, type, b_room, 2 + (batch > 0 && shared != 1), in_b + (batch == 0 || shared == 1),
-            false);
-    lay_out(&c, type, c_room, 2 + (batch > 0), in_c + (batch == 0), true);
-    fill(a_room, type);
-    fill(b_room, type);
-    fill(c_room, type);
-    memcpy(kept, c_room, sizeof kept);
-    expect(&a, &b, &c, factors);
-    rung_call call = {.rung = rungs[job % RUNGS]};
-    if (rung_matmul(context, factors[0], &a.tensor, &b.tensor, factors[1], &c.tensor, &call) !=
-        RUNG_OK)
-      fail_msg("%s", rung_last_error(context));
-    if (memcmp(c_room, kept, sizeof kept) != 0)
-      fail_msg("job %d: %s, f%d, %ld by %ld by %ld, batch %ld: other bits", job, call.used,
-               type.bits, (long)m, (long)n, (long)k, (long)batch);
+    try_any(job, batch, throw(most), throw(most), throw(most));
+  }
+}
+
+/* Lines of the caches, vectors of columns, and what is left of either. */
+static void a_matrix_and_few_vectors(void **state) {
+  (void)state;
+  for (int job = 0; job < (INSTRUMENTED ? 200 : 1500); job++) {
+    const int64_t few = throw(3) ? 1 : 1 + throw(9), many = 1 + throw(90), k = throw(90);
+    const bool row = throw(2);
+    try_any(job, 0, row ? few : many, row ? many : few, k);
   }
 }
 
@@ -329,6 +343,50 @@ static void short_cuts_have_the_same_bits(void **state) {
   }
 }
 
+/* A row or a column of values that IEEE 754 has rules for, and a matrix of the like, from anywhere
+ * in a line of the caches; nothing is read before or beyond them. */
+static void vectors_read_no_further(void **state) {
+  (void)state;
+  static const double factors[2] = {1, 0};
+  static const double specials[] = {-0.0, INFINITY, -INFINITY, NAN, 1e-45, -1e-45, 5e-324, 1e38};
+  for (int job = 0; job < (INSTRUMENTED ? 100 : 600); job++) {
+    const DLDataType type = throw(2) ? f32 : f64;
+    const int64_t lines = 1 + throw(70), k = 1 + throw(throw(4) ? 70 : 1500), size = type.bits / 8;
+    const int64_t to_line = 64 / size, rest = (k + to_line - 1) / to_line * to_line - k;
+    const bool column = throw(2), turned = throw(2);
+    array a = exact(type, column ? lines : 1, k, column && throw(2) ? rest : throw(3),
+                    column && turned),
+          b = exact(type, k, column ? 1 : lines, !column && throw(2) ? rest : throw(3),
+                    !column && turned),
+          c = exact(type, column ? lines : 1, column ? 1 : lines, 0, false);
+    array *const all[] = {&a, &b, &c};
+    for (int i = 0; i < 3; i++)
+      all[i]->tensor.shape = all[i]->shape, all[i]->tensor.strides = all[i]->stride;
+    for (int64_t i = throw(6); i > 0; i--) {
+      array *of = throw(2) ? &a : &b;
+      void *to = at(of, 0, throw(of->shape[0]), throw(of->shape[1]));
+      const double special = specials[throw(sizeof specials / sizeof *specials)];
+      if (size == 4)
+        *(float *)to = (float)special;
+      else
+        *(double *)to = special;
+    }
+    rung_call call = {.rung = rungs[job % RUNGS]};
+    if (rung_matmul(context, 1, &a.tensor, &b.tensor, 0, &c.tensor, &call) != RUNG_OK)
+      fail_msg("%s", rung_last_error(context));
+    for (int64_t i = 0; i < lines; i++) {
+      const int64_t row = column ? i : 0, of = column ? 0 : i;
+      const double wanted_ = chain(&a, &b, 0, row, of, factors, 0), got = number(&c, 0, row, of);
+      if (isnan(wanted_) ? !isnan(got) : got != wanted_ || signbit(got) != signbit(wanted_))
+        fail_msg("%s, f%d, %ld %s of %ld: element %ld is %g; expected: %g", call.used, type.bits,
+                 (long)lines, column ? "rows" : "columns", (long)k, (long)i, got, wanted_);
+    }
+    free(a.tensor.data);
+    free(b.tensor.data);
+    free(c.tensor.data);
+  }
+}
+
 /* ---- what holds of any product ----------------------------------------------------------------
  */
 
@@ -450,6 +508,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(small_batches_are_chains),
       cmocka_unit_test(any_shape_and_strides),
+      cmocka_unit_test(a_matrix_and_few_vectors),
+      cmocka_unit_test(vectors_read_no_further),
       cmocka_unit_test(integers_identity_and_permutations),
       cmocka_unit_test(special_values),
       cmocka_unit_test(bytes_wrap_around),

@@ -3,7 +3,8 @@
  *   NAME(x)      x of this type      FMA, LOAD, STORE, ALL: of vectors
  *   ELEMENT(at, view)                element `at` of an array as a NUMBER
  *   IS_PLAIN(p)                      whether elements are NUMBERs
- *   TURN(line, l, v), TURNS          lanes_turn_*(), or not defined */
+ *   TURN(line, l, v), TURNS          lanes_turn_*(), or not defined
+ *   LINE(line, apart, v), LINES      lanes_line_*(), likewise */
 
 enum { NAME(COLUMNS) = 2 * WIDTH };
 
@@ -270,3 +271,5 @@ const matmul_kernels RUNG_ENTRY(NAME(matmul_kernels)) = {.size = sizeof(NUMBER),
 #undef IS_PLAIN
 #undef TURN
 #undef TURNS
+#undef LINE
+#undef LINES

@@ -2,42 +2,43 @@
  * types that have TURN. Of what has many columns every element is loaded once. */
 
 /* L of its rows, each a run of memory, on the chains of R rows, which stay in the first-level
- * cache; two vectors at a time, so that a line is done with before rows as far apart as the cache
+ * cache; a few vectors at a time, so that a line is done with before rows as far apart as the cache
  * is large drive it out. */
 LANES_INLINE void NAME(strip_rows)(const int R, const int L, const NUMBER *few, int64_t few_row,
                                    int64_t few_step, const NUMBER *many, int64_t step, int64_t n,
                                    NUMBER *t, int64_t row) {
-  LANES all[2][8];
+  const int V = R == 1 ? 4 : 2;
+  LANES all[2][4];
   int64_t j = 0;
 #pragma GCC unroll 2
   for (int i = 0; i < R; i++)
-#pragma GCC unroll 8
+#pragma GCC unroll 4
     for (int l = 0; l < L; l++) all[i][l] = ALL(few[i * few_row + l * few_step]);
-  for (; j + 2 * WIDTH <= n; j += 2 * WIDTH) {
-    LANES chain[2][2];
+  for (; j + V * WIDTH <= n; j += V * WIDTH) {
+    LANES chain[2][4];
 #pragma GCC unroll 2
     for (int i = 0; i < R; i++)
-#pragma GCC unroll 2
-      for (int v = 0; v < 2; v++) chain[i][v] = LOAD(t + i * row + j + v * WIDTH);
-#pragma GCC unroll 8
+#pragma GCC unroll 4
+      for (int v = 0; v < V; v++) chain[i][v] = LOAD(t + i * row + j + v * WIDTH);
+#pragma GCC unroll 4
     for (int l = 0; l < L; l++)
-#pragma GCC unroll 2
-      for (int v = 0; v < 2; v++) {
+#pragma GCC unroll 4
+      for (int v = 0; v < V; v++) {
         const LANES right = LOAD(many + l * step + j + v * WIDTH);
 #pragma GCC unroll 2
         for (int i = 0; i < R; i++) chain[i][v] = FMA(all[i][l], right, chain[i][v]);
       }
 #pragma GCC unroll 2
     for (int i = 0; i < R; i++)
-#pragma GCC unroll 2
-      for (int v = 0; v < 2; v++) STORE(t + i * row + j + v * WIDTH, chain[i][v]);
+#pragma GCC unroll 4
+      for (int v = 0; v < V; v++) STORE(t + i * row + j + v * WIDTH, chain[i][v]);
   }
   for (; j < n; j += WIDTH) {
     const int bytes = (int)(n - j < WIDTH ? n - j : WIDTH) * (int)sizeof *t;
     LANES chain[2];
 #pragma GCC unroll 2
     for (int i = 0; i < R; i++) chain[i] = LOAD(t + i * row + j);
-#pragma GCC unroll 8
+#pragma GCC unroll 4
     for (int l = 0; l < L; l++) {
       const LANES right = (LANES)load_some(many + l * step + j, bytes);
 #pragma GCC unroll 2
@@ -54,7 +55,6 @@ LANES_INLINE void NAME(strip_rows)(const int R, const int L, const NUMBER *few, 
                                            int64_t row) {                                          \
     NAME(strip_rows)(R, L, few, few_row, few_step, many, step, n, t, row);                         \
   }
-STRIP_OF(1, 8)
 STRIP_OF(2, 4)
 STRIP_OF(1, 4)
 STRIP_OF(2, 1)
@@ -83,22 +83,20 @@ static void NAME(strip)(const matmul_thin *s, const NUMBER *many, int64_t n, NUM
                         int64_t row) {
   const NUMBER *few = (const NUMBER *)s->few;
   const int64_t of = s->few_row, by = s->few_step, step = s->many_step;
-  if (n >= NAME(COLUMNS) && n * s->k * (int64_t)sizeof *t <= MATMUL_NEAR) {
+  if (s->rows > 1 && n >= NAME(COLUMNS) && n * s->k * (int64_t)sizeof *t <= MATMUL_NEAR) {
     NAME(strip_tiles)(s, many, n, t, row);
     return;
   }
   for (int64_t i = 0; i < s->rows; i++) memset(t + i * row, 0, (size_t)row * sizeof *t);
   for (int64_t l = 0, lines; l < s->k; l += lines, few += lines * by, many += lines * step) {
-    const int64_t left = s->k - l;
     int64_t i = 0;
-    lines = s->rows == 1 && left >= 8 ? 8 : left >= 4 ? 4 : 1;
+    lines = s->k - l >= 4 ? 4 : 1;
     for (; i + 2 <= s->rows; i += 2)
       (lines == 4 ? NAME(strip_2_4) : NAME(strip_2_1))(few + i * of, of, by, many, step, n,
                                                        t + i * row, row);
     if (i < s->rows)
-      (lines == 8   ? NAME(strip_1_8)
-       : lines == 4 ? NAME(strip_1_4)
-                    : NAME(strip_1_1))(few + i * of, of, by, many, step, n, t + i * row, row);
+      (lines == 4 ? NAME(strip_1_4) : NAME(strip_1_1))(few + i * of, of, by, many, step, n,
+                                                       t + i * row, row);
   }
 }
 
@@ -167,8 +165,6 @@ LANES_INLINE void NAME(turned_rows)(const int R, const int V, const NAME(turning
     const NAME(turning) own = *s; /* which no store to a chain alters */ \
     NAME(turned_rows)(R, V, &own);                                       \
   }
-TURNED_OF(1, 1)
-TURNED_OF(1, 2)
 TURNED_OF(2, 1)
 TURNED_OF(2, 2)
 TURNED_OF(4, 1)
@@ -189,8 +185,7 @@ enum { NAME(TURNED_ROWS) = 4 };
 /* All rows with the columns of `line`, n of them. */
 static void NAME(turned_all)(const matmul_thin *s, const NUMBER *const *line, int64_t l, int64_t k,
                              bool both, bool far, NUMBER *t, int64_t row) {
-  static void (*const of[4][2])(const NAME(turning) *) = {{NAME(turned_1_1), NAME(turned_1_2)},
-                                                          {NAME(turned_2_1), NAME(turned_2_2)},
+  static void (*const of[3][2])(const NAME(turning) *) = {{NAME(turned_2_1), NAME(turned_2_2)},
                                                           {NAME(turned_4_1), NAME(turned_4_2)},
                                                           {NAME(turned_8_1), NAME(turned_8_2)}};
   NAME(turning)
@@ -204,9 +199,99 @@ static void NAME(turned_all)(const matmul_thin *s, const NUMBER *const *line, in
           .row = row};
   for (int64_t left = s->rows; left > 0; left -= some.rows) {
     some.rows = matmul_least(left, NAME(TURNED_ROWS));
-    of[some.rows > 4 ? 3 : some.rows > 2 ? 2 : some.rows > 1 ? 1 : 0][both](&some);
+    of[some.rows > 4 ? 2 : some.rows > 2 ? 1 : 0][both](&some);
     some.few += some.rows * s->few_row;
     some.t += some.rows * row;
+  }
+}
+
+/* One row: a line of the caches of each column at a time, which is not read again, k l's in all,
+ * whole lines. What follows is asked for where `ahead` is. */
+enum { NAME(A_LINE) = 64 / sizeof(NUMBER), NAME(LINE_AHEAD) = 256 / sizeof(NUMBER) };
+
+LANES_INLINE void NAME(lines_of)(const int V, const NUMBER *few, int64_t step, const NUMBER *many,
+                                 int64_t column, int64_t k, bool ahead, NUMBER *t) {
+  LANES x[2];
+  NUMBER own[NAME(A_LINE)];
+#pragma GCC unroll 2
+  for (int v = 0; v < V; v++) x[v] = LOAD(t + v * WIDTH);
+  for (; k > 0; k -= NAME(A_LINE), many += NAME(A_LINE), few += NAME(A_LINE) * step) {
+    const NUMBER *some = few;
+    if (step != 1) {
+      for (int i = 0; i < NAME(A_LINE); i++) own[i] = few[i * step];
+      some = own;
+    }
+    for (int i = 0; i < V * WIDTH && ahead; i++)
+      __builtin_prefetch(many + i * column + NAME(LINE_AHEAD));
+#pragma GCC unroll 2
+    for (int v = 0; v < V; v++)
+      for (int at = 0; at < NAME(A_LINE); at += LINES) {
+        LANES turned[LINES];
+        __asm__("" : "+r"(some)); /* loaded again, rather than kept: registers are few */
+        LINE(many + v * WIDTH * column + at, column, turned);
+#pragma GCC unroll 16
+        for (int i = 0; i < LINES; i++) x[v] = FMA(ALL(some[at + i]), turned[i], x[v]);
+      }
+  }
+#pragma GCC unroll 2
+  for (int v = 0; v < V; v++) STORE(t + v * WIDTH, x[v]);
+}
+#define LINES_OF(V)                                                                       \
+  LANES_OUTLINE void NAME(lines_##V)(const NUMBER *few, int64_t step, const NUMBER *many, \
+                                     int64_t column, int64_t k, bool ahead, NUMBER *t) {  \
+    NAME(lines_of)(V, few, step, many, column, k, ahead, t);                              \
+  }
+LINES_OF(1)
+LINES_OF(2)
+#undef LINES_OF
+
+/* The same of one vector's l's from there on, fewer than k. Of those that are turned some have been
+ * done with, or are not to be done: k is enough for all. */
+LANES_OUTLINE void NAME(lines_some)(const NUMBER *few, int64_t step, const NUMBER *many,
+                                    int64_t column, int64_t l, int64_t end, int64_t k, NUMBER *t) {
+  LANES x = LOAD(t);
+  while (l < end) {
+    LANES turned[LINES];
+    NUMBER numbers[LINES][WIDTH];
+    const int64_t from = matmul_least(l, k - LINES), until = matmul_least(end, from + LINES);
+    LINE(many + from, column, turned);
+    memcpy(numbers, turned, sizeof numbers);
+    for (; l < until; l++) x = FMA(ALL(few[l * step]), LOAD(numbers[l - from]), x);
+  }
+  STORE(t, x);
+}
+
+/* A few columns more than whole vectors, or all of them where rows are short, as of several rows.
+ */
+static void NAME(lines_rest)(const matmul_thin *s, const NUMBER *many, int64_t n, NUMBER *t) {
+  const NUMBER *line[WIDTH];
+  for (int64_t i = 0; i < WIDTH; i++) line[i] = many + matmul_least(i, n - 1) * s->many_column;
+  NAME(turned_all)(s, line, 0, s->k, false, false, t, 0);
+}
+
+/* Where columns share places of a cache, a vector of them at a time. Lines are those of memory
+ * where all columns' are. */
+static void NAME(lines)(const matmul_thin *s, const NUMBER *many, int64_t n, NUMBER *t) {
+  const int64_t size = sizeof *t, step = s->few_step, column = s->many_column, k = s->k;
+  const bool far = s->columns * k * size > MATMUL_FAR;
+  const int64_t most = column * size % (2 * MATMUL_MEETS) == 0 ? WIDTH : 2 * WIDTH;
+  const NUMBER *few = (const NUMBER *)s->few;
+  const int64_t head = column * size % 64 == 0 ? (int64_t)(-(uintptr_t)many % 64 / sizeof *t) : 0;
+  const int64_t end = k - (k - head) % NAME(A_LINE);
+  memset(t, 0, (size_t)((n + WIDTH - 1) / WIDTH * WIDTH) * sizeof *t);
+  for (int64_t width; n > 0; n -= width, many += width * column, t += width) {
+    width = n < most ? WIDTH : most;
+    if (n < WIDTH || k < head + NAME(A_LINE)) {
+      width = matmul_least(n, WIDTH);
+      NAME(lines_rest)(s, many, width, t);
+      continue;
+    }
+    for (int64_t v = 0; v < width && head > 0; v += WIDTH)
+      NAME(lines_some)(few, step, many + v * column, column, 0, head, k, t + v);
+    (width == WIDTH ? NAME(lines_1) : NAME(lines_2))(few + head * step, step, many + head, column,
+                                                     end - head, far, t);
+    for (int64_t v = 0; v < width && end < k; v += WIDTH)
+      NAME(lines_some)(few, step, many + v * column, column, end, k, k, t + v);
   }
 }
 
@@ -242,5 +327,10 @@ static void NAME(turned)(const matmul_thin *s, const NUMBER *many, int64_t n, NU
 
 static void NAME(thin)(const matmul_thin *s, int64_t j, int64_t n, void *chains, int64_t row) {
   const NUMBER *many = (const NUMBER *)s->many + j * s->many_column;
-  (s->many_column == 1 ? NAME(strip) : NAME(turned))(s, many, n, (NUMBER *)chains, row);
+  if (s->many_column == 1)
+    NAME(strip)(s, many, n, (NUMBER *)chains, row);
+  else if (s->rows == 1)
+    NAME(lines)(s, many, n, (NUMBER *)chains);
+  else
+    NAME(turned)(s, many, n, (NUMBER *)chains, row);
 }

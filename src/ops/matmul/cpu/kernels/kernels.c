@@ -70,6 +70,8 @@ LANES_INLINE float single_at(rung_dtype dtype, const char *from, int64_t at) {
 #define IS_PLAIN(p) ((p)->types.in == RUNG_F32)
 #define TURN lanes_turn_f32
 #define TURNS LANES_TURNS_F32
+#define LINE lanes_line_f32
+#define LINES LANES_LINE_F32
 #include "ops/matmul/cpu/kernels_of.h"
 
 #define NUMBER double
@@ -84,6 +86,8 @@ LANES_INLINE float single_at(rung_dtype dtype, const char *from, int64_t at) {
 #define IS_PLAIN(p) ((void)(p), true)
 #define TURN lanes_turn_f64
 #define TURNS LANES_TURNS_F64
+#define LINE lanes_line_f64
+#define LINES LANES_LINE_F64
 #include "ops/matmul/cpu/kernels_of.h"
 
 #define NUMBER uint32_t
