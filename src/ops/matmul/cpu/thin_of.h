@@ -3,16 +3,18 @@
 
 /* L of its rows, each a run of memory, on the chains of R rows, which stay in the first-level
  * cache; a few vectors at a time, so that a line is done with before rows as far apart as the cache
- * is large drive it out. */
+ * is large drive it out. What is `ahead` is asked for: of one row what goes on, of several the next
+ * rows, as a strip of theirs is too short for hardware to see them coming. */
 LANES_INLINE void NAME(strip_rows)(const int R, const int L, const NUMBER *few, int64_t few_row,
                                    int64_t few_step, const NUMBER *many, int64_t step, int64_t n,
-                                   NUMBER *t, int64_t row) {
-  const int V = R == 1 ? 4 : 2;
-  LANES all[2][4];
+                                   NUMBER *t, int64_t row, bool ahead) {
+  const int V = R == 1 && L < 8 ? 4 : 2;
+  const int64_t on = R == 1 ? 1024 / (int64_t)sizeof *t : L * step;
+  LANES all[2][8];
   int64_t j = 0;
 #pragma GCC unroll 2
   for (int i = 0; i < R; i++)
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int l = 0; l < L; l++) all[i][l] = ALL(few[i * few_row + l * few_step]);
   for (; j + V * WIDTH <= n; j += V * WIDTH) {
     LANES chain[2][4];
@@ -20,11 +22,12 @@ LANES_INLINE void NAME(strip_rows)(const int R, const int L, const NUMBER *few, 
     for (int i = 0; i < R; i++)
 #pragma GCC unroll 4
       for (int v = 0; v < V; v++) chain[i][v] = LOAD(t + i * row + j + v * WIDTH);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int l = 0; l < L; l++)
 #pragma GCC unroll 4
       for (int v = 0; v < V; v++) {
         const LANES right = LOAD(many + l * step + j + v * WIDTH);
+        if (R * L == 8 && ahead) __builtin_prefetch(many + l * step + j + v * WIDTH + on);
 #pragma GCC unroll 2
         for (int i = 0; i < R; i++) chain[i][v] = FMA(all[i][l], right, chain[i][v]);
       }
@@ -38,7 +41,7 @@ LANES_INLINE void NAME(strip_rows)(const int R, const int L, const NUMBER *few, 
     LANES chain[2];
 #pragma GCC unroll 2
     for (int i = 0; i < R; i++) chain[i] = LOAD(t + i * row + j);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int l = 0; l < L; l++) {
       const LANES right = (LANES)load_some(many + l * step + j, bytes);
 #pragma GCC unroll 2
@@ -52,12 +55,12 @@ LANES_INLINE void NAME(strip_rows)(const int R, const int L, const NUMBER *few, 
 #define STRIP_OF(R, L)                                                                             \
   LANES_OUTLINE void NAME(strip_##R##_##L)(const NUMBER *few, int64_t few_row, int64_t few_step,   \
                                            const NUMBER *many, int64_t step, int64_t n, NUMBER *t, \
-                                           int64_t row) {                                          \
-    NAME(strip_rows)(R, L, few, few_row, few_step, many, step, n, t, row);                         \
+                                           int64_t row, bool ahead) {                              \
+    NAME(strip_rows)(R, L, few, few_row, few_step, many, step, n, t, row, ahead);                  \
   }
+STRIP_OF(1, 8)
 STRIP_OF(2, 4)
 STRIP_OF(1, 4)
-STRIP_OF(2, 1)
 STRIP_OF(1, 1)
 #undef STRIP_OF
 
@@ -83,20 +86,22 @@ static void NAME(strip)(const matmul_thin *s, const NUMBER *many, int64_t n, NUM
                         int64_t row) {
   const NUMBER *few = (const NUMBER *)s->few;
   const int64_t of = s->few_row, by = s->few_step, step = s->many_step;
+  const bool far = s->columns * s->k * (int64_t)sizeof *t > MATMUL_FAR;
   if (s->rows > 1 && n >= NAME(COLUMNS) && n * s->k * (int64_t)sizeof *t <= MATMUL_NEAR) {
     NAME(strip_tiles)(s, many, n, t, row);
     return;
   }
   for (int64_t i = 0; i < s->rows; i++) memset(t + i * row, 0, (size_t)row * sizeof *t);
   for (int64_t l = 0, lines; l < s->k; l += lines, few += lines * by, many += lines * step) {
+    const int64_t left = s->k - l;
     int64_t i = 0;
-    lines = s->k - l >= 4 ? 4 : 1;
-    for (; i + 2 <= s->rows; i += 2)
-      (lines == 4 ? NAME(strip_2_4) : NAME(strip_2_1))(few + i * of, of, by, many, step, n,
-                                                       t + i * row, row);
-    if (i < s->rows)
-      (lines == 4 ? NAME(strip_1_4) : NAME(strip_1_1))(few + i * of, of, by, many, step, n,
-                                                       t + i * row, row);
+    lines = far && s->rows == 1 && left >= 8 ? 8 : left >= 4 ? 4 : 1;
+    for (; lines == 4 && i + 2 <= s->rows; i += 2)
+      NAME(strip_2_4)(few + i * of, of, by, many, step, n, t + i * row, row, far && i == 0);
+    for (; i < s->rows; i++)
+      (lines == 8   ? NAME(strip_1_8)
+       : lines == 4 ? NAME(strip_1_4)
+                    : NAME(strip_1_1))(few + i * of, of, by, many, step, n, t + i * row, row, true);
   }
 }
 
@@ -205,15 +210,21 @@ static void NAME(turned_all)(const matmul_thin *s, const NUMBER *const *line, in
   }
 }
 
-/* One row: a line of the caches of each column at a time, which is not read again, k l's in all,
- * whole lines. What follows is asked for where `ahead` is. */
-enum { NAME(A_LINE) = 64 / sizeof(NUMBER), NAME(LINE_AHEAD) = 256 / sizeof(NUMBER) };
+/* One row and V vectors of columns: a line of the caches of each at a time, which is not read
+ * again, k l's in all, whole lines. What follows is asked for where `ahead` is. Of 64-byte vectors
+ * there are one or two, of narrower ones two or four, so that as many chains hide a multiply-add's
+ * latency. */
+enum {
+  NAME(A_LINE) = 64 / sizeof(NUMBER),
+  NAME(LINE_AHEAD) = 512 / sizeof(NUMBER),
+  NAME(LINE_VECTORS) = LANES_BYTES == 64 ? 2 : 4
+};
 
 LANES_INLINE void NAME(lines_of)(const int V, const NUMBER *few, int64_t step, const NUMBER *many,
                                  int64_t column, int64_t k, bool ahead, NUMBER *t) {
-  LANES x[2];
+  LANES x[NAME(LINE_VECTORS)];
   NUMBER own[NAME(A_LINE)];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
   for (int v = 0; v < V; v++) x[v] = LOAD(t + v * WIDTH);
   for (; k > 0; k -= NAME(A_LINE), many += NAME(A_LINE), few += NAME(A_LINE) * step) {
     const NUMBER *some = few;
@@ -223,7 +234,7 @@ LANES_INLINE void NAME(lines_of)(const int V, const NUMBER *few, int64_t step, c
     }
     for (int i = 0; i < V * WIDTH && ahead; i++)
       __builtin_prefetch(many + i * column + NAME(LINE_AHEAD));
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int v = 0; v < V; v++)
       for (int at = 0; at < NAME(A_LINE); at += LINES) {
         LANES turned[LINES];
@@ -233,16 +244,16 @@ LANES_INLINE void NAME(lines_of)(const int V, const NUMBER *few, int64_t step, c
         for (int i = 0; i < LINES; i++) x[v] = FMA(ALL(some[at + i]), turned[i], x[v]);
       }
   }
-#pragma GCC unroll 2
+#pragma GCC unroll 4
   for (int v = 0; v < V; v++) STORE(t + v * WIDTH, x[v]);
 }
-#define LINES_OF(V)                                                                       \
-  LANES_OUTLINE void NAME(lines_##V)(const NUMBER *few, int64_t step, const NUMBER *many, \
-                                     int64_t column, int64_t k, bool ahead, NUMBER *t) {  \
-    NAME(lines_of)(V, few, step, many, column, k, ahead, t);                              \
+#define LINES_OF(name, V)                                                            \
+  LANES_OUTLINE void NAME(name)(const NUMBER *few, int64_t step, const NUMBER *many, \
+                                int64_t column, int64_t k, bool ahead, NUMBER *t) {  \
+    NAME(lines_of)(V, few, step, many, column, k, ahead, t);                         \
   }
-LINES_OF(1)
-LINES_OF(2)
+LINES_OF(lines_wide, NAME(LINE_VECTORS))
+LINES_OF(lines_narrow, NAME(LINE_VECTORS) / 2)
 #undef LINES_OF
 
 /* The same of one vector's l's from there on, fewer than k. Of those that are turned some have been
@@ -269,27 +280,28 @@ static void NAME(lines_rest)(const matmul_thin *s, const NUMBER *many, int64_t n
   NAME(turned_all)(s, line, 0, s->k, false, false, t, 0);
 }
 
-/* Where columns share places of a cache, a vector of them at a time. Lines are those of memory
- * where all columns' are. */
+/* From memory, or where columns share places of a cache, half as many at a time. Lines are those of
+ * memory where all columns' are. */
 static void NAME(lines)(const matmul_thin *s, const NUMBER *many, int64_t n, NUMBER *t) {
+  enum { WIDE = NAME(LINE_VECTORS) * WIDTH };
   const int64_t size = sizeof *t, step = s->few_step, column = s->many_column, k = s->k;
   const bool far = s->columns * k * size > MATMUL_FAR;
-  const int64_t most = column * size % (2 * MATMUL_MEETS) == 0 ? WIDTH : 2 * WIDTH;
+  const int64_t most = far || column * size % (2 * MATMUL_MEETS) == 0 ? WIDE / 2 : WIDE;
   const NUMBER *few = (const NUMBER *)s->few;
   const int64_t head = column * size % 64 == 0 ? (int64_t)(-(uintptr_t)many % 64 / sizeof *t) : 0;
   const int64_t end = k - (k - head) % NAME(A_LINE);
   memset(t, 0, (size_t)((n + WIDTH - 1) / WIDTH * WIDTH) * sizeof *t);
   for (int64_t width; n > 0; n -= width, many += width * column, t += width) {
-    width = n < most ? WIDTH : most;
-    if (n < WIDTH || k < head + NAME(A_LINE)) {
+    width = n < most ? WIDE / 2 : most;
+    if (n < width || k < head + NAME(A_LINE)) {
       width = matmul_least(n, WIDTH);
       NAME(lines_rest)(s, many, width, t);
       continue;
     }
     for (int64_t v = 0; v < width && head > 0; v += WIDTH)
       NAME(lines_some)(few, step, many + v * column, column, 0, head, k, t + v);
-    (width == WIDTH ? NAME(lines_1) : NAME(lines_2))(few + head * step, step, many + head, column,
-                                                     end - head, far, t);
+    (width == WIDE ? NAME(lines_wide) : NAME(lines_narrow))(few + head * step, step, many + head,
+                                                            column, end - head, far, t);
     for (int64_t v = 0; v < width && end < k; v += WIDTH)
       NAME(lines_some)(few, step, many + v * column, column, end, k, k, t + v);
   }

@@ -183,8 +183,9 @@ static void run_strip(void *arg, int64_t chunk, int thread) {
 
 static void run_thin(product *job, int threads) {
   const matmul_thin *thin = &job->thin;
-  const int64_t grain = thin->many_column == 1 ? 64 : 16;
-  const int64_t each = (thin->columns + 2 * threads - 1) / (2 * threads);
+  const int64_t grain = thin->many_column == 1 ? 64 : 32;
+  const int64_t shares = threads > 1 ? 2 * threads : 1;
+  const int64_t each = (thin->columns + shares - 1) / shares;
   const int64_t most = MATMUL_STRIP / job->of->size / thin->rows / grain * grain;
   job->block = matmul_least(most, (each + grain - 1) / grain * grain);
   rung_parallel(threads, (thin->columns + job->block - 1) / job->block, run_strip, job);
