@@ -47,6 +47,7 @@ static void reaches_every_path(void **state) {
       "n=1 m=1030 k=4100 type=f32",
       "n=1 m=4100 k=1024 type=f32",
       "n=700 m=1 k=263 type=f64",
+      "n=4100 m=1 k=1031 type=f32",
   };
   for (size_t k = 0; k < sizeof lines / sizeof *lines; ++k) verify_line(&matmul_cases, lines[k]);
 }
