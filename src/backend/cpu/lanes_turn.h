@@ -102,8 +102,11 @@ LANES_INLINE void lanes_squares_f32(const lanes_f32 from[8], lanes_f32 v[8]) {
     of[i][2] = (lanes_f64)LANES_UNPACK(lo, pd, high, higher);
     of[i][3] = (lanes_f64)LANES_UNPACK(hi, pd, high, higher);
   }
-#pragma GCC unroll 8
-  for (int i = 0; i < 8; i++) v[i] = (lanes_f32)LANES_PIECES(of[0][i % 4], of[1][i % 4], i >= 4);
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+    v[i] = (lanes_f32)LANES_PIECES(of[0][i], of[1][i], 0);
+    v[4 + i] = (lanes_f32)LANES_PIECES(of[0][i], of[1][i], 1);
+  }
 }
 LANES_INLINE void lanes_line_f32(const float *line, int64_t apart, lanes_f32 v[16]) {
   lanes_f32 first[8], second[8];
