@@ -11,7 +11,7 @@ fail() {
   exit 1
 }
 
-cpack -G DEB -B "$work/packages" --config "$build/CPackConfig.cmake" >"$work/log" 2>&1 ||
+cpack -G DEB -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip -B "$work/packages" --config "$build/CPackConfig.cmake" >"$work/log" 2>&1 ||
   { cat "$work/log"; exit 1; }
 rm -rf "$work/packages/_CPack_Packages"
 needs() { dpkg-deb -f "$work/packages/$1"_*.deb Depends | sed 's/ ([^)]*)//g'; }

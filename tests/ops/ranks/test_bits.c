@@ -146,7 +146,8 @@ static void compare(const over_job *job, const int64_t one[ONE], int count,
 
 /* Sanitizers, which look for other things than wrong bits, see a third of the cuts of every job,
  * and where GPUs are simulated one of the six. Without them a third of all is seen there: each kind
- * of cut with a third of the jobs, and all kinds with all jobs by CPUs. */
+ * of cut with a third of the jobs; by CPUs all kinds with all jobs, each over every other number of
+ * ranks. */
 static void every_cut(rung_context *const *contexts, int from, int to, int step, bool long_rows) {
   rung_random random = {3};
   for (int j = 0; j < JOBS; j++) {
@@ -154,13 +155,14 @@ static void every_cut(rung_context *const *contexts, int from, int to, int step,
     const bool grid = job->over == STENCIL || job->over == RADIATOR;
     int64_t one[ONE];
     const bool is_long = grid && over_grids[job->how].columns > 65536;
-    int share = INSTRUMENTED ? 3 : 1; /* of the kinds: one of so many */
+    int share = INSTRUMENTED ? 3 : 2; /* of the kinds: one of so many */
     if (contexts != cpus && INSTRUMENTED) share = CUTS;
     if (contexts != cpus && !INSTRUMENTED) share = 3;
     if (is_long && !long_rows) continue;
     find_wanted(job, one);
-    for (int count = from; count <= to; count += is_long ? 2 * step : step)
-      for (int kind = j % share; kind < CUTS; kind += share) {
+    int turn = j;
+    for (int count = from; count <= to; count += is_long ? 2 * step : step, turn++)
+      for (int kind = turn % share; kind < CUTS; kind += share) {
         char about[64];
         snprintf(about, sizeof about, "job %d, cut %d", j, kind);
         cut(kind, count, job->total,

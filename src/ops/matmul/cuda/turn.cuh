@@ -7,7 +7,7 @@
 
 /* A copy to be made: of `matrices` that lie `apart`, each k by `lines`. */
 template <typename T>
-struct matmul_copy {
+struct matmul_line_copy {
   matmul_source<T> source;
   int64_t apart, matrices, k, lines;
   T *to;
@@ -17,14 +17,14 @@ struct matmul_copy {
  * elements: numbers of 32 bits are divided by in a tenth of the time that others take. */
 enum { MATMUL_COPY_DEEP = 128 };
 template <typename T>
-RUNG_ANYWHERE uint32_t matmul_copy_blocks(const matmul_copy<T> &copy) {
+RUNG_ANYWHERE uint32_t matmul_copy_blocks(const matmul_line_copy<T> &copy) {
   return (uint32_t)(copy.matrices * (copy.lines / 32) *
                     ((copy.k + MATMUL_COPY_DEEP - 1) / MATMUL_COPY_DEEP));
 }
 
 /* One block's part through shared memory, so that both sides are read and written along. */
 template <typename T>
-static __device__ inline void matmul_turn_part(const matmul_copy<T> &copy, uint32_t number,
+static __device__ inline void matmul_turn_part(const matmul_line_copy<T> &copy, uint32_t number,
                                                T (&part)[MATMUL_COPY_DEEP][33]) {
   const matmul_source<T> &source = copy.source;
   const int x = threadIdx.x % 32, y = threadIdx.x / 32;
@@ -57,7 +57,7 @@ static __device__ inline void matmul_turn_part(const matmul_copy<T> &copy, uint3
 
 /* Both copies in one launch: of mid-sized products a launch more is a twentieth of their time. */
 template <typename T>
-__global__ void __launch_bounds__(256) matmul_turn(matmul_copy<T> a, matmul_copy<T> b) {
+__global__ void __launch_bounds__(256) matmul_turn(matmul_line_copy<T> a, matmul_line_copy<T> b) {
   __shared__ T part[MATMUL_COPY_DEEP][33];
   const uint32_t of_a = matmul_copy_blocks(a), number = blockIdx.x;
   if (number < of_a)
@@ -68,11 +68,11 @@ __global__ void __launch_bounds__(256) matmul_turn(matmul_copy<T> a, matmul_copy
 
 /* The copy of an operand into `to`; the operand's steps become the copy's. */
 template <typename T>
-static matmul_copy<T> matmul_copy_of(const matmul_job<T, T> &job, bool of_a, int64_t lines, T *to,
-                                     const T **from, matmul_steps *steps) {
+static matmul_line_copy<T> matmul_copy_of(const matmul_job<T, T> &job, bool of_a, int64_t lines,
+                                          T *to, const T **from, matmul_steps *steps) {
   const int64_t line = of_a ? steps->row : steps->column, step = of_a ? steps->column : steps->row;
   const int64_t matrices = steps->batch == 0 ? 1 : job.batch;
-  const matmul_copy<T> copy = {
+  const matmul_line_copy<T> copy = {
       {*from, line, step, of_a ? job.m : job.n, false}, steps->batch, matrices, job.k, lines, to};
   *from = to;
   *steps = {matrices == 1 ? 0 : job.k * lines, of_a ? 1 : lines, of_a ? lines : 1};
@@ -83,7 +83,7 @@ static matmul_copy<T> matmul_copy_of(const matmul_job<T, T> &job, bool of_a, int
 static rung_status matmul_turn_operands(const rung_task *task, const matmul_turned &turned,
                                         matmul_job<float, float> *job) {
   float *scratch = static_cast<float *>(task->scratch);
-  matmul_copy<float> a = {}, b = {};
+  matmul_line_copy<float> a = {}, b = {};
   if (turned.a) {
     a = matmul_copy_of(*job, true, turned.a_lines, scratch, &job->a, &job->as);
     job->a_lines = turned.a_lines;
