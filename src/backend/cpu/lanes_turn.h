@@ -42,9 +42,9 @@ typedef __m512d lanes_pd_;
 typedef __m256 lanes_ps_;
 typedef __m256d lanes_pd_;
 #endif
-LANES_INLINE void lanes_turn_f32(const float *const *line, int64_t at, lanes_f32 v[4]) {
-  const lanes_f32 a = lanes_pieces_f32(line, 4, at), b = lanes_pieces_f32(line + 1, 4, at),
-                  c = lanes_pieces_f32(line + 2, 4, at), d = lanes_pieces_f32(line + 3, 4, at);
+/* Of each 16 bytes of four vectors: v[i] has number i of each. */
+LANES_INLINE void lanes_fours_f32(lanes_f32 a, lanes_f32 b, lanes_f32 c, lanes_f32 d,
+                                  lanes_f32 v[4]) {
   const lanes_f64 low = (lanes_f64)LANES_UNPACK(lo, ps, a, b),
                   high = (lanes_f64)LANES_UNPACK(hi, ps, a, b),
                   lower = (lanes_f64)LANES_UNPACK(lo, ps, c, d),
@@ -53,6 +53,11 @@ LANES_INLINE void lanes_turn_f32(const float *const *line, int64_t at, lanes_f32
   v[1] = (lanes_f32)LANES_UNPACK(hi, pd, low, lower);
   v[2] = (lanes_f32)LANES_UNPACK(lo, pd, high, higher);
   v[3] = (lanes_f32)LANES_UNPACK(hi, pd, high, higher);
+}
+LANES_INLINE void lanes_turn_f32(const float *const *line, int64_t at, lanes_f32 v[4]) {
+  const lanes_f32 a = lanes_pieces_f32(line, 4, at), b = lanes_pieces_f32(line + 1, 4, at),
+                  c = lanes_pieces_f32(line + 2, 4, at), d = lanes_pieces_f32(line + 3, 4, at);
+  lanes_fours_f32(a, b, c, d, v);
 }
 LANES_INLINE void lanes_turn_f64(const double *const *line, int64_t at, lanes_f64 v[2]) {
   const lanes_f64 a = lanes_pieces_f64(line, 2, at), b = lanes_pieces_f64(line + 1, 2, at);
@@ -77,47 +82,38 @@ LANES_INLINE void lanes_turn_f64(const double *const *line, int64_t at, lanes_f6
  * in a cache. */
 #if LANES_BYTES == 64
 enum { LANES_LINE_F32 = 16, LANES_LINE_F64 = 8 };
-LANES_INLINE lanes_f64 lanes_halves_f64(const double *low, const double *high) {
-  const __m512d v = _mm512_castpd256_pd512(_mm256_loadu_pd(low));
-  return (lanes_f64)_mm512_mask_broadcast_f64x4(v, 0xf0, _mm256_loadu_pd(high));
+/* 32 bytes from either place. */
+LANES_INLINE lanes_f64 lanes_beside(const void *low, const void *high) {
+  const __m512i v = _mm512_castsi256_si512(_mm256_loadu_si256(low));
+  return (lanes_f64)_mm512_mask_broadcast_i64x4(v, 0xf0, _mm256_loadu_si256(high));
 }
-LANES_INLINE lanes_f32 lanes_halves_f32(const float *low, const float *high) {
-  const __m512 v = _mm512_castps256_ps512(_mm256_loadu_ps(low));
-  return (lanes_f32)_mm512_mask_broadcast_f32x8(v, 0xff00, _mm256_loadu_ps(high));
+/* The first and the second 32 bytes of lines, of which there are four times `each`, as many as 16
+ * bytes have numbers: those of a line beside those of the one `each` after it. */
+LANES_INLINE void lanes_line_halves(const int each, const char *line, int64_t apart_bytes,
+                                    lanes_f64 *first, lanes_f64 *second) {
+#pragma GCC unroll 8
+  for (int i = 0; i < 2 * each; i++) {
+    const char *low = line + (i / each * 2 * each + i % each) * apart_bytes,
+               *high = low + each * apart_bytes;
+    first[i] = lanes_beside(low, high);
+    second[i] = lanes_beside(low + 32, high + 32);
+  }
 }
 /* Every other piece of 16 bytes of a and b. */
 #define LANES_PIECES(a, b, odd) \
   _mm512_shuffle_f64x2((__m512d)(a), (__m512d)(b), (odd) ? 0xdd : 0x88)
-LANES_INLINE void lanes_squares_f32(const lanes_f32 from[8], lanes_f32 v[8]) {
-  lanes_f64 of[2][4];
+LANES_INLINE void lanes_squares_f32(const lanes_f64 from[8], lanes_f32 v[8]) {
+  lanes_f32 of[2][4];
 #pragma GCC unroll 2
   for (int i = 0; i < 2; i++) {
-    const lanes_f32 *x = from + 4 * i;
-    const lanes_f64 low = (lanes_f64)LANES_UNPACK(lo, ps, x[0], x[1]),
-                    high = (lanes_f64)LANES_UNPACK(hi, ps, x[0], x[1]),
-                    lower = (lanes_f64)LANES_UNPACK(lo, ps, x[2], x[3]),
-                    higher = (lanes_f64)LANES_UNPACK(hi, ps, x[2], x[3]);
-    of[i][0] = (lanes_f64)LANES_UNPACK(lo, pd, low, lower);
-    of[i][1] = (lanes_f64)LANES_UNPACK(hi, pd, low, lower);
-    of[i][2] = (lanes_f64)LANES_UNPACK(lo, pd, high, higher);
-    of[i][3] = (lanes_f64)LANES_UNPACK(hi, pd, high, higher);
+    const lanes_f64 *x = from + 4 * i;
+    lanes_fours_f32((lanes_f32)x[0], (lanes_f32)x[1], (lanes_f32)x[2], (lanes_f32)x[3], of[i]);
   }
 #pragma GCC unroll 4
   for (int i = 0; i < 4; i++) {
     v[i] = (lanes_f32)LANES_PIECES(of[0][i], of[1][i], 0);
     v[4 + i] = (lanes_f32)LANES_PIECES(of[0][i], of[1][i], 1);
   }
-}
-LANES_INLINE void lanes_line_f32(const float *line, int64_t apart, lanes_f32 v[16]) {
-  lanes_f32 first[8], second[8];
-#pragma GCC unroll 8
-  for (int i = 0; i < 8; i++) {
-    const float *low = line + (i / 4 * 8 + i % 4) * apart, *high = low + 4 * apart;
-    first[i] = lanes_halves_f32(low, high);
-    second[i] = lanes_halves_f32(low + 8, high + 8);
-  }
-  lanes_squares_f32(first, v);
-  lanes_squares_f32(second, v + 8);
 }
 LANES_INLINE void lanes_squares_f64(const lanes_f64 from[4], lanes_f64 v[4]) {
   const lanes_f64 a = (lanes_f64)LANES_UNPACK(lo, pd, from[0], from[1]),
@@ -129,14 +125,15 @@ LANES_INLINE void lanes_squares_f64(const lanes_f64 from[4], lanes_f64 v[4]) {
   v[2] = (lanes_f64)LANES_PIECES(a, c, 1);
   v[3] = (lanes_f64)LANES_PIECES(b, d, 1);
 }
+LANES_INLINE void lanes_line_f32(const float *line, int64_t apart, lanes_f32 v[16]) {
+  lanes_f64 first[8], second[8];
+  lanes_line_halves(4, (const char *)line, apart * (int64_t)sizeof *line, first, second);
+  lanes_squares_f32(first, v);
+  lanes_squares_f32(second, v + 8);
+}
 LANES_INLINE void lanes_line_f64(const double *line, int64_t apart, lanes_f64 v[8]) {
   lanes_f64 first[4], second[4];
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; i++) {
-    const double *low = line + (i / 2 * 4 + i % 2) * apart, *high = low + 2 * apart;
-    first[i] = lanes_halves_f64(low, high);
-    second[i] = lanes_halves_f64(low + 4, high + 4);
-  }
+  lanes_line_halves(2, (const char *)line, apart * (int64_t)sizeof *line, first, second);
   lanes_squares_f64(first, v);
   lanes_squares_f64(second, v + 4);
 }

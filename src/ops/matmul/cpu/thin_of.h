@@ -1,6 +1,11 @@
 /* Products of few rows without any packing (matmul_thin): included by kernels_of.h alone, for the
  * types that have TURN. Of what has many columns every element is loaded once. */
 
+/* Whether what has many columns comes from memory. */
+LANES_INLINE bool NAME(is_far)(const matmul_thin *s) {
+  return s->columns * s->k * (int64_t)sizeof(NUMBER) > MATMUL_FAR;
+}
+
 /* L of its rows, each a run of memory, on the chains of R rows, which stay in the first-level
  * cache; a few vectors at a time, so that a line is done with before rows as far apart as the cache
  * is large drive it out. What is `ahead` is asked for: of one row what goes on, of several the next
@@ -86,7 +91,7 @@ static void NAME(strip)(const matmul_thin *s, const NUMBER *many, int64_t n, NUM
                         int64_t row) {
   const NUMBER *few = (const NUMBER *)s->few;
   const int64_t of = s->few_row, by = s->few_step, step = s->many_step;
-  const bool far = s->columns * s->k * (int64_t)sizeof *t > MATMUL_FAR;
+  const bool far = NAME(is_far)(s);
   if (s->rows > 1 && n >= NAME(COLUMNS) && n * s->k * (int64_t)sizeof *t <= MATMUL_NEAR) {
     NAME(strip_tiles)(s, many, n, t, row);
     return;
@@ -101,7 +106,7 @@ static void NAME(strip)(const matmul_thin *s, const NUMBER *many, int64_t n, NUM
     for (; i < s->rows; i++)
       (lines == 8   ? NAME(strip_1_8)
        : lines == 4 ? NAME(strip_1_4)
-                    : NAME(strip_1_1))(few + i * of, of, by, many, step, n, t + i * row, row, true);
+                    : NAME(strip_1_1))(few + i * of, of, by, many, step, n, t + i * row, row, far);
   }
 }
 
@@ -285,7 +290,7 @@ static void NAME(lines_rest)(const matmul_thin *s, const NUMBER *many, int64_t n
 static void NAME(lines)(const matmul_thin *s, const NUMBER *many, int64_t n, NUMBER *t) {
   enum { WIDE = NAME(LINE_VECTORS) * WIDTH };
   const int64_t size = sizeof *t, step = s->few_step, column = s->many_column, k = s->k;
-  const bool far = s->columns * k * size > MATMUL_FAR;
+  const bool far = NAME(is_far)(s);
   const int64_t most = far || column * size % (2 * MATMUL_MEETS) == 0 ? WIDE / 2 : WIDE;
   const NUMBER *few = (const NUMBER *)s->few;
   const int64_t head = column * size % 64 == 0 ? (int64_t)(-(uintptr_t)many % 64 / sizeof *t) : 0;
@@ -316,7 +321,7 @@ static void NAME(turned)(const matmul_thin *s, const NUMBER *many, int64_t n, NU
   NUMBER room[2 * WIDTH * PITCH];
   const bool meets = s->many_column * (int64_t)sizeof *t % MATMUL_MEETS == 0;
   const bool copies = 2 * WIDTH > 16 && meets;
-  const bool far = s->columns * s->k * (int64_t)sizeof *t > MATMUL_FAR;
+  const bool far = NAME(is_far)(s);
   const int64_t each = copies ? EACH : s->rows > NAME(TURNED_ROWS) ? MATMUL_K : s->k;
   for (int64_t i = 0; i < s->rows; i++) memset(t + i * row, 0, (size_t)row * sizeof *t);
   for (int64_t j = 0; j < n; j += 2 * WIDTH) {
