@@ -160,8 +160,8 @@ static bool tensor_pays(const rung_task *task) {
   char why[RUNG_REASON];
   if (naive_is_ahead(task)) return false;
   if (!quads_fit(task, why)) return true;
-  if (p->m < ((int64_t)1 << 21) / p->n) return p->k > 10;
-  return p->k > (p->n % 2 == 0 ? 24 : 64);
+  if ((double)p->m * (double)p->n * (double)p->batch < 0x1p21) return p->k > 10;
+  return p->k > 40;
 }
 
 /* Code for 9.0a: no later chip has all of its instructions. */
@@ -193,7 +193,7 @@ static bool past_small(const rung_task *task);
 
 /* Copies are to leave the memory to others. */
 static bool quads_tma_pays(const rung_task *task) {
-  return past_small(task) && problem_of(task)->k > 0 &&
+  return past_small(task) && problem_of(task)->k > 0 && !matmul_turns_c(task) &&
          (double)quads_tma_scratch(task) <= (double)task->device->memory_bytes / 4 &&
          matmul_tma_plan_of(task).step < matmul_quads_step(task);
 }
@@ -297,7 +297,7 @@ static bool chains_fit(const rung_task *task, char why[RUNG_REASON]) {
 
 static bool is_slender(const rung_task *task, char why[RUNG_REASON]) {
   const matmul_problem *p = problem_of(task);
-  if (p->m < 32 || p->n < 32) return shared_fits(task, 6 * (128 * 36 + 8 * 128) * 4, why);
+  if (p->m < 32 || p->n < 32) return shared_fits(task, 6 * (64 * 36 + 8 * 64) * 4, why);
   snprintf(why, RUNG_REASON,
            "it makes products of few rows or columns, and there are %" PRId64 " by %" PRId64
            "; expected: less than 32 of one",
@@ -321,20 +321,11 @@ static bool strips_go_along(const rung_task *task, bool uneven) {
   return along && (!uneven || (wide ? large.column : large.row) % quad != 0);
 }
 
-/* Of `strips`, for the lesser of m and n. */
-static int64_t strips_rows(int64_t m) {
-  return m == 1 ? 1 : (m + 7) / 8 * 8;
-}
-
-/* What a step of k takes by `strips`: the lesser of m and n in eights. *tile: which one. */
+/* What a step of k takes by `strips`. *tile: which one. */
 static double strips_step(const rung_task *task, int64_t m, int64_t n, matmul_cost *tile) {
-  const bool single = problem_of(task)->types.in == RUNG_F32;
-  const matmul_cost *tiles = m == 1   ? single ? matmul_strip_f32 : matmul_strip_f64
-                             : single ? matmul_strips_f32
-                                      : matmul_strips_f64;
-  double cost = 0;
-  *tile = tiles[matmul_cheapest(task, tiles, MATMUL_STRIPS, strips_rows(m), n, &cost)];
-  return m > 1 && strips_go_along(task, true) ? 2 * cost : cost;
+  double cost;
+  *tile = *matmul_strips_tile(task, m, n, &cost);
+  return m > 1 && strips_go_along(task, true) ? 1.25 * cost : cost;
 }
 
 /* Whether not one stage of this tile of `chains` is whole, of 64 steps, or 128 but of the first:
@@ -390,7 +381,7 @@ static double strips_cycles(const rung_task *task) {
   matmul_cost tile;
   if (!is_slender(task, why)) return INFINITY;
   const double cost = strips_step(task, m, n, &tile);
-  const double busiest = matmul_busiest(task, tile.rows, tile.columns, strips_rows(m), n);
+  const double busiest = matmul_busiest(task, tile.rows, tile.columns, m, n);
   return (double)p->k * cost + (tile.start + (strips_go_along(task, false) ? 4500 : 0)) * busiest;
 }
 

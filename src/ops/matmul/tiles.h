@@ -28,7 +28,8 @@ enum {
   MATMUL_QUADS_TMA = 4,
   MATMUL_QUADS_TMA_ALONG = 2, /* from this one on A may lie as its k goes on in memory */
   MATMUL_QUADS_TMA_WARPS = 4, /* that multiply, of a block */
-  MATMUL_STRIPS = 2
+  MATMUL_STRIPS = 2,
+  MATMUL_SHORT = 64 /* steps of a short chain */
 };
 
 /* Of `chains`: 1 chain a thread in stages of 64 steps, and of 128; 2 by 2; 1 in a row; 2 by
@@ -74,15 +75,16 @@ static const matmul_group matmul_quads_tma_f32[MATMUL_QUADS_TMA] = {
     {64, 64, 16, 3, {57, 95, 143}, 0, 1},
     {32, 64, 16, 3, {38, 60, 90}, 0, 1}};
 
-/* Of `strips`: of one row, and of eight. */
-static const matmul_cost matmul_strip_f32[MATMUL_STRIPS] = {{1, 128, 32, 32, 4000},
-                                                            {1, 32, 27, 27, 4000}},
-                         matmul_strips_f32[MATMUL_STRIPS] = {{8, 128, 50, 50, 4000},
-                                                             {8, 32, 33, 33, 4000}},
-                         matmul_strip_f64[MATMUL_STRIPS] = {{1, 128, 65, 65, 4000},
-                                                            {1, 32, 29, 29, 4000}},
-                         matmul_strips_f64[MATMUL_STRIPS] = {{8, 128, 97, 97, 4000},
-                                                             {8, 32, 62, 62, 4000}};
+/* Of `strips`: of one row, and of eight; on an H200, where 15 cycles are what memory takes for a
+ * step of 64 floats in all multiprocessors. */
+static const matmul_cost matmul_strip_f32[MATMUL_STRIPS] = {{1, 32, 10, 7, 4000},
+                                                            {1, 64, 15, 15.5, 4000}},
+                         matmul_strips_f32[MATMUL_STRIPS] = {{8, 32, 14.5, 7.5, 4000},
+                                                             {8, 64, 22.5, 14, 4000}},
+                         matmul_strip_f64[MATMUL_STRIPS] = {{1, 32, 16.5, 15.3, 4000},
+                                                            {1, 64, 29, 32, 4000}},
+                         matmul_strips_f64[MATMUL_STRIPS] = {{8, 32, 25, 15, 4000},
+                                                             {8, 64, 38, 33, 4000}};
 
 /* Tiles of the multiprocessor that has the most of them. */
 static inline double matmul_busiest(const rung_task *task, int rows, int columns, int64_t m,
@@ -112,6 +114,32 @@ static inline int matmul_cheapest(const rung_task *task, const matmul_cost *tile
     *cost = found;
   }
   return best;
+}
+
+/* Of `strips`, for a product that is at least as wide as high. */
+static inline const matmul_cost *matmul_strips_tile(const rung_task *task, int64_t m, int64_t n,
+                                                    double *cost) {
+  const bool single = ((const matmul_problem *)task->problem)->types.in == RUNG_F32;
+  const matmul_cost *tiles = m == 1   ? single ? matmul_strip_f32 : matmul_strip_f64
+                             : single ? matmul_strips_f32
+                                      : matmul_strips_f64;
+  return &tiles[matmul_cheapest(task, tiles, MATMUL_STRIPS, m, n, cost)];
+}
+
+/* Whether 16 bytes of C from a multiple of as many on are in all its rows or in none. */
+static inline bool matmul_c_has_quads(const rung_task *task) {
+  const matmul_problem *p = (const matmul_problem *)task->problem;
+  const rung_view *c = &task->arrays[MATMUL_C];
+  const matmul_steps steps = matmul_steps_of(c, false);
+  const int64_t bytes = (int64_t)rung_dtype_bytes(c->dtype);
+  const int64_t all = steps.row * bytes | steps.batch * bytes | p->n * bytes;
+  return steps.column == 1 && ((uintptr_t)c->data | (uintptr_t)all) % 16 == 0;
+}
+
+/* Whether C, rather than the chains, is what takes time: it then goes through shared memory, so
+ * that neighbours store neighbours. */
+static inline bool matmul_turns_c(const rung_task *task) {
+  return ((const matmul_problem *)task->problem)->k <= MATMUL_SHORT && !matmul_c_has_quads(task);
 }
 
 /* Of `quads`; the first of its tiles is for operands that lie line beside line, or are copied so.

@@ -3,7 +3,7 @@
  * two or four chains. Panels lie [line][l], so that a read of 16 bytes is several steps; reads are
  * some steps ahead of the chains, over the end of a stage too. Warps that load and warps that work
  * have each a loop of their own, and meet once a stage. */
-#include "ops/matmul/cuda/feed.cuh"
+#include "ops/matmul/cuda/sides.cuh"
 #include "ops/matmul/tiles.h"
 
 /* Warps HIGH by WIDE, of lanes DOWN by 32 / DOWN that have R by C chains each, and LOADERS warps
@@ -17,8 +17,9 @@ struct chain_shape {
                        WORKERS = HIGH * WIDE * 32, LOADERS = LOADERS_ * 32,
                        THREADS = WORKERS + LOADERS, QUAD = matmul_quad<T>::WIDTH,
                        READS = READS_, /* of a line in a stage; AHEAD of them are under way */
-      AHEAD = 3, DEPTH = READS * QUAD, PITCH = DEPTH + QUAD, OF_B = ROWS * PITCH,
-                       STAGE = OF_B + COLUMNS * PITCH, BYTES = STAGES * STAGE * (int)sizeof(T);
+      AHEAD = 3, DEPTH = READS * QUAD, A_NEXT = QUAD, B_NEXT = QUAD, PITCH = DEPTH + QUAD,
+                       OF_B = ROWS * PITCH, STAGE = OF_B + COLUMNS * PITCH,
+                       BYTES = STAGES * STAGE * (int)sizeof(T);
 };
 
 /* LINES lines of an operand, one whole panel after the other. A thread's elements of a panel are
@@ -102,9 +103,10 @@ static __device__ RUNG_ASIDE void bring_some(T *to, const matmul_source<T> &sour
 /* One read of every line of a thread's. */
 template <typename F, typename T = typename F::T>
 struct chain_read {
+  struct lay {};
   matmul_quad<T> a[F::R], b[F::C];
 
-  __device__ inline void load(const T *rows, const T *columns) {
+  __device__ inline void load(const T *rows, const T *columns, lay) {
 #pragma unroll
     for (int r = 0; r < F::R; r++)
       a[r] = *reinterpret_cast<const matmul_quad<T> *>(rows + r * F::DOWN * F::PITCH);
@@ -143,8 +145,6 @@ struct chain_loader {
     whole = k / F::DEPTH;
     shared = to;
     stage = 0;
-#pragma unroll 1
-    for (int s = 0; s < F::STAGES - 1; s++) bring();
   }
   __device__ inline void bring() {
     T *const to = shared + stage;
@@ -162,66 +162,13 @@ struct chain_loader {
   }
 };
 
-/* A worker's chains; `rows` and `columns` point to its first ones in the first stage. */
-template <typename F, typename T>
-struct chain_worker {
-  static constexpr int BUFFERS = F::AHEAD + 1;
-  static_assert(F::READS % BUFFERS == 0, "a stage begins with the first buffer");
-  chain_read<F> reads[BUFFERS];
-  T t[F::R][F::C];
-  const T *rows, *columns;
-  int stage;
-
-  __device__ inline void begin(int64_t k, const T *first_row, const T *first_column) {
-    rows = first_row;
-    columns = first_column;
-    stage = 0;
-#pragma unroll
-    for (int g = 0; g < F::AHEAD; g++)
-      if (k >= F::DEPTH) reads[g].load(rows + g * F::QUAD, columns + g * F::QUAD);
-  }
-  /* A whole stage; the next one's first reads too. */
-  __device__ inline void work() {
-    const T *row = rows + stage, *column = columns + stage;
-    stage = stage < (F::STAGES - 1) * F::STAGE ? stage + F::STAGE : 0;
-#pragma unroll
-    for (int g = 0; g < F::READS; g++) {
-      const int then = g + F::AHEAD;
-      if (then == F::READS) {
-        row = rows + stage;
-        column = columns + stage;
-      }
-      reads[then % BUFFERS].load(row + then % F::READS * F::QUAD,
-                                 column + then % F::READS * F::QUAD);
-      rung_keep_order();
-      reads[g % BUFFERS].work(t, F::QUAD);
-    }
-  }
-  __device__ inline void work_some(int left) {
-#pragma unroll 1
-    for (int g = 0; g < left; g += F::QUAD) {
-      reads[0].load(rows + stage + g, columns + stage + g);
-      reads[0].work(t, left - g);
-    }
-  }
-};
-
-/* A tile's two sides, which meet stage by stage. */
+/* A tile's two sides. */
 template <typename F, typename T>
 static __device__ inline void load_tile(const matmul_job<T, T> &job, const matmul_tile &from,
                                         T *shared) {
   chain_loader<F, T> loader;
   loader.begin(job, from, shared);
-  rung_copy_async_wait<F::STAGES - 2>();
-  rung_sides_meet<F::THREADS, 0>();
-  rung_copy_async_wait<F::STAGES - 3>();
-#pragma unroll 1
-  for (int64_t left = job.k; left > 0; left -= F::DEPTH) {
-    rung_sides_meet<F::THREADS, 0>();
-    loader.bring();
-    rung_copy_async_wait<F::STAGES - 3>();
-  }
-  rung_sides_meet<F::THREADS, 0>(); /* before the next tile's stages come in */
+  matmul_bring_side<F>(job.k, [&] { loader.bring(); });
 }
 
 template <typename F, typename T>
@@ -230,18 +177,8 @@ static __device__ inline void work_tile(const matmul_job<T, T> &job, const matmu
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int y = warp % F::HIGH * F::DOWN * F::R + lane / F::ACROSS;
   const int x = warp / F::HIGH * F::ACROSS * F::C + lane % F::ACROSS;
-  chain_worker<F, T> worker = {};
-  rung_sides_meet<F::THREADS, 1>();
-  worker.begin(job.k, shared + y * F::PITCH, shared + F::OF_B + x * F::PITCH);
-#pragma unroll 1
-  for (int64_t left = job.k; left > 0; left -= F::DEPTH) {
-    rung_sides_meet<F::THREADS, 1>();
-    if (left >= F::DEPTH)
-      worker.work();
-    else
-      worker.work_some((int)left);
-  }
-  rung_sides_meet<F::THREADS, 1>();
+  matmul_worker<F, chain_read<F>, T, F::R, F::C> worker = {};
+  worker.work_side(job.k, shared + y * F::PITCH, shared + F::OF_B + x * F::PITCH, {});
 #pragma unroll
   for (int r = 0; r < F::R; r++)
 #pragma unroll

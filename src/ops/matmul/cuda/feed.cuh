@@ -100,16 +100,18 @@ struct matmul_feed {
   }
 };
 
-/* Elements [l, l + DEPTH) of all lines as far as there are any: of the last panel. */
+/* Elements [l, l + DEPTH) of all lines as far as there are any: of the last panel. Where its steps
+ * lie side by side threads are beside each other along them, else along lines. */
 template <typename P, int THREADS, bool ASYNC, typename T>
 static __device__ RUNG_ASIDE void matmul_bring(T *to, const matmul_source<T> &source, int64_t l,
                                                int64_t left) {
-  constexpr int BY_LINES = P::WAY == MATMUL_LINES;
+  constexpr bool BY_STEPS = P::WAY == MATMUL_STEPS;
+  const int steps = left < P::DEPTH ? (int)left : P::DEPTH;
 #pragma unroll 1
-  for (int at = threadIdx.x; at < P::LINES * P::DEPTH; at += THREADS) {
-    const int line = BY_LINES ? at % P::LINES : at / P::DEPTH;
-    const int s = BY_LINES ? at / P::LINES : at % P::DEPTH;
-    if (line < source.lines && s < left)
+  for (int at = threadIdx.x; at < P::LINES * (BY_STEPS ? P::DEPTH : steps); at += THREADS) {
+    const int line = BY_STEPS ? at / P::DEPTH : at % P::LINES;
+    const int s = BY_STEPS ? at % P::DEPTH : at / P::LINES;
+    if (line < source.lines && s < steps)
       matmul_move<ASYNC>(to + line * P::LINE + s * P::STEP,
                          source.from + line * source.line + (l + s) * source.step);
   }
@@ -140,16 +142,47 @@ static __device__ RUNG_ASIDE void matmul_store_run(const matmul_job<T, T> &job, 
                                                    const T *t) {
   matmul_quad<T> quad;
   static_assert(WIDTH == matmul_quad<T>::WIDTH, "16 bytes");
+  T *const to = static_cast<T *>(job.c) + batch * job.cs.batch + i * job.cs.row + j * job.cs.column;
+  const int64_t added = batch * job.ds.batch + i * job.ds.row + j * job.ds.column;
   if (!job.c_wide || j % WIDTH != 0 || j < first || j + WIDTH > job.n) {
 #pragma unroll
     for (int e = 0; e < WIDTH; e++)
-      if (j + e >= first && j + e < job.n) matmul_store(job, batch, i, j + e, t[e]);
+      if (j + e >= first && j + e < job.n)
+        to[e * job.cs.column] = matmul_ended(job, job.added, added + e * job.ds.column, t[e]);
     return;
   }
 #pragma unroll
   for (int e = 0; e < WIDTH; e++)
-    quad.at[e] = matmul_ended(job, job.added, batch * job.ds.batch + i * job.ds.row + j + e, t[e]);
-  rung_store_whole(static_cast<T *>(job.c) + batch * job.cs.batch + i * job.cs.row + j, quad);
+    quad.at[e] = matmul_ended(job, job.added, added + e * job.ds.column, t[e]);
+  rung_store_whole(to, quad);
+}
+
+/* A tile to C by rows, which it lies in shared memory in, PITCH apart: neighbours store neighbours.
+ */
+template <typename F, int PITCH, typename T>
+static __device__ RUNG_ASIDE void matmul_store_laid(const matmul_job<T, T> &job,
+                                                    const matmul_tile &tile,
+                                                    const matmul_tile &from, const T *shared) {
+  constexpr int LANES = F::COLUMNS < 32 ? F::COLUMNS : 32, DOWN = F::THREADS / LANES;
+  const int rows = job.m - from.i < F::ROWS ? (int)(job.m - from.i) : F::ROWS,
+            columns = job.n - from.j < F::COLUMNS ? (int)(job.n - from.j) : F::COLUMNS;
+  const int left = (int)(tile.j - from.j), lane = threadIdx.x % LANES;
+  int y = (int)(tile.i - from.i) + threadIdx.x / LANES;
+  T *to = static_cast<T *>(job.c) + tile.batch * job.cs.batch + (from.i + y) * job.cs.row +
+          (from.j + lane) * job.cs.column;
+  int64_t added =
+      tile.batch * job.ds.batch + (from.i + y) * job.ds.row + (from.j + lane) * job.ds.column;
+  shared += y * PITCH + lane;
+#pragma unroll 4
+  for (; y < rows; y += DOWN) {
+#pragma unroll
+    for (int x = 0; x < F::COLUMNS; x += LANES)
+      if (lane + x >= left && lane + x < columns)
+        to[x * job.cs.column] = matmul_sum_of(job, job.added, added + x * job.ds.column, shared[x]);
+    shared += DOWN * PITCH;
+    to += DOWN * job.cs.row;
+    added += DOWN * job.ds.row;
+  }
 }
 
 /* ---- the loop over k --------------------------------------------------------------------------

@@ -8,13 +8,13 @@
 /* The tiles of tiles.h, in their order. Of short chains storing C is what takes time: by the tiles
  * that turn it in shared memory. */
 static rung_status run_f32(const rung_task *task) {
-  enum { SHORT = 64, TURNING = 2, TURNING_TILES = 3 };
+  enum { TURNING = 2, TURNING_TILES = 3 };
   auto job = matmul_job_of<float>(task);
-  const bool turns = job.k <= SHORT && !matmul_has_quads(job);
   double cost = 0;
-  const int tile = turns ? TURNING + matmul_cheapest(task, matmul_quads_f32 + TURNING,
-                                                     TURNING_TILES, job.m, job.n, &cost)
-                         : matmul_quads_tile(task, &cost);
+  const int tile = matmul_turns_c(task)
+                       ? TURNING + matmul_cheapest(task, matmul_quads_f32 + TURNING, TURNING_TILES,
+                                                   job.m, job.n, &cost)
+                       : matmul_quads_tile(task, &cost);
   const rung_status status =
       tile <= TURNING ? matmul_turn_operands(task, matmul_turned_of(task), &job) : RUNG_OK;
   if (status != RUNG_OK) return status;

@@ -90,18 +90,16 @@ static __device__ inline void matmul_work_tail(const T *a, const T *b, int left,
   }
 }
 
-/* A tile to C by rows: a quad of each of a warp's threads, four rows of eight, after the other. It
- * is a quad of products by alpha: chains that had to lie side by side in registers would be two of
+/* A tile to C through shared memory; `y` and `x` are a thread's first row and column. It lays down
+ * products by alpha, for chains that had to lie side by side in registers would be two of
  * a bank in most multiply-adds. */
 template <typename F, typename T>
 static __device__ RUNG_ASIDE void matmul_store_rows(const matmul_job<T, T> &job,
                                                     const matmul_tile &tile,
-                                                    const matmul_tile &from, T *shared,
-                                                    const T (&t)[F::DOWN][F::ACROSS]) {
-  constexpr int ROW = 8 * F::QUAD, EACH = 32 / ROW;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int high = warp % (F::HIGH / 4) * 4 * F::QUAD, wide = warp / (F::HIGH / 4) * ROW;
-  T *const mine = shared + warp * (32 * F::QUAD);
+                                                    const matmul_tile &from, T *shared, int y,
+                                                    int x, const T (&t)[F::DOWN][F::ACROSS]) {
+  constexpr int PITCH = F::COLUMNS + F::QUAD;
+  static_assert(F::ROWS * PITCH * (int)sizeof(T) <= F::BYTES, "a tile in its stages' place");
   __syncthreads();
 #pragma unroll
   for (int r = 0; r < F::DOWN; r++)
@@ -110,23 +108,11 @@ static __device__ RUNG_ASIDE void matmul_store_rows(const matmul_job<T, T> &job,
       matmul_quad<T> quad;
 #pragma unroll
       for (int e = 0; e < F::QUAD; e++) quad.at[e] = job.alpha * t[r][q + e];
-      reinterpret_cast<matmul_quad<T> *>(mine)[lane] = quad;
-      __syncwarp();
-      const int64_t j = from.j + q * F::WIDE + wide + lane % ROW;
-      const int64_t i =
-          from.i + r / F::QUAD * F::HIGH * F::QUAD + high + lane / ROW * F::QUAD + r % F::QUAD;
-      const int64_t at = tile.batch * job.cs.batch + i * job.cs.row + j * job.cs.column;
-      const int64_t added = tile.batch * job.ds.batch + i * job.ds.row + j * job.ds.column;
-      const bool there = j >= tile.j && j < job.n;
-#pragma unroll
-      for (int e = 0; e < F::QUAD; e++) {
-        const int down = e * EACH * F::QUAD;
-        if (there && i + down >= tile.i && i + down < job.m)
-          static_cast<T *>(job.c)[at + down * job.cs.row] =
-              matmul_sum_of(job, job.added, added + down * job.ds.row, mine[e * 32 + lane]);
-      }
-      __syncwarp();
+      const int row = y + r / F::QUAD * F::HIGH * F::QUAD + r % F::QUAD;
+      *reinterpret_cast<matmul_quad<T> *>(shared + row * PITCH + x + q * F::WIDE) = quad;
     }
+  __syncthreads();
+  matmul_store_laid<F, PITCH>(job, tile, from, shared);
 }
 
 /* A whole tile of quads to which nothing is added: one pointer, and no question. APART: a thread's
@@ -176,7 +162,8 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
   __syncthreads();
   const matmul_tile from = matmul_moved<F>(job, tile);
   if (matmul_is_plain<F>(job, tile)) return matmul_store_plain<F>(job, tile, y, x, t);
-  if (F::TURNS && !matmul_has_quads(job)) return matmul_store_rows<F>(job, tile, from, shared, t);
+  if constexpr (F::TURNS)
+    if (!matmul_has_quads(job)) return matmul_store_rows<F>(job, tile, from, shared, y, x, t);
 #pragma unroll
   for (int r = 0; r < F::DOWN; r++) {
     const int64_t i = from.i + r / F::QUAD * F::HIGH * F::QUAD + y + r % F::QUAD;

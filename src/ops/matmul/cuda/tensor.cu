@@ -111,6 +111,22 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
                    b + column + q * 2 * pitch_b.line + l * pitch_b.step, pitch_b, left - l, &t);
       });
   const matmul_tile from = matmul_moved<F>(job, tile);
+  if (!matmul_has_quads(job)) {
+    constexpr int PITCH = F::COLUMNS + 4;
+    static_assert(F::ROWS * PITCH * (int)sizeof(double) <= F::BYTES, "in its stages' place");
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < F::DOWN; r++)
+#pragma unroll
+      for (int c = 0; c < F::ACROSS; c++)
+#pragma unroll
+        for (int e = 0; e < 4; e += 2)
+          *reinterpret_cast<matmul_quad<double> *>(shared + (y + g + r * 16 + e / 2 * 8) * PITCH +
+                                                   x + c * 8 + q * 2) = {
+              job.alpha * t.of[r][c][e], job.alpha * t.of[r][c][e + 1]};
+    __syncthreads();
+    return matmul_store_laid<F, PITCH>(job, tile, from, shared);
+  }
 #pragma unroll
   for (int r = 0; r < F::DOWN; r++)
 #pragma unroll
