@@ -152,16 +152,17 @@ static bool tensor_fits(const rung_task *task, char why[RUNG_REASON]) {
 
 static bool naive_is_ahead(const rung_task *task);
 
-/* Of short chains and many results what takes time is to store C, which `quads` does sooner: 4096
- * by 4096 by 8 in 52 us on an H200 instead of 69, and of 4095 columns in 82 instead of 133. Of
- * fewer results `tensor` is ahead from 11 steps on. */
+/* Of short chains and many results what takes time is to store C, which `quads` does sooner: 2500
+ * by 2002 by 24 in 29 us on an H200 instead of 33, and at 40 steps they are alike. Of fewer results
+ * `tensor` is ahead from 11 steps on, and so it is of small matrices. */
 static bool tensor_pays(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
   char why[RUNG_REASON];
   if (naive_is_ahead(task)) return false;
   if (!quads_fit(task, why)) return true;
-  if ((double)p->m * (double)p->n * (double)p->batch < 0x1p21) return p->k > 10;
-  return p->k > 40;
+  const double results = (double)p->m * (double)p->n;
+  const bool many = results >= 0x1p18 && results * (double)p->batch >= 0x1p21;
+  return p->k > (many ? 40 : 10);
 }
 
 /* Code for 9.0a: no later chip has all of its instructions. */
@@ -310,22 +311,27 @@ static bool has_tensor(const rung_task *task) {
   return problem_of(task)->types.in == RUNG_F64 && task->device->capability >= 90;
 }
 
-/* Whether the large matrix, which streams by in `strips`, goes on along k; `uneven`: in rows that
- * begin anywhere, so that it comes in element by element. */
-static bool strips_go_along(const rung_task *task, bool uneven) {
+/* The large matrix streams by in `strips`: whether it goes on along k, and whether what goes on in
+ * memory begins anywhere. */
+typedef struct strips_lie {
+  bool along, uneven;
+} strips_lie;
+
+static strips_lie strips_lie_of(const rung_task *task) {
   const matmul_problem *p = problem_of(task);
   const bool wide = p->m <= p->n, along = wide ? p->b_turned : !p->a_turned;
   const matmul_steps large = wide ? matmul_steps_of(&task->arrays[MATMUL_B], p->b_turned)
                                   : matmul_steps_of(&task->arrays[MATMUL_A], p->a_turned);
   const int quad = p->types.in == RUNG_F32 ? 4 : 2;
-  return along && (!uneven || (wide ? large.column : large.row) % quad != 0);
+  return (strips_lie){along, (wide == along ? large.column : large.row) % quad != 0};
 }
 
 /* What a step of k takes by `strips`. *tile: which one. */
 static double strips_step(const rung_task *task, int64_t m, int64_t n, matmul_cost *tile) {
+  const strips_lie lie = strips_lie_of(task);
   double cost;
   *tile = *matmul_strips_tile(task, m, n, &cost);
-  return m > 1 && strips_go_along(task, true) ? 1.25 * cost : cost;
+  return m == 1 || !lie.uneven ? cost : lie.along ? 1.5 * cost : 1.3 * cost;
 }
 
 /* Whether not one stage of this tile of `chains` is whole, of 64 steps, or 128 but of the first:
@@ -382,7 +388,7 @@ static double strips_cycles(const rung_task *task) {
   if (!is_slender(task, why)) return INFINITY;
   const double cost = strips_step(task, m, n, &tile);
   const double busiest = matmul_busiest(task, tile.rows, tile.columns, m, n);
-  return (double)p->k * cost + (tile.start + (strips_go_along(task, false) ? 4500 : 0)) * busiest;
+  return (double)p->k * cost + (tile.start + (strips_lie_of(task).along ? 4500 : 0)) * busiest;
 }
 
 /* A warp takes 132 cycles a step where few others are there, 28 where many are. */
@@ -453,8 +459,9 @@ static bool chains_pay(const rung_task *task) {
     matmul_tensor_tile(task, &others);
   else
     matmul_quads_tile(task, &others);
-  if (m < 32) return cost < others && cost < strips_step(task, m, n, &strip);
-  return cost + matmul_chains_uneven(task, tile, m, n) < others;
+  const double uneven = cost + matmul_chains_uneven(task, tile, m, n);
+  if (m < 32) return cost < others && uneven < strips_step(task, m, n, &strip);
+  return uneven < others;
 }
 
 /* Batches of small products are `batch`'s. */

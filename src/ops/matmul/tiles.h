@@ -79,11 +79,11 @@ static const matmul_group matmul_quads_tma_f32[MATMUL_QUADS_TMA] = {
  * step of 64 floats in all multiprocessors. */
 static const matmul_cost matmul_strip_f32[MATMUL_STRIPS] = {{1, 32, 10, 7, 4000},
                                                             {1, 64, 15, 15.5, 4000}},
-                         matmul_strips_f32[MATMUL_STRIPS] = {{8, 32, 14.5, 7.5, 4000},
+                         matmul_strips_f32[MATMUL_STRIPS] = {{8, 32, 14.5, 9, 4000},
                                                              {8, 64, 22.5, 14, 4000}},
                          matmul_strip_f64[MATMUL_STRIPS] = {{1, 32, 16.5, 15.3, 4000},
                                                             {1, 64, 29, 32, 4000}},
-                         matmul_strips_f64[MATMUL_STRIPS] = {{8, 32, 25, 15, 4000},
+                         matmul_strips_f64[MATMUL_STRIPS] = {{8, 32, 25, 17, 4000},
                                                              {8, 64, 38, 33, 4000}};
 
 /* Tiles of the multiprocessor that has the most of them. */

@@ -46,7 +46,7 @@ reduce_walk reduce_walk_of(const rung_task *task, int at_once) {
       ragged ? REDUCE_WALK_ROW / (int)rung_dtype_bytes(problem->dtype) : REDUCE_WALK_WIDTH;
   const int64_t wanted = REDUCE_WALK_WANTED * (int64_t)task->device->processors;
   reduce_walk walk = {.at_once = at_once, .width = 1, .parties = 1, .split = 1};
-  walk.across = problem->inner / at_once;
+  walk.across = (problem->inner + at_once - 1) / at_once;
   walk.columns = problem->outer * walk.across;
   walk.inverse = problem->outer > 1 && walk.across > 0 ? UINT64_MAX / (uint64_t)walk.across : 0;
   walk.tiles = reduce_tiles(problem->columns);

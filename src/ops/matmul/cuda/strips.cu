@@ -87,9 +87,9 @@ struct strip_feed {
     const int t = threadIdx.x;
     source = columns;
     source.wide |= F::SLIDES;
-    /* Ends of runs are others' beginnings: not of the last one, and of columns that are few. */
-    const bool few = !F::BY_STEPS && (source.lines < F::COLUMNS || source.step < 0);
-    const int64_t steps = !F::SLIDES ? k : few || k < F::QUAD ? 0 : k - F::QUAD;
+    /* Ends of runs are others' beginnings, but of the last one. */
+    const bool last = !F::BY_STEPS && source.step < 0;
+    const int64_t steps = !F::SLIDES ? k : last || k < F::QUAD ? 0 : k - F::QUAD;
     whole = steps / F::DEPTH * F::DEPTH;
     feed.begin(source);
     feed.from -= slid<F>(feed.from);
@@ -188,13 +188,19 @@ static rung_status launch(const rung_task *task, const matmul_job<T, T> &job) {
   return RUNG_OK;
 }
 
+/* Of few columns 16 bytes at once would be those of others too. */
+template <typename T>
+static matmul_job<T, T> matmul_of_quads(matmul_job<T, T> job) {
+  job.b_wide = job.b_wide && job.n % matmul_quad<T>::WIDTH == 0;
+  return job;
+}
 template <typename T, int COLUMNS, int ROWS>
 static rung_status run_rows(const rung_task *task, const matmul_job<T, T> &job) {
   constexpr int QUAD = matmul_quad<T>::WIDTH;
   if (job.bs.column == 1)
-    return job.b_wide && job.n % QUAD == 0
-               ? launch<T, COLUMNS, ROWS, MATMUL_LINES, false>(task, job)
-               : launch<T, COLUMNS, ROWS, MATMUL_LINES, true>(task, job);
+    return job.n >= COLUMNS && !(job.b_wide && job.n % QUAD == 0)
+               ? launch<T, COLUMNS, ROWS, MATMUL_LINES, true>(task, job)
+               : launch<T, COLUMNS, ROWS, MATMUL_LINES, false>(task, matmul_of_quads(job));
   return job.b_wide ? launch<T, COLUMNS, ROWS, MATMUL_STEPS, false>(task, job)
                     : launch<T, COLUMNS, ROWS, MATMUL_STEPS, true>(task, job);
 }

@@ -5,6 +5,8 @@
  * loads are under way. Threads of a block, and blocks, have other subtrees of the same lines, as
  * many as keep the device busy; the last block to finish folds what blocks left, of a tile first
  * and then the tiles. */
+#include <type_traits>
+
 #include "ops/reduce/cuda/walk.cuh"
 
 struct reduce_walk_rest {
@@ -13,9 +15,10 @@ struct reduce_walk_rest {
   int64_t out_outer;
 };
 
-/* Where a thread stands in its block, and which columns are its. */
+/* Where a thread stands in its block, and which columns are its: of those from `inner` on all but
+ * the first `others`. */
 struct reduce_place {
-  int party;
+  int party, others;
   int64_t column, outer, inner;
   bool live;
 };
@@ -105,11 +108,13 @@ static constexpr int reduce_walk_leaves = reduce_walk_is_slim<S, V> ? 16 : 8;
 /* Of REDUCE_WALK_LANES lanes, or of REDUCE_WALK_DEEP. */
 template <int V>
 static constexpr int reduce_walk_levels = V == 1 ? 6 : 4;
+template <bool SLIDES>
+using reduce_walk_ends = std::conditional_t<SLIDES, reduce_sliding, reduce_no_ends>;
 template <typename S, int V, bool MORE>
 static constexpr int reduce_walk_resident() {
   constexpr bool HALF = S::ordered && sizeof(typename S::in) == 2;
   if (V > 1 || (S::ordered && sizeof(typename S::partial) == 8)) return 2;
-  if (!S::ordered) return sizeof(typename S::in) == 8 ? 3 : 4;
+  if (!S::ordered) return sizeof(typename S::in) < 8 ? 4 : S::sums ? 3 : 2;
   return (MORE ? 3 : 4) - HALF;
 }
 
@@ -123,6 +128,16 @@ __device__ __forceinline__ void reduce_find(reduce_place &place, const reduce_wa
   rung_keep(inner);
   place.outer = outer;
   place.inner = inner * V;
+  place.others = 0;
+}
+/* The same where the last of a row may be less than V: it begins so far before. */
+template <int V>
+__device__ __forceinline__ void reduce_find_within(reduce_place &place, const reduce_walk &walk,
+                                                   int64_t inner) {
+  reduce_find<V>(place, walk);
+  if (place.inner + V <= inner) return;
+  place.others = (int)(place.inner + V - inner);
+  place.inner -= place.others;
 }
 
 /* Lines of at most LEAVES elements: a thread has all of them, and of lines of few bytes several, a
@@ -178,8 +193,8 @@ static __global__ void __launch_bounds__(REDUCE_LEAVES_THREADS)
 }
 
 /* The grid is (strips, blocks that share a tile, tiles). MORE: lines of more than RUNG_SUM_LANES
- * elements. */
-template <typename S, int V, bool MORE>
+ * elements. SLIDES: rows begin anywhere, and end there. */
+template <typename S, int V, bool MORE, bool SLIDES = false>
 static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_resident<S, V, MORE>())
     reduce_tree_walk(const __grid_constant__ reduce_level level,
                      const __grid_constant__ reduce_walk walk, reduce_walk_rest rest) {
@@ -193,15 +208,19 @@ static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_reside
   for (int64_t strip = blockIdx.x; strip < walk.strips; strip += gridDim.x) {
     place.column = (strip << walk.width_bits) + (thread & (walk.width - 1));
     place.live = place.party < walk.parties && place.column < walk.columns;
-    reduce_find<V>(place, walk);
+    if constexpr (SLIDES)
+      reduce_find_within<V>(place, walk, level.inner);
+    else
+      reduce_find<V>(place, walk);
     const int64_t first = (int64_t)tile * RUNG_SUM_TILE, left = level.columns - first;
     const typename S::in *in = (const typename S::in *)level.in + place.outer * level.in_outer +
                                first * level.in_column + place.inner;
     const bool writes = place.live && place.party == 0;
     chunk value;
-    reduce_by_parties<S, V, reduce_walk_leaves<S, V>, reduce_walk_levels<V>, MORE, reduce_no_ends>(
-        value.at, in, level.in_column, left < RUNG_SUM_TILE ? (int)left : RUNG_SUM_TILE, walk,
-        place, part, walk.split, level.key, shared);
+    reduce_by_parties<S, V, reduce_walk_leaves<S, V>, reduce_walk_levels<V>, MORE,
+                      reduce_walk_ends<SLIDES>>(value.at, in, level.in_column,
+                                                left < RUNG_SUM_TILE ? (int)left : RUNG_SUM_TILE,
+                                                walk, place, part, walk.split, level.key, shared);
     if (walk.split > 1) {
       P *const parts = (P *)rest.partials;
       const int64_t step = walk.columns * V;
@@ -223,8 +242,9 @@ static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_reside
     if (writes) {
 #pragma unroll
       for (int c = 0; c < V; ++c)
-        reduce_finish_of<S>(level.end, value.at[c], rest.out,
-                            place.outer * rest.out_outer + place.inner + c);
+        if (c >= place.others)
+          reduce_finish_of<S>(level.end, value.at[c], rest.out,
+                              place.outer * rest.out_outer + place.inner + c);
     }
   }
 }
@@ -233,9 +253,12 @@ typedef void (*walk_kernel)(reduce_level level, reduce_walk walk, reduce_walk_re
 
 /* V: reduce_walk_wide(). */
 template <typename S>
-static walk_kernel pick_rows(bool wide, int64_t rows) {
+static walk_kernel pick_rows(bool wide, bool slides, int64_t rows) {
   const bool more = rows > RUNG_SUM_LANES;
   static constexpr int SIZE = sizeof(typename S::in), V = SIZE == 8 ? 2 : 4;
+  if constexpr (SIZE <= 2 && !S::ordered) {
+    if (slides) return reduce_tree_walk<S, V, true, true>;
+  }
   static constexpr int MANY = S::ordered && SIZE >= 4 ? V / 2 : V;
   if (rows <= 4) return wide ? reduce_tree_leaves<S, V, 4> : reduce_tree_leaves<S, 1, 4>;
   if (rows <= REDUCE_LEAVES)
@@ -246,8 +269,8 @@ static walk_kernel pick_rows(bool wide, int64_t rows) {
   return wide ? reduce_tree_walk<S, MANY, true> : reduce_tree_walk<S, 1, true>;
 }
 
-static walk_kernel pick_kernel(reduce_operator op, bool wide, int64_t rows) {
-#define PICK(S) pick_rows<S>(wide, rows)
+static walk_kernel pick_kernel(reduce_operator op, bool wide, bool slides, int64_t rows) {
+#define PICK(S) pick_rows<S>(wide, slides, rows)
   REDUCE_PICK(op, PICK)
 #undef PICK
 }
@@ -260,15 +283,22 @@ static bool is_wide(const reduce_level &level, int at_once) {
          (level.outer == 1 || level.in_outer % at_once == 0);
 }
 
+/* Narrow elements of rows that begin anywhere: one by one they would be loads of a byte or two. In
+ * the order of sums it does not pay (README.md). */
+static bool may_slide(const reduce_level &level, reduce_operator op, int at_once) {
+  return rung_dtype_bytes(level.dtype) <= 2 && op != REDUCE_ADD_HALF &&
+         level.columns > REDUCE_LEAVES && level.inner >= at_once && level.in_column > 0;
+}
+
 extern "C" rung_status RUNG_ENTRY(reduce_tree_walk)(const rung_task *task) {
   const reduce_operator op = reduce_operator_of((const reduce_problem *)task->problem);
   const reduce_level level = reduce_level_of(task);
   const int at_once = reduce_walk_wide(task);
-  const bool wide = is_wide(level, at_once);
-  const reduce_walk walk = reduce_walk_of(task, wide ? at_once : 1);
+  const bool wide = is_wide(level, at_once), slides = !wide && may_slide(level, op, at_once);
+  const reduce_walk walk = reduce_walk_of(task, wide || slides ? at_once : 1);
   const reduce_walk_rest rest = {(unsigned *)task->zeros, task->scratch,
                                  task->arrays[REDUCE_OUT].data, reduce_layout_of(task).out_outer};
-  const walk_kernel reduce_tree_walk_kernel = pick_kernel(op, wide, level.columns);
+  const walk_kernel reduce_tree_walk_kernel = pick_kernel(op, wide, slides, level.columns);
   if (level.columns <= REDUCE_LEAVES) {
     const int bytes = walk.at_once * (int)rung_dtype_bytes(level.dtype);
     const int64_t block =
