@@ -331,7 +331,9 @@ static double strips_step(const rung_task *task, int64_t m, int64_t n, matmul_co
   const strips_lie lie = strips_lie_of(task);
   double cost;
   *tile = *matmul_strips_tile(task, m, n, &cost);
-  return m == 1 || !lie.uneven ? cost : lie.along ? 1.5 * cost : 1.3 * cost;
+  if (m == 1 || !lie.uneven) return cost;
+  const bool single = problem_of(task)->types.in == RUNG_F32;
+  return cost * (!lie.along ? 1.3 : single ? 2 : 1.2);
 }
 
 /* Whether not one stage of this tile of `chains` is whole, of 64 steps, or 128 but of the first:

@@ -35,7 +35,7 @@ enum {
 /* Of `chains`: 1 chain a thread in stages of 64 steps, and of 128; 2 by 2; 1 in a row; 2 by
  * 2 of larger tiles. */
 static const matmul_cost matmul_chains_f32[MATMUL_CHAINS_F32] = {{4, 8, 6.8, 3.4, 2000},
-                                                                 {4, 8, 5, 3, 2000},
+                                                                 {4, 8, 5, 3.3, 2000},
                                                                  {16, 16, 10.9, 9, 4100},
                                                                  {1, 32, 16.8, 8, 3000},
                                                                  {16, 32, 18, 17, 5200}};
@@ -76,15 +76,13 @@ static const matmul_group matmul_quads_tma_f32[MATMUL_QUADS_TMA] = {
     {32, 64, 16, 3, {38, 60, 90}, 0, 1}};
 
 /* Of `strips`: of one row, and of eight; on an H200, where 15 cycles are what memory takes for a
- * step of 64 floats in all multiprocessors. */
+ * step of 64 floats in all multiprocessors. Wide strips of doubles gain nothing. */
 static const matmul_cost matmul_strip_f32[MATMUL_STRIPS] = {{1, 32, 10, 7, 4000},
                                                             {1, 64, 15, 15.5, 4000}},
                          matmul_strips_f32[MATMUL_STRIPS] = {{8, 32, 14.5, 9, 4000},
                                                              {8, 64, 22.5, 14, 4000}},
-                         matmul_strip_f64[MATMUL_STRIPS] = {{1, 32, 16.5, 15.3, 4000},
-                                                            {1, 64, 29, 32, 4000}},
-                         matmul_strips_f64[MATMUL_STRIPS] = {{8, 32, 25, 17, 4000},
-                                                             {8, 64, 38, 33, 4000}};
+                         matmul_strip_f64[1] = {{1, 32, 16.5, 15.3, 4000}},
+                         matmul_strips_f64[1] = {{8, 32, 25, 17, 4000}};
 
 /* Tiles of the multiprocessor that has the most of them. */
 static inline double matmul_busiest(const rung_task *task, int rows, int columns, int64_t m,
@@ -123,7 +121,7 @@ static inline const matmul_cost *matmul_strips_tile(const rung_task *task, int64
   const matmul_cost *tiles = m == 1   ? single ? matmul_strip_f32 : matmul_strip_f64
                              : single ? matmul_strips_f32
                                       : matmul_strips_f64;
-  return &tiles[matmul_cheapest(task, tiles, MATMUL_STRIPS, m, n, cost)];
+  return &tiles[matmul_cheapest(task, tiles, single ? MATMUL_STRIPS : 1, m, n, cost)];
 }
 
 /* Whether 16 bytes of C from a multiple of as many on are in all its rows or in none. */

@@ -157,31 +157,34 @@ static __device__ RUNG_ASIDE void matmul_store_run(const matmul_job<T, T> &job, 
   rung_store_whole(to, quad);
 }
 
-/* A tile to C by rows, which it lies in shared memory in, PITCH apart: neighbours store neighbours.
- */
-template <typename F, int PITCH, typename T>
+/* A tile to C by rows, which it lies in shared memory in: neighbours store neighbours. What it is
+ * called with are constants once it is inlined; the simulator has one of it for all tiles. */
+struct matmul_laid {
+  int rows, columns, pitch, threads;
+};
+template <typename T>
 static __device__ RUNG_ASIDE void matmul_store_laid(const matmul_job<T, T> &job,
                                                     const matmul_tile &tile,
-                                                    const matmul_tile &from, const T *shared) {
-  constexpr int LANES = F::COLUMNS < 32 ? F::COLUMNS : 32, DOWN = F::THREADS / LANES;
-  const int rows = job.m - from.i < F::ROWS ? (int)(job.m - from.i) : F::ROWS,
-            columns = job.n - from.j < F::COLUMNS ? (int)(job.n - from.j) : F::COLUMNS;
-  const int left = (int)(tile.j - from.j), lane = threadIdx.x % LANES;
-  int y = (int)(tile.i - from.i) + threadIdx.x / LANES;
+                                                    const matmul_tile &from, const T *shared,
+                                                    matmul_laid laid) {
+  const int rows = job.m - from.i < laid.rows ? (int)(job.m - from.i) : laid.rows,
+            columns = job.n - from.j < laid.columns ? (int)(job.n - from.j) : laid.columns;
+  const int left = (int)(tile.j - from.j), lane = threadIdx.x % 32, down = laid.threads / 32;
+  int y = (int)(tile.i - from.i) + threadIdx.x / 32;
   T *to = static_cast<T *>(job.c) + tile.batch * job.cs.batch + (from.i + y) * job.cs.row +
           (from.j + lane) * job.cs.column;
   int64_t added =
       tile.batch * job.ds.batch + (from.i + y) * job.ds.row + (from.j + lane) * job.ds.column;
-  shared += y * PITCH + lane;
+  shared += y * laid.pitch + lane;
 #pragma unroll 4
-  for (; y < rows; y += DOWN) {
+  for (; y < rows; y += down) {
 #pragma unroll
-    for (int x = 0; x < F::COLUMNS; x += LANES)
+    for (int x = 0; x < laid.columns; x += 32)
       if (lane + x >= left && lane + x < columns)
         to[x * job.cs.column] = matmul_sum_of(job, job.added, added + x * job.ds.column, shared[x]);
-    shared += DOWN * PITCH;
-    to += DOWN * job.cs.row;
-    added += DOWN * job.ds.row;
+    shared += down * laid.pitch;
+    to += down * job.cs.row;
+    added += down * job.ds.row;
   }
 }
 

@@ -22,6 +22,8 @@ struct matmul_shape {
                          OF_A, OF_B>
         type;
   };
+  /* By which code that does not ask how they come in is made once for all ways. */
+  typedef typename of<MATMUL_LINES, MATMUL_LINES>::type any;
   static constexpr bool TURNS = TURNS_;
   static constexpr int ROWS = ROWS_, COLUMNS = COLUMNS_, DEPTH = DEPTH_, DOWN = DOWN_,
                        ACROSS = ACROSS_, STAGES = STAGES_, RESIDENT = RESIDENT_,
@@ -112,7 +114,7 @@ static __device__ RUNG_ASIDE void matmul_store_rows(const matmul_job<T, T> &job,
       *reinterpret_cast<matmul_quad<T> *>(shared + row * PITCH + x + q * F::WIDE) = quad;
     }
   __syncthreads();
-  matmul_store_laid<F, PITCH>(job, tile, from, shared);
+  matmul_store_laid(job, tile, from, shared, {F::ROWS, F::COLUMNS, PITCH, F::THREADS});
 }
 
 /* A whole tile of quads to which nothing is added: one pointer, and no question. APART: a thread's
@@ -161,9 +163,10 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
       [&](const T *a, const T *b, int left) { matmul_work_tail<F>(a + y, b + x, left, t); });
   __syncthreads();
   const matmul_tile from = matmul_moved<F>(job, tile);
-  if (matmul_is_plain<F>(job, tile)) return matmul_store_plain<F>(job, tile, y, x, t);
+  if (matmul_is_plain<F>(job, tile)) return matmul_store_plain<typename F::any>(job, tile, y, x, t);
   if constexpr (F::TURNS)
-    if (!matmul_has_quads(job)) return matmul_store_rows<F>(job, tile, from, shared, y, x, t);
+    if (!matmul_has_quads(job))
+      return matmul_store_rows<typename F::any>(job, tile, from, shared, y, x, t);
 #pragma unroll
   for (int r = 0; r < F::DOWN; r++) {
     const int64_t i = from.i + r / F::QUAD * F::HIGH * F::QUAD + y + r % F::QUAD;

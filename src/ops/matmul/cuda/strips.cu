@@ -201,8 +201,9 @@ static rung_status run_rows(const rung_task *task, const matmul_job<T, T> &job) 
     return job.n >= COLUMNS && !(job.b_wide && job.n % QUAD == 0)
                ? launch<T, COLUMNS, ROWS, MATMUL_LINES, true>(task, job)
                : launch<T, COLUMNS, ROWS, MATMUL_LINES, false>(task, matmul_of_quads(job));
-  return job.b_wide ? launch<T, COLUMNS, ROWS, MATMUL_STEPS, false>(task, job)
-                    : launch<T, COLUMNS, ROWS, MATMUL_STEPS, true>(task, job);
+  if constexpr (QUAD > 2) /* two loads of doubles are no more than one of both */
+    if (job.b_wide) return launch<T, COLUMNS, ROWS, MATMUL_STEPS, false>(task, job);
+  return launch<T, COLUMNS, ROWS, MATMUL_STEPS, true>(task, job);
 }
 template <typename T, int COLUMNS>
 static rung_status run_columns(const rung_task *task, const matmul_job<T, T> &job) {
@@ -213,10 +214,12 @@ template <typename T>
 static rung_status run(const rung_task *task) {
   matmul_job<T, T> job = matmul_job_of<T>(task);
   if (job.m > job.n) job = matmul_mirrored(job);
-  double cost;
-  return matmul_strips_tile(task, job.m, job.n, &cost)->columns == 32
-             ? run_columns<T, 32>(task, job)
-             : run_columns<T, 64>(task, job);
+  if constexpr (sizeof(T) == 4) {
+    double cost;
+    if (matmul_strips_tile(task, job.m, job.n, &cost)->columns == 64)
+      return run_columns<T, 64>(task, job);
+  }
+  return run_columns<T, 32>(task, job);
 }
 
 extern "C" rung_status RUNG_ENTRY(matmul_strips)(const rung_task *task) {

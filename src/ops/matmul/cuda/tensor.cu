@@ -81,6 +81,36 @@ static __device__ RUNG_ASIDE void work_steps(const double *a, tensor_pitch of_a,
   }
 }
 
+/* Results to C, from the lane's first row and column on; and products by alpha to shared memory. */
+template <int DOWN, int ACROSS>
+static __device__ RUNG_ASIDE void store_pairs(const matmul_job<double, double> &job,
+                                              const matmul_tile &tile, int64_t first_row,
+                                              int64_t first_column,
+                                              const tensor_results<DOWN, ACROSS> &t) {
+#pragma unroll
+  for (int r = 0; r < DOWN; r++)
+#pragma unroll
+    for (int c = 0; c < ACROSS; c++)
+#pragma unroll
+      for (int e = 0; e < 4; e += 2) {
+        const int64_t i = first_row + r * 16 + e / 2 * 8, j = first_column + c * 8;
+        if (i >= tile.i && i < job.m)
+          matmul_store_run<2>(job, tile.batch, i, j, tile.j, &t.of[r][c][e]);
+      }
+}
+template <int DOWN, int ACROSS>
+static __device__ RUNG_ASIDE void lay_pairs(double *to, int pitch, double alpha,
+                                            const tensor_results<DOWN, ACROSS> &t) {
+#pragma unroll
+  for (int r = 0; r < DOWN; r++)
+#pragma unroll
+    for (int c = 0; c < ACROSS; c++)
+#pragma unroll
+      for (int e = 0; e < 4; e += 2)
+        *reinterpret_cast<matmul_quad<double> *>(to + (r * 16 + e / 2 * 8) * pitch + c * 8) = {
+            alpha * t.of[r][c][e], alpha * t.of[r][c][e + 1]};
+}
+
 template <typename F>
 __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
     matmul_tensor(matmul_job<double, double> job, matmul_tiles tiles, int64_t first) {
@@ -111,32 +141,13 @@ __global__ void __launch_bounds__(F::THREADS, F::RESIDENT)
                    b + column + q * 2 * pitch_b.line + l * pitch_b.step, pitch_b, left - l, &t);
       });
   const matmul_tile from = matmul_moved<F>(job, tile);
-  if (!matmul_has_quads(job)) {
-    constexpr int PITCH = F::COLUMNS + 4;
-    static_assert(F::ROWS * PITCH * (int)sizeof(double) <= F::BYTES, "in its stages' place");
-    __syncthreads();
-#pragma unroll
-    for (int r = 0; r < F::DOWN; r++)
-#pragma unroll
-      for (int c = 0; c < F::ACROSS; c++)
-#pragma unroll
-        for (int e = 0; e < 4; e += 2)
-          *reinterpret_cast<matmul_quad<double> *>(shared + (y + g + r * 16 + e / 2 * 8) * PITCH +
-                                                   x + c * 8 + q * 2) = {
-              job.alpha * t.of[r][c][e], job.alpha * t.of[r][c][e + 1]};
-    __syncthreads();
-    return matmul_store_laid<F, PITCH>(job, tile, from, shared);
-  }
-#pragma unroll
-  for (int r = 0; r < F::DOWN; r++)
-#pragma unroll
-    for (int c = 0; c < F::ACROSS; c++)
-#pragma unroll
-      for (int e = 0; e < 4; e += 2) {
-        const int64_t i = from.i + y + g + r * 16 + e / 2 * 8, j = from.j + x + c * 8 + q * 2;
-        if (i >= tile.i && i < job.m)
-          matmul_store_run<2>(job, tile.batch, i, j, tile.j, &t.of[r][c][e]);
-      }
+  if (matmul_has_quads(job)) return store_pairs(job, tile, from.i + y + g, from.j + x + q * 2, t);
+  constexpr int PITCH = F::COLUMNS + 4;
+  static_assert(F::ROWS * PITCH * (int)sizeof(double) <= F::BYTES, "in its stages' place");
+  __syncthreads();
+  lay_pairs(shared + (y + g) * PITCH + x + q * 2, PITCH, job.alpha, t);
+  __syncthreads();
+  matmul_store_laid(job, tile, from, shared, {F::ROWS, F::COLUMNS, PITCH, F::THREADS});
 }
 
 template <int HIGH, int WIDE, int DOWN, int ACROSS, int SLICE, int DEPTH, int STAGES, int RESIDENT,

@@ -5,8 +5,6 @@
  * loads are under way. Threads of a block, and blocks, have other subtrees of the same lines, as
  * many as keep the device busy; the last block to finish folds what blocks left, of a tile first
  * and then the tiles. */
-#include <type_traits>
-
 #include "ops/reduce/cuda/walk.cuh"
 
 struct reduce_walk_rest {
@@ -109,7 +107,13 @@ static constexpr int reduce_walk_leaves = reduce_walk_is_slim<S, V> ? 16 : 8;
 template <int V>
 static constexpr int reduce_walk_levels = V == 1 ? 6 : 4;
 template <bool SLIDES>
-using reduce_walk_ends = std::conditional_t<SLIDES, reduce_sliding, reduce_no_ends>;
+struct reduce_walk_ends {
+  typedef reduce_no_ends type;
+};
+template <>
+struct reduce_walk_ends<true> {
+  typedef reduce_sliding type;
+};
 template <typename S, int V, bool MORE>
 static constexpr int reduce_walk_resident() {
   constexpr bool HALF = S::ordered && sizeof(typename S::in) == 2;
@@ -218,9 +222,9 @@ static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_reside
     const bool writes = place.live && place.party == 0;
     chunk value;
     reduce_by_parties<S, V, reduce_walk_leaves<S, V>, reduce_walk_levels<V>, MORE,
-                      reduce_walk_ends<SLIDES>>(value.at, in, level.in_column,
-                                                left < RUNG_SUM_TILE ? (int)left : RUNG_SUM_TILE,
-                                                walk, place, part, walk.split, level.key, shared);
+                      typename reduce_walk_ends<SLIDES>::type>(
+        value.at, in, level.in_column, left < RUNG_SUM_TILE ? (int)left : RUNG_SUM_TILE, walk,
+        place, part, walk.split, level.key, shared);
     if (walk.split > 1) {
       P *const parts = (P *)rest.partials;
       const int64_t step = walk.columns * V;
