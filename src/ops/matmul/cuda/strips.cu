@@ -1,5 +1,5 @@
 /* Rung `strips`: products of few rows read B once, and that is all there is to do: a block takes a
- * strip of columns, a thread a column and its chains of eight rows. Stages of B come in ahead, by
+ * strip of columns, a thread a column and its chains of four rows. Stages of B come in ahead, by
  * asynchronous copies of warps that do nothing else, enough of them to keep the memory busy.
  * Products of few columns are those of the turned matrices. */
 #include "ops/matmul/cuda/sides.cuh"
@@ -188,9 +188,10 @@ static rung_status launch(const rung_task *task, const matmul_job<T, T> &job) {
   return RUNG_OK;
 }
 
-/* Of few columns 16 bytes at once would be those of others too. */
+/* Few columns, or those of a strip that was moved to the edge, come in by 16 bytes only where their
+ * number is one of quads. */
 template <typename T>
-static matmul_job<T, T> matmul_of_quads(matmul_job<T, T> job) {
+static matmul_job<T, T> of_quads(matmul_job<T, T> job) {
   job.b_wide = job.b_wide && job.n % matmul_quad<T>::WIDTH == 0;
   return job;
 }
@@ -200,7 +201,7 @@ static rung_status run_rows(const rung_task *task, const matmul_job<T, T> &job) 
   if (job.bs.column == 1)
     return job.n >= COLUMNS && !(job.b_wide && job.n % QUAD == 0)
                ? launch<T, COLUMNS, ROWS, MATMUL_LINES, true>(task, job)
-               : launch<T, COLUMNS, ROWS, MATMUL_LINES, false>(task, matmul_of_quads(job));
+               : launch<T, COLUMNS, ROWS, MATMUL_LINES, false>(task, of_quads(job));
   if constexpr (QUAD > 2) /* two loads of doubles are no more than one of both */
     if (job.b_wide) return launch<T, COLUMNS, ROWS, MATMUL_STEPS, false>(task, job);
   return launch<T, COLUMNS, ROWS, MATMUL_STEPS, true>(task, job);

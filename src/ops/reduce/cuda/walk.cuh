@@ -53,9 +53,6 @@ __device__ __forceinline__ P reduce_fetch(const P *at) {
 }
 
 /* What begins anywhere, in 4 or 8 bytes: those around it that lie well, shifted. */
-__device__ __forceinline__ uint32_t reduce_slid(uint32_t low, uint32_t high, unsigned bits) {
-  return (uint32_t)(((uint64_t)high << 32 | low) >> bits);
-}
 template <typename P>
 __device__ __forceinline__ P reduce_fetch_slid(const void *at) {
   static_assert(sizeof(P) <= 8, "a word or two");
@@ -65,12 +62,12 @@ __device__ __forceinline__ P reduce_fetch_slid(const void *at) {
   P high = low;
   if (off > 0) high = from[1];
   if constexpr (sizeof(P) == 4) {
-    return reduce_slid(low, high, bits);
+    return __funnelshift_r(low, high, bits);
   } else {
     const bool word = off >= 4;
     const uint32_t middle = word ? high.x : low.y;
-    return {reduce_slid(word ? low.y : low.x, middle, bits),
-            reduce_slid(middle, word ? high.y : high.x, bits)};
+    return {__funnelshift_r(word ? low.y : low.x, middle, bits),
+            __funnelshift_r(middle, word ? high.y : high.x, bits)};
   }
 }
 
