@@ -3,8 +3,10 @@ import pytest
 from test_process import run
 
 #: A process that may have so much more address space than it has; memory of large blocks comes from
-#: the system and goes back to it at once, so that no earlier call's is left over.
-SMALL = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
+#: the system and goes back to it at once, so that no earlier call's is left over, nor the rest of a
+#: large page.
+SMALL = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536",
+         "GLIBC_TUNABLES": "glibc.malloc.hugetlb=0"}
 LIMITED = """
 import array, os, resource, sys, numpy as np, rung
 plain = array.array("f", bytes(16 << 20))
