@@ -101,10 +101,16 @@ struct matmul_feed {
 };
 
 /* Elements [l, l + DEPTH) of all lines as far as there are any: of the last panel. Where its steps
- * lie side by side threads are beside each other along them, else along lines. */
-template <typename P, int THREADS, bool ASYNC, typename T>
+ * lie side by side threads are beside each other along them, else along lines. `slid`, of a line
+ * and a step: how many places further on it lies in shared memory than P says. */
+struct matmul_unslid {
+  __device__ inline int operator()(int, int) const {
+    return 0;
+  }
+};
+template <typename P, int THREADS, bool ASYNC, typename T, typename SLID = matmul_unslid>
 static __device__ RUNG_ASIDE void matmul_bring(T *to, const matmul_source<T> &source, int64_t l,
-                                               int64_t left) {
+                                               int64_t left, const SLID &slid = SLID()) {
   constexpr bool BY_STEPS = P::WAY == MATMUL_STEPS;
   const int steps = left < P::DEPTH ? (int)left : P::DEPTH;
 #pragma unroll 1
@@ -112,7 +118,7 @@ static __device__ RUNG_ASIDE void matmul_bring(T *to, const matmul_source<T> &so
     const int line = BY_STEPS ? at / P::DEPTH : at % P::LINES;
     const int s = BY_STEPS ? at % P::DEPTH : at / P::LINES;
     if (line < source.lines && s < steps)
-      matmul_move<ASYNC>(to + line * P::LINE + s * P::STEP,
+      matmul_move<ASYNC>(to + line * P::LINE + s * P::STEP + slid(line, s),
                          source.from + line * source.line + (l + s) * source.step);
   }
 }

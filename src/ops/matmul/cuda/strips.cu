@@ -107,19 +107,9 @@ struct strip_feed {
         end += F::DEPTH * source.step;
       }
     } else if (l < k) {
-      some(to, l, k - l);
-    }
-  }
-  /* Steps [l, l + DEPTH) as far as there are any, one by one. */
-  __device__ RUNG_ASIDE void some(T *to, int64_t l, int64_t left) const {
-#pragma unroll 1
-    for (int at = threadIdx.x; at < F::COLUMNS * F::DEPTH; at += F::LOADERS) {
-      const int line = F::BY_STEPS ? at / F::DEPTH : at % F::COLUMNS,
-                s = F::BY_STEPS ? at % F::DEPTH : at / F::COLUMNS;
-      if (line >= source.lines || s >= left) continue;
-      const T *const run = source.from + (F::BY_STEPS ? line * source.line : s * source.step);
-      rung_copy_async(to + line * F::PB::LINE + s * F::PB::STEP + slid<F>(run),
-                      source.from + line * source.line + (l + s) * source.step);
+      matmul_bring<typename F::PB, F::LOADERS, true>(to, source, l, k - l, [&](int line, int s) {
+        return slid<F>(source.from + (F::BY_STEPS ? line * source.line : s * source.step));
+      });
     }
   }
 };
