@@ -92,6 +92,16 @@ static inline matmul_steps matmul_steps_of(const rung_view *view, bool turned) {
   return turned ? (matmul_steps){batch, 1, line} : (matmul_steps){batch, line, 1};
 }
 
+/* Whether 16 bytes can be moved at once along the dimension that goes on in memory. */
+static inline bool matmul_is_wide(const rung_view *view, const matmul_steps *steps) {
+  const int64_t size = (int64_t)rung_dtype_bytes(view->dtype);
+  const int64_t line = steps->row == 1 ? steps->column : steps->row;
+  return view->count > 0 &&
+         ((uintptr_t)view->data | (uintptr_t)(line * size) | (uintptr_t)(steps->batch * size)) %
+                 16 ==
+             0;
+}
+
 /* Digits of 8 bits, the highest of which is at most 64 in magnitude. */
 RUNG_ANYWHERE int matmul_digits_of(int bits) {
   return (bits + 8) / 8;

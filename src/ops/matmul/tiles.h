@@ -129,9 +129,7 @@ static inline bool matmul_c_has_quads(const rung_task *task) {
   const matmul_problem *p = (const matmul_problem *)task->problem;
   const rung_view *c = &task->arrays[MATMUL_C];
   const matmul_steps steps = matmul_steps_of(c, false);
-  const int64_t bytes = (int64_t)rung_dtype_bytes(c->dtype);
-  const int64_t all = steps.row * bytes | steps.batch * bytes | p->n * bytes;
-  return steps.column == 1 && ((uintptr_t)c->data | (uintptr_t)all) % 16 == 0;
+  return matmul_is_wide(c, &steps) && p->n * (int64_t)rung_dtype_bytes(c->dtype) % 16 == 0;
 }
 
 /* Whether C, rather than the chains, is what takes time: it then goes through shared memory, so

@@ -132,10 +132,8 @@ struct chain_loader {
   chain_feed<F, F::ROWS, T> feed_a;
   chain_feed<F, F::COLUMNS, T> feed_b;
   int64_t next, whole, k; /* panels, and those that are whole */
-  T *shared;
-  int stage;
 
-  __device__ inline void begin(const matmul_job<T, T> &job, const matmul_tile &tile, T *to) {
+  __device__ inline void begin(const matmul_job<T, T> &job, const matmul_tile &tile) {
     rows = matmul_rows_of(job, tile);
     columns = matmul_columns_of(job, tile);
     feed_a.begin(rows);
@@ -143,11 +141,8 @@ struct chain_loader {
     next = 0;
     k = job.k;
     whole = k / F::DEPTH;
-    shared = to;
-    stage = 0;
   }
-  __device__ inline void bring() {
-    T *const to = shared + stage;
+  __device__ inline void bring(T *to) {
     const int64_t left = k - next * F::DEPTH;
     if (next < whole) {
       feed_a.bring(to);
@@ -156,8 +151,6 @@ struct chain_loader {
       bring_some<F, F::ROWS>(to, rows, next * F::DEPTH, left);
       bring_some<F, F::COLUMNS>(to + F::OF_B, columns, next * F::DEPTH, left);
     }
-    rung_copy_async_commit();
-    stage = stage < (F::STAGES - 1) * F::STAGE ? stage + F::STAGE : 0;
     next++;
   }
 };
@@ -167,8 +160,8 @@ template <typename F, typename T>
 static __device__ inline void load_tile(const matmul_job<T, T> &job, const matmul_tile &from,
                                         T *shared) {
   chain_loader<F, T> loader;
-  loader.begin(job, from, shared);
-  matmul_bring_side<F>(job.k, [&] { loader.bring(); });
+  loader.begin(job, from);
+  matmul_bring_side<F>(job.k, [&](int stage) { loader.bring(shared + stage); });
 }
 
 template <typename F, typename T>

@@ -116,15 +116,6 @@ static __device__ inline void matmul_store(const matmul_job<E, S> &job, int64_t 
 /* ---- a job from a task ------------------------------------------------------------------------
  */
 
-static inline bool matmul_is_wide(const rung_view *view, const matmul_steps *steps) {
-  const int64_t size = (int64_t)rung_dtype_bytes(view->dtype);
-  const int64_t line = steps->row == 1 ? steps->column : steps->row;
-  return view->count > 0 &&
-         ((uintptr_t)view->data | (uintptr_t)(line * size) | (uintptr_t)(steps->batch * size)) %
-                 16 ==
-             0;
-}
-
 template <typename E>
 static matmul_job<E, typename matmul_sum<E>::type> matmul_job_of(const rung_task *task) {
   typedef typename matmul_sum<E>::type S;

@@ -6,9 +6,21 @@
 
 #include "ops/matmul/cuda/feed.cuh"
 
-/* What a tile's panels come in by, F::STAGES - 1 stages ahead: bring() has the next one copied. */
+template <typename F>
+static __device__ inline int matmul_next_stage(int stage) {
+  return stage < (F::STAGES - 1) * F::STAGE ? stage + F::STAGE : 0;
+}
+
+/* What a tile's panels come in by, F::STAGES - 1 stages ahead: bring_to(stage) has the next one
+ * copied to where that stage is. */
 template <typename F, typename BRING>
-static __device__ inline void matmul_bring_side(int64_t k, const BRING &bring) {
+static __device__ inline void matmul_bring_side(int64_t k, const BRING &bring_to) {
+  int stage = 0;
+  const auto bring = [&] {
+    bring_to(stage);
+    rung_copy_async_commit();
+    stage = matmul_next_stage<F>(stage);
+  };
 #pragma unroll 1
   for (int s = 0; s < F::STAGES - 1; s++) bring();
   rung_copy_async_wait<F::STAGES - 2>();
@@ -45,7 +57,7 @@ struct matmul_worker {
   /* A whole stage; the next one's first reads too. */
   __device__ inline void work() {
     const T *at = a + stage, *bt = b + stage;
-    stage = stage < (F::STAGES - 1) * F::STAGE ? stage + F::STAGE : 0;
+    stage = matmul_next_stage<F>(stage);
 #pragma unroll
     for (int g = 0; g < F::READS; g++) {
       const int then = g + F::AHEAD;

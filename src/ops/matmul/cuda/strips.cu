@@ -121,13 +121,10 @@ static __device__ inline void load_strip(const matmul_job<T, T> &job, const matm
   strip_feed<F, T> feed;
   feed.begin(matmul_columns_of(job, from), job.k);
   int64_t l = 0; /* the first step that has not been asked for */
-  int stage = 0;
-  matmul_bring_side<F>(job.k, [&] {
+  matmul_bring_side<F>(job.k, [&](int stage) {
     feed.bring(shared + stage, l, job.k);
     if (l < job.k) bring_rows<F>(shared + stage + F::OF_A, rows, l, job.k - l);
-    rung_copy_async_commit();
     l += F::DEPTH;
-    stage = stage < (F::STAGES - 1) * F::STAGE ? stage + F::STAGE : 0;
   });
 }
 
@@ -178,20 +175,15 @@ static rung_status launch(const rung_task *task, const matmul_job<T, T> &job) {
   return RUNG_OK;
 }
 
-/* Few columns, or those of a strip that was moved to the edge, come in by 16 bytes only where their
- * number is one of quads. */
-template <typename T>
-static matmul_job<T, T> of_quads(matmul_job<T, T> job) {
-  job.b_wide = job.b_wide && job.n % matmul_quad<T>::WIDTH == 0;
-  return job;
-}
 template <typename T, int COLUMNS, int ROWS>
-static rung_status run_rows(const rung_task *task, const matmul_job<T, T> &job) {
+static rung_status run_rows(const rung_task *task, matmul_job<T, T> job) {
   constexpr int QUAD = matmul_quad<T>::WIDTH;
-  if (job.bs.column == 1)
-    return job.n >= COLUMNS && !(job.b_wide && job.n % QUAD == 0)
+  if (job.bs.column == 1) {
+    if (job.n % QUAD != 0) job.b_wide = false; /* a strip moved to the edge begins anywhere */
+    return job.n >= COLUMNS && !job.b_wide
                ? launch<T, COLUMNS, ROWS, MATMUL_LINES, true>(task, job)
-               : launch<T, COLUMNS, ROWS, MATMUL_LINES, false>(task, of_quads(job));
+               : launch<T, COLUMNS, ROWS, MATMUL_LINES, false>(task, job);
+  }
   if constexpr (QUAD > 2) /* two loads of doubles are no more than one of both */
     if (job.b_wide) return launch<T, COLUMNS, ROWS, MATMUL_STEPS, false>(task, job);
   return launch<T, COLUMNS, ROWS, MATMUL_STEPS, true>(task, job);

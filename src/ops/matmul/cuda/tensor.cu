@@ -81,34 +81,36 @@ static __device__ RUNG_ASIDE void work_steps(const double *a, tensor_pitch of_a,
   }
 }
 
-/* Results to C, from the lane's first row and column on; and products by alpha to shared memory. */
+/* run(row, column, pair) for a lane's pairs of results, from its first row and column on. */
+template <int DOWN, int ACROSS, typename RUN>
+static __device__ inline void each_pair(const tensor_results<DOWN, ACROSS> &t, const RUN &run) {
+#pragma unroll
+  for (int r = 0; r < DOWN; r++)
+#pragma unroll
+    for (int c = 0; c < ACROSS; c++)
+#pragma unroll
+      for (int e = 0; e < 4; e += 2) run(r * 16 + e / 2 * 8, c * 8, &t.of[r][c][e]);
+}
+
+/* Results to C; and products by alpha to shared memory. */
 template <int DOWN, int ACROSS>
 static __device__ RUNG_ASIDE void store_pairs(const matmul_job<double, double> &job,
                                               const matmul_tile &tile, int64_t first_row,
                                               int64_t first_column,
                                               const tensor_results<DOWN, ACROSS> &t) {
-#pragma unroll
-  for (int r = 0; r < DOWN; r++)
-#pragma unroll
-    for (int c = 0; c < ACROSS; c++)
-#pragma unroll
-      for (int e = 0; e < 4; e += 2) {
-        const int64_t i = first_row + r * 16 + e / 2 * 8, j = first_column + c * 8;
-        if (i >= tile.i && i < job.m)
-          matmul_store_run<2>(job, tile.batch, i, j, tile.j, &t.of[r][c][e]);
-      }
+  each_pair(t, [&](int row, int column, const double *pair) {
+    const int64_t i = first_row + row;
+    if (i >= tile.i && i < job.m)
+      matmul_store_run<2>(job, tile.batch, i, first_column + column, tile.j, pair);
+  });
 }
 template <int DOWN, int ACROSS>
 static __device__ RUNG_ASIDE void lay_pairs(double *to, int pitch, double alpha,
                                             const tensor_results<DOWN, ACROSS> &t) {
-#pragma unroll
-  for (int r = 0; r < DOWN; r++)
-#pragma unroll
-    for (int c = 0; c < ACROSS; c++)
-#pragma unroll
-      for (int e = 0; e < 4; e += 2)
-        *reinterpret_cast<matmul_quad<double> *>(to + (r * 16 + e / 2 * 8) * pitch + c * 8) = {
-            alpha * t.of[r][c][e], alpha * t.of[r][c][e + 1]};
+  each_pair(t, [=](int row, int column, const double *pair) {
+    *reinterpret_cast<matmul_quad<double> *>(to + row * pitch + column) = {alpha * pair[0],
+                                                                           alpha * pair[1]};
+  });
 }
 
 template <typename F>
