@@ -13,7 +13,8 @@ class Library:
     like = False
     stream = None  # stream(array): the current one, as an integer
     capsule = None  # DLPack's, on the current stream; None: ask __dlpack__()
-    plain = None  # plain(array): its memory is all there is to it, no gradient
+    more = None  # functions of an array; one true: there is more to it than memory, as a gradient
+    quick = None  # quick(shape, strides, type, index of a GPU): a quicker empty(), or None
     keeps = False  # results lie in memory as their input does; it has transpose()
     load = None
     adopt = None
@@ -85,12 +86,12 @@ def _torch() -> Library:
             return raw_stream(like.get_device())
         return torch.cuda.current_stream(like.device).cuda_stream
 
-    def plain(x):
-        return not (x.requires_grad or x.is_neg())
+    # In C, both: their call costs less than a function's that asks them.
+    more = torch.Tensor.requires_grad.__get__, torch.Tensor.is_neg
 
     def capsule(x):
         # __dlpack__() makes stream objects; and it refuses what needs a gradient.
-        if not isinstance(x, torch.Tensor) or not plain(x):
+        if not isinstance(x, torch.Tensor) or any(is_so(x) for is_so in more):
             return None
         return torch.utils.dlpack.to_dlpack(x)
 
@@ -98,8 +99,16 @@ def _torch() -> Library:
         if type(like) is torch.Tensor:
             return like.new_empty(shape, dtype=kind)  # the quicker one
         return torch.empty(shape, dtype=kind, device=like.device)
-    return Library(types=types, like=True, empty=empty, stream=stream, capsule=capsule, plain=plain,
-                   copy=lambda elements, kind, like: torch.frombuffer(
+
+    try:  # what PyTorch's own compiled code calls: not by way of the dispatcher
+        empty_strided, device = torch._C._dynamo.guards._empty_strided_cuda, torch._C._cuda_getDevice
+    except AttributeError:
+        quick = None
+    else:
+        def quick(shape, strides, kind, index):
+            return empty_strided(shape, strides, kind) if index == device() else None
+    return Library(types=types, like=True, empty=empty, quick=quick, stream=stream,
+                   capsule=capsule, more=more, copy=lambda elements, kind, like: torch.frombuffer(
                        elements, dtype=getattr(torch, kind)).to(like.device, non_blocking=True))
 
 

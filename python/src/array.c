@@ -323,21 +323,44 @@ static bool exchange_failed(const array *made) {
   return false;
 }
 
-/* By the library's functions in C. Nobody is told of a stream, so that it is the current one or
- * this way is not open: then *done stays false, and nothing is held. */
-static bool read_exchange(array *made, void *stream, bool *done) {
-  const exchange *by = made->by;
-  if (made->library->plain != NULL) {
-    PyObject *plain = PyObject_CallFunctionObjArgs(made->library->plain, made->object, NULL);
-    if (plain == NULL) return false;
-    const bool is = plain == Py_True;
-    Py_DECREF(plain);
-    if (!is) return true;
+/* Whether the array's memory is all there is to it. false: raised. */
+static bool is_plain(const array *made, bool *plain) {
+  PyObject *const more = made->library->more;
+  const Py_ssize_t count = more != NULL ? PyTuple_Size(more) : 0;
+  *plain = true;
+  for (Py_ssize_t i = 0; i < count && *plain; i++) {
+    PyObject *said = PyObject_CallFunctionObjArgs(PyTuple_GetItem(more, i), made->object, NULL);
+    if (said == NULL) return false;
+    *plain = said == Py_False;
+    Py_DECREF(said);
   }
+  return count >= 0;
+}
+
+/* What a call reads is only looked at, while its object is held: there is nothing to give back, but
+ * nobody says whether it may be written. */
+static bool export(array *made, bool looks) {
+  const exchange *by = made->by;
   rung_managed *managed = NULL;
+  if (looks && by->view != NULL) {
+    DLTensor theirs = {0};
+    made->read_only = false;
+    return by->view(made->object, &theirs) == 0 ? fill_from_dlpack(made, &theirs)
+                                                : exchange_failed(made);
+  }
   if (by->export(made->object, &managed) != 0 || managed == NULL) return exchange_failed(made);
   const DLTensor *theirs = hold(made, managed);
-  if (!is_known(made, managed) || !fill_from_dlpack(made, theirs)) return false;
+  return is_known(made, managed) && fill_from_dlpack(made, theirs);
+}
+
+/* By the library's functions in C. Nobody is told of a stream, so that it is the current one or
+ * this way is not open: then *done stays false, and nothing is held. */
+static bool read_exchange(array *made, array_use use, void *stream, bool *done) {
+  const exchange *by = made->by;
+  bool plain = true;
+  if (use != ARRAY_NEW && !is_plain(made, &plain)) return false;
+  if (!plain) return true;
+  if (!export(made, use == ARRAY_READ || use == ARRAY_NEW)) return false;
   if (on_cuda(&made->tensor)) {
     void *current = NULL;
     if (by->current_stream(kDLCUDA, made->tensor.device.device_id, &current) != 0)
@@ -444,9 +467,9 @@ static bool read_interface(array *made, PyObject *interface, void *stream) {
 
 /* ---- any of them ----------------------------------------------------------------------------- */
 
-static bool read_device_array(array *made, void *stream) {
+static bool read_device_array(array *made, array_use use, void *stream) {
   bool done = false;
-  if (made->by != NULL && !read_exchange(made, stream, &done)) return false;
+  if (made->by != NULL && !read_exchange(made, use, stream, &done)) return false;
   if (done) return true;
   if (stream == NULL && made->library->capsule != NULL) {
     PyObject *capsule = PyObject_CallFunctionObjArgs(made->library->capsule, made->object, NULL);
@@ -496,7 +519,7 @@ static bool is_elsewhere(PyObject *object) {
   return true;
 }
 
-static bool read_any(array *made, void *stream) {
+static bool read_any(array *made, array_use use, void *stream) {
   if (Py_TYPE(made->object) == array_type) {
     object_view(made->object, made);
     return true;
@@ -508,10 +531,10 @@ static bool read_any(array *made, void *stream) {
     }
     if (!is_elsewhere(made->object)) return false;
   }
-  return read_device_array(made, stream);
+  return read_device_array(made, use, stream);
 }
 
-bool array_read(array *made, const char *name, PyObject *object, bool written, void *stream) {
+bool array_read(array *made, const char *name, PyObject *object, array_use use, void *stream) {
   made->name = name;
   made->held = HELD_NOT;
   made->stream = NULL;
@@ -526,8 +549,8 @@ bool array_read(array *made, const char *name, PyObject *object, bool written, v
   } else {
     made->object = Py_NewRef(object);
   }
-  if (!read_any(made, stream)) return array_release(made), false;
-  if (!written || !made->read_only) return true;
+  if (!read_any(made, use, stream)) return array_release(made), false;
+  if (use != ARRAY_WRITTEN || !made->read_only) return true;
   PyErr_Format(PyExc_ValueError, "%s is read-only; expected: an array that may be written", name);
   array_release(made);
   return false;

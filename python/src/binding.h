@@ -43,8 +43,10 @@ typedef struct library {
   PyObject *stream;         /* stream(like): the current CUDA stream, an integer */
   PyObject *capsule; /* capsule(array): DLPack's, ready on the current stream, by a quicker way
                         than __dlpack__(); None: not of this array */
-  PyObject *plain;   /* plain(array): whether its memory holds its elements as they are, for all to
-                        see; NULL: of all */
+  PyObject *more;    /* functions of an array: one that is true means that there is more to it than
+                        its memory, such as a gradient; NULL: there never is */
+  PyObject *quick;   /* quick(shape, strides, type, index): an array on that GPU by a quicker way than
+                        empty(); None: not on this one */
   PyObject *load;    /* load(object): the array that stands for it */
   PyObject *adopt;   /* adopt(rung.Array): one of its own, not copied */
   PyObject *copy;    /* copy(bytes, name of a type, like): a new array of these elements */
@@ -92,9 +94,13 @@ typedef struct array {
   } managed;
 } array;
 
+/* What for: in a call; or by its library for this call alone, and no questions need be asked; or to
+ * be held for as long as somebody likes. */
+typedef enum array_use { ARRAY_READ, ARRAY_WRITTEN, ARRAY_NEW, ARRAY_KEPT } array_use;
+
 /* Fills *made from any object that is an array, nothing copied; false: raised, nothing held.
  * stream: what a CUDA producer is told to be ready on; NULL: its library's current one. */
-bool array_read(array *made, const char *name, PyObject *object, bool written, void *stream);
+bool array_read(array *made, const char *name, PyObject *object, array_use use, void *stream);
 /* Strides of a row-major array without gaps. */
 void array_compact(array *made);
 void array_release(array *held);

@@ -185,9 +185,9 @@ static bool beside(const array *first, const array *next) {
   return false;
 }
 
-static array *add(call *made, const char *name, PyObject *object, bool written) {
+static array *add(call *made, const char *name, PyObject *object, array_use use) {
   array *read = &made->arrays[made->count];
-  if (!array_read(read, name, object, written, made->stream)) return NULL;
+  if (!array_read(read, name, object, use, made->stream)) return NULL;
   made->count++;
   if (made->count == 1 && made->stream == NULL && on_cuda(&read->tensor))
     made->how.stream = made->stream = read->stream;
@@ -195,7 +195,7 @@ static array *add(call *made, const char *name, PyObject *object, bool written) 
 }
 
 array *call_array(call *made, const char *name, PyObject *object, bool written) {
-  array *read = add(made, name, object, written);
+  array *read = add(made, name, object, written ? ARRAY_WRITTEN : ARRAY_READ);
   if (read == NULL || (made->count > 1 && !beside(&made->arrays[0], read))) return NULL;
   if (!written || !read->library->immutable) return read;
   PyErr_Format(PyExc_TypeError, "%s is of %U, whose arrays never change; expected: no %s", name,
@@ -204,7 +204,7 @@ array *call_array(call *made, const char *name, PyObject *object, bool written) 
 }
 
 array *call_other(call *made, const char *name, PyObject *object) {
-  return add(made, name, object, false);
+  return add(made, name, object, ARRAY_READ);
 }
 
 bool call_array_if(call *made, const char *name, PyObject *object, bool written, array **found) {
@@ -212,16 +212,41 @@ bool call_array_if(call *made, const char *name, PyObject *object, bool written,
   return !is_given(object) || *found != NULL;
 }
 
-/* An array by its library's empty(). NULL: raised. */
-static PyObject *empty_of(const library *of, PyObject *like, int ndim, const int64_t *shape,
-                          PyObject *type) {
-  PyObject *extents = PyTuple_New(ndim), *made = NULL;
-  for (int i = 0; i < ndim && extents != NULL; i++) {
-    PyObject *extent = PyLong_FromLongLong(shape[i]);
-    if (extent == NULL || PyTuple_SetItem(extents, i, extent) != 0) Py_CLEAR(extents);
+/* A tuple of the extents, or of the strides of a row-major array without gaps. */
+static PyObject *integers(int count, const int64_t *shape, bool strides) {
+  PyObject *tuple = PyTuple_New(count);
+  uint64_t step = 1; /* one that wraps belongs to a shape that nobody has memory for */
+  for (int i = count - 1; i >= 0 && tuple != NULL; i--) {
+    PyObject *value = PyLong_FromLongLong(strides ? (int64_t)step : shape[i]);
+    if (value == NULL || PyTuple_SetItem(tuple, i, value) != 0) Py_CLEAR(tuple);
+    step *= (uint64_t)(shape[i] > 1 ? shape[i] : 1);
   }
-  if (extents != NULL)
+  return tuple;
+}
+
+/* An array by its library's quick(). NULL: raised; None: it is not for this GPU. */
+static PyObject *quick_of(const library *of, int ndim, const int64_t *shape, PyObject *extents,
+                          PyObject *type, int index) {
+  PyObject *strides = integers(ndim, shape, true), *at = PyLong_FromLong(index), *made = NULL;
+  if (strides != NULL && at != NULL)
+    made = PyObject_CallFunctionObjArgs(of->quick, extents, strides, type, at, NULL);
+  Py_XDECREF(at);
+  Py_XDECREF(strides);
+  return made;
+}
+
+/* An array like `first`, or of no other, by its library. NULL: raised. */
+static PyObject *empty_of(const library *of, const array *first, int ndim, const int64_t *shape,
+                          PyObject *type) {
+  PyObject *extents = integers(ndim, shape, false), *made = NULL;
+  const bool quick = of->quick != NULL && first != NULL && on_cuda(&first->tensor);
+  if (extents != NULL && quick)
+    made = quick_of(of, ndim, shape, extents, type, first->tensor.device.device_id);
+  if (extents != NULL && (!quick || made == Py_None)) {
+    Py_XDECREF(made);
+    PyObject *like = first != NULL ? first->object : NULL;
     made = PyObject_CallFunctionObjArgs(of->empty, extents, type, of->like ? like : NULL, NULL);
+  }
   Py_XDECREF(extents);
   return made;
 }
@@ -244,14 +269,14 @@ array *call_new(call *made, const library *of, int ndim, const int64_t *shape, D
   if (!gpu && (of->empty == NULL || of->adopt != NULL)) {
     object = object_new(ndim, shape, type);
   } else if (of->empty != NULL && of->types[row] != NULL) {
-    object = empty_of(of, first != NULL ? first->object : NULL, ndim, shape, of->types[row]);
+    object = empty_of(of, first, ndim, shape, of->types[row]);
   } else {
     PyErr_Format(PyExc_TypeError, "%U makes no array of %s %s; expected: `out`", of->name,
                  elements[row].name, gpu ? "on a GPU" : "here");
     return NULL;
   }
   if (object == NULL) return NULL;
-  array *read = add(made, "the result", object, false);
+  array *read = add(made, "the result", object, ARRAY_NEW);
   Py_DECREF(object);
   if (read == NULL || !as_asked(read, ndim, shape, type)) return NULL;
   read->library = of;
@@ -298,7 +323,7 @@ array *call_result_as(call *made, PyObject *out, const array *x) {
     if (place == NULL || PyTuple_SetItem(places, order[d], place) != 0) Py_CLEAR(places);
   }
   if (places != NULL) turned = PyObject_CallMethod(plain->object, "transpose", "O", places);
-  array *result = turned != NULL ? add(made, "the result", turned, false) : NULL;
+  array *result = turned != NULL ? add(made, "the result", turned, ARRAY_NEW) : NULL;
   Py_XDECREF(turned);
   Py_XDECREF(places);
   return result;

@@ -68,11 +68,12 @@ static rung_status reduce_each(call *made, const rung_reduction *what, int count
   return status;
 }
 
-/* The elements of a library's row, read at once. */
+/* The elements of a library's row, read at once: item() is the quicker way to one. */
 static bool read_list(PyObject *row, bool whole, int count, PyObject **numbers) {
-  PyObject *list = row != NULL ? PyObject_CallMethod(row, "tolist", NULL) : NULL;
+  const char *how = count == 1 ? "item" : "tolist";
+  PyObject *list = row != NULL ? PyObject_CallMethod(row, how, NULL) : NULL;
   for (int i = 0; i < count && list != NULL; i++) {
-    PyObject *number = PySequence_GetItem(list, i);
+    PyObject *number = count == 1 ? Py_NewRef(list) : PySequence_GetItem(list, i);
     if (number != NULL) numbers[i] = whole ? PyNumber_Long(number) : PyNumber_Float(number);
     Py_XDECREF(number);
     if (numbers[i] == NULL) Py_CLEAR(list);
@@ -302,6 +303,11 @@ static bool no_index(PyObject *element) {
   return false;
 }
 
+/* Whether no element of the type can be `least` or more, whatever it is. */
+static bool all_below(DLDataType type, int64_t least) {
+  return type.code == kDLUInt && type.bits < 32 && least >> type.bits > 0;
+}
+
 /* One more than the largest element. Those of a signed type are taken as unsigned, where negative
  * ones are the largest. */
 static bool find_length(call *made, int64_t *length) {
@@ -346,7 +352,8 @@ FUNCTION(py_bincount) {
                  RUNG_MAX_BINS);
     return call_fail(&made);
   }
-  if (has_elements(x) && !find_length(&made, &bins.count)) return call_fail(&made);
+  if (has_elements(x) && !all_below(type, least) && !find_length(&made, &bins.count))
+    return call_fail(&made);
   if (bins.count < least) bins.count = least;
   array *counts = call_result(&made, NULL, 1, &bins.count, rung_type(kDLInt, 64));
   if (counts == NULL) return call_fail(&made);

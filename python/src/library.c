@@ -50,7 +50,8 @@ static void forget(library *made) {
   Py_CLEAR(made->empty);
   Py_CLEAR(made->stream);
   Py_CLEAR(made->capsule);
-  Py_CLEAR(made->plain);
+  Py_CLEAR(made->more);
+  Py_CLEAR(made->quick);
   Py_CLEAR(made->load);
   Py_CLEAR(made->adopt);
   Py_CLEAR(made->copy);
@@ -74,11 +75,11 @@ static bool ask(library *made, PyObject *name, PyObject *half) {
   const bool good =
       said != NULL && attribute(said, "empty", &made->empty) &&
       attribute(said, "stream", &made->stream) && attribute(said, "capsule", &made->capsule) &&
-      attribute(said, "plain", &made->plain) && attribute(said, "load", &made->load) &&
-      attribute(said, "adopt", &made->adopt) && attribute(said, "copy", &made->copy) &&
-      types_of(said, "types", made->types) && types_of(said, "scalars", made->scalars) &&
-      attribute(said, "like", &like) && attribute(said, "immutable", &immutable) &&
-      attribute(said, "keeps", &keeps);
+      attribute(said, "more", &made->more) && attribute(said, "quick", &made->quick) &&
+      attribute(said, "load", &made->load) && attribute(said, "adopt", &made->adopt) &&
+      attribute(said, "copy", &made->copy) && types_of(said, "types", made->types) &&
+      types_of(said, "scalars", made->scalars) && attribute(said, "like", &like) &&
+      attribute(said, "immutable", &immutable) && attribute(said, "keeps", &keeps);
   made->like = like == Py_True;
   made->immutable = immutable == Py_True;
   made->keeps = keeps == Py_True;

@@ -76,7 +76,7 @@ static PyObject *array_make(PyTypeObject *type, PyObject *arguments, PyObject *k
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O:Array", names, &from)) return NULL;
   object *made = allocate();
   if (made == NULL) return NULL;
-  if (!array_read(&made->of, "x", from, false, NULL)) {
+  if (!array_read(&made->of, "x", from, ARRAY_KEPT, NULL)) {
     Py_DECREF(made);
     return NULL;
   }

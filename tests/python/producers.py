@@ -74,6 +74,7 @@ class Exchange(ctypes.Structure):
 
 
 EXPORT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
+VIEW = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(Tensor))
 CURRENT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32,
                             ctypes.POINTER(ctypes.c_void_p))
 Exchange._fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32),
@@ -82,9 +83,9 @@ Exchange._fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32),
                      ("view", ctypes.c_void_p), ("current_stream", CURRENT)]
 
 
-def exchanging(status=0, nothing=False, versions=(1,), name=b"dlpack_exchange_api"):
-    """A type of producers with such functions, which count in `exported` how often they were
-    asked."""
+def exchanging(status=0, nothing=False, versions=(1,), name=b"dlpack_exchange_api", view=False):
+    """A type of producers with such functions, which count in `exported` how often they were asked;
+    where `view`, with the one that only shows an array, counted in `viewed`."""
     def export(address, made):
         array = ctypes.cast(address, ctypes.py_object).value
         array.exported += 1
@@ -92,16 +93,23 @@ def exchanging(status=0, nothing=False, versions=(1,), name=b"dlpack_exchange_ap
             made[0] = ctypes.addressof(array.managed)
         return status
 
+    def show(address, to):
+        array = ctypes.cast(address, ctypes.py_object).value
+        array.viewed += 1
+        to[0] = array.managed.tensor
+        return status
+
     def current_stream(kind, index, stream):
         return -1  # nobody asks of the host's memory
-    functions = EXPORT(export), CURRENT(current_stream)
+    functions = EXPORT(export), CURRENT(current_stream), VIEW(show) if view else None
     tables = []
     for version in versions:  # the newest last
         before = ctypes.pointer(tables[-1]) if tables else None
-        tables.append(Exchange(version, 3, before, None, functions[0], None, None, functions[1]))
+        shown = ctypes.cast(functions[2], ctypes.c_void_p) if view else None
+        tables.append(Exchange(version, 3, before, None, functions[0], None, shown, functions[1]))
 
     class Quick(Producer):
         alive = functions, tables
-        exported = 0
+        exported = viewed = 0
         __dlpack_c_exchange_api__ = new_capsule(ctypes.addressof(tables[-1]), name, None)
     return Quick

@@ -110,6 +110,37 @@ def test_functions_in_c_are_asked_first():
     assert rung.sum(held) == 6
 
 
+def test_what_is_read_in_a_call_is_only_looked_at():
+    Quick = exchanging(view=True)
+    x = Quick((2, 3), (10, 2), offset=4, version=1)
+    assert memoryview(rung.cumsum(x)).tolist() == [[2, 6, 12], [12, 26, 42]]
+    assert x.viewed == 1 and x.exported == 0 and x.deleted == 0 and x.asked == []
+    out = Quick((3,), version=1, flags=1)  # what is written is asked whether it may be
+    with pytest.raises(ValueError, match="read-only"):
+        rung.cumsum(Producer((3,)), out=out)
+    assert out.viewed == 0 and out.exported == 1 and out.deleted == 1
+    kept = Quick((3,), version=1, flags=1)
+    held = rung.Array(kept)
+    assert held.readonly and rung.sum(held) == 6
+    assert kept.viewed == 0 and kept.exported == 1 and kept.deleted == 0
+    del held
+    gc.collect()
+    assert kept.deleted == 1
+
+
+@pytest.mark.parametrize("kind, lie", [
+    (ValueError, {"shape": (-3,)}), (ValueError, {"ndim": 9}), (TypeError, {"dtype": (5, 64, 1)}),
+    (ValueError, {"data": False}), (ValueError, {"device": (7, 0)})], ids=str)
+def test_views_that_lie(kind, lie):
+    x = exchanging(view=True)(**{"version": 1, **lie})
+    with pytest.raises(kind, match="expected"):
+        rung.sum(x)
+    assert x.viewed == 1 and x.exported == 0 and x.deleted == 0
+    x = exchanging(view=True, status=-1)((3,), version=1)
+    with pytest.raises(BufferError, match="raised nothing"):
+        rung.sum(x)
+
+
 @pytest.mark.parametrize("kind, lie", [
     (BufferError, {"status": -1}), (BufferError, {"nothing": True})], ids=str)
 def test_functions_in_c_that_fail(kind, lie):

@@ -39,6 +39,14 @@ static size_t vector_scratch(const rung_task *task) {
   return histogram_has_guide(problem) ? (size_t)(problem->rule.cells + 1) * sizeof(uint32_t) : 0;
 }
 
+/* Of brief jobs whose rows are shared out: a row's counts so far, and of rows a counter of blocks.
+ */
+static size_t vector_zeros(const rung_task *task) {
+  const histogram_problem *problem = problem_of(task);
+  if (!histogram_is_brief(task) || histogram_brief_parts(problem) == 1) return 0;
+  return (size_t)problem->rows * (size_t)(problem->rule.slots + 1) * sizeof(unsigned);
+}
+
 /* ---- what rungs cannot do -----------------------------------------------------------------------
  */
 
@@ -63,15 +71,6 @@ static bool warps_fit(const rung_task *task, char why[RUNG_REASON]) {
 
 /* ---- what `auto` leaves alone -------------------------------------------------------------------
  */
-
-/* Measured on an H200, a row: jobs that the brief kernel shares out to several blocks, which add to
- * a result that somebody has to clear, are up to 10 % faster with rung "shared". */
-static bool vector_pays(const rung_task *task) {
-  const histogram_problem *p = problem_of(task);
-  const bool other = p->kind != RUNG_BINS_MODULO && p->kind != RUNG_BINS_EVEN;
-  return other || p->rule.bins > 1024 || p->rows != 1 || p->columns <= 2048 ||
-         p->columns > (p->rule.bins <= 8 ? 1 << 17 : 1 << 15);
-}
 
 /* What lies between: where a table fits, rung "shared" is ahead of them for few elements, and
  * "vector" for many. */
@@ -114,7 +113,7 @@ static rung_row rows[] = {
      .pays = between_pays},
     {ON_GPU, .name = "vector", .blocks = wide_blocks,
      .idea = "16 bytes a load, blocks that stay, the table by the number of bins, bytes by value",
-     .pays = vector_pays, .scratch_bytes = vector_scratch},
+     .scratch_bytes = vector_scratch, .zeroed_bytes = vector_zeros},
 };
 
 static void class_of(const void *problem, char text[RUNG_CLASS]) {

@@ -42,8 +42,16 @@ static bool gathers(const rung_task *task) {
   return problem_of(task)->form != REDUCE_ACROSS;
 }
 
-static bool takes_rows(const rung_task *task) {
-  return reduce_has_rows(task, NULL);
+static bool takes_rows_and_planes(const rung_task *task) {
+  return reduce_has_rows(task, NULL) || (reduce_has_planes(task, NULL) && !reduce_is_short(task));
+}
+
+static bool takes_planes(const rung_task *task) {
+  const reduce_problem *problem = problem_of(task);
+  const int64_t bytes = problem->columns * (int64_t)rung_dtype_bytes(problem->dtype);
+  reduce_planes planes;
+  return reduce_has_planes(task, &planes) &&
+         (bytes >= REDUCE_SUBWARP_PLANES || reduce_is_dense(problem->columns, planes.pitch));
 }
 
 /* Partial results of every launch but the last, where each leaves one of `part` elements. */
@@ -306,11 +314,11 @@ static rung_row rows[] = {
      .blocks = tile_blocks, .scratch_bytes = levels_scratch},
     {ON_GPU, .name = "single-pass", .order = RUNG_CANONICAL,
      .idea = "one launch, nothing cleared; few tiles are shared out to many blocks",
-     .blocks = tile_blocks, .pays = single_pass_pays, .gathers = takes_rows,
+     .blocks = tile_blocks, .pays = single_pass_pays, .gathers = takes_rows_and_planes,
      .scratch_bytes = single_pass_scratch, .zeroed_bytes = single_pass_zeros},
     {ON_GPU, .name = "subwarp", .order = RUNG_CANONICAL,
      .idea = "a power of two of threads a short line, several lines a warp: only shuffles",
-     .blocks = subwarp_blocks, .supports = takes_many_short_lines},
+     .blocks = subwarp_blocks, .supports = takes_many_short_lines, .gathers = takes_planes},
     {ON_GPU, .name = "tree-walk", .order = RUNG_CANONICAL,
      .idea = "lines side by side: a thread walks a subtree of their lanes, eight loads at a time",
      .supports = walks_across, .scratch_bytes = walk_scratch, .zeroed_bytes = walk_zeros},

@@ -237,6 +237,16 @@ typedef struct reduce_rows {
 /* Whether a job's input is such; *rows may be NULL. */
 bool reduce_has_rows(const rung_task *task, reduce_rows *rows);
 
+/* Lines of planes: runs of memory `pitch` apart, `lines` to a plane, after which `gap` elements
+ * more are passed over. single-pass and subwarp take them where they lie, but for lines that are
+ * short and few, and short ones that lie far apart: these are as soon copied. */
+typedef struct reduce_planes {
+  int64_t lines, pitch, gap;
+} reduce_planes;
+
+/* Whether a job's input is such; *planes may be NULL. */
+bool reduce_has_planes(const rung_task *task, reduce_planes *planes);
+
 /* ---- tree-walk: lines side by side ------------------------------------------------------------
  *
  * A thread has `at_once` neighbouring lines and, of their lanes, every parties * split-th: folding
@@ -285,9 +295,15 @@ enum {
   REDUCE_SUBWARP_SHARED = 49152, /* a block's shared memory, */
   REDUCE_SUBWARP_ROOM = 49088,   /* so that a line is at most */
   REDUCE_SUBWARP_BANKED =
-      256,                    /* elements of lines that are not brought where banks would collide */
-  REDUCE_SUBWARP_HALVES = 256 /* of longer lines of f16 and bf16 that is the better way */
+      256, /* elements of lines that are not brought where banks would collide */
+  REDUCE_SUBWARP_HALVES = 256, /* of longer lines of f16 and bf16 that is the better way */
+  REDUCE_SUBWARP_PLANES = 3072 /* bytes of planes' lines that a warp loads where they are */
 };
+
+/* Whether lines so far apart are brought with what lies between them. */
+static inline bool reduce_is_dense(int64_t columns, int64_t pitch) {
+  return pitch >= columns && pitch - columns <= columns / 8;
+}
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* Which arrays single-pass takes with their gaps. */
+/* Which arrays single-pass and subwarp take with their gaps. */
 #include "ops/reduce/reduce.h"
 
 /* Rows and planes are counted in 32 bits. */
@@ -22,5 +22,17 @@ bool reduce_has_rows(const rung_task *task, reduce_rows *rows) {
   }
   if (!is_counted(height, REDUCE_ROWS)) return false;
   if (rows != NULL) *rows = (reduce_rows){width, height, pitch - width, plane_gap};
+  return true;
+}
+
+bool reduce_has_planes(const rung_task *task, reduce_planes *planes) {
+  const reduce_problem *problem = (const reduce_problem *)task->problem;
+  const rung_view *in = &task->arrays[REDUCE_IN];
+  if (problem->form != REDUCE_PACKED || problem->outer == 1 || in->ndim != 3 ||
+      in->stride[2] != 1 || rung_view_is_compact(in))
+    return false;
+  if (planes != NULL)
+    *planes =
+        (reduce_planes){in->shape[1], in->stride[1], in->stride[0] - in->shape[1] * in->stride[1]};
   return true;
 }

@@ -48,10 +48,6 @@ static constexpr int HISTOGRAM_ALONE_BYTES = 32 << 10, HISTOGRAM_ALONE_BLOCK = 1
 
 /* Blocks are not made smaller than this for more of them; elements for which a counter of a block's
  * table is worth clearing and adding up. */
-/* Jobs of so few elements and slots are brief; a block then takes so many elements. */
-static constexpr int HISTOGRAM_BRIEF = 1 << 17, HISTOGRAM_BRIEF_BYTES = 1 << 15,
-                     HISTOGRAM_BRIEF_SLOTS = 4096, HISTOGRAM_BRIEF_EACH = 2048;
-
 /* Bytes of a table that a warp has for itself, and threads of such blocks. */
 static constexpr int HISTOGRAM_WARP_TABLE = 4 << 10, HISTOGRAM_WARPS_BLOCK = 256;
 
@@ -487,10 +483,19 @@ static __global__ void __launch_bounds__(1024)
   }
 }
 
-/* Few elements take less time than it takes to bring the kernel above, which is code for many, from
- * memory: this one is short. A table a block, and two elements a thread. */
+/* The slot of x by a way that is known as late as x is. */
 template <typename T>
-static __global__ void __launch_bounds__(1024) histogram_brief_kernel(histogram_job<T> job) {
+static __device__ RUNG_ASIDE unsigned histogram_slot_late(const histogram_job<T> &job, T x) {
+  return histogram_slot(job.rule, job.edges, job.rule.way, x);
+}
+
+/* Few elements take less time than it takes to bring the kernel above, which is code for many, from
+ * memory: this one is short. A table a block, and two elements a thread. Blocks that share a row
+ * add their tables up in `zeros`, and the last of them stores what came out, so that nothing need
+ * be cleared before: of each row a count of blocks, then each row's counts. */
+template <typename T>
+static __global__ void __launch_bounds__(1024)
+    histogram_brief_kernel(histogram_job<T> job, unsigned *zeros) {
   RUNG_DYNAMIC_SHARED(unsigned, shared);
   const int slots = job.rule.slots;
   const int64_t row = blockIdx.x / job.parts, step = job.parts * blockDim.x;
@@ -503,18 +508,23 @@ static __global__ void __launch_bounds__(1024) histogram_brief_kernel(histogram_
        i += 2 * step) {
     const bool two = i + step < job.columns;
     const T one = in[i], other = two ? in[i + step] : one;
-    atomicAdd(&shared[histogram_slot(job.rule, job.edges, job.rule.way, one)], 1u);
-    if (two) atomicAdd(&shared[histogram_slot(job.rule, job.edges, job.rule.way, other)], 1u);
+    atomicAdd(&shared[histogram_slot_late(job, one)], 1u);
+    if (two) atomicAdd(&shared[histogram_slot_late(job, other)], 1u);
   }
   __syncthreads();
-  const int all = job.stores ? (int)job.results.bins + HISTOGRAM_OUTER : slots;
+  unsigned *counted = shared;
+  if (job.parts > 1) {
+    counted = zeros + job.rows + row * slots;
+#pragma unroll 1
+    for (int slot = (int)threadIdx.x; slot < slots; slot += (int)blockDim.x)
+      if (shared[slot] > 0) atomicAdd(&counted[slot], shared[slot]);
+    if (!rung_is_last(&zeros[row], job.parts)) return;
+  }
+  const int all = (int)job.results.bins + HISTOGRAM_OUTER;
 #pragma unroll 1
   for (int slot = (int)threadIdx.x; slot < all; slot += (int)blockDim.x) {
-    const unsigned n = slot < slots ? shared[slot] : 0;
-    if (job.stores)
-      histogram_put(job, row, (unsigned)slot, n);
-    else
-      histogram_add(job, row, (unsigned)slot, n);
+    histogram_put(job, row, (unsigned)slot, slot < slots ? counted[slot] : 0);
+    if (job.parts > 1 && slot < slots) counted[slot] = 0;
   }
 }
 
@@ -532,27 +542,14 @@ static int histogram_threads_for(const histogram_problem *problem, const rung_de
   return threads;
 }
 
-/* Whether a job is for the short kernel. Bytes come sixteen at a time in the long one. */
-static bool histogram_brief(const rung_task *task) {
-  const histogram_problem *problem = (const histogram_problem *)task->problem;
-  const int64_t most =
-      rung_dtype_bytes(problem->dtype) == 1 ? HISTOGRAM_BRIEF_BYTES : HISTOGRAM_BRIEF;
-  return task->block == 0 && problem->columns > 0 && problem->columns <= most &&
-         problem->rows <= most / problem->columns && problem->columns <= problem->flush &&
-         problem->rule.slots <= HISTOGRAM_BRIEF_SLOTS;
-}
-
-static int64_t histogram_brief_parts(int64_t columns) {
-  return (columns + HISTOGRAM_BRIEF_EACH - 1) / HISTOGRAM_BRIEF_EACH;
-}
-
 template <typename T>
 static rung_status histogram_launch_brief(const rung_task *task, histogram_job<T> job) {
   const int64_t half = (job.columns + 1) / 2;
   const int threads = half >= 1024 ? 1024 : (int)((half + 31) / 32 * 32);
-  job.parts = histogram_brief_parts(job.columns);
+  job.parts = histogram_brief_parts((const histogram_problem *)task->problem);
   RUNG_LAUNCH(task, (histogram_brief_kernel<T>), (unsigned)(job.rows * job.parts),
-              (unsigned)threads, (size_t)job.rule.slots * sizeof(unsigned), job);
+              (unsigned)threads, (size_t)job.rule.slots * sizeof(unsigned), job,
+              (unsigned *)task->zeros);
   return RUNG_OK;
 }
 
@@ -701,14 +698,12 @@ static bool histogram_single(const histogram_rule &rule) {
 /* The ways that elements of a type can have. */
 struct histogram_vector_rung {
   static bool stores(const rung_task *task) {
-    const histogram_problem *problem = (const histogram_problem *)task->problem;
-    if (histogram_brief(task)) return histogram_brief_parts(problem->columns) == 1;
-    return histogram_plan_of(task).stores;
+    return histogram_is_brief(task) || histogram_plan_of(task).stores;
   }
   template <typename T>
   static rung_status launch(const rung_task *task, const histogram_job<T> &job) {
     const bool is_float = histogram_type<T>::is_float;
-    if (histogram_brief(task)) return histogram_launch_brief(task, job);
+    if (histogram_is_brief(task)) return histogram_launch_brief(task, job);
     if constexpr (sizeof(T) == 1)
       return histogram_launch<T, HISTOGRAM_WAYS, false>(task, job, histogram_plan_of(task));
     if constexpr (sizeof(T) > 1 && !is_float)

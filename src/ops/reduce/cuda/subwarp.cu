@@ -7,10 +7,12 @@
  * Lines that do not all begin where 16 bytes do, or end so, are copied into shared memory as they
  * lie in memory, as many as a warp takes, and taken from there element by element: a thread has a
  * line where these are short, and shuffles fold what more threads have. Sums of longer ones are
- * loaded from where they are: lanes may be numbered from where 16 bytes begin (sum.cuh), and only a
- * line's ends are loaded element by element.
+ * loaded from where they are, a warp a line: lanes may be numbered from where 16 bytes begin
+ * (sum.cuh), and only a line's ends are loaded element by element. Lines of planes too, of whatever
+ * is reduced.
  *
  * A block size is taken as whole warps. */
+#include "ops/reduce/cuda/fold.cuh"
 #include "ops/reduce/cuda/walk.cuh"
 
 static constexpr int LOADS = REDUCE_SUBWARP_LOADS;
@@ -126,27 +128,42 @@ static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
 /* ---- lines that begin anywhere -----------------------------------------------------------------
  */
 
-/* A warp a line. The chunks at its ends are fetched first, by the threads whose they are. */
+/* A line by a warp, in the order of sums; the result is every thread's. The chunks at its ends are
+ * fetched first, by the threads whose they are. */
+template <typename S>
+static __device__ __forceinline__ typename S::partial reduce_line_by_warp(
+    const typename S::in *line, int columns, int thread, const rung_key_code &key) {
+  static constexpr int V = S::wide;
+  const auto run = reduce_run_of<typename S::in, V, false>(line, columns);
+  const int chunks = (run.end + V - 1) / V, rest = run.end % V;
+  reduce_ends<S, V> ends = {run.before > 0, run.end / V};
+  if (run.before > 0 && thread == 0) ends.head = reduce_fetch_some<S, V>(run.at, run.before, V);
+  if (rest > 0 && thread == ends.to % 32)
+    ends.tail = reduce_fetch_some<S, V>(run.at + ends.to * V, 0, rest);
+  typename S::running sums[V];
+#pragma unroll
+  for (int c = 0; c < V; ++c) sums[c] = S::identity();
+  reduce_walk_tile<S, V, true, LOADS, 4, RUNG_SUM_LANES / V, true>(sums, run.at, V, chunks, thread,
+                                                                   32, key, ends);
+  return reduce_fold_line<S, V>(sums, 32);
+}
+
 template <typename S>
 static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
     reduce_subwarp_ragged(reduce_level level) {
-  static constexpr int V = S::wide;
-  const int thread = (int)threadIdx.x % 32;
+  const int thread = (int)threadIdx.x % 32, columns = (int)level.columns;
   int64_t line = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
   for (; line < level.outer; line += (int64_t)gridDim.x * (blockDim.x / 32)) {
-    const auto run = reduce_run_of<typename S::in, V, false>(
-        (const typename S::in *)level.in + line * level.in_outer, (int)level.columns);
-    const int chunks = (run.end + V - 1) / V, rest = run.end % V;
-    reduce_ends<S, V> ends = {run.before > 0, run.end / V};
-    if (run.before > 0 && thread == 0) ends.head = reduce_fetch_some<S, V>(run.at, run.before, V);
-    if (rest > 0 && thread == ends.to % 32)
-      ends.tail = reduce_fetch_some<S, V>(run.at + ends.to * V, 0, rest);
-    typename S::running sums[V];
-#pragma unroll
-    for (int c = 0; c < V; ++c) sums[c] = S::identity();
-    reduce_walk_tile<S, V, true, LOADS, 4, RUNG_SUM_LANES / V, true>(sums, run.at, V, chunks,
-                                                                     thread, 32, level.key, ends);
-    const typename S::partial value = reduce_fold_line<S, V>(sums, 32);
+    const typename S::in *in =
+        (const typename S::in *)level.in + line * level.in_outer + reduce_plane_at(level, line);
+    typename S::partial value;
+    if constexpr (S::ordered) {
+      value = reduce_line_by_warp<S>(in, columns, thread, level.key);
+    } else {
+      typename S::running sums[1] = {(typename S::running)S::identity()};
+      reduce_combine_run<S>(sums[0], in, columns, thread, 32, level.key);
+      value = reduce_fold_line<S, 1>(sums, 32);
+    }
     if (thread == 0) reduce_finish_of<S>(level.end, value, level.out, line * level.out_outer);
   }
 }
@@ -172,20 +189,35 @@ __device__ __forceinline__ const T *reduce_bring(const T *from, int64_t count, v
   return to;
 }
 
-/* `lines` of a warp, in as many turns as it takes; `room` bytes of shared memory a warp. */
+/* Bunches of at most `lines` lines of one plane, each a warp's at once, for which it has `room`
+ * bytes of shared memory: all of them, and of each plane. */
+struct reduce_bunches {
+  int lines, room;
+  int64_t all, each;
+  uint64_t inverse; /* (2^64 - 1) / each */
+};
+
+/* A bunch's lines in as many turns as it takes. */
 template <typename S>
 static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
-    reduce_subwarp_shared(reduce_level level, int thread_bits, int lines, int room) {
+    reduce_subwarp_shared(reduce_level level, int thread_bits, reduce_bunches bunches) {
   RUNG_DYNAMIC_SHARED(unsigned char, shared);
   const int in_warp = (int)threadIdx.x % 32, threads = 1 << thread_bits, turn = 32 >> thread_bits;
   const int own = in_warp >> thread_bits, thread = in_warp & (threads - 1);
   int64_t warp = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-  for (; warp * lines < level.outer; warp += (int64_t)gridDim.x * (blockDim.x / 32)) {
-    const int64_t first = warp * lines, left = level.outer - first;
-    const int here = left < lines ? (int)left : lines;
-    const typename S::in *all =
-        reduce_bring((const typename S::in *)level.in + first * level.in_outer,
-                     (here - 1) * level.in_outer + level.columns, shared + threadIdx.x / 32 * room);
+  for (; warp < bunches.all; warp += (int64_t)gridDim.x * (blockDim.x / 32)) {
+    int64_t first = warp * bunches.lines, left = level.outer - first, at = first * level.in_outer;
+    if (level.plane > 0) {
+      const int64_t plane = reduce_quotient(warp, bunches.each, bunches.inverse);
+      const int64_t within = (warp - plane * bunches.each) * bunches.lines;
+      first = plane * level.plane + within;
+      left = level.plane - within;
+      at = first * level.in_outer + plane * level.plane_gap;
+    }
+    const int here = left < bunches.lines ? (int)left : bunches.lines;
+    const typename S::in *all = reduce_bring((const typename S::in *)level.in + at,
+                                             (here - 1) * level.in_outer + level.columns,
+                                             shared + threadIdx.x / 32 * bunches.room);
     for (int line = own; line - own < here; line += turn) {
       typename S::running sums[1] = {(typename S::running)S::identity()};
       if (line < here)
@@ -224,7 +256,7 @@ static subwarp_kernel pick_kernel(reduce_operator op, bool wide, int loads) {
 #undef PICK
 }
 
-typedef void (*shared_kernel)(reduce_level level, int thread_bits, int lines, int room);
+typedef void (*shared_kernel)(reduce_level level, int thread_bits, reduce_bunches bunches);
 static shared_kernel pick_shared(reduce_operator op) {
 #define PICK(S) reduce_subwarp_shared<S>
   REDUCE_PICK(op, PICK)
@@ -251,13 +283,15 @@ static int bank_bits(int64_t bytes) {
 }
 
 /* Whether a warp is to take so many lines at once: not more than it has room for, less of narrow
- * elements, which take longer to add than to bring; and of few lines not so many that warps would
- * be missing: a few, where it has next to nothing to do, or as many as are resident. */
+ * elements, which take longer to add than to bring; of few lines not so many that warps would be
+ * missing: a few, where it has next to nothing to do, or as many as are resident; and none of the
+ * next plane. */
 static bool lines_fit(const rung_task *task, const reduce_level &level, int lines, int64_t bytes) {
   const int room =
       rung_dtype_bytes(level.dtype) < 4 ? REDUCE_SUBWARP_BYTES / 2 : (int)REDUCE_SUBWARP_BYTES;
   const int64_t warps = level.outer / lines / task->device->processors;
   return lines <= REDUCE_SUBWARP_LINES && lines * bytes <= room &&
+         (level.plane == 0 || lines <= level.plane) &&
          warps >=
              (lines * bytes <= REDUCE_SUBWARP_LITTLE ? REDUCE_SUBWARP_FEW : REDUCE_SUBWARP_ALL);
 }
@@ -269,20 +303,25 @@ static rung_status launch_shared(const rung_task *task, const reduce_level &leve
   while (128 << least < level.columns) ++least; /* a thread's lanes at most: 16 times LOADS */
   for (; lines_fit(task, level, 2 * lines, bytes); lines *= 2)
     if (thread_bits > least) --thread_bits;
-  const int room = (int)((lines * bytes + 31) / 16 * 16);
-  const int warps =
-      warps_of(task, REDUCE_SUBWARP_SHARED / room < 4 ? REDUCE_SUBWARP_SHARED / room : 4);
-  const int64_t in_block = (int64_t)lines * warps;
+  const int64_t plane = level.plane > 0 ? level.plane : level.outer;
+  reduce_bunches bunches = {};
+  bunches.each = (plane + lines - 1) / lines;
+  if (level.plane > 0) lines = (int)((plane + bunches.each - 1) / bunches.each);
+  bunches.lines = lines;
+  bunches.room = (int)((lines * bytes + 31) / 16 * 16);
+  bunches.all = level.outer / plane * bunches.each;
+  bunches.inverse = UINT64_MAX / (uint64_t)bunches.each;
+  const int most = REDUCE_SUBWARP_SHARED / bunches.room,
+            warps = warps_of(task, most < 4 ? most : 4);
   const shared_kernel reduce_subwarp_shared_kernel = pick_shared(op);
-  RUNG_LAUNCH(task, reduce_subwarp_shared_kernel,
-              reduce_grid((level.outer + in_block - 1) / in_block), (unsigned)warps * 32,
-              (size_t)(warps * room), level, thread_bits, lines, room);
+  RUNG_LAUNCH(task, reduce_subwarp_shared_kernel, reduce_grid((bunches.all + warps - 1) / warps),
+              (unsigned)warps * 32, (size_t)(warps * bunches.room), level, thread_bits, bunches);
   return RUNG_OK;
 }
 
 static reduce_kernel pick_ragged(reduce_operator op) {
 #define PICK(S) reduce_subwarp_ragged<S>
-  REDUCE_PICK_FLOAT(op, PICK)
+  REDUCE_PICK(op, PICK)
 #undef PICK
 }
 
@@ -323,13 +362,16 @@ extern "C" rung_status RUNG_ENTRY(reduce_subwarp)(const rung_task *task) {
   const int64_t size = (int64_t)rung_dtype_bytes(level.dtype), pitch = pitch_of(level);
   const bool wide =
       (uintptr_t)level.in % 16 == 0 && level.columns * size % 16 == 0 && pitch * size % 16 == 0;
-  const bool dense = pitch >= level.columns && pitch - level.columns <= level.columns / 8;
+  const bool dense = reduce_is_dense(level.columns, pitch);
   /* Short lines that all begin in the same bank, or in few of them, would wait for each other. */
   const bool meet = bank_bits(pitch * size) >= 3 && level.columns <= REDUCE_SUBWARP_BANKED;
   const bool fits = dense && pitch * size <= REDUCE_SUBWARP_ROOM && level.columns > 4 && !meet;
   const bool longer = reduce_is_ordered(op) && level.columns * size >= REDUCE_SUBWARP_RAGGED;
   /* Sixteen bytes of halves are eight sums: too many registers, for as many loads. */
   const bool large = op == REDUCE_ADD_HALF && level.columns > REDUCE_SUBWARP_HALVES;
+  if (level.plane > 0)
+    return (level.columns * size < REDUCE_SUBWARP_PLANES ? launch_shared : launch_ragged)(
+        task, level, op);
   if (longer && (!wide || large)) return launch_ragged(task, level, op);
   if (fits && (!wide || large)) return launch_shared(task, level, op);
   return launch_loads(task, level, op, wide);
