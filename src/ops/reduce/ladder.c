@@ -87,21 +87,24 @@ static size_t single_pass_zeros(const rung_task *task) {
   return reduce_tiles(problem_of(task)->columns) > 1 ? reduce_counter_bytes(problem_of(task)) : 0;
 }
 
-/* Whether elements may be loaded several at once is not known before the launch: enough for both.
- */
+/* How many elements may be loaded at once is not known before the launch: enough for all of 1, 2, 4
+ * that it may be. */
+static int64_t walk_most(const rung_task *task, int64_t (*needs)(const reduce_walk *walk)) {
+  int64_t most = 0;
+  for (int at_once = 1; at_once <= reduce_walk_wide(task); at_once *= 2) {
+    const reduce_walk walk = reduce_walk_of(task, at_once);
+    if (needs(&walk) > most) most = needs(&walk);
+  }
+  return most;
+}
+
 static size_t walk_scratch(const rung_task *task) {
-  const reduce_problem *problem = problem_of(task);
-  const reduce_walk one = reduce_walk_of(task, 1),
-                    wide = reduce_walk_of(task, reduce_walk_wide(task));
-  const int64_t a = reduce_walk_partials(&one), b = reduce_walk_partials(&wide);
-  return (size_t)(a > b ? a : b) * rung_dtype_bytes(reduce_partial_of(reduce_operator_of(problem)));
+  return (size_t)walk_most(task, reduce_walk_partials) *
+         rung_dtype_bytes(reduce_partial_of(reduce_operator_of(problem_of(task))));
 }
 
 static size_t walk_zeros(const rung_task *task) {
-  const reduce_walk one = reduce_walk_of(task, 1),
-                    wide = reduce_walk_of(task, reduce_walk_wide(task));
-  const int64_t a = reduce_walk_counters(&one), b = reduce_walk_counters(&wide);
-  return (size_t)(a > b ? a : b) * sizeof(unsigned);
+  return (size_t)walk_most(task, reduce_walk_counters) * sizeof(unsigned);
 }
 
 /* Partial results of the first launch, where a block leaves one of two elements a thread; 0 where a

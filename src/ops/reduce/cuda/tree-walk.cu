@@ -255,13 +255,16 @@ static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_reside
 
 typedef void (*walk_kernel)(reduce_level level, reduce_walk walk, reduce_walk_rest rest);
 
-/* V: reduce_walk_wide(). */
+/* at_once: 1, or reduce_walk_wide(), which is V; and 2 of halves. */
 template <typename S>
-static walk_kernel pick_rows(bool wide, bool slides, int64_t rows) {
-  const bool more = rows > RUNG_SUM_LANES;
+static walk_kernel pick_rows(int at_once, bool slides, int64_t rows) {
+  const bool more = rows > RUNG_SUM_LANES, wide = at_once > 1;
   static constexpr int SIZE = sizeof(typename S::in), V = SIZE == 8 ? 2 : 4;
   if constexpr (SIZE <= 2 && !S::ordered) {
     if (slides) return reduce_tree_walk<S, V, true, true>;
+  }
+  if constexpr (SIZE == 2 && S::ordered) {
+    if (at_once == 2) return reduce_tree_walk<S, 2, true>;
   }
   static constexpr int MANY = S::ordered && SIZE >= 4 ? V / 2 : V;
   if (rows <= 4) return wide ? reduce_tree_leaves<S, V, 4> : reduce_tree_leaves<S, 1, 4>;
@@ -273,8 +276,8 @@ static walk_kernel pick_rows(bool wide, bool slides, int64_t rows) {
   return wide ? reduce_tree_walk<S, MANY, true> : reduce_tree_walk<S, 1, true>;
 }
 
-static walk_kernel pick_kernel(reduce_operator op, bool wide, bool slides, int64_t rows) {
-#define PICK(S) pick_rows<S>(wide, slides, rows)
+static walk_kernel pick_kernel(reduce_operator op, int at_once, bool slides, int64_t rows) {
+#define PICK(S) pick_rows<S>(at_once, slides, rows)
   REDUCE_PICK(op, PICK)
 #undef PICK
 }
@@ -297,12 +300,14 @@ static bool may_slide(const reduce_level &level, reduce_operator op, int at_once
 extern "C" rung_status RUNG_ENTRY(reduce_tree_walk)(const rung_task *task) {
   const reduce_operator op = reduce_operator_of((const reduce_problem *)task->problem);
   const reduce_level level = reduce_level_of(task);
-  const int at_once = reduce_walk_wide(task);
-  const bool wide = is_wide(level, at_once), slides = !wide && may_slide(level, op, at_once);
-  const reduce_walk walk = reduce_walk_of(task, wide || slides ? at_once : 1);
+  const int most = reduce_walk_wide(task);
+  const bool wide = is_wide(level, most), slides = !wide && may_slide(level, op, most);
+  const bool pairs = op == REDUCE_ADD_HALF && level.columns > REDUCE_LEAVES && is_wide(level, 2);
+  const int at_once = wide || slides ? most : pairs ? 2 : 1;
+  const reduce_walk walk = reduce_walk_of(task, at_once);
   const reduce_walk_rest rest = {(unsigned *)task->zeros, task->scratch,
                                  task->arrays[REDUCE_OUT].data, reduce_layout_of(task).out_outer};
-  const walk_kernel reduce_tree_walk_kernel = pick_kernel(op, wide, slides, level.columns);
+  const walk_kernel reduce_tree_walk_kernel = pick_kernel(op, at_once, slides, level.columns);
   if (level.columns <= REDUCE_LEAVES) {
     const int bytes = walk.at_once * (int)rung_dtype_bytes(level.dtype);
     const int64_t block =
