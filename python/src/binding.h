@@ -45,11 +45,11 @@ typedef struct library {
                         than __dlpack__(); None: not of this array */
   PyObject *more;    /* functions of an array: one that is true means that there is more to it than
                         its memory, such as a gradient; NULL: there never is */
-  PyObject *quick;   /* quick(shape, strides, type, index): an array on that GPU by a quicker way than
-                        empty(); None: not on this one */
-  PyObject *load;    /* load(object): the array that stands for it */
-  PyObject *adopt;   /* adopt(rung.Array): one of its own, not copied */
-  PyObject *copy;    /* copy(bytes, name of a type, like): a new array of these elements */
+  PyObject *quick; /* quick(shape, strides, type, index): an array on that GPU by a quicker way than
+                      empty(); None: not on this one */
+  PyObject *load;  /* load(object): the array that stands for it */
+  PyObject *adopt; /* adopt(rung.Array): one of its own, not copied */
+  PyObject *copy;  /* copy(bytes, name of a type, like): a new array of these elements */
   bool like, immutable;
   bool keeps; /* results of its own lie in memory as their input does; it has transpose() */
 } library;

@@ -42,16 +42,16 @@ static bool gathers(const rung_task *task) {
   return problem_of(task)->form != REDUCE_ACROSS;
 }
 
-static bool takes_rows_and_planes(const rung_task *task) {
-  return reduce_has_rows(task, NULL) || (reduce_has_planes(task, NULL) && !reduce_is_short(task));
+static bool takes_rows(const rung_task *task) {
+  return reduce_has_rows(task, NULL);
 }
 
 static bool takes_planes(const rung_task *task) {
   const reduce_problem *problem = problem_of(task);
   const int64_t bytes = problem->columns * (int64_t)rung_dtype_bytes(problem->dtype);
   reduce_planes planes;
-  return reduce_has_planes(task, &planes) &&
-         (bytes >= REDUCE_SUBWARP_PLANES || reduce_is_dense(problem->columns, planes.pitch));
+  if (problem->columns <= REDUCE_SUBWARP_TINY || !reduce_has_planes(task, &planes)) return false;
+  return bytes >= REDUCE_SUBWARP_PLANES || reduce_is_dense(problem->columns, planes.pitch);
 }
 
 /* Partial results of every launch but the last, where each leaves one of `part` elements. */
@@ -226,10 +226,11 @@ static bool walks_across(const rung_task *task, char why[RUNG_REASON]) {
 static bool takes_many_short_lines(const rung_task *task, char why[RUNG_REASON]) {
   const reduce_problem *problem = problem_of(task);
   if (problem->form == REDUCE_ACROSS) return takes_lines(task, why);
-  if (problem->columns > REDUCE_SUBWARP_LINE)
+  const int most = reduce_has_planes(task, NULL) ? (int)RUNG_SUM_TILE : (int)REDUCE_SUBWARP_LINE;
+  if (problem->columns > most)
     snprintf(why, RUNG_REASON,
              "a warp takes a whole line, and here a line has %lld elements; expected: at most %d",
-             (long long)problem->columns, REDUCE_SUBWARP_LINE);
+             (long long)problem->columns, most);
   else if (!reduce_is_many(task))
     snprintf(why, RUNG_REASON,
              "%lld lines of %lld elements are too few to share out to warps; expected: rung "
@@ -317,7 +318,7 @@ static rung_row rows[] = {
      .blocks = tile_blocks, .scratch_bytes = levels_scratch},
     {ON_GPU, .name = "single-pass", .order = RUNG_CANONICAL,
      .idea = "one launch, nothing cleared; few tiles are shared out to many blocks",
-     .blocks = tile_blocks, .pays = single_pass_pays, .gathers = takes_rows_and_planes,
+     .blocks = tile_blocks, .pays = single_pass_pays, .gathers = takes_rows,
      .scratch_bytes = single_pass_scratch, .zeroed_bytes = single_pass_zeros},
     {ON_GPU, .name = "subwarp", .order = RUNG_CANONICAL,
      .idea = "a power of two of threads a short line, several lines a warp: only shuffles",

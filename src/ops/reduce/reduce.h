@@ -238,8 +238,8 @@ typedef struct reduce_rows {
 bool reduce_has_rows(const rung_task *task, reduce_rows *rows);
 
 /* Lines of planes: runs of memory `pitch` apart, `lines` to a plane, after which `gap` elements
- * more are passed over. single-pass and subwarp take them where they lie, but for lines that are
- * short and few, and short ones that lie far apart: these are as soon copied. */
+ * more are passed over. subwarp takes them where they lie, up to a tile of them, but for short ones
+ * far apart, and tiny ones: these are as soon copied. */
 typedef struct reduce_planes {
   int64_t lines, pitch, gap;
 } reduce_planes;
@@ -297,6 +297,7 @@ enum {
   REDUCE_SUBWARP_BANKED =
       256, /* elements of lines that are not brought where banks would collide */
   REDUCE_SUBWARP_HALVES = 256, /* of longer lines of f16 and bf16 that is the better way */
+  REDUCE_SUBWARP_TINY = 4,     /* elements of lines that are not brought either */
   REDUCE_SUBWARP_PLANES = 3072 /* bytes of planes' lines that a warp loads where they are */
 };
 

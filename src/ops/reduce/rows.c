@@ -1,4 +1,4 @@
-/* Which arrays single-pass and subwarp take with their gaps. */
+/* Which arrays single-pass, and which lines subwarp, takes with their gaps. */
 #include "ops/reduce/reduce.h"
 
 /* Rows and planes are counted in 32 bits. */

@@ -40,10 +40,9 @@ static inline size_t reduce_tile_shared(reduce_operator op) {
  * `thread`: what comes before the first multiple of 16 bytes, whole chunks of as many from there
  * on, what is left. */
 template <typename S>
-static __device__ RUNG_ASIDE void reduce_combine_run(typename S::running &value,
-                                                     const typename S::in *run, int count,
-                                                     int thread, int step,
-                                                     const rung_key_code &key) {
+__device__ __forceinline__ void reduce_combine_run(typename S::running &value,
+                                                   const typename S::in *run, int count, int thread,
+                                                   int step, const rung_key_code &key) {
   enum { V = S::wide, LOADS = 4 }; /* under way at a time */
   typedef reduce_chunk<typename S::in, V> chunk;
   const int before = (int)(-(uintptr_t)run % 16 / sizeof *run);

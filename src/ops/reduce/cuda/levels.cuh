@@ -11,8 +11,6 @@ struct reduce_level {
   const void *in;
   void *out;
   int64_t in_outer, in_column, out_outer; /* strides, in elements */
-  int64_t plane, plane_gap;               /* lines of a plane, or 0, and what lies after them */
-  uint64_t plane_inverse;                 /* (2^64 - 1) / plane */
   int64_t outer, columns, inner, parts;   /* of this level */
   rung_dtype dtype;                       /* of its elements */
   rung_key_code key;                      /* and how they are loaded */
@@ -28,18 +26,6 @@ struct reduce_part {
 
 __device__ __forceinline__ int64_t reduce_line_of(const reduce_level &level, int64_t job) {
   return level.outer == 1 ? 0 : level.parts == 1 ? job : job / level.parts;
-}
-
-/* n / by, where `inverse` is (2^64 - 1) / by. */
-__device__ __forceinline__ int64_t reduce_quotient(int64_t n, int64_t by, uint64_t inverse) {
-  const int64_t quotient = (int64_t)__umul64hi((uint64_t)n, inverse); /* or one less */
-  return quotient + (n - quotient * by >= by);
-}
-
-/* How far a line lies beyond where it would without planes. */
-__device__ __forceinline__ int64_t reduce_plane_at(const reduce_level &level, int64_t line) {
-  if (level.plane == 0) return 0;
-  return reduce_quotient(line, level.plane, level.plane_inverse) * level.plane_gap;
 }
 
 /* Of lines one after the other: inner is 1. */
@@ -59,8 +45,7 @@ static inline unsigned reduce_grid(int64_t jobs) {
 /* Whether the lines of floats all begin where a wide load may: four halves, or 16 bytes. */
 static inline bool reduce_wide(const reduce_level &level) {
   const int64_t size = (int64_t)rung_dtype_bytes(level.dtype), load = size == 2 ? 8 : 16;
-  return (uintptr_t)level.in % load == 0 && level.plane_gap * size % load == 0 &&
-         (level.outer == 1 || level.in_outer * size % load == 0);
+  return (uintptr_t)level.in % load == 0 && (level.outer == 1 || level.in_outer * size % load == 0);
 }
 
 /* Cuts a level's lines into parts of `part` elements, whose results go to `to`, or where the result
@@ -81,13 +66,6 @@ static inline reduce_level reduce_level_of(const rung_task *task) {
   level.in = task->arrays[REDUCE_IN].data;
   level.in_outer = layout.in_outer;
   level.in_column = layout.in_column;
-  reduce_planes planes;
-  if (reduce_has_planes(task, &planes)) {
-    level.in_outer = planes.pitch;
-    level.plane = planes.lines;
-    level.plane_gap = planes.gap;
-    level.plane_inverse = UINT64_MAX / (uint64_t)planes.lines;
-  }
   level.outer = problem->outer;
   level.columns = problem->columns;
   level.inner = problem->inner;

@@ -75,14 +75,13 @@ static __global__ void __launch_bounds__(REDUCE_MOST_WARPS * 32, REDUCE_RESIDENT
     reduce_single_pass(reduce_level level, int size, reduce_rest rest) {
   RUNG_DYNAMIC_SHARED(typename S::partial, shared);
   for (int64_t job = blockIdx.x; job < level.outer * level.parts; job += gridDim.x) {
-    const int64_t line = reduce_line_of(level, job);
     const reduce_part part = reduce_part_of(level, job, size);
-    const typename S::in *tile =
-        (const typename S::in *)level.in + part.first + reduce_plane_at(level, line);
+    const typename S::in *tile = (const typename S::in *)level.in + part.first;
     const typename S::partial value =
         reduce_tile<S, ALIGNED>(tile, (int)part.count, level.key, shared);
     if (threadIdx.x == 0 && level.parts == 1) reduce_put(level.end, value, level.out, part.at);
     if (threadIdx.x == 0 && level.parts > 1) ((typename S::partial *)level.out)[part.at] = value;
+    const int64_t line = reduce_line_of(level, job);
     if (level.parts == 1) {
       __syncthreads();
     } else if (rung_is_last(&rest.counters[line], level.parts)) {
@@ -127,8 +126,7 @@ static __global__ void __launch_bounds__(REDUCE_FEW_BLOCK, 1)
   const int tiles = (int)level.parts, job = (int)blockIdx.x / slices, line = job / tiles;
   const int slice = (int)blockIdx.x - job * slices;
   const reduce_part part = reduce_part_of(level, job, RUNG_SUM_TILE);
-  const typename S::in *tile =
-      (const typename S::in *)level.in + part.first + reduce_plane_at(level, line);
+  const typename S::in *tile = (const typename S::in *)level.in + part.first;
   const reduce_quad<T> sum =
       reduce_slice<S, ALIGNED>(tile, (int)part.count, level.key, slice, slices, tiles == 1, shared);
   T value = sum.at[0];

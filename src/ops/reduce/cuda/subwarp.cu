@@ -128,6 +128,17 @@ static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
 /* ---- lines that begin anywhere -----------------------------------------------------------------
  */
 
+/* Planes that lines lie in: so many each, and what is passed over after them; 0: there are none. */
+struct reduce_apart {
+  int64_t lines, gap;
+};
+
+/* n / by, where `inverse` is (2^64 - 1) / by. */
+__device__ __forceinline__ int64_t reduce_quotient_of(int64_t n, int64_t by, uint64_t inverse) {
+  const int64_t quotient = (int64_t)__umul64hi((uint64_t)n, inverse); /* or one less */
+  return quotient + (n - quotient * by >= by);
+}
+
 /* A line by a warp, in the order of sums; the result is every thread's. The chunks at its ends are
  * fetched first, by the threads whose they are. */
 template <typename S>
@@ -150,12 +161,12 @@ static __device__ __forceinline__ typename S::partial reduce_line_by_warp(
 
 template <typename S>
 static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
-    reduce_subwarp_ragged(reduce_level level) {
+    reduce_subwarp_ragged(reduce_level level, reduce_apart planes, uint64_t inverse) {
   const int thread = (int)threadIdx.x % 32, columns = (int)level.columns;
   int64_t line = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
   for (; line < level.outer; line += (int64_t)gridDim.x * (blockDim.x / 32)) {
-    const typename S::in *in =
-        (const typename S::in *)level.in + line * level.in_outer + reduce_plane_at(level, line);
+    const typename S::in *in = (const typename S::in *)level.in + line * level.in_outer;
+    if (planes.lines > 0) in += reduce_quotient_of(line, planes.lines, inverse) * planes.gap;
     typename S::partial value;
     if constexpr (S::ordered) {
       value = reduce_line_by_warp<S>(in, columns, thread, level.key);
@@ -195,6 +206,7 @@ struct reduce_bunches {
   int lines, room;
   int64_t all, each;
   uint64_t inverse; /* (2^64 - 1) / each */
+  reduce_apart planes;
 };
 
 /* A bunch's lines in as many turns as it takes. */
@@ -207,12 +219,12 @@ static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
   int64_t warp = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
   for (; warp < bunches.all; warp += (int64_t)gridDim.x * (blockDim.x / 32)) {
     int64_t first = warp * bunches.lines, left = level.outer - first, at = first * level.in_outer;
-    if (level.plane > 0) {
-      const int64_t plane = reduce_quotient(warp, bunches.each, bunches.inverse);
+    if (bunches.planes.lines > 0) {
+      const int64_t plane = reduce_quotient_of(warp, bunches.each, bunches.inverse);
       const int64_t within = (warp - plane * bunches.each) * bunches.lines;
-      first = plane * level.plane + within;
-      left = level.plane - within;
-      at = first * level.in_outer + plane * level.plane_gap;
+      first = plane * bunches.planes.lines + within;
+      left = bunches.planes.lines - within;
+      at = first * level.in_outer + plane * bunches.planes.gap;
     }
     const int here = left < bunches.lines ? (int)left : bunches.lines;
     const typename S::in *all = reduce_bring((const typename S::in *)level.in + at,
@@ -286,27 +298,29 @@ static int bank_bits(int64_t bytes) {
  * elements, which take longer to add than to bring; of few lines not so many that warps would be
  * missing: a few, where it has next to nothing to do, or as many as are resident; and none of the
  * next plane. */
-static bool lines_fit(const rung_task *task, const reduce_level &level, int lines, int64_t bytes) {
+static bool lines_fit(const rung_task *task, const reduce_level &level, const reduce_apart &planes,
+                      int lines, int64_t bytes) {
   const int room =
       rung_dtype_bytes(level.dtype) < 4 ? REDUCE_SUBWARP_BYTES / 2 : (int)REDUCE_SUBWARP_BYTES;
   const int64_t warps = level.outer / lines / task->device->processors;
   return lines <= REDUCE_SUBWARP_LINES && lines * bytes <= room &&
-         (level.plane == 0 || lines <= level.plane) &&
+         (planes.lines == 0 || lines <= planes.lines) &&
          warps >=
              (lines * bytes <= REDUCE_SUBWARP_LITTLE ? REDUCE_SUBWARP_FEW : REDUCE_SUBWARP_ALL);
 }
 
 static rung_status launch_shared(const rung_task *task, const reduce_level &level,
-                                 reduce_operator op) {
+                                 reduce_operator op, const reduce_apart &planes) {
   const int64_t bytes = pitch_of(level) * (int64_t)rung_dtype_bytes(level.dtype);
   int lines = 1, thread_bits = 5, least = bank_bits(bytes);
   while (128 << least < level.columns) ++least; /* a thread's lanes at most: 16 times LOADS */
-  for (; lines_fit(task, level, 2 * lines, bytes); lines *= 2)
+  for (; lines_fit(task, level, planes, 2 * lines, bytes); lines *= 2)
     if (thread_bits > least) --thread_bits;
-  const int64_t plane = level.plane > 0 ? level.plane : level.outer;
+  const int64_t plane = planes.lines > 0 ? planes.lines : level.outer;
   reduce_bunches bunches = {};
   bunches.each = (plane + lines - 1) / lines;
-  if (level.plane > 0) lines = (int)((plane + bunches.each - 1) / bunches.each);
+  bunches.planes = planes;
+  if (planes.lines > 0) lines = (int)((plane + bunches.each - 1) / bunches.each);
   bunches.lines = lines;
   bunches.room = (int)((lines * bytes + 31) / 16 * 16);
   bunches.all = level.outer / plane * bunches.each;
@@ -319,18 +333,20 @@ static rung_status launch_shared(const rung_task *task, const reduce_level &leve
   return RUNG_OK;
 }
 
-static reduce_kernel pick_ragged(reduce_operator op) {
+typedef void (*ragged_kernel)(reduce_level level, reduce_apart planes, uint64_t inverse);
+static ragged_kernel pick_ragged(reduce_operator op) {
 #define PICK(S) reduce_subwarp_ragged<S>
   REDUCE_PICK(op, PICK)
 #undef PICK
 }
 
 static rung_status launch_ragged(const rung_task *task, const reduce_level &level,
-                                 reduce_operator op) {
+                                 reduce_operator op, const reduce_apart &planes) {
   const int warps = warps_of(task, REDUCE_SUBWARP_BLOCK / 32);
-  const reduce_kernel reduce_subwarp_ragged_kernel = pick_ragged(op);
+  const uint64_t inverse = planes.lines > 0 ? UINT64_MAX / (uint64_t)planes.lines : 0;
+  const ragged_kernel reduce_subwarp_ragged_kernel = pick_ragged(op);
   RUNG_LAUNCH(task, reduce_subwarp_ragged_kernel, reduce_grid((level.outer + warps - 1) / warps),
-              (unsigned)warps * 32, 0, level);
+              (unsigned)warps * 32, 0, level, planes, inverse);
   return RUNG_OK;
 }
 
@@ -355,24 +371,34 @@ static rung_status launch_loads(const rung_task *task, const reduce_level &level
   return RUNG_OK;
 }
 
+/* Where lines lie in planes, they are so far apart. */
+static reduce_apart planes_of(const rung_task *task, reduce_level *level) {
+  reduce_planes planes;
+  if (!reduce_has_planes(task, &planes)) return {};
+  level->in_outer = planes.pitch;
+  return {planes.lines, planes.gap};
+}
+
 extern "C" rung_status RUNG_ENTRY(reduce_subwarp)(const rung_task *task) {
   const reduce_operator op = reduce_operator_of((const reduce_problem *)task->problem);
   reduce_level level = reduce_level_of(task);
   reduce_cut(task, &level, RUNG_SUM_TILE, NULL);
+  const reduce_apart planes = planes_of(task, &level);
   const int64_t size = (int64_t)rung_dtype_bytes(level.dtype), pitch = pitch_of(level);
   const bool wide =
       (uintptr_t)level.in % 16 == 0 && level.columns * size % 16 == 0 && pitch * size % 16 == 0;
   const bool dense = reduce_is_dense(level.columns, pitch);
   /* Short lines that all begin in the same bank, or in few of them, would wait for each other. */
   const bool meet = bank_bits(pitch * size) >= 3 && level.columns <= REDUCE_SUBWARP_BANKED;
-  const bool fits = dense && pitch * size <= REDUCE_SUBWARP_ROOM && level.columns > 4 && !meet;
+  const bool fits =
+      dense && pitch * size <= REDUCE_SUBWARP_ROOM && level.columns > REDUCE_SUBWARP_TINY && !meet;
   const bool longer = reduce_is_ordered(op) && level.columns * size >= REDUCE_SUBWARP_RAGGED;
   /* Sixteen bytes of halves are eight sums: too many registers, for as many loads. */
   const bool large = op == REDUCE_ADD_HALF && level.columns > REDUCE_SUBWARP_HALVES;
-  if (level.plane > 0)
+  if (planes.lines > 0)
     return (level.columns * size < REDUCE_SUBWARP_PLANES ? launch_shared : launch_ragged)(
-        task, level, op);
-  if (longer && (!wide || large)) return launch_ragged(task, level, op);
-  if (fits && (!wide || large)) return launch_shared(task, level, op);
+        task, level, op, planes);
+  if (longer && (!wide || large)) return launch_ragged(task, level, op, planes);
+  if (fits && (!wide || large)) return launch_shared(task, level, op, planes);
   return launch_loads(task, level, op, wide);
 }

@@ -13,10 +13,9 @@ struct reduce_walk_rest {
   int64_t out_outer;
 };
 
-/* Where a thread stands in its block, and which columns are its: of those from `inner` on all but
- * the first `others`. */
+/* Where a thread stands in its block, and which columns are its. */
 struct reduce_place {
-  int party, others;
+  int party;
   int64_t column, outer, inner;
   bool live;
 };
@@ -106,20 +105,11 @@ static constexpr int reduce_walk_leaves = reduce_walk_is_slim<S, V> ? 16 : 8;
 /* Of REDUCE_WALK_LANES lanes, or of REDUCE_WALK_DEEP. */
 template <int V>
 static constexpr int reduce_walk_levels = V == 1 ? 6 : 4;
-template <bool SLIDES>
-struct reduce_walk_ends {
-  typedef reduce_no_ends type;
-};
-template <>
-struct reduce_walk_ends<true> {
-  typedef reduce_sliding type;
-};
 template <typename S, int V, bool MORE>
 static constexpr int reduce_walk_resident() {
-  constexpr bool HALF = S::ordered && sizeof(typename S::in) == 2;
   if (V > 1 || (S::ordered && sizeof(typename S::partial) == 8)) return 2;
   if (!S::ordered) return sizeof(typename S::in) < 8 ? 4 : S::sums ? 3 : 2;
-  return (MORE ? 3 : 4) - HALF;
+  return MORE ? 3 : 4;
 }
 
 /* Of which a thread's lines are, and where among its lines they begin. */
@@ -132,18 +122,7 @@ __device__ __forceinline__ void reduce_find(reduce_place &place, const reduce_wa
   rung_keep(inner);
   place.outer = outer;
   place.inner = inner * V;
-  place.others = 0;
 }
-/* The same where the last of a row may be less than V: it begins so far before. */
-template <int V>
-__device__ __forceinline__ void reduce_find_within(reduce_place &place, const reduce_walk &walk,
-                                                   int64_t inner) {
-  reduce_find<V>(place, walk);
-  if (place.inner + V <= inner) return;
-  place.others = (int)(place.inner + V - inner);
-  place.inner -= place.others;
-}
-
 /* Lines of at most LEAVES elements: a thread has all of them, and of lines of few bytes several, a
  * block's threads apart, so that as much is on its way. */
 RUNG_ANYWHERE constexpr int reduce_leaves_each(int bytes, int leaves) {
@@ -197,8 +176,8 @@ static __global__ void __launch_bounds__(REDUCE_LEAVES_THREADS)
 }
 
 /* The grid is (strips, blocks that share a tile, tiles). MORE: lines of more than RUNG_SUM_LANES
- * elements. SLIDES: rows begin anywhere, and end there. */
-template <typename S, int V, bool MORE, bool SLIDES = false>
+ * elements. */
+template <typename S, int V, bool MORE>
 static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_resident<S, V, MORE>())
     reduce_tree_walk(const __grid_constant__ reduce_level level,
                      const __grid_constant__ reduce_walk walk, reduce_walk_rest rest) {
@@ -212,17 +191,13 @@ static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_reside
   for (int64_t strip = blockIdx.x; strip < walk.strips; strip += gridDim.x) {
     place.column = (strip << walk.width_bits) + (thread & (walk.width - 1));
     place.live = place.party < walk.parties && place.column < walk.columns;
-    if constexpr (SLIDES)
-      reduce_find_within<V>(place, walk, level.inner);
-    else
-      reduce_find<V>(place, walk);
+    reduce_find<V>(place, walk);
     const int64_t first = (int64_t)tile * RUNG_SUM_TILE, left = level.columns - first;
     const typename S::in *in = (const typename S::in *)level.in + place.outer * level.in_outer +
                                first * level.in_column + place.inner;
     const bool writes = place.live && place.party == 0;
     chunk value;
-    reduce_by_parties<S, V, reduce_walk_leaves<S, V>, reduce_walk_levels<V>, MORE,
-                      typename reduce_walk_ends<SLIDES>::type>(
+    reduce_by_parties<S, V, reduce_walk_leaves<S, V>, reduce_walk_levels<V>, MORE, reduce_no_ends>(
         value.at, in, level.in_column, left < RUNG_SUM_TILE ? (int)left : RUNG_SUM_TILE, walk,
         place, part, walk.split, level.key, shared);
     if (walk.split > 1) {
@@ -246,9 +221,8 @@ static __global__ void __launch_bounds__(REDUCE_WALK_THREADS, reduce_walk_reside
     if (writes) {
 #pragma unroll
       for (int c = 0; c < V; ++c)
-        if (c >= place.others)
-          reduce_finish_of<S>(level.end, value.at[c], rest.out,
-                              place.outer * rest.out_outer + place.inner + c);
+        reduce_finish_of<S>(level.end, value.at[c], rest.out,
+                            place.outer * rest.out_outer + place.inner + c);
     }
   }
 }
@@ -257,12 +231,9 @@ typedef void (*walk_kernel)(reduce_level level, reduce_walk walk, reduce_walk_re
 
 /* at_once: 1, or reduce_walk_wide(), which is V; and 2 of halves. */
 template <typename S>
-static walk_kernel pick_rows(int at_once, bool slides, int64_t rows) {
+static walk_kernel pick_rows(int at_once, int64_t rows) {
   const bool more = rows > RUNG_SUM_LANES, wide = at_once > 1;
   static constexpr int SIZE = sizeof(typename S::in), V = SIZE == 8 ? 2 : 4;
-  if constexpr (SIZE <= 2 && !S::ordered) {
-    if (slides) return reduce_tree_walk<S, V, true, true>;
-  }
   if constexpr (SIZE == 2 && S::ordered) {
     if (at_once == 2) return reduce_tree_walk<S, 2, true>;
   }
@@ -276,8 +247,8 @@ static walk_kernel pick_rows(int at_once, bool slides, int64_t rows) {
   return wide ? reduce_tree_walk<S, MANY, true> : reduce_tree_walk<S, 1, true>;
 }
 
-static walk_kernel pick_kernel(reduce_operator op, int at_once, bool slides, int64_t rows) {
-#define PICK(S) pick_rows<S>(at_once, slides, rows)
+static walk_kernel pick_kernel(reduce_operator op, int at_once, int64_t rows) {
+#define PICK(S) pick_rows<S>(at_once, rows)
   REDUCE_PICK(op, PICK)
 #undef PICK
 }
@@ -290,24 +261,16 @@ static bool is_wide(const reduce_level &level, int at_once) {
          (level.outer == 1 || level.in_outer % at_once == 0);
 }
 
-/* Narrow elements of rows that begin anywhere: one by one they would be loads of a byte or two. In
- * the order of sums it does not pay (README.md). */
-static bool may_slide(const reduce_level &level, reduce_operator op, int at_once) {
-  return rung_dtype_bytes(level.dtype) <= 2 && op != REDUCE_ADD_HALF &&
-         level.columns > REDUCE_LEAVES && level.inner >= at_once && level.in_column > 0;
-}
-
 extern "C" rung_status RUNG_ENTRY(reduce_tree_walk)(const rung_task *task) {
   const reduce_operator op = reduce_operator_of((const reduce_problem *)task->problem);
   const reduce_level level = reduce_level_of(task);
   const int most = reduce_walk_wide(task);
-  const bool wide = is_wide(level, most), slides = !wide && may_slide(level, op, most);
   const bool pairs = op == REDUCE_ADD_HALF && level.columns > REDUCE_LEAVES && is_wide(level, 2);
-  const int at_once = wide || slides ? most : pairs ? 2 : 1;
+  const int at_once = is_wide(level, most) ? most : pairs ? 2 : 1;
   const reduce_walk walk = reduce_walk_of(task, at_once);
   const reduce_walk_rest rest = {(unsigned *)task->zeros, task->scratch,
                                  task->arrays[REDUCE_OUT].data, reduce_layout_of(task).out_outer};
-  const walk_kernel reduce_tree_walk_kernel = pick_kernel(op, at_once, slides, level.columns);
+  const walk_kernel reduce_tree_walk_kernel = pick_kernel(op, at_once, level.columns);
   if (level.columns <= REDUCE_LEAVES) {
     const int bytes = walk.at_once * (int)rung_dtype_bytes(level.dtype);
     const int64_t block =

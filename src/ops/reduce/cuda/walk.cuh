@@ -52,25 +52,6 @@ __device__ __forceinline__ P reduce_fetch(const P *at) {
     return *at;
 }
 
-/* What begins anywhere, in 4 or 8 bytes: those around it that lie well, shifted. */
-template <typename P>
-__device__ __forceinline__ P reduce_fetch_slid(const void *at) {
-  static_assert(sizeof(P) <= 8, "a word or two");
-  const unsigned off = (unsigned)((uintptr_t)at % sizeof(P)), bits = off % 4 * 8;
-  const P *const from = (const P *)((uintptr_t)at - off);
-  const P low = from[0];
-  P high = low;
-  if (off > 0) high = from[1];
-  if constexpr (sizeof(P) == 4) {
-    return __funnelshift_r(low, high, bits);
-  } else {
-    const bool word = off >= 4;
-    const uint32_t middle = word ? high.x : low.y;
-    return {__funnelshift_r(word ? low.y : low.x, middle, bits),
-            __funnelshift_r(middle, word ? high.y : high.x, bits)};
-  }
-}
-
 template <typename S, int V, int N>
 __device__ __forceinline__ void reduce_take(typename S::running (&sums)[N],
                                             const reduce_packed<S, V> &packed,
@@ -126,34 +107,18 @@ __device__ __forceinline__ void reduce_fold_leaves(typename S::running (&sums)[L
 /* The ends of a line whose first and last chunks are not whole: these, with elements missing, and
  * which are, from `from` to before `to`. Only the threads that own them need have them. */
 struct reduce_no_ends {
-  static const bool ragged = false, seldom = false, slides = false;
-};
-/* Rows that begin anywhere (reduce_fetch_slid()); what lies behind one is another's, but for the
- * last. */
-struct reduce_sliding {
-  static const bool ragged = false, seldom = false, slides = true;
+  static const bool ragged = false, seldom = false;
 };
 /* What is done so seldom that code for lanes that are all there does not pay. */
 struct reduce_seldom {
-  static const bool ragged = false, seldom = true, slides = false;
+  static const bool ragged = false, seldom = true;
 };
 template <typename S, int V>
 struct reduce_ends {
-  static const bool ragged = true, seldom = false, slides = false;
+  static const bool ragged = true, seldom = false;
   int from, to;
   reduce_packed<S, V> head, tail;
 };
-
-/* A chunk element by element. */
-template <typename S, int V>
-__device__ __forceinline__ reduce_packed<S, V> reduce_fetch_all(const typename S::in *at) {
-  reduce_chunk<typename S::in, V> chunk;
-  reduce_packed<S, V> packed;
-#pragma unroll
-  for (int c = 0; c < V; ++c) chunk.at[c] = at[c];
-  memcpy(&packed, &chunk, sizeof packed);
-  return packed;
-}
 
 /* The chunk at `at`, of which only elements from `first` to before `last` are there. */
 template <typename S, int V>
@@ -183,7 +148,6 @@ __device__ __forceinline__ void reduce_leaves(typename S::running (&sums)[SUMS][
   const int64_t leap = apart * step;
   int from = 0, to = count; /* whole chunks */
   if constexpr (Ends::ragged) from = ends.from, to = ends.to;
-  if constexpr (Ends::slides) to = count - 1;
 #pragma unroll 1
   for (int row = lane; row - party < count; row += LANES) {
     /* From one to the next, not each from the first: that would be a register or two for each. */
@@ -192,11 +156,7 @@ __device__ __forceinline__ void reduce_leaves(typename S::running (&sums)[SUMS][
     const bool begun = !Ends::ragged || row - party >= from;
     if (!Ends::seldom && begun && row - party + parties + (LEAVES - 1) * apart <= to) {
 #pragma unroll
-      for (int m = 0; m < LEAVES; ++m, at += leap)
-        if constexpr (Ends::slides)
-          loaded[m] = reduce_fetch_slid<packed>(at);
-        else
-          loaded[m] = reduce_fetch((const packed *)at);
+      for (int m = 0; m < LEAVES; ++m, at += leap) loaded[m] = reduce_fetch((const packed *)at);
 #pragma unroll
       for (int m = 0; m < LEAVES; ++m) reduce_take<S, V, N>(sums[m % SUMS], loaded[m], key);
     } else {
@@ -208,9 +168,6 @@ __device__ __forceinline__ void reduce_leaves(typename S::running (&sums)[SUMS][
           if (place < from) loaded[m] = ends.head;
           if (place >= to) loaded[m] = ends.tail;
           if (place >= from && place < to) loaded[m] = reduce_fetch((const packed *)at);
-        } else if constexpr (Ends::slides) {
-          if (left > 1) loaded[m] = reduce_fetch_slid<packed>(at);
-          if (left == 1) loaded[m] = reduce_fetch_all<S, V>(at);
         } else if (left > 0) {
           loaded[m] = reduce_fetch((const packed *)at);
         }
