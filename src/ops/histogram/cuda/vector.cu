@@ -46,11 +46,11 @@ enum { HISTOGRAM_LOADS = 4 };
 /* A row of so many bytes is one block's: others' help would come too late. */
 static constexpr int HISTOGRAM_ALONE_BYTES = 32 << 10, HISTOGRAM_ALONE_BLOCK = 1024;
 
-/* Blocks are not made smaller than this for more of them; elements for which a counter of a block's
- * table is worth clearing and adding up. */
 /* Bytes of a table that a warp has for itself, and threads of such blocks. */
 static constexpr int HISTOGRAM_WARP_TABLE = 4 << 10, HISTOGRAM_WARPS_BLOCK = 256;
 
+/* Blocks are not made smaller than this for more of them; elements for which a counter of a block's
+ * table is worth clearing and adding up. */
 static constexpr int HISTOGRAM_LEAST_BLOCK = 128, HISTOGRAM_PAYING = 4;
 
 /* So many elements a bin are counted in the result itself at once, where a table is packed. */
