@@ -123,6 +123,7 @@ __device__ __forceinline__ void reduce_find(reduce_place &place, const reduce_wa
   place.outer = outer;
   place.inner = inner * V;
 }
+
 /* Lines of at most LEAVES elements: a thread has all of them, and of lines of few bytes several, a
  * block's threads apart, so that as much is on its way. */
 RUNG_ANYWHERE constexpr int reduce_leaves_each(int bytes, int leaves) {
