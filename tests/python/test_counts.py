@@ -72,6 +72,12 @@ def test_bincount(draw):
         x = draw.array("uint8", least=1, most=1)
         least = int(draw.random.integers(0, 300))
         assert np.array_equal(rung.bincount(x, least), np.bincount(x, minlength=least))
+    for kind, most in ("uint8", 255), ("uint16", 65535), ("int8", 127), ("int16", 32767):
+        for least in most - 1, most, most + 1, most + 2:  # the type alone may say that it is enough
+            x = np.array([0, most, 1, most], kind)
+            assert np.array_equal(rung.bincount(x, least), np.bincount(x, minlength=least))
+    with pytest.raises(ValueError, match="-1; expected"):
+        rung.bincount(np.array([-1], "int8"), 1000)
     assert rung.bincount(np.zeros(0, np.int64)).shape == (0,)
     for kind in ("int8", "int16", "int32", "int64"):
         with pytest.raises(ValueError, match="-3; expected: 0 ... 1048575"):
