@@ -164,12 +164,16 @@ static const DLTensor *take(array *made, PyObject *capsule) {
   return NULL;
 }
 
-void array_compact(array *made) {
-  uint64_t stride = 1; /* one that wraps belongs to a shape that librung refuses */
-  for (int i = made->tensor.ndim - 1; i >= 0; i--) {
-    made->strides[i] = (int64_t)stride;
-    if (made->shape[i] > 1) stride *= (uint64_t)made->shape[i];
+void compact_strides(int ndim, const int64_t *shape, int64_t *strides) {
+  uint64_t stride = 1; /* one that wraps belongs to a shape that is refused, or has no memory */
+  for (int i = ndim - 1; i >= 0; i--) {
+    strides[i] = (int64_t)stride;
+    if (shape[i] > 1) stride *= (uint64_t)shape[i];
   }
+}
+
+void array_compact(array *made) {
+  compact_strides(made->tensor.ndim, made->shape, made->strides);
 }
 
 /* What a buffer's maker cannot get wrong and others can, in librung's words: no array may show it

@@ -102,6 +102,7 @@ typedef enum array_use { ARRAY_READ, ARRAY_WRITTEN, ARRAY_NEW, ARRAY_KEPT } arra
  * stream: what a CUDA producer is told to be ready on; NULL: its library's current one. */
 bool array_read(array *made, const char *name, PyObject *object, array_use use, void *stream);
 /* Strides of a row-major array without gaps. */
+void compact_strides(int ndim, const int64_t *shape, int64_t *strides);
 void array_compact(array *made);
 void array_release(array *held);
 static inline bool on_cuda(const DLTensor *tensor) {
@@ -111,6 +112,8 @@ static inline bool on_cuda(const DLTensor *tensor) {
 /* ---- rung.Array ------------------------------------------------------------------------------ */
 
 extern PyTypeObject *array_type;
+/* A tuple of `scale` times each. NULL: raised. */
+PyObject *integers(const int64_t *values, int count, int64_t scale);
 /* New host memory, aligned to 64 bytes. */
 PyObject *object_new(int ndim, const int64_t *shape, DLDataType type);
 /* Borrows what a rung.Array is; its owner must outlive the use. */

@@ -212,22 +212,12 @@ bool call_array_if(call *made, const char *name, PyObject *object, bool written,
   return !is_given(object) || *found != NULL;
 }
 
-/* A tuple of the extents, or of the strides of a row-major array without gaps. */
-static PyObject *integers(int count, const int64_t *shape, bool strides) {
-  PyObject *tuple = PyTuple_New(count);
-  uint64_t step = 1; /* one that wraps belongs to a shape that nobody has memory for */
-  for (int i = count - 1; i >= 0 && tuple != NULL; i--) {
-    PyObject *value = PyLong_FromLongLong(strides ? (int64_t)step : shape[i]);
-    if (value == NULL || PyTuple_SetItem(tuple, i, value) != 0) Py_CLEAR(tuple);
-    step *= (uint64_t)(shape[i] > 1 ? shape[i] : 1);
-  }
-  return tuple;
-}
-
 /* An array by its library's quick(). NULL: raised; None: it is not for this GPU. */
 static PyObject *quick_of(const library *of, int ndim, const int64_t *shape, PyObject *extents,
                           PyObject *type, int index) {
-  PyObject *strides = integers(ndim, shape, true), *at = PyLong_FromLong(index), *made = NULL;
+  int64_t compact[DIMENSIONS + 1];
+  compact_strides(ndim, shape, compact);
+  PyObject *strides = integers(compact, ndim, 1), *at = PyLong_FromLong(index), *made = NULL;
   if (strides != NULL && at != NULL)
     made = PyObject_CallFunctionObjArgs(of->quick, extents, strides, type, at, NULL);
   Py_XDECREF(at);
@@ -238,7 +228,7 @@ static PyObject *quick_of(const library *of, int ndim, const int64_t *shape, PyO
 /* An array like `first`, or of no other, by its library. NULL: raised. */
 static PyObject *empty_of(const library *of, const array *first, int ndim, const int64_t *shape,
                           PyObject *type) {
-  PyObject *extents = integers(ndim, shape, false), *made = NULL;
+  PyObject *extents = integers(shape, ndim, 1), *made = NULL;
   const bool quick = of->quick != NULL && first != NULL && on_cuda(&first->tensor);
   if (extents != NULL && quick)
     made = quick_of(of, ndim, shape, extents, type, first->tensor.device.device_id);

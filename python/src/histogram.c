@@ -71,15 +71,15 @@ static rung_status reduce_each(call *made, const rung_reduction *what, int count
 /* The elements of a library's row, read at once: item() is the quicker way to one. */
 static bool read_list(PyObject *row, bool whole, int count, PyObject **numbers) {
   const char *how = count == 1 ? "item" : "tolist";
-  PyObject *list = row != NULL ? PyObject_CallMethod(row, how, NULL) : NULL;
-  for (int i = 0; i < count && list != NULL; i++) {
-    PyObject *number = count == 1 ? Py_NewRef(list) : PySequence_GetItem(list, i);
+  PyObject *read = row != NULL ? PyObject_CallMethod(row, how, NULL) : NULL;
+  for (int i = 0; i < count && read != NULL; i++) {
+    PyObject *number = count == 1 ? Py_NewRef(read) : PySequence_GetItem(read, i);
     if (number != NULL) numbers[i] = whole ? PyNumber_Long(number) : PyNumber_Float(number);
     Py_XDECREF(number);
-    if (numbers[i] == NULL) Py_CLEAR(list);
+    if (numbers[i] == NULL) Py_CLEAR(read);
   }
-  Py_XDECREF(list);
-  return list != NULL;
+  Py_XDECREF(read);
+  return read != NULL;
 }
 
 /* Reductions of x as Python's numbers, each NULL before: of host memory by this thread's stack,

@@ -275,7 +275,7 @@ static PyObject *array_dlpack_device(PyObject *from, PyObject *nothing) {
 
 /* ---- what it says of itself ------------------------------------------------------------------ */
 
-static PyObject *integers(const int64_t *values, int count, int64_t scale) {
+PyObject *integers(const int64_t *values, int count, int64_t scale) {
   PyObject *tuple = PyTuple_New(count);
   for (int i = 0; i < count && tuple != NULL; i++) {
     PyObject *value = PyLong_FromLongLong(values[i] * scale);

@@ -1,21 +1,8 @@
-/* Lines of planes, which single-pass and subwarp take where they lie: on the simulated GPU, the
- * bits of the CPU. */
-#include "ops/reduce/reduce.h"
+/* Lines of planes, which subwarp takes where they lie: on the simulated GPU, the bits of the CPU.
+ */
+#include "ops/reduce/gaps.h"
 
-#include <stdlib.h>
-
-#include "core/dtype.h"
-#include "ops/reduce/outside.h"
-#include "ops/view.h"
-
-enum { ROOM = 2 << 20, MOST = 8192 };
-static uint64_t *numbers;
-
-static const DLDataType types[] = {{kDLFloat, 32, 1},  {kDLFloat, 64, 1}, {kDLFloat, 16, 1},
-                                   {kDLBfloat, 16, 1}, {kDLUInt, 8, 1},   {kDLInt, 8, 1},
-                                   {kDLUInt, 16, 1},   {kDLInt, 16, 1},   {kDLInt, 32, 1},
-                                   {kDLUInt, 32, 1},   {kDLInt, 64, 1},   {kDLUInt, 64, 1}};
-enum { TYPES = sizeof types / sizeof *types };
+enum { MOST = 8192 };
 
 /* From the middle of `numbers`. */
 static const view planes[] = {
@@ -66,12 +53,29 @@ static void have_the_bits_of_the_cpu(void **state) {
         results_of(sim, &planes[v], (rung_reduction)what, types[t], NULL, found);
         if (memcmp(wanted, found, (size_t)lines * result.bits / 8) != 0)
           fail_msg("view %d, type %d, what %d: other bits", v, t, what);
-        if (t % 3 != 0) continue; /* whichever `auto` takes: the other one */
+        if (t % 3 != 0) continue; /* by one that has them copied first, too */
         results_of(sim, &planes[v], (rung_reduction)what, types[t], "single-pass", found);
         if (memcmp(wanted, found, (size_t)lines * result.bits / 8) != 0)
           fail_msg("view %d, type %d, what %d by single-pass: other bits", v, t, what);
       }
     }
+  rung_close(cpu);
+  rung_close(sim);
+}
+
+/* Longer than other lines that subwarp takes, where there are enough for its warps: 640, of a T4.
+ */
+static void longer_lines_are_subwarps(void **state) {
+  (void)state;
+  static const view longer = {3, {2, 320, 8192}, {9000, 5, 1}};
+  static float wanted[640], found[640];
+  if (INSTRUMENTED) skip();
+  rung_context *sim = open_on("sim:t4");
+  if (sim == NULL) skip();
+  rung_context *cpu = open_on("cpu");
+  results_of(cpu, &longer, RUNG_SUM, f32, NULL, wanted);
+  results_of(sim, &longer, RUNG_SUM, f32, "subwarp", found);
+  assert_memory_equal(wanted, found, sizeof wanted);
   rung_close(cpu);
   rung_close(sim);
 }
@@ -82,12 +86,7 @@ static bool takes(const view *v) {
                             .outer = count_of(v) / v->shape[last],
                             .columns = v->shape[last],
                             .inner = 1};
-  rung_task task = {.problem = &problem, .arrays = {{.ndim = v->ndim, .count = count_of(v)}}};
-  rung_view *in = &task.arrays[REDUCE_IN];
-  for (int d = 0; d < v->ndim; ++d) {
-    in->shape[d] = v->shape[d];
-    in->stride[d] = v->stride[d];
-  }
+  const rung_task task = task_of(v, &problem);
   return reduce_has_planes(&task, NULL);
 }
 
@@ -102,28 +101,11 @@ static void others_are_copied(void **state) {
     if (takes(&others[v])) fail_msg("view %d of the others is not copied", (int)v);
 }
 
-/* As floats of any type they are numbers about 1, of both signs. */
-static int make(void **state) {
-  (void)state;
-  numbers = (uint64_t *)malloc(ROOM * sizeof *numbers);
-  if (numbers == NULL) return -1;
-  for (int64_t i = 0; i < ROOM; ++i) {
-    const uint64_t x = (uint64_t)(i + 1) * 6364136223846793005u >> 8;
-    numbers[i] = (x & 0x807fbfff807fbfffu) | 0x3e0000003e000000u;
-  }
-  return 0;
-}
-
-static int drop(void **state) {
-  (void)state;
-  free(numbers);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(have_the_bits_of_the_cpu),
+      cmocka_unit_test(longer_lines_are_subwarps),
       cmocka_unit_test(others_are_copied),
   };
-  return cmocka_run_group_tests(tests, make, drop);
+  return cmocka_run_group_tests(tests, make_numbers, drop_numbers);
 }

@@ -2,20 +2,7 @@
  * simulated GPU, the bits of the CPU. */
 #include "ops/reduce/reduce.h"
 
-#include <stdlib.h>
-
-#include "core/dtype.h"
-#include "ops/reduce/outside.h"
-#include "ops/view.h"
-
-enum { ROOM = 3 << 20 };
-static uint64_t *numbers;
-
-static const DLDataType types[] = {{kDLFloat, 32, 1},  {kDLFloat, 64, 1}, {kDLFloat, 16, 1},
-                                   {kDLBfloat, 16, 1}, {kDLUInt, 8, 1},   {kDLInt, 8, 1},
-                                   {kDLUInt, 16, 1},   {kDLInt, 16, 1},   {kDLInt, 32, 1},
-                                   {kDLUInt, 32, 1},   {kDLInt, 64, 1},   {kDLUInt, 64, 1}};
-enum { TYPES = sizeof types / sizeof *types };
+#include "ops/reduce/gaps.h"
 
 /* From the middle of `numbers`. */
 static const view rows[] = {
@@ -70,12 +57,7 @@ static void have_the_bits_of_the_cpu(void **state) {
 
 static bool takes(const view *v) {
   reduce_problem problem = {.form = REDUCE_PACKED, .outer = 1, .columns = count_of(v), .inner = 1};
-  rung_task task = {.problem = &problem, .arrays = {{.ndim = v->ndim, .count = count_of(v)}}};
-  rung_view *in = &task.arrays[REDUCE_IN];
-  for (int d = 0; d < v->ndim; ++d) {
-    in->shape[d] = v->shape[d];
-    in->stride[d] = v->stride[d];
-  }
+  const rung_task task = task_of(v, &problem);
   return reduce_has_rows(&task, NULL);
 }
 
@@ -93,28 +75,10 @@ static void others_are_copied(void **state) {
     if (takes(&others[v])) fail_msg("view %d of the others is not copied", (int)v);
 }
 
-/* Integers of every size; as floats of any type they are numbers about 1, of both signs. */
-static int make(void **state) {
-  (void)state;
-  numbers = (uint64_t *)malloc(ROOM * sizeof *numbers);
-  if (numbers == NULL) return -1;
-  for (int64_t i = 0; i < ROOM; ++i) {
-    const uint64_t x = (uint64_t)(i + 1) * 6364136223846793005u >> 8;
-    numbers[i] = (x & 0x807fbfff807fbfffu) | 0x3e0000003e000000u;
-  }
-  return 0;
-}
-
-static int drop(void **state) {
-  (void)state;
-  free(numbers);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(have_the_bits_of_the_cpu),
       cmocka_unit_test(others_are_copied),
   };
-  return cmocka_run_group_tests(tests, make, drop);
+  return cmocka_run_group_tests(tests, make_numbers, drop_numbers);
 }

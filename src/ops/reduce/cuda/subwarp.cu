@@ -128,11 +128,6 @@ static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
 /* ---- lines that begin anywhere -----------------------------------------------------------------
  */
 
-/* Planes that lines lie in: so many each, and what is passed over after them; 0: there are none. */
-struct reduce_apart {
-  int64_t lines, gap;
-};
-
 /* n / by, where `inverse` is (2^64 - 1) / by. */
 __device__ __forceinline__ int64_t reduce_quotient_of(int64_t n, int64_t by, uint64_t inverse) {
   const int64_t quotient = (int64_t)__umul64hi((uint64_t)n, inverse); /* or one less */
@@ -161,7 +156,7 @@ static __device__ __forceinline__ typename S::partial reduce_line_by_warp(
 
 template <typename S>
 static __global__ void __launch_bounds__(REDUCE_SUBWARP_BLOCK)
-    reduce_subwarp_ragged(reduce_level level, reduce_apart planes, uint64_t inverse) {
+    reduce_subwarp_ragged(reduce_level level, reduce_planes planes, uint64_t inverse) {
   const int thread = (int)threadIdx.x % 32, columns = (int)level.columns;
   int64_t line = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
   for (; line < level.outer; line += (int64_t)gridDim.x * (blockDim.x / 32)) {
@@ -206,7 +201,7 @@ struct reduce_bunches {
   int lines, room;
   int64_t all, each;
   uint64_t inverse; /* (2^64 - 1) / each */
-  reduce_apart planes;
+  reduce_planes planes;
 };
 
 /* A bunch's lines in as many turns as it takes. */
@@ -298,7 +293,7 @@ static int bank_bits(int64_t bytes) {
  * elements, which take longer to add than to bring; of few lines not so many that warps would be
  * missing: a few, where it has next to nothing to do, or as many as are resident; and none of the
  * next plane. */
-static bool lines_fit(const rung_task *task, const reduce_level &level, const reduce_apart &planes,
+static bool lines_fit(const rung_task *task, const reduce_level &level, const reduce_planes &planes,
                       int lines, int64_t bytes) {
   const int room =
       rung_dtype_bytes(level.dtype) < 4 ? REDUCE_SUBWARP_BYTES / 2 : (int)REDUCE_SUBWARP_BYTES;
@@ -310,7 +305,7 @@ static bool lines_fit(const rung_task *task, const reduce_level &level, const re
 }
 
 static rung_status launch_shared(const rung_task *task, const reduce_level &level,
-                                 reduce_operator op, const reduce_apart &planes) {
+                                 reduce_operator op, const reduce_planes &planes) {
   const int64_t bytes = pitch_of(level) * (int64_t)rung_dtype_bytes(level.dtype);
   int lines = 1, thread_bits = 5, least = bank_bits(bytes);
   while (128 << least < level.columns) ++least; /* a thread's lanes at most: 16 times LOADS */
@@ -333,7 +328,7 @@ static rung_status launch_shared(const rung_task *task, const reduce_level &leve
   return RUNG_OK;
 }
 
-typedef void (*ragged_kernel)(reduce_level level, reduce_apart planes, uint64_t inverse);
+typedef void (*ragged_kernel)(reduce_level level, reduce_planes planes, uint64_t inverse);
 static ragged_kernel pick_ragged(reduce_operator op) {
 #define PICK(S) reduce_subwarp_ragged<S>
   REDUCE_PICK(op, PICK)
@@ -341,7 +336,7 @@ static ragged_kernel pick_ragged(reduce_operator op) {
 }
 
 static rung_status launch_ragged(const rung_task *task, const reduce_level &level,
-                                 reduce_operator op, const reduce_apart &planes) {
+                                 reduce_operator op, const reduce_planes &planes) {
   const int warps = warps_of(task, REDUCE_SUBWARP_BLOCK / 32);
   const uint64_t inverse = planes.lines > 0 ? UINT64_MAX / (uint64_t)planes.lines : 0;
   const ragged_kernel reduce_subwarp_ragged_kernel = pick_ragged(op);
@@ -371,19 +366,12 @@ static rung_status launch_loads(const rung_task *task, const reduce_level &level
   return RUNG_OK;
 }
 
-/* Where lines lie in planes, they are so far apart. */
-static reduce_apart planes_of(const rung_task *task, reduce_level *level) {
-  reduce_planes planes;
-  if (!reduce_has_planes(task, &planes)) return {};
-  level->in_outer = planes.pitch;
-  return {planes.lines, planes.gap};
-}
-
 extern "C" rung_status RUNG_ENTRY(reduce_subwarp)(const rung_task *task) {
   const reduce_operator op = reduce_operator_of((const reduce_problem *)task->problem);
   reduce_level level = reduce_level_of(task);
   reduce_cut(task, &level, RUNG_SUM_TILE, NULL);
-  const reduce_apart planes = planes_of(task, &level);
+  reduce_planes planes = {}; /* of no lines where there are none */
+  if (reduce_has_planes(task, &planes)) level.in_outer = planes.pitch;
   const int64_t size = (int64_t)rung_dtype_bytes(level.dtype), pitch = pitch_of(level);
   const bool wide =
       (uintptr_t)level.in % 16 == 0 && level.columns * size % 16 == 0 && pitch * size % 16 == 0;
